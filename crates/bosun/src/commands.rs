@@ -1,4 +1,4 @@
-//! One file for each command. What several commands need stands outside this folder.
+//! One file for each command. Code that several commands share stands outside this folder.
 
 pub(crate) mod accept;
 pub(crate) mod answer;

@@ -1,5 +1,5 @@
-//! Conversations and tools as people keep them in files: in our own form, or in the form that most programs write,
-//! with `role` and `content`. Read strictly: what is not understood is an error, not left out.
+//! Conversations and tools in files: in our own format, or in the common one with `role` and `content`. Read strictly:
+//! anything unknown is an error.
 
 use serde::Deserialize;
 use serde_json::Value;

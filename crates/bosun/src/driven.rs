@@ -1,5 +1,5 @@
-//! Runs that another process may be driving: waiting for it to take a command, following it, and saying when nobody
-//! drives a run any more. Who drives what is known by the runtime; here it is only said.
+//! Runs that another process may be driving: waiting for that process, following the log, and reporting an interrupted
+//! run. The runtime knows who drives what; this file only prints it.
 
 use std::time::Duration;
 

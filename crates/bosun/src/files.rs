@@ -1,5 +1,4 @@
-//! Files that a person names on the command line: reads them, and writes them whole or not at all. What they mean is
-//! decided by the callers.
+//! Files named on the command line: reads them, and writes them atomically. Their meaning is up to the caller.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Following a run or a session until it is over or left, on a terminal, as plain lines or as JSON lines; answers on the
-//! spot, Ctrl-C, and what is written at the end. No command is known here.
+//! Following a run or session until it is over or suspended: live view, plain lines or JSON lines, answers on the spot,
+//! Ctrl-C, and the files written at the end. Knows no command.
 
 mod live;
 mod outputs;

@@ -1,4 +1,4 @@
-//! Where the product keeps its things on this machine, and what it knows from the environment.
+//! The product's folder on this machine, and everything taken from the environment: person, models, prompts, keys.
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -98,14 +98,14 @@ impl Home {
             let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
             print::note(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
         }
-        let mut setup = Config::new(journal, self.folder()?);
-        setup.redactor = self.redactor();
-        setup.models = Models::default().with_registry(self.models()?);
-        setup.order = order;
-        setup.walls = self.walls.clone();
-        setup.machine = self.machine()?;
-        setup.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
-        let bosun = Bosun::new(setup);
+        let mut config = Config::new(journal, self.folder()?);
+        config.redactor = self.redactor();
+        config.models = Models::default().with_registry(self.models()?);
+        config.order = order;
+        config.walls = self.walls.clone();
+        config.machine = self.machine()?;
+        config.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
+        let bosun = Bosun::new(config);
         if let Some(copy) = self.journal.get().and_then(SqliteJournal::kept_copy) {
             let copy = shown(copy);
             print::note(&format!(

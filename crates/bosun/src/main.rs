@@ -1,4 +1,4 @@
-//! The terminal's door to Bosun: parse, do one thing, turn what came of it into an exit code.
+//! The terminal program: parses the command line, runs one command, and returns its exit code.
 
 mod args;
 mod chat;

@@ -1,5 +1,5 @@
-//! What goes to the terminal: results to standard output, everything else to standard error. Nothing that came from a
-//! model reaches a terminal with its control characters.
+//! Output to the terminal: results to standard output, everything else to standard error. Control characters in text
+//! from outside never reach a terminal.
 
 mod checks;
 mod integrity;

@@ -1,5 +1,5 @@
-//! What the journal has of a run or session: which one is meant, its state, its spec, its checks' reports. Nothing is
-//! printed here, and nothing is written.
+//! Runs and sessions in the journal: selecting one, its state, spec, response and check reports. Prints and writes
+//! nothing.
 
 use engine::projection::{Reports, Response, kept_reports};
 use engine::{Machine as _, Run};

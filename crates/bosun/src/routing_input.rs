@@ -1,6 +1,5 @@
-//! What `bosun route` is asked about: a text, a request object, or a coordinator's input with registry and policy, which
-//! `bosun run` takes as well. What cannot be used is not an error but an answer: it goes to a person, and nothing is
-//! routed.
+//! The input of `bosun route`: a text, a request object, or a coordinator's input with registry and policy, which
+//! `bosun run` takes as well. Unusable input is an answer, not an error: it is escalated to a person.
 
 use runtime::{Prompts, presets};
 use serde_json::Value;

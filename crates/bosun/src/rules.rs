@@ -1,5 +1,5 @@
-//! Which rules a command works by: those of a file that is named, of a preset that is named, of the project, or else
-//! the crew's, in this order.
+//! The policy of a command: a named file, a named preset, the project's own policy, or else the preset `crew`, in this
+//! order.
 
 use std::path::{Path, PathBuf};
 

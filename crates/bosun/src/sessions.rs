@@ -1,5 +1,5 @@
-//! Sessions among the runs: a log that begins with a session is a conversation of one agent. Reads them, and describes
-//! them for lists and reports; going on with one is left to the commands.
+//! Sessions among the runs: a log that begins with a session is a conversation of one agent. Reads and describes them;
+//! resuming one is left to the commands.
 
 use std::fmt::Write as _;
 

@@ -55,8 +55,8 @@ impl NewRun {
 
 impl Bosun {
     #[must_use]
-    pub fn new(setup: Config) -> Self {
-        Self { services: Arc::new(Services::new(setup)) }
+    pub fn new(config: Config) -> Self {
+        Self { services: Arc::new(Services::new(config)) }
     }
 
     /// Keeps a script in the journal; the name under which it can be asked.

@@ -1,6 +1,6 @@
-//! Delivery of commands: whoever posts one stays until the driver of the run has taken it, or drives the run. A driver
-//! that leaves looks into the inbox as well (`start.rs`), so no command stays unheard, whichever of the two comes first.
-//! What a command means is decided in `engine`.
+//! Delivery of commands: the sender stays until the driver of the run has taken the command, or drives the run itself.
+//! A driver that leaves checks the inbox as well (`start.rs`), so no command is lost in between. What a command means
+//! is decided in `engine`.
 
 use types::{Command, RunId, RunView};
 

@@ -1,4 +1,4 @@
-//! Why the library's interface refused or failed, in one enum. Faults of the outside world on record are `types::Fault`.
+//! The errors of the library's interface. Faults on record are `types::Fault`.
 
 use sandbox::GitError;
 use store::JournalError;

@@ -304,7 +304,7 @@ impl<M: Machine> Drive<M> {
         for effect in self.machine.pending(in_flight.ids()) {
             match effect {
                 Effect::Wait { timer, until } => {
-                    in_flight.start_timer(EffectId::Timer(timer), until)
+                    in_flight.start_timer(EffectId::Timer(timer), until);
                 }
                 effect => in_flight.start(effect.id(), |stop| executor.effects(effect, stop)),
             }

@@ -1,4 +1,4 @@
-//! A run that is being driven, as its starter holds it, and how it was left.
+//! The handle of a driven run, and how the run was left.
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

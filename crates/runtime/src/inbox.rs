@@ -1,5 +1,4 @@
-//! The inbox of a run or a conversation: whether somebody drives it, what was posted and not heard yet, and handing
-//! posted commands on to its loop.
+//! The inbox of a run or session: whether it is driven, which commands are unheard, and forwarding them to its loop.
 
 use std::sync::Arc;
 use std::time::Duration;

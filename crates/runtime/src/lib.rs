@@ -1,9 +1,9 @@
-//! The loop of Bosun, and the front door of the library: start a run, watch it, talk to it, stop it, resume it.
+//! The event loop of Bosun and the library's public interface: start, follow, steer, stop and resume runs and sessions.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use runtime::{Bosun, NewRun, Config};
+//! use runtime::{Bosun, Config, NewRun};
 //!
 //! let journal = Arc::new(store::SqliteJournal::open("state/journal.db".as_ref()).await?);
 //! let bosun = Bosun::new(Config::new(journal, "state"));
@@ -14,13 +14,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! One agent alone is a [`Session`]. It is driven by a loop of its own, can be steered while it works, and is gone on
-//! with after any crash ([`Bosun::reopen`]):
+//! One agent alone is a [`Session`]. It has a loop of its own, can be steered while it works, and resumes after any
+//! crash ([`Bosun::reopen`]):
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use runtime::{Bosun, NewSession, Config};
+//! use runtime::{Bosun, Config, NewSession};
 //!
 //! let journal = Arc::new(store::MemoryJournal::new());
 //! let bosun = Bosun::new(Config::new(journal, "state"));
@@ -33,10 +33,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What happens is followed with [`Session::events`], or in the words of other programs with [`Session::events_as`].
-//! Tools, the place they work in, models, the journal and the clock are traits: [`tools::Tool`],
-//! [`sandbox::Environment`], [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` of this crate has one
-//! program for each of the first two, one whose agent runs commands behind walls, and the shortest there is.
+//! [`Session::events`] follows it, [`Session::events_as`] does so in the formats of other programs. Tools,
+//! environments, models, the journal and the clock are traits: [`tools::Tool`], [`sandbox::Environment`],
+//! [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` has one program for each of the first two,
+//! one whose agent runs sandboxed commands, and the shortest there is.
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 

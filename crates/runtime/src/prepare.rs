@@ -1,7 +1,6 @@
-//! Worktrees made ready for agents and checks: dependencies brought from the person's own checkout or installed by the
-//! policy's set-up commands, submodules, LFS objects, virtual environments. What was prepared is kept below the product's
-//! home and used again as long as its key is the same. Which paths and commands is not decided here but in the policy and
-//! in `evidence::workspace`.
+//! Makes worktrees ready for agents and checks: dependencies copied from the person's checkout or installed by set-up
+//! commands, submodules, LFS objects, virtual environments. Prepared states are kept below the product's home and
+//! reused under their key. The policy and `evidence::workspace` decide on paths and commands.
 
 mod checkout;
 mod made;

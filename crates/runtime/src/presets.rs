@@ -1,5 +1,5 @@
-//! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts
-//! are put in, and its rules are held to their own examples before anybody uses it.
+//! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts are
+//! filled in, and its rules are checked against their own examples before use.
 
 mod check;
 mod error;

@@ -1,5 +1,5 @@
-//! Replay: the lines of a run and its attempts, taken out of a journal or a bundle, are handed to the engine to be
-//! decided again. Nothing is performed, no model is asked, nothing is written.
+//! Replay: reads the lines of a run and its attempts from a journal or a bundle, and has the engine decide them again.
+//! No effect is performed, no model is called, nothing is written.
 
 use std::sync::Arc;
 

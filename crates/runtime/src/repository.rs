@@ -1,6 +1,6 @@
-//! Where the repository of a run, or the folder of a conversation, is on this machine, and whether it is the right one. A
-//! log only has its name; the place is kept beside the journal (`places.rs`). Logs of earlier versions have the place
-//! where the work began, and a small file each where they were moved.
+//! The repository of a run, or the folder of a session, on this machine, and whether it is the right one. A log has
+//! only its name; the path is kept beside the journal (`places.rs`). Logs of earlier versions contain the original
+//! path, and have a small file each where they were moved.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStringExt as _;

@@ -1,5 +1,5 @@
-//! Everything that the work is done with, in one place: the journal, the models, the tools, the clock. Handed in by
-//! whoever embeds the library; nothing is global.
+//! The services that all work shares: journal, models, tools, clock, sandboxes. The embedding program hands them in;
+//! nothing is global.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,20 +95,20 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub(crate) fn new(setup: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         let sandboxes =
-            SandboxFactory::new(setup.walls, setup.machine, Some(setup.home.join(ASIDE)));
+            SandboxFactory::new(config.walls, config.machine, Some(config.home.join(ASIDE)));
         Self {
-            journal: setup.journal,
-            home: setup.home,
-            models: setup.models,
-            registry: setup.registry,
-            clock: setup.clock,
-            redactor: Arc::new(setup.redactor),
-            order: setup.order,
+            journal: config.journal,
+            home: config.home,
+            models: config.models,
+            registry: config.registry,
+            clock: config.clock,
+            redactor: Arc::new(config.redactor),
+            order: config.order,
             hub: Hub::new(),
             sandboxes,
-            prompts: setup.prompts,
+            prompts: config.prompts,
             policies: Mutex::default(),
             repos: Mutex::default(),
         }

@@ -1,7 +1,7 @@
-//! One open conversation, as a program or a person has it: a handle to a loop that drives its log. Everything that is
-//! said goes through the log first; what happened can be followed, looked up, and gone on with after any crash.
+//! An open session: a handle to the loop that drives its log. Every input is logged first; events can be followed,
+//! looked up, and resumed from after any crash.
 //!
-//! It contains no rule: when the model is asked, what is permitted, when to stop, is decided in `engine`.
+//! It contains no rule: model calls, permissions and limits are decided in `engine`.
 
 mod error;
 mod follow;

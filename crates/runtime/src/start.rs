@@ -1,5 +1,5 @@
-//! Starting and resuming runs, and driving them until they are over, wait for a person, or are suspended. A driver that
-//! leaves looks into the inbox before, and once more after the lease is given back.
+//! Starts and resumes runs, and drives them until they are over, wait for a person, or are suspended. A driver checks
+//! the inbox before it leaves, and again after it has given back the lease.
 
 use std::sync::Arc;
 

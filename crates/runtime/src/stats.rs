@@ -1,5 +1,4 @@
-//! Figures over all runs in a journal. What is counted is the engine's; here the views and the costs of attempts are
-//! fetched.
+//! Figures over all runs in a journal. The engine counts; this file reads the views and the costs of attempts.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The conversation as it stands on the screen: what has happened becomes rows that scroll away, what is going on is
-//! drawn below them. Plain state: events, keys and time go in, rows and wishes come out; no terminal, no session.
+//! The state of the chat screen: finished rows scroll away, work in progress is drawn below them. Plain state: events,
+//! keys and time go in, rows and commands come out; no terminal, no session.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! What is drawn below the conversation: what is coming in, what runs, what waits, where one types, and one line that
-//! says where the session stands. Everything fits into the width and height that it is given.
+//! The area below the conversation: the incoming reply, running calls, open questions, the prompt, and a status line.
+//! Everything fits the given width and height.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

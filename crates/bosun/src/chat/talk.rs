@@ -1,5 +1,5 @@
-//! The loop: keys, what the session says, and time go into the `App`; its wishes go to the session; what it looks like
-//! goes to the terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
+//! The chat loop: keys, session events and time go into the `App`, its commands go to the session, its rows to the
+//! terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! `bosun accept`: take a run's result onto the branch that is checked out.
+//! `bosun accept`: merge the result of a run into the checked-out branch.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `bosun answer`: answer a question that a run waits for, and go on with it.
+//! `bosun answer`: answer an open question of a run or session, and resume it.
 
 use runtime::{Bosun, Delivered, Order};
 use types::Command;

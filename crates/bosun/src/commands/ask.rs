@@ -1,4 +1,4 @@
-//! `bosun ask`: one question to one model, streamed to the terminal. Tools can be offered; none is run.
+//! `bosun ask`: one question to one model, streamed to the terminal. Tools can be offered; none is executed.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;

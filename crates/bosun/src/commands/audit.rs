@@ -1,5 +1,5 @@
-//! `bosun audit`: a run as a file that another machine verifies, and anchors that show that its logs are those of that
-//! day. Checking is the runtime's; here files are opened and what came of it is told.
+//! `bosun audit`: exports a run as a file that another machine can verify, and anchors that date its logs. The runtime
+//! does the checking; this file opens files and prints the outcome.
 
 mod anchors;
 

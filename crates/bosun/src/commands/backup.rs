@@ -1,4 +1,4 @@
-//! `bosun backup` and `bosun restore`: a verified copy of the journal while it is in use, and the way back.
+//! `bosun backup` and `bosun restore`: a verified copy of the journal while it is in use, and restoring one.
 
 use std::collections::BTreeMap;
 use std::path::Path;

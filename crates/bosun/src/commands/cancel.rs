@@ -1,4 +1,4 @@
-//! `bosun cancel`: stop a run for good, whoever is driving it.
+//! `bosun cancel`: stop a run or session for good, whichever process drives it.
 
 use runtime::{Bosun, Delivered, Error, Order, SessionError};
 use types::{Command, SessionState, Status};

@@ -1,5 +1,4 @@
-//! `bosun chat`: a conversation with one agent, on a terminal. Opens a session or goes on with one, and leaves it so that
-//! it can be gone on with.
+//! `bosun chat`: a conversation with one agent on a terminal. Opens or resumes a session, and leaves it resumable.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;

@@ -1,4 +1,4 @@
-//! `bosun demo`: the whole line on a sample repository, with a scripted model and everything else real.
+//! `bosun demo`: a complete run on a sample repository. The model and the person are scripted, everything else is real.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `bosun list`: all runs and sessions, the newest first. One that cannot be read is a line of its own.
+//! `bosun list`: all runs and sessions, the newest first. An unreadable one is a line of its own.
 
 use runtime::{Bosun, Entry, Found};
 use serde_json::json;

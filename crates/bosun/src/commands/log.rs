@@ -1,4 +1,4 @@
-//! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
+//! `bosun log`: the events of a run for people and programs, and the verification of its logs.
 
 mod verify;
 

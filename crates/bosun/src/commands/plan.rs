@@ -1,4 +1,4 @@
-//! `bosun plan`: have a plan made, and stop there. It is `bosun run` that ends with the plan.
+//! `bosun plan`: make a plan and stop there. It is `bosun run` with a request that ends at the plan.
 
 use crate::args;
 use crate::commands::run::run;

@@ -1,4 +1,4 @@
-//! `bosun policy`: the rules as people read them, and what is wrong with a file of one's own.
+//! `bosun policy`: prints policies for people, and checks policy files.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `bosun prove`: write what a run came to as a proof that travels, or check one. What is stated is in the engine's
-//! projection, signatures are ssh-keygen's; here the two are put together.
+//! `bosun prove`: writes a portable proof of a run, or verifies one. The engine's projection makes the statements,
+//! ssh-keygen the signatures; this file combines them.
 
 mod verify;
 

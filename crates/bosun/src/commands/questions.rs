@@ -1,4 +1,4 @@
-//! `bosun questions`: everything that waits for a person, with the command that answers it.
+//! `bosun questions`: all open questions, with the command that answers each.
 
 use runtime::{Bosun, Clock as _, Entry, Found, RealClock};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `bosun replay`: decide a run with all its attempts again, and show the first difference with both sides.
+//! `bosun replay`: decides a run and its attempts again, and prints the first difference.
 
 use crate::args;
 use crate::exit::{CliError, Exit};

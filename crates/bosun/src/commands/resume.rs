@@ -1,4 +1,4 @@
-//! `bosun resume`: go on with a run from where its log ends.
+//! `bosun resume`: continue a run or session from the end of its log.
 
 use runtime::{Bosun, Order};
 use types::{ListedRun, SessionState, Status};

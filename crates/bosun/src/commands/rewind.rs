@@ -1,4 +1,4 @@
-//! `bosun rewind`: put the files of a session back to what they were at an earlier line of its log.
+//! `bosun rewind`: restore the files of a session as they were at an earlier line of its log.
 
 use runtime::Order;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! `bosun route`: what the rules say about a request, without running anything. The answer has the form of a
-//! coordinator's routing record, with what admission says beside it; the same input gives the same bytes.
+//! `bosun route`: admission and routing of a request, without running anything. The answer is a coordinator's routing
+//! record with the admission decision added; the same input gives the same bytes.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `bosun show`: where a run stands, or its report; or the same in the words that programs expect.
+//! `bosun show`: the state or the report of a run; or the same in the formats that programs expect.
 
 use engine::projection::{junit, project_state, sarif};
 use runtime::{Bosun, Clock as _, RealClock};

@@ -1,5 +1,5 @@
-//! `bosun spec`: write, check, format, compare and approve specs. What a spec may be is decided in the engine; here are
-//! files and screens.
+//! `bosun spec`: write, check, format, compare and approve specs. The engine decides what is valid; this file reads,
+//! writes and prints.
 
 use std::io::Write as _;
 use std::path::Path;

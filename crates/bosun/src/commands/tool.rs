@@ -1,4 +1,4 @@
-//! `bosun tool`: one call made by hand, as an agent's would be: permission, validation, sandbox, truncation.
+//! `bosun tool`: one tool call by hand, with the permissions, validation, sandbox and truncation of an agent's call.
 
 use std::io::{BufRead as _, Read as _};
 

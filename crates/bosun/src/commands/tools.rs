@@ -1,4 +1,4 @@
-//! `bosun tools`: what agents can call, with the names and arguments of a tool profile.
+//! `bosun tools`: the tools of agents, with the names and arguments of a tool profile.
 
 use std::path::Path;
 

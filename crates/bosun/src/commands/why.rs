@@ -1,4 +1,4 @@
-//! `bosun why`: every decision of a run, or the whole story of one.
+//! `bosun why`: all decisions of a run, or one of them in full.
 
 use std::fmt::Write as _;
 

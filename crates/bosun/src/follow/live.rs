@@ -1,4 +1,4 @@
-//! The live view on a terminal: lines scroll by above, and below them stands what is going on right now.
+//! The live view on a terminal: finished lines scroll by above a status of the work in progress.
 
 use std::time::Duration;
 

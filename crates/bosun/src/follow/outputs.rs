@@ -1,5 +1,5 @@
-//! The files and texts that a run hands out when it is over or left: its plan, where only that was asked for, and its
-//! spec. Which ones is on record.
+//! The plan and the spec that a run was asked to hand out, printed or written when it is over or suspended. The request
+//! on record says which.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

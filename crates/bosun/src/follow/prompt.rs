@@ -1,4 +1,4 @@
-//! A question that is answered on the terminal on which the run is watched. Who answers nothing leaves the run waiting.
+//! Questions that are answered on the terminal where the run is followed. Without an answer the run stays waiting.
 
 use std::io::{BufRead as _, IsTerminal as _};
 

@@ -1,5 +1,5 @@
-//! The folder `runs/` of a repository, which the preset `strict` keeps up to date while a run goes on. Its format is the
-//! runtime's.
+//! The folder `runs/` of a repository, which the preset `strict` keeps up to date during a run. The runtime owns its
+//! format.
 
 use std::path::PathBuf;
 

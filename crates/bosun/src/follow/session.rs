@@ -1,5 +1,5 @@
-//! Follows a session without a person until it rests: the final reply goes to standard output, everything before it to
-//! standard error; or everything as JSON lines. What a reply must look like is checked by the runtime.
+//! Follows a session headless until it rests: the final reply goes to standard output, everything before it to standard
+//! error; or everything as JSON lines. The runtime checks the reply against its schema.
 
 use futures::StreamExt as _;
 use runtime::{

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM.
+//! Ctrl-C and SIGTERM: the first suspends the work, the second exits at once.
 
 use tokio_util::sync::CancellationToken;
 

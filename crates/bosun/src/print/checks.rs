@@ -1,5 +1,5 @@
-//! Checks as lines for people: a check passed or did not; a trial, which is often meant to fail, showed what it should
-//! or not.
+//! Outcomes of checks and trials as lines for people. A trial may be meant to fail; its line says whether it showed
+//! what it should.
 
 use owo_colors::OwoColorize as _;
 use types::{CheckEnd, Subject, Trial};

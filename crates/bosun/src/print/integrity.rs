@@ -1,4 +1,4 @@
-//! What a check of the journal found: every intact log, every flaw, and the sum of both.
+//! The outcome of an integrity check: every intact log, every flaw, and a summary.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Events as lines for people: what happens while a run goes on, and what was recorded of it.
+//! Events as lines for people, live and from the log.
 
 use std::collections::BTreeMap;
 

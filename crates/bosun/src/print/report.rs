@@ -1,4 +1,4 @@
-//! The report: what was asked, what was done, how one knows, what it cost, what to do next.
+//! The report of a run: goal, tasks, changes, checks, cost, and next steps.
 
 use std::fmt::Write as _;
 

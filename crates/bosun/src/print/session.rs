@@ -1,5 +1,5 @@
-//! A session for somebody who only watches: one line for each thing that happened, each call with its outcome. The last
-//! reply is not among them; it is the result.
+//! Session events as lines for people: one line each, calls with their outcome. The final reply is left out; it is the
+//! result.
 
 use std::collections::BTreeMap;
 

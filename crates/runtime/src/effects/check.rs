@@ -1,6 +1,5 @@
-//! A check on a checkout of its own: nothing that an attempt left behind is there, and nothing of it is left behind. What
-//! its test runners reported is read and compared with the report of before; whether that is good enough is decided
-//! elsewhere.
+//! Runs a check on a fresh checkout, which is removed afterwards. Reads the reports of its test runners and compares
+//! them with the earlier ones; whether that is good enough is decided elsewhere.
 
 mod job;
 mod trial;
@@ -125,7 +124,7 @@ impl RunExecutor {
         let ready = Some(ready);
         // A check may write anywhere in its own checkout: builds do.
         let (whose, walls) = (Whose::Ours, job.walls);
-        let ground =
+        let spec =
             SandboxSpec { folder, whose, repo, start: None, scope: None, walls, policy, ready };
         let log = LogId::run(self.run.clone());
         let output_capture = OutputCapture::new(
@@ -136,7 +135,7 @@ impl RunExecutor {
         );
         let reports = folder.join(REPORTS);
         let wanted = report::variables(&reports.to_string_lossy());
-        let env = self.services.sandboxes.open(ground).await?.heard_by(output_capture.listener());
+        let env = self.services.sandboxes.open(spec).await?.heard_by(output_capture.listener());
         let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
         let timeout = job.what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let command = job.what.command.clone();

@@ -1,5 +1,5 @@
-//! What the effects of a run are performed with, and the reasons for which it gives up. The effects themselves are in
-//! `run` and `check`.
+//! What the effects of a run are performed with, and when the run gives up. The effects themselves are in `run` and
+//! `check`.
 
 use std::sync::{Arc, Mutex};
 

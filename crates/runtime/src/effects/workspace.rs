@@ -1,5 +1,5 @@
-//! Where calls are made and in whose words: the folder behind its walls, opened when the first call needs it, and the
-//! tools as a model's family knows them.
+//! The workspace of an attempt or a session, sandboxed and opened by the first call that needs it; and the tools in the
+//! profile of a model.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -197,7 +197,7 @@ impl Workspace {
         let env = match there {
             Some((_, env)) => env.clone(),
             None => {
-                let ground = SandboxSpec {
+                let spec = SandboxSpec {
                     folder: &folder.path,
                     whose: Whose::Agent,
                     repo: repo.as_ref(),
@@ -207,7 +207,7 @@ impl Workspace {
                     policy: &folder.policy,
                     ready: folder.ready.as_ref(),
                 };
-                let env = services.sandboxes.open(ground).await?;
+                let env = services.sandboxes.open(spec).await?;
                 // A sub-agent with a narrower scope would take away what others write meanwhile.
                 let env = if scope == folder.scope.as_ref() { env.replacing_files() } else { env };
                 opened.push((scope.cloned(), env.clone()));

@@ -1,4 +1,4 @@
-//! A checkout of one commit that is to be made ready: what it needs, and the key under which that is prepared.
+//! A commit whose checkouts are made ready: what they need, and the key of the prepared state.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
-//! A prepared state below the product's home: made once for a key, whole or not at all, by one process at a time, and
-//! held by everybody who uses it. Virtual environments name the place where they were made, so a state never moves; it
-//! counts as made when its record is there.
+//! Prepared states below the product's home: made once per key, atomically, by one process at a time, and locked by
+//! every user. Virtual environments contain their own path, so a state never moves; it is valid once its record exists.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -231,7 +230,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
     bring(checkout, tree, record).await?;
     let policy = SandboxPolicy { network: plan.network.clone(), ..deps.policy.sandbox.clone() };
     let ready = Ready::seeing(plan.visible.clone());
-    let ground = SandboxSpec {
+    let spec = SandboxSpec {
         folder: tree,
         whose: Whose::Ours,
         repo: Some(deps.worktrees.repo()),
@@ -241,7 +240,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         policy: &policy,
         ready: Some(&ready),
     };
-    let env = deps.services.sandboxes.open(ground).await?;
+    let env = deps.services.sandboxes.open(spec).await?;
     for command in &plan.setup {
         let (command, folder) = (command.clone(), WorkPath::root());
         let request = ExecRequest::new(command.clone(), folder, plan.timeout);

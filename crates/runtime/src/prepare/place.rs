@@ -1,4 +1,4 @@
-//! Places in a worktree: where a path may be put, and the faults of what cannot be put there.
+//! Safe paths in a worktree, and the faults of preparing one.
 
 use std::path::{Path, PathBuf};
 

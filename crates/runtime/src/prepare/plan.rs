@@ -1,6 +1,5 @@
-//! What the worktrees of a run need: what the policy says, and where it says nothing, what the repository's files and the
-//! person's checkout suggest. Found once for a run, so that what the person does to their checkout meanwhile changes
-//! nothing in it. Nothing is copied or run here.
+//! What the worktrees of a run need: the policy's word, or else what the repository's files and the person's checkout
+//! suggest. Found once per run, so later changes to the checkout have no effect. Nothing is copied or run here.
 
 use std::path::{Path, PathBuf};
 

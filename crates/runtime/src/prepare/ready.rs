@@ -1,5 +1,5 @@
-//! How commands run in a worktree that was made ready: what they see, where they may write, and their variables. Nothing
-//! but links to virtual environments is put into it here.
+//! How commands run in a prepared worktree: visible paths, closed paths, variables. Puts nothing into it but links to
+//! virtual environments.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Why a policy cannot be used.
+//! Errors of reading a policy.
 
 use super::shipped::names;
 

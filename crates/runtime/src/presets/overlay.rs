@@ -1,5 +1,5 @@
-//! Files that are not whole policies: what they say is laid over a preset. What the file names takes the place of what
-//! was there; how permissions go together is decided in the engine.
+//! Partial policy files, laid over a preset: a key in the file replaces the preset's. How permissions combine is
+//! decided in the engine.
 
 use serde::Deserialize;
 use toml::{Table, Value};

@@ -1,4 +1,4 @@
-//! Why something could not be said to a conversation.
+//! Errors of talking to a session.
 
 use types::Fault;
 

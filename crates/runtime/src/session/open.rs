@@ -1,4 +1,4 @@
-//! How a conversation comes to be: begun in a folder, or gone on with from where its log ends.
+//! Opens sessions: a new one in a folder, or an existing one from the end of its log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Sets a conversation going: the place it works in, the loop that drives it, the handle to it.
+//! Starts the loop of a session: its workspace, its executor, and the handle to it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -47,9 +47,8 @@ impl Bosun {
         };
         let undo_store = self.undo_store(&policy, &workspace, (folder, &brief.run));
         let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
-        let seen = drive.machine.seen();
-        let (services, profiled) =
-            (self.services.clone(), ProfiledTools::new(&self.services, &policy, &brief.role));
+        let (seen, services) = (drive.machine.seen(), self.services.clone());
+        let profiled = ProfiledTools::new(&services, &policy, &brief.role);
         let executor =
             AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
                 .map_err(SessionError::Fault)?

@@ -1,5 +1,5 @@
-//! Taking back what was done to files: which snapshot a line of the log stands for, and putting the files back to it.
-//! The snapshots are the sandbox's; that it happened is an event like any other.
+//! Undo of changes to files: which snapshot a line of the log stands for, and restoring it. The sandbox keeps the
+//! snapshots; a restore is an event like any other.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

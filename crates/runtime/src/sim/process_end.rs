@@ -1,4 +1,4 @@
-//! How a process ends, is suspended, and hears its inbox: the same for a run and for a conversation.
+//! How a simulated process ends, is suspended, and hears its inbox: the same for a run and a session.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Machines that are held against the fold of their lines, the budget and the history while they are driven.
+//! Machines compared with the fold of their lines, the budget and the history while they are driven.
 
 use std::sync::{Arc, Mutex};
 

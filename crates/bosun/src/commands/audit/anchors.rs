@@ -1,4 +1,4 @@
-//! Where anchors are found (files, a git note, a proof), and what they say of a run's logs.
+//! Reads anchors from files, a git note or a proof, and compares them with the logs of a run.
 
 use std::io::Read as _;
 use std::path::Path;

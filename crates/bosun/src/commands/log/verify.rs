@@ -1,5 +1,5 @@
-//! `bosun log --verify`: whether everything on record is as it was written, and what is not; and `--accept-loss`, a
-//! person's word that a run may go on without what it lost.
+//! `bosun log --verify`: checks the integrity of the journal; and `--accept-loss`, which lets a run go on without lost
+//! events.
 
 use runtime::store::HeadsFile;
 use runtime::{Clock as _, Flaw, Order, RealClock, integrity};

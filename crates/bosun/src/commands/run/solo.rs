@@ -1,4 +1,4 @@
-//! `bosun run` with a policy that has the role `solo`: one agent, without a person.
+//! `bosun run` with a policy that has the role `solo`: one agent, headless.
 
 use std::path::Path;
 

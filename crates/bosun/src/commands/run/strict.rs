@@ -1,4 +1,4 @@
-//! What the preset `strict` reads before a run: the project's own files complete the policy and the arguments.
+//! Preparation for the preset `strict`: the project's own files complete the policy and the arguments.
 
 use runtime::presets::{self, strict as project};
 use types::Policy;

@@ -1,4 +1,4 @@
-//! A check to be run, and the figures and names that an event holds of a test report.
+//! A check to be run, and the counts and names of a test report that its event holds.
 
 use tokio_util::sync::CancellationToken;
 use types::{Against, Check, CheckId, IsolationLevel, TestOutcome, TestReport, Tests};

@@ -1,5 +1,4 @@
-//! A tree with altered expectations, and which of its alterations nobody noticed. Which trees are made and run is decided
-//! elsewhere.
+//! A tree with altered expectations, and which alterations the tests missed. Which trees are made is decided elsewhere.
 
 use evidence::related;
 use types::{CheckEnd, CommitId, TestOutcome, TestReport};

@@ -1,4 +1,4 @@
-//! A law that did not hold, and the way to say so.
+//! A broken law, and the check that reports one.
 
 /// A law that did not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
