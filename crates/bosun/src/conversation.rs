@@ -1,5 +1,5 @@
-//! Conversations and tools as people keep them in files: in our own form, or in the form that most programs write,
-//! with `role` and `content`. Read strictly: what is not understood is an error, not left out.
+//! Conversations and tools in files: in our own format, or in the common one with `role` and `content`. Read strictly:
+//! anything unknown is an error.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(crate) struct Conversation {
 /// One message in the form with roles.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct RoleMessage {
     role: Who,
     #[serde(default)]
     content: Option<Content>,
@@ -94,7 +94,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<Conversation, CliError> {
     Ok(talk)
 }
 
-fn add(talk: &mut Conversation, said: Said) {
+fn add(talk: &mut Conversation, said: RoleMessage) {
     let texts = said.content.map(|content| content.0).unwrap_or_default();
     let parts =
         |texts: Vec<String>| texts.into_iter().map(|text| Part::Text { text }).collect::<Vec<_>>();

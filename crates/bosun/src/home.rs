@@ -1,6 +1,7 @@
-//! Where the product keeps its things on this machine, and what it knows from the environment.
+//! The product's folder on this machine, and everything taken from the environment: person, models, prompts, keys.
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,8 @@ use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal}
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
 use types::{Answer, ModelRef};
 
-use crate::{models, print, secrets};
+use crate::exit::CliError;
+use crate::{files, models, print, secrets};
 
 /// How many losses are named before the rest is counted.
 const LOSSES: usize = 5;
@@ -96,14 +98,14 @@ impl Home {
             let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
             print::note(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
         }
-        let mut setup = Config::new(journal, self.folder()?);
-        setup.redactor = self.redactor();
-        setup.models = Models::default().with_registry(self.models()?);
-        setup.order = order;
-        setup.walls = self.walls.clone();
-        setup.machine = self.machine()?;
-        setup.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
-        let bosun = Bosun::new(setup);
+        let mut config = Config::new(journal, self.folder()?);
+        config.redactor = self.redactor();
+        config.models = Models::default().with_registry(self.models()?);
+        config.order = order;
+        config.walls = self.walls.clone();
+        config.machine = self.machine()?;
+        config.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
+        let bosun = Bosun::new(config);
         if let Some(copy) = self.journal.get().and_then(SqliteJournal::kept_copy) {
             let copy = shown(copy);
             print::note(&format!(
@@ -133,9 +135,22 @@ impl Home {
         Ok(self.models.get_or_init(|| registry).clone())
     }
 
-    /// The model to work with when nobody names one.
-    pub(crate) fn default_model(&self) -> Option<ModelRef> {
+    /// The first model that has a key.
+    fn default_model(&self) -> Option<ModelRef> {
         self.models.get()?.default_model()
+    }
+
+    /// The model to work with: a script, the named one, or the first one that has a key.
+    pub(crate) async fn model(
+        &self,
+        bosun: &Bosun,
+        script: Option<&Path>,
+        named: Option<ModelRef>,
+    ) -> anyhow::Result<ModelRef> {
+        match script.map(files::read).transpose()? {
+            Some(script) => Ok(bosun.keep_script(&script).await?),
+            None => Ok(named.or_else(|| self.default_model()).ok_or(CliError::NoModel)?),
+        }
     }
 
     /// Leaves the journal in order. What was recorded is safe without this, too.
@@ -203,4 +218,9 @@ fn shown(path: &Path) -> String {
 pub(crate) fn person() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     name.ok().filter(|name| name != Answer::POLICY).unwrap_or_else(|| "somebody".to_owned())
+}
+
+/// Whether nobody watches the output; an unreachable model is then retried for longer.
+pub(crate) fn unattended() -> bool {
+    !std::io::stderr().is_terminal() && !std::io::stdout().is_terminal()
 }

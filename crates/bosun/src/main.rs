@@ -1,15 +1,21 @@
-//! The terminal's door to Bosun: parse, do one thing, turn what came of it into an exit code.
+//! The terminal program: parses the command line, runs one command, and returns its exit code.
 
 mod args;
 mod chat;
 mod commands;
 mod conversation;
+mod driven;
 mod exit;
+mod files;
+mod follow;
 mod home;
 mod models;
 mod print;
+mod recorded;
+mod routing_input;
 mod rules;
 mod secrets;
+mod sessions;
 
 use std::process::ExitCode;
 

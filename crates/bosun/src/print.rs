@@ -1,19 +1,20 @@
-//! What goes to the terminal: results to standard output, everything else to standard error. Nothing that came from a
-//! model reaches a terminal with its control characters.
+//! Output to the terminal: results to standard output, everything else to standard error. Control characters in text
+//! from outside never reach a terminal.
 
 mod checks;
-pub(crate) mod follow;
+mod integrity;
 pub(crate) mod lines;
-pub(crate) mod live;
-pub(crate) mod prompt;
+pub(crate) mod marks;
 pub(crate) mod question;
+pub(crate) mod replay;
 pub(crate) mod report;
-pub(crate) mod talk;
+pub(crate) mod session;
 
 use std::io::Write as _;
 
 use serde::Serialize;
 
+pub(crate) use integrity::integrity;
 pub(crate) use types::one_line;
 
 /// One line of the result.
@@ -60,8 +61,15 @@ pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>) {
     note(&format!("bosun: {}{advice}", causes.join(": ")));
 }
 
-/// Whoever read our output has read enough.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
+/// An error as the object that the preset `strict` promises. It is the last thing that is printed.
+pub(crate) fn error_object(reason: &str) {
+    if let Err(error) = json(&engine::export::error_object(&one_line(reason, 400))) {
+        tracing::debug!(%error, "telling an error");
+    }
+}
+
+/// Whether the reader of our output has closed it.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())

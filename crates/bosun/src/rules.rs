@@ -1,12 +1,13 @@
-//! Which rules a command works by: those of a file that is named, of a preset that is named, of the project, or else
-//! the crew's, in this order.
+//! The policy of a command: a named file, a named preset, the project's own policy, or else the preset `crew`, in this
+//! order.
 
 use std::path::{Path, PathBuf};
 
 use runtime::{Prompts, presets};
-use types::Policy;
+use types::{ModelRef, Policy, RoleId, ToolProfile};
 
-use crate::commands::run::read;
+use crate::exit::CliError;
+use crate::files::read;
 use crate::home;
 
 /// What is worked by when nobody says anything.
@@ -59,4 +60,17 @@ pub(crate) fn rules(
     let name = preset.unwrap_or(DEFAULT);
     let policy = presets::preset_with(name, &prompts)?;
     Ok(Rules { policy, from: Origin::Preset(name.to_owned()), prompts })
+}
+
+/// The model that a policy names for its role `solo`.
+pub(crate) fn solo_model(policy: &Policy) -> Option<ModelRef> {
+    policy.roles.get(&RoleId::solo()).and_then(|role| role.model.clone())
+}
+
+/// A tool profile by its name: one that ships, or one of the policy's own.
+pub(crate) fn profile(policy: &Policy, name: &str) -> Result<ToolProfile, CliError> {
+    rules::profile::find(policy, name).ok_or_else(|| {
+        let known = rules::profile::known(policy).join(", ");
+        CliError::NoSuchProfile { name: name.to_owned(), known }
+    })
 }

@@ -1,4 +1,5 @@
-//! The front door: what a program or a command can do with runs. Every door of the product goes through here.
+//! The library's interface to runs: what a program or a command can ask of them. Starting and driving them is in
+//! `start.rs`, conversations are in `session.rs`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,16 +9,10 @@ use futures::Stream;
 use sandbox::{GitError, Repo};
 use store::{Journal, JournalError};
 use tokio::sync::broadcast;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-use types::{
-    Begin, Command, Digest, Envelope, Fault, Input, LogId, ModelRef, Policy, Request, RunId,
-    RunView,
-};
+use types::{Command, Digest, Envelope, LogId, ModelRef, Policy, Request, RunId, RunView};
 
-use crate::driver::drive_run;
-use crate::effects::run::RunExecutor;
-use crate::event_loop::{self, Drive, DriveError};
+use crate::error::Error;
+use crate::event_loop::{self, Drive};
 use crate::hub::Delta;
 use crate::models::{KeepError, keep_script};
 use crate::presets::{self, PolicyError};
@@ -58,181 +53,15 @@ impl NewRun {
     }
 }
 
-/// Why the door stayed shut.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    Git(#[from] GitError),
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    #[error(transparent)]
-    Drive(#[from] DriveError),
-    #[error("{}", .0.what)]
-    Folder(types::Fault),
-    #[error(
-        "the policy {policy} works offline, and {model} is asked at {address}; name a model on this machine, or allow \
-         it with --online (of `bosun run`) or in the policy"
-    )]
-    Remote { policy: String, model: ModelRef, address: String },
-    #[error("there is no run {run}; `bosun list` shows those that there are")]
-    NoSuchRun { run: RunId },
-    #[error("run {run} was removed by `bosun gc` on {on}; its log is gone")]
-    Removed { run: RunId, on: String },
-    #[error("{run} is not a session; `bosun list` shows what there is")]
-    NoSuchSession { run: RunId },
-    #[error("run {run} is over: {status}")]
-    Over { run: RunId, status: &'static str },
-    #[error(
-        "run {run} works in {path}, which is not there any more; say where it is now: `bosun resume {run} --repository PATH`"
-    )]
-    Moved { run: RunId, path: String },
-    #[error(
-        "{path} is not the repository of run {run}: it does not have the commit {commit}; name the right one: \
-         `bosun resume {run} --repository PATH`"
-    )]
-    OtherRepository { run: RunId, path: String, commit: String },
-    #[error("writing {path}")]
-    Kept {
-        path: String,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("the policy that run {run} was started with cannot be read: {cause}")]
-    Policy { run: RunId, cause: String },
-    #[error(
-        "run {run} was made by another version of Bosun, whose policy this one cannot read: {cause}; go on with that version"
-    )]
-    Newer { run: RunId, cause: String },
-    #[error("bug: the loop of run {run} broke down")]
-    Broke {
-        run: RunId,
-        #[source]
-        source: tokio::task::JoinError,
-    },
-}
-
-impl Error {
-    /// Whether somebody else drives the run.
-    #[must_use]
-    pub fn is_busy(&self) -> bool {
-        let (Self::Journal(error) | Self::Drive(DriveError::Journal(error))) = self else {
-            return false;
-        };
-        matches!(error, JournalError::Busy { .. })
-    }
-}
-
-/// A run that is being driven.
-#[derive(Debug)]
-pub struct Handle {
-    run: RunId,
-    suspend: CancellationToken,
-    task: JoinHandle<Result<Left, Error>>,
-}
-
-/// How a run was left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
-    pub view: RunView,
-    /// It was stopped in the middle, and can be resumed.
-    pub suspended: bool,
-    /// Why a model could not be reached, where that is what stopped it.
-    pub away: Option<Fault>,
-}
-
-impl Handle {
-    #[must_use]
-    pub fn run(&self) -> &RunId {
-        &self.run
-    }
-
-    /// Stops everything and leaves the run as it is, to be resumed.
-    pub fn suspend(&self) {
-        self.suspend.cancel();
-    }
-
-    /// A token that does the same.
-    #[must_use]
-    pub fn suspender(&self) -> CancellationToken {
-        self.suspend.clone()
-    }
-
-    /// Waits until the run is over, waits for a person, or is suspended.
-    pub async fn finished(self) -> Result<Left, Error> {
-        let run = self.run;
-        self.task.await.map_err(|source| Error::Broke { run, source })?
-    }
-}
-
 impl Bosun {
     #[must_use]
-    pub fn new(setup: Config) -> Self {
-        Self { services: Arc::new(Services::new(setup)) }
+    pub fn new(config: Config) -> Self {
+        Self { services: Arc::new(Services::new(config)) }
     }
 
     /// Keeps a script in the journal; the name under which it can be asked.
     pub async fn keep_script(&self, text: &str) -> Result<ModelRef, KeepError> {
         keep_script(text, &*self.services.journal).await
-    }
-
-    /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
-    pub async fn start(&self, new: NewRun) -> Result<Handle, Error> {
-        self.refuse_remote(&new.policy, &new.request.model)?;
-        let repo = self.services.repo(&new.repository).await?;
-        self.services
-            .sandboxes
-            .refuse_folder(repo.root(), &new.policy.sandbox)
-            .map_err(Error::Folder)?;
-        Box::pin(self.sweep(Some(repo.root()))).await;
-        let survey = Box::pin(repo.survey()).await?;
-        let run = new.id.unwrap_or_else(draw_run_id);
-        let policy = self.keep_policy(&new.policy).await?;
-        let machine = Run::new(run.clone(), Arc::new(new.policy));
-        let log = LogId::run(run.clone());
-        let mut drive = Box::pin(Drive::load(machine, log, self.services.loop_deps())).await?;
-        let price = self.services.models.price(&new.request.model, &*self.services.journal).await;
-        self.keep_place(&run, repo.root())?;
-        let begin = Begin { run, request: new.request, survey, policy, price };
-        Box::pin(drive.take(&Input::Begin(Box::new(begin)), None)).await?;
-        Ok(self.launch(drive, repo))
-    }
-
-    /// Goes on with a run from where its log ends.
-    pub async fn resume(&self, run: &RunId) -> Result<Handle, Error> {
-        let mut drive = Box::pin(self.held(run)).await?;
-        if engine::Machine::is_over(&drive.machine) {
-            // Whoever drove it to its end may have died before everything was in order; what was said to it since
-            // says nothing any more.
-            drive.take_posted().await?;
-            Box::pin(self.close(&drive.machine)).await?;
-            let status = drive.machine.status().as_str();
-            return Err(Error::Over { run: run.clone(), status });
-        }
-        let repo = match Box::pin(self.repository_of(&drive.machine)).await {
-            Ok(repo) => repo,
-            Err(error) => {
-                // It can be ended also without its repository.
-                drive.take_posted().await?;
-                let status = drive.machine.status().as_str();
-                let over = engine::Machine::is_over(&drive.machine);
-                return Err(if over { Error::Over { run: run.clone(), status } } else { error });
-            }
-        };
-        if let Some(request) = drive.machine.request() {
-            self.refuse_remote(drive.machine.policy(), &request.model)?;
-        }
-        Box::pin(self.sweep(Some(repo.root()))).await;
-        if let Err(error) = Box::pin(repo.clear_packed_refs_lock()).await {
-            tracing::debug!(%error, "the lock of packed references stays");
-        }
-        Ok(self.launch(drive, repo))
-    }
-
-    /// The same for every model that a run could ask.
-    fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
-        let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
-        let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
-        roles.chain(others).try_for_each(|model| refuse_remote(&self.services, policy, model))
     }
 
     /// A run with the right to write to its log.
@@ -324,40 +153,6 @@ impl Bosun {
         // Plain data of ours always has a JSON form.
         let text = serde_json::to_vec(policy).unwrap_or_default();
         Ok(self.services.journal.put_blob(&text).await?.digest)
-    }
-
-    fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {
-        let run = drive.machine.id().clone();
-        let suspend = CancellationToken::new();
-        let base = drive.machine.survey().map(|survey| survey.base.clone()).unwrap_or_default();
-        let executor = RunExecutor {
-            services: self.services.clone(),
-            policy: drive.machine.policy().clone(),
-            worktrees: Arc::new(Worktrees::new(repo, &self.services.home, &run)),
-            run: run.clone(),
-            branch: drive.machine.branch(),
-            base,
-            workspace: Arc::default(),
-            suspend: suspend.clone(),
-            broken: Arc::default(),
-            away: Arc::default(),
-        };
-        let task = tokio::spawn(drive_run(self.clone(), drive, executor));
-        Handle { run, suspend, task }
-    }
-}
-
-/// Where a policy works offline, a model must be on this machine.
-pub(crate) fn refuse_remote(
-    services: &Services,
-    policy: &Policy,
-    model: &ModelRef,
-) -> Result<(), Error> {
-    match services.models.remote_address(model).filter(|_| policy.offline) {
-        None => Ok(()),
-        Some(address) => {
-            Err(Error::Remote { policy: policy.name.clone(), model: model.clone(), address })
-        }
     }
 }
 

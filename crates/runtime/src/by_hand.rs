@@ -1,5 +1,5 @@
-//! One call made by hand, without a run: with the same permissions, sandbox and truncation as an agent's call. People try their
-//! policies with it. Nothing is recorded, and whoever makes it is taken to have read what is there.
+//! One tool call by hand, without a run: same permissions, sandbox and truncation as an agent's call. People test their
+//! policies with it. Nothing is recorded, and files count as read.
 
 use std::path::Path;
 
@@ -201,7 +201,7 @@ impl HandCall<'_> {
         // A repository around the workspace is not the workspace's own, and stays out of sight.
         let repo = Repo::discover(root).await.ok().filter(|repo| repo.root() == root);
         let whole = self.scope.0.iter().any(|place| place.path.is_root() && place.whole_folder);
-        let ground = SandboxSpec {
+        let spec = SandboxSpec {
             folder: root,
             whose: Whose::Agent,
             repo: repo.as_ref(),
@@ -213,7 +213,7 @@ impl HandCall<'_> {
         };
         let sandboxes = SandboxFactory::new(walls, self.machine.clone(), None);
         sandboxes.refuse_folder(root, &self.policy.sandbox)?;
-        sandboxes.open(ground).await
+        sandboxes.open(spec).await
     }
 
     fn shown(&self, text: &str, not_held: u64) -> Shown {

@@ -1,14 +1,13 @@
-//! Effects turned into deeds. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the commit
-//! at the end. Each returns an outcome, whatever happens; none decides anything.
+//! Performs effects. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the commit at the
+//! end. Each returns an outcome, also when it fails; none decides anything.
 
 pub(crate) mod attempt;
 mod check;
 pub(crate) mod exact;
 mod output_capture;
 pub(crate) mod run;
+pub(crate) mod run_executor;
 mod signs;
-mod trial;
-mod variant;
 pub(crate) mod workspace;
 
 use store::Journal;

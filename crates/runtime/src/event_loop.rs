@@ -10,8 +10,8 @@ use store::{Batch, Clean, Journal, JournalError, Lease, Redactor, Summary};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use types::{
-    CallId, Command, Digest, Effect, EffectId, Envelope, Input, Listed, LogId, Outcome, Recovered,
-    Timestamp,
+    CallId, Command, Digest, Effect, EffectId, Envelope, Fault, FaultClass, Input, Listed, LogId,
+    Outcome, Recovered, Timestamp,
 };
 
 use crate::clock::Clock;
@@ -93,6 +93,19 @@ pub enum DriveError {
     RepositoryGone { run: types::RunId, path: String },
     #[error("bug: one input to {log} led to more than {MOST_EVENTS} events")]
     Endless { log: LogId },
+}
+
+impl DriveError {
+    /// The fault of whatever the loop was driving.
+    pub(crate) fn fault(&self) -> Fault {
+        match self {
+            Self::Journal(error) => error.fault(),
+            Self::RepositoryGone { .. } => {
+                Fault::new(FaultClass::Resource, "git.no_repository", self.to_string())
+            }
+            Self::Endless { .. } => Fault::new(FaultClass::Bug, "bug", self.to_string()),
+        }
+    }
 }
 
 /// A machine with its log.
@@ -291,7 +304,7 @@ impl<M: Machine> Drive<M> {
         for effect in self.machine.pending(in_flight.ids()) {
             match effect {
                 Effect::Wait { timer, until } => {
-                    in_flight.start_timer(EffectId::Timer(timer), until)
+                    in_flight.start_timer(EffectId::Timer(timer), until);
                 }
                 effect => in_flight.start(effect.id(), |stop| executor.effects(effect, stop)),
             }

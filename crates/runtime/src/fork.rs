@@ -20,7 +20,8 @@ use types::{
     Policy, RunId, SessionChange, TaskId,
 };
 
-use crate::api::{Bosun, Error, draw_run_id};
+use crate::api::{Bosun, draw_run_id};
+use crate::error::Error;
 use crate::event_loop::{Drive, DriveError};
 use crate::replay::{Torn, policy_digest, recorded_logs, replayed};
 use crate::session::SessionError;

@@ -1,5 +1,5 @@
-//! Keeping house: which old runs and sessions may go, and everything that goes with them: logs, blobs, branches,
-//! worktrees, snapshots. What is open, waits, cannot be read or holds a result that nobody has settled is never chosen.
+//! Garbage collection of old runs and sessions: logs, blobs, branches, worktrees, snapshots. Open, waiting and
+//! unreadable ones are never chosen, nor those with an unsettled result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use sandbox::GitError;
 use store::{Removal, Removed, SqliteJournal};
 use types::{RunId, SessionState};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::listing::{Entry, Found};
 use crate::services::{ASIDE, SNAPSHOTS};
 use crate::worktrees::WORKTREES;

@@ -1,12 +1,12 @@
-//! The loop of Bosun, and the front door of the library: start a run, watch it, talk to it, stop it, resume it.
+//! The event loop of Bosun and the library's public interface: start, follow, steer, stop and resume runs and sessions.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use runtime::{Bosun, NewRun, Setup};
+//! use runtime::{Bosun, Config, NewRun};
 //!
 //! let journal = Arc::new(store::SqliteJournal::open("state/journal.db".as_ref()).await?);
-//! let bosun = Bosun::new(Setup::new(journal, "state"));
+//! let bosun = Bosun::new(Config::new(journal, "state"));
 //! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
 //! let run = bosun.start(NewRun::new("Add a tide command", "path/to/repository", model)?).await?;
 //! let left = run.finished().await?;
@@ -14,16 +14,16 @@
 //! # Ok(()) }
 //! ```
 //!
-//! One agent alone is a [`Session`]. It is driven by a loop of its own, can be steered while it works, and is gone on
-//! with after any crash ([`Bosun::reopen`]):
+//! One agent alone is a [`Session`]. It has a loop of its own, can be steered while it works, and resumes after any
+//! crash ([`Bosun::reopen`]):
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use runtime::{Bosun, NewSession, Setup};
+//! use runtime::{Bosun, Config, NewSession};
 //!
 //! let journal = Arc::new(store::MemoryJournal::new());
-//! let bosun = Bosun::new(Setup::new(journal, "state"));
+//! let bosun = Bosun::new(Config::new(journal, "state"));
 //! let model = bosun.keep_script(&std::fs::read_to_string("script.toml")?).await?;
 //! let session = bosun.open(NewSession::new("path/to/folder", model)?).await?;
 //! session.submit("Why does the test fail?").await?;
@@ -33,10 +33,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What happens is followed with [`Session::events`], or in the words of other programs with [`Session::events_as`].
-//! Tools, the place they work in, models, the journal and the clock are traits: [`tools::Tool`],
-//! [`sandbox::Environment`], [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` of this crate has one
-//! program for each of the first two, one whose agent runs commands behind walls, and the shortest there is.
+//! [`Session::events`] follows it, [`Session::events_as`] does so in the formats of other programs. Tools,
+//! environments, models, the journal and the clock are traits: [`tools::Tool`], [`sandbox::Environment`],
+//! [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` has one program for each of the first two,
+//! one whose agent runs sandboxed commands, and the shortest there is.
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
@@ -47,11 +47,14 @@ mod by_hand;
 mod clock;
 mod driver;
 mod effects;
+mod error;
 mod event_loop;
 pub mod fork;
 mod gc;
+mod handle;
 mod hub;
 mod in_flight;
+mod inbox;
 mod integrity;
 mod listing;
 mod look;
@@ -72,18 +75,21 @@ mod settle;
 #[cfg(test)]
 mod sim;
 mod small_file;
+mod start;
 mod stats;
 mod sweep;
 mod watch;
 mod web;
 mod worktrees;
 
-pub use api::{Bosun, Error, Handle, Left, NewRun, draw_run_id};
+pub use api::{Bosun, NewRun, draw_run_id};
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
 pub use driver::Delivered;
+pub use error::Error;
 pub use event_loop::DriveError;
 pub use gc::{Collected, GcRules};
+pub use handle::{Handle, Left};
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use in_flight::Order;
 pub use integrity::{Flaw, Integrity, integrity};
@@ -97,7 +103,9 @@ pub use rules::folder::MachineFolders;
 pub use runs::RunsError;
 pub use sandbox_factory::Isolation;
 pub use services::Config;
-pub use session::{NewSession, Session, SessionError, Undone};
+pub use session::{
+    NewSession, ReplyCheck, SchemaRetries, Session, SessionError, Undone, asking_for,
+};
 pub use settle::{Acceptance, SettleError, Settlement};
 pub use sweep::Leftovers;
 pub use watch::{Mix, recorded};
@@ -106,16 +114,3 @@ pub use engine::calls_of;
 pub use engine::export::{SessionConfig, ToolResultEntry, Turn};
 pub use rules::truncate::{Cut, Gaps};
 pub use {llm, sandbox, store, tools, types};
-
-use types::{Fault, FaultClass};
-
-/// A loop that could not go on, as the fault of whatever it was driving.
-fn fault(error: &DriveError) -> Fault {
-    match error {
-        DriveError::Journal(error) => error.fault(),
-        DriveError::RepositoryGone { .. } => {
-            Fault::new(FaultClass::Resource, "git.no_repository", error.to_string())
-        }
-        DriveError::Endless { .. } => Fault::new(FaultClass::Bug, "bug", error.to_string()),
-    }
-}

@@ -1,6 +1,5 @@
-//! What there is: all runs and sessions, read from their stored summaries. A log without a summary that holds is folded,
-//! and each stands for itself: one that cannot be read is listed as that, and hides no other. Reading writes nothing;
-//! [`Bosun::fill_in_summaries`] does.
+//! Lists all runs and sessions from their stored summaries; a log without a valid summary is folded. An unreadable one
+//! is listed as such and hides no other. Reading writes nothing; [`Bosun::fill_in_summaries`] does.
 
 use std::sync::{Arc, PoisonError};
 
@@ -10,7 +9,8 @@ use types::{
     Digest, Event, Listed, ListedRun, ListedSession, LogId, Policy, RunId, RunView, Timestamp,
 };
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::event_loop;
 
 /// How many policies are held at a time.

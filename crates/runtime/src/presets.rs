@@ -1,57 +1,32 @@
-//! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts
-//! are put in, and its rules are held to their own examples before anybody uses it.
+//! Policies: those that ship with the product, and files that people write. A policy is read strictly, its prompts are
+//! filled in, and its rules are checked against their own examples before use.
 
 mod check;
+mod error;
 mod overlay;
 mod project;
+mod shipped;
 pub mod strict;
 
 use types::Policy;
 
 use crate::prompts::Prompts;
+use shipped::find;
 
+pub use crate::prompts::PROMPTS;
 pub use check::{Problem, check, examples};
-pub use project::{POLICY, PROMPTS, project, refuse_too_much, top};
-
-const CREW: &str = include_str!("../../../policies/crew.toml");
-const SOLO: &str = include_str!("../../../policies/solo.toml");
-const STRICT: &str = include_str!("../../../policies/strict.toml");
-
-const AUDITED: &str = include_str!("../../../policies/audited.toml");
-const BASIC: &str = include_str!("../../../policies/basic.toml");
-
-/// The presets by name, in the order in which they are named to people.
-const SHIPPED: [(&str, &str); 5] =
-    [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO), ("basic", BASIC)];
-
-fn shipped(name: &str) -> Option<&'static str> {
-    SHIPPED.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text)
-}
+pub use error::PolicyError;
+pub use project::{POLICY, project, refuse_too_much, top};
+pub use shipped::names;
 
 /// A preset as it is written. That each can be read is tested; without it nothing could start.
 fn table(name: &str) -> Result<toml::Table, PolicyError> {
     Ok(toml::from_str(text(name)?).unwrap_or_default())
 }
 
-/// Why a policy cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PolicyError {
-    #[error("there is no preset {name:?}; there are: {}", names().collect::<Vec<_>>().join(", "))]
-    NoSuchPreset { name: String },
-    #[error("reading policy {name}, line {line}: {cause}")]
-    Unreadable { name: String, line: usize, cause: String },
-    #[error("policy {name} is broken: {}", problems.join("; "))]
-    Broken { name: String, problems: Vec<String> },
-    #[error(
-        "the project's own policy {name} wants more than a project may decide ({what}); if you trust it, name it with \
-         --policy {name}"
-    )]
-    TooMuch { name: String, what: String },
-}
-
 /// The text of a policy that ships, as its authors wrote it.
 pub fn text(name: &str) -> Result<&'static str, PolicyError> {
-    shipped(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })
+    find(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })
 }
 
 /// The preset that a policy file is, or is laid over; nothing for rules of somebody's own.
@@ -73,11 +48,6 @@ pub fn preset(name: &str) -> Result<Policy, PolicyError> {
 /// The same, with these prompts.
 pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
     read_with(name, text(name)?, prompts)
-}
-
-/// The names of the presets.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.into_iter().map(|(name, _)| name)
 }
 
 /// A policy from the text of a file; `name` is for messages. A file without roles is laid over the crew's.
@@ -174,8 +144,9 @@ mod tests {
     use super::*;
 
     fn broken(from: &str, to: &str) -> String {
-        assert!(CREW.contains(from), "the preset has changed: {from}");
-        match read("mine.toml", &CREW.replacen(from, to, 1)) {
+        let crew = text("crew").expect("it ships");
+        assert!(crew.contains(from), "the preset has changed: {from}");
+        match read("mine.toml", &crew.replacen(from, to, 1)) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("the broken policy was taken"),
         }

@@ -1,5 +1,5 @@
-//! The prompts: those that ship with the product, each of which a person can replace by a file of the same name in a
-//! folder of their own. A file there that replaces nothing is an error, since it would silently do nothing.
+//! The prompts that ship with the product. A file of the same name in a person's or project's folder replaces one; a
+//! file that replaces nothing is an error, since it would have no effect.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use sandbox::EnvError;
 use types::{Family, WorkPath};
 
-use crate::presets::PROMPTS;
-
+/// Where a project keeps its own prompts, from its top.
+pub const PROMPTS: &str = ".bosun/prompts";
 /// What ships, by file name.
 const SHIPPED: [(&str, &str); 18] = [
     ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),

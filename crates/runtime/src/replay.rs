@@ -1,5 +1,5 @@
-//! Replay: the lines of a run and its attempts, taken out of a journal or a bundle, are handed to the engine to be
-//! decided again. Nothing is performed, no model is asked, nothing is written.
+//! Replay: reads the lines of a run and its attempts from a journal or a bundle, and has the engine decide them again.
+//! No effect is performed, no model is called, nothing is written.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use engine::{Attempt, Run};
 use store::{Journal, JournalError, Redactor};
 use types::{Digest, Envelope, Event, LogId, Policy, RunId};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 
 /// How many lines are read at a time.
 const PAGE: usize = 1_000;

@@ -1,6 +1,6 @@
-//! Where the repository of a run, or the folder of a conversation, is on this machine, and whether it is the right one. A
-//! log only has its name; the place is kept beside the journal (`places.rs`). Logs of earlier versions have the place
-//! where the work began, and a small file each where they were moved.
+//! The repository of a run, or the folder of a session, on this machine, and whether it is the right one. A log has
+//! only its name; the path is kept beside the journal (`places.rs`). Logs of earlier versions contain the original
+//! path, and have a small file each where they were moved.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStringExt as _;
@@ -10,7 +10,8 @@ use engine::Run;
 use sandbox::{GitError, Repo};
 use types::{LogId, RunId, RunView};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::places;
 
 /// The folder with a file for each run of an earlier version that was moved.

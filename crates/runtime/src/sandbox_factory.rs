@@ -1,6 +1,6 @@
-//! The environments of agents and checks, behind the walls that this process has. What the walls hold is tried once
-//! per process, by attacking them; a command that needs more than was held then is not run. Whether what there is
-//! will do is not decided here.
+//! Makes the environments of agents and checks, sandboxed as well as this process can. The sandbox is attacked once per
+//! process to prove what it holds; a command that requires more is not run. Whether that is enough is decided
+//! elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -85,15 +85,15 @@ impl SandboxFactory {
     async fn reach(
         &self,
         env: LocalEnvironment,
-        ground: &SandboxSpec<'_>,
+        spec: &SandboxSpec<'_>,
     ) -> Result<LocalEnvironment, EnvError> {
         let env = env.keeping_out(&self.machine.own)?;
-        if ground.whose == Whose::Ours {
+        if spec.whose == Whose::Ours {
             return env.without_secrets();
         }
-        let readable: Vec<&str> = ground.policy.readable.iter().map(String::as_str).collect();
-        let env = env.revealing(&readable)?.trusting(self.tracked(ground).await)?;
-        let files = ground.scope.iter().flat_map(|scope| &scope.0);
+        let readable: Vec<&str> = spec.policy.readable.iter().map(String::as_str).collect();
+        let env = env.revealing(&readable)?.trusting(self.tracked(spec).await)?;
+        let files = spec.scope.iter().flat_map(|scope| &scope.0);
         let files = files.filter(|artifact| !artifact.whole_folder);
         let named = files.map(|artifact| artifact.path.clone());
         let settings = |path: &WorkPath| Sensitive::of(path) == Some(Sensitive::Settings);
@@ -101,14 +101,13 @@ impl SandboxFactory {
     }
 
     /// What a person has committed of that which is named like a secret. In a home folder that says nothing.
-    async fn tracked(&self, ground: &SandboxSpec<'_>) -> Vec<WorkPath> {
-        let Some(repo) =
-            ground.repo.filter(|_| self.machine.home.as_deref() != Some(ground.folder))
+    async fn tracked(&self, spec: &SandboxSpec<'_>) -> Vec<WorkPath> {
+        let Some(repo) = spec.repo.filter(|_| self.machine.home.as_deref() != Some(spec.folder))
         else {
             return vec![];
         };
         // What cannot be read is not known to be committed.
-        let commit = match ground.start {
+        let commit = match spec.start {
             Some(commit) => Ok(commit.clone()),
             None => repo.head().await,
         };
@@ -121,9 +120,10 @@ impl SandboxFactory {
         paths.into_iter().filter(named).collect()
     }
 
-    /// Whether the kernel holds commands, and not only somebody's word.
-    pub(crate) fn is_kernel(&self) -> bool {
-        matches!(self.walls, Isolation::Kernel(_))
+    /// Whether commands are kept from writing by mounts of their own.
+    pub(crate) async fn holds_mounts(&self) -> bool {
+        let kernel = matches!(self.walls, Isolation::Kernel(_));
+        kernel && self.proof().await.rung == IsolationLevel::Full
     }
 
     /// What the walls hold, as tried in this process.
@@ -139,35 +139,35 @@ impl SandboxFactory {
     }
 
     /// A workspace whose commands are held as well as this process can, and at least as well as was asked.
-    pub(crate) async fn open(&self, ground: SandboxSpec<'_>) -> Result<LocalEnvironment, Fault> {
+    pub(crate) async fn open(&self, spec: SandboxSpec<'_>) -> Result<LocalEnvironment, Fault> {
         let proof = self.proof().await;
-        if proof.rung < ground.walls {
+        if proof.rung < spec.walls {
             let what = format!(
                 "commands of this run are held by {}, and only {} is here now: {}; `bosun doctor` shows more",
-                ground.walls.as_str(),
+                spec.walls.as_str(),
                 proof.rung.as_str(),
                 proof.missing.join("; ")
             );
             return Err(Fault::new(FaultClass::Safety, "sandbox.weaker", what));
         }
-        let env = LocalEnvironment::open(ground.folder).map_err(|error| {
+        let env = LocalEnvironment::open(spec.folder).map_err(|error| {
             let what = format!("opening the worktree: {error}");
             Fault::structural("workspace.lost", what)
         })?;
-        let hidden: Vec<&str> = ground.policy.hidden.iter().map(String::as_str).collect();
+        let hidden: Vec<&str> = spec.policy.hidden.iter().map(String::as_str).collect();
         let env = env.hiding(&hidden).map_err(|error| error.fault())?;
-        let env = self.reach(env, &ground).await.map_err(|error| error.fault())?;
-        let variables = variables(ground.policy);
-        let env = env.with_variables(match ground.ready {
+        let env = self.reach(env, &spec).await.map_err(|error| error.fault())?;
+        let variables = variables(spec.policy);
+        let env = env.with_variables(match spec.ready {
             Some(ready) => ready.variables(variables),
             None => variables,
         });
         let env = match &self.walls {
             Isolation::Kernel(helper_exe) if proof.rung > IsolationLevel::None => {
-                let confine = confine(helper_exe.clone(), &ground)?.holding(proof.rung);
-                let confine = self.masking_own(confine, &ground);
-                let confine = match ground.scope {
-                    Some(scope) => confine.writing_to(with_builds(scope, &ground).await?),
+                let confine = confine(helper_exe.clone(), &spec)?.holding(proof.rung);
+                let confine = self.masking_own(confine, &spec);
+                let confine = match spec.scope {
+                    Some(scope) => confine.writing_to(with_builds(scope, &spec).await?),
                     None => confine,
                 };
                 env.confined(confine)
@@ -181,10 +181,9 @@ impl SandboxFactory {
 
 impl SandboxFactory {
     /// Covers our own state where something else would show it. A worktree of ours lies in it.
-    fn masking_own(&self, confine: Confine, ground: &SandboxSpec<'_>) -> Confine {
+    fn masking_own(&self, confine: Confine, spec: &SandboxSpec<'_>) -> Confine {
         let needed = |own: &&std::path::PathBuf| {
-            ground.folder.starts_with(own)
-                || ground.ready.is_some_and(|ready| ready.sees_below(own))
+            spec.folder.starts_with(own) || spec.ready.is_some_and(|ready| ready.sees_below(own))
         };
         let own = self.machine.own.iter().filter(|own| !needed(own));
         own.cloned().fold(confine, Confine::masking)
@@ -235,9 +234,9 @@ fn variables(policy: &SandboxPolicy) -> Variables {
     if policy.network.is_empty() { all.offline() } else { all }
 }
 
-fn confine(helper_exe: HelperExe, ground: &SandboxSpec<'_>) -> Result<Confine, Fault> {
+fn confine(helper_exe: HelperExe, spec: &SandboxSpec<'_>) -> Result<Confine, Fault> {
     const MB: u64 = 1024 * 1024;
-    let policy = ground.policy;
+    let policy = spec.policy;
     let confine = Confine::new(helper_exe).reaching(hosts(policy)?).limits(Limits {
         processes: policy.processes,
         memory_bytes: policy.memory_mb.saturating_mul(MB),
@@ -245,29 +244,29 @@ fn confine(helper_exe: HelperExe, ground: &SandboxSpec<'_>) -> Result<Confine, F
         temp_bytes: policy.temp_mb.saturating_mul(MB),
         disk_bytes: policy.disk_mb.saturating_mul(MB),
     });
-    let confine = match ground.repo {
+    let confine = match spec.repo {
         // What is hidden stands in the history too, so commands are shown none of it.
-        Some(repo) if !hides_a_folder(ground) => seeing(confine, repo),
+        Some(repo) if !hides_a_folder(spec) => seeing(confine, repo),
         Some(_) | None => confine,
     };
-    Ok(ground.ready.map_or(confine.clone(), |ready| ready.confine(confine)))
+    Ok(spec.ready.map_or(confine.clone(), |ready| ready.confine(confine)))
 }
 
 /// Whether the workspace has a folder of which the policy hides everything, such as `context/**`.
-fn hides_a_folder(ground: &SandboxSpec<'_>) -> bool {
-    let folders = ground.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
+fn hides_a_folder(spec: &SandboxSpec<'_>) -> bool {
+    let folders = spec.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
     let plain = |folder: &&str| !folder.contains(['*', '?', '[', '{']);
-    folders.filter(plain).any(|folder| ground.folder.join(folder).is_dir())
+    folders.filter(plain).any(|folder| spec.folder.join(folder).is_dir())
 }
 
 /// A scope and the folders in which builds leave what is never committed. Whoever may change something must be able to
 /// build and test it, and what git ignores leaves the worktree on no other way.
-async fn with_builds(scope: &Scope, ground: &SandboxSpec<'_>) -> Result<Scope, Fault> {
+async fn with_builds(scope: &Scope, spec: &SandboxSpec<'_>) -> Result<Scope, Fault> {
     let mut scope = scope.clone();
-    if let (Some(repo), false) = (ground.repo, scope.0.is_empty()) {
-        let folders = repo.build_folders(ground.start).await;
+    if let (Some(repo), false) = (spec.repo, scope.0.is_empty()) {
+        let folders = repo.build_folders(spec.start).await;
         let folders = folders.map_err(|error| error.fault())?;
-        scope.0.extend(match ground.ready {
+        scope.0.extend(match spec.ready {
             Some(ready) => ready.scope(folders),
             None => folders,
         });
@@ -288,7 +287,7 @@ mod tests {
     async fn opened(walls: Isolation, wanted: IsolationLevel) -> Result<LocalEnvironment, Fault> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let policy = SandboxPolicy::default();
-        let ground = SandboxSpec {
+        let spec = SandboxSpec {
             folder,
             whose: Whose::Agent,
             repo: None,
@@ -298,7 +297,7 @@ mod tests {
             policy: &policy,
             ready: None,
         };
-        SandboxFactory::new(walls, MachineFolders::default(), None).open(ground).await
+        SandboxFactory::new(walls, MachineFolders::default(), None).open(spec).await
     }
 
     #[tokio::test]

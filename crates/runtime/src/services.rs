@@ -1,5 +1,5 @@
-//! Everything that the work is done with, in one place: the journal, the models, the tools, the clock. Handed in by
-//! whoever embeds the library; nothing is global.
+//! The services that all work shares: journal, models, tools, clock, sandboxes. The embedding program hands them in;
+//! nothing is global.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,10 @@ use rules::folder::MachineFolders;
 use sandbox::{GitError, HelperExe, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
-use types::{Digest, Policy};
+use types::{Digest, ModelRef, Policy};
 
 use crate::clock::{Clock, RealClock};
+use crate::error::Error;
 use crate::event_loop::LoopDeps;
 use crate::hub::Hub;
 use crate::in_flight::Order;
@@ -94,20 +95,20 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub(crate) fn new(setup: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         let sandboxes =
-            SandboxFactory::new(setup.walls, setup.machine, Some(setup.home.join(ASIDE)));
+            SandboxFactory::new(config.walls, config.machine, Some(config.home.join(ASIDE)));
         Self {
-            journal: setup.journal,
-            home: setup.home,
-            models: setup.models,
-            registry: setup.registry,
-            clock: setup.clock,
-            redactor: Arc::new(setup.redactor),
-            order: setup.order,
+            journal: config.journal,
+            home: config.home,
+            models: config.models,
+            registry: config.registry,
+            clock: config.clock,
+            redactor: Arc::new(config.redactor),
+            order: config.order,
             hub: Hub::new(),
             sandboxes,
-            prompts: setup.prompts,
+            prompts: config.prompts,
             policies: Mutex::default(),
             repos: Mutex::default(),
         }
@@ -124,6 +125,16 @@ impl Services {
         let found = Repo::discover(folder).await?.disregarding(rules::spec::is_ours);
         let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
+    }
+
+    /// Refuses a model on another machine where a policy works offline.
+    pub(crate) fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
+        match self.models.remote_address(model).filter(|_| policy.offline) {
+            None => Ok(()),
+            Some(address) => {
+                Err(Error::Remote { policy: policy.name.clone(), model: model.clone(), address })
+            }
+        }
     }
 
     pub(crate) fn loop_deps(&self) -> LoopDeps {

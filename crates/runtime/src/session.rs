@@ -1,11 +1,13 @@
-//! One open conversation, as a program or a person has it: a handle to a loop that drives its log. Everything that is
-//! said goes through the log first; what happened can be followed, looked up, and gone on with after any crash.
+//! An open session: a handle to the loop that drives its log. Every input is logged first; events can be followed,
+//! looked up, and resumed from after any crash.
 //!
-//! It contains no rule: when the model is asked, what is permitted, when to stop, is decided in `engine`.
+//! It contains no rule: model calls, permissions and limits are decided in `engine`.
 
+mod error;
 mod follow;
 mod open;
 mod start;
+mod structured;
 mod undo;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,19 +18,21 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{
-    Command, Digest, Effort, Fault, LogId, Message, ModelRef, Policy, RunId, SessionChange,
-    SessionState, SessionView, Telling,
+    Command, Digest, Effort, LogId, Message, ModelRef, Policy, RunId, SessionChange, SessionState,
+    SessionView, Telling,
 };
 
 use undo::Changes;
 
+pub use error::SessionError;
 pub use open::NewSession;
+pub use structured::{ReplyCheck, SchemaRetries, asking_for};
 pub(crate) use undo::UndoStore;
 pub use undo::Undone;
 
-use crate::api::{Error, refuse_remote};
 use crate::effects::attempt::PartialReplies;
 use crate::effects::workspace::ProfiledTools;
+use crate::error::Error;
 use crate::event_loop::{self, DriveError, Posted};
 use crate::hub::{Hub, SessionItem};
 use crate::projected::{Projected, Words};
@@ -65,23 +69,6 @@ struct Shared {
     gone: CancellationToken,
     task: tokio::sync::Mutex<Option<JoinHandle<Result<(), DriveError>>>>,
     _suspends_when_dropped: DropGuard,
-}
-
-/// Why something could not be said to a conversation.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    #[error("the session is still working on the last input; steer it, queue a follow-up, or wait")]
-    Busy,
-    #[error("the session is closed")]
-    Closed,
-    #[error("{0}")]
-    Fault(Fault),
-    #[error("nothing to undo: {0}")]
-    NothingToUndo(String),
-    #[error("the session's log has no line {line}; its last is {last}")]
-    NoSuchLine { line: u64, last: u64 },
-    #[error(transparent)]
-    Door(#[from] Error),
 }
 
 impl Session {
@@ -155,7 +142,7 @@ impl Session {
         if model.is_some() || tools.is_some() {
             let named = model.clone().unwrap_or_else(|| self.view().model);
             if model.is_some() {
-                refuse_remote(&self.shared.services, &self.shared.policy, &named)?;
+                self.shared.services.refuse_remote(&self.shared.policy, &named)?;
                 let found =
                     self.shared.services.models.find(&named, &*self.shared.services.journal).await;
                 found.map_err(SessionError::Fault)?;
@@ -330,10 +317,6 @@ async fn folded(
     let log = LogId::run(run.clone());
     event_loop::fold(&mut machine, &log, &*services.journal).await.map_err(Error::from)?;
     Ok(machine)
-}
-
-fn nothing_changed() -> SessionError {
-    SessionError::NothingToUndo("no call has changed any".to_owned())
 }
 
 #[cfg(test)]

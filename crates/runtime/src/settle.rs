@@ -1,11 +1,12 @@
-//! What becomes of the result of a run that is over: the person takes it onto their own branch, or throws it away. Both
-//! are on record as the one line that may follow the end of a run, and both can be repeated after a crash.
+//! Settling the result of a finished run: the person accepts it into their branch, or discards it. Either is the one
+//! event that may follow the end of a run, and can be repeated after a crash.
 
 use engine::Run;
 use sandbox::{GitError, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::event_loop::Drive;
 
 /// How a result may be taken.

@@ -12,10 +12,12 @@ mod model;
 mod outside;
 mod person;
 mod process;
+mod process_end;
 mod store;
 mod talk;
 mod tally;
 mod tests;
+mod watched;
 mod world;
 
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use types::{Command, CommitId, LogId, Millis, Settled, Settling, Status};
 use crate::clock::Clock as _;
 use crate::event_loop::fold;
 use laws::Broken;
-use process::Ended;
+use process_end::Ended;
 use tally::Tally;
 use world::World;
 

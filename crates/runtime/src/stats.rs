@@ -1,5 +1,4 @@
-//! Figures over all runs in a journal. What is counted is the engine's; here the views and the costs of attempts are
-//! fetched.
+//! Figures over all runs in a journal. The engine counts; this file reads the views and the costs of attempts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +6,8 @@ use engine::Machine as _;
 use engine::export::{AttemptCost, Stats};
 use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::listing::Found;
 use crate::watch::whole;
 

@@ -1,7 +1,6 @@
-//! What processes that were killed left behind: folders of runs that are over, registrations of worktrees that are gone,
-//! prepared states and forks that are not whole, temporary folders. Found by a few looks at names, so that it can be done at every
-//! start. What belongs to a run that somebody holds or that can be resumed is not touched, and neither are branches:
-//! those are results.
+//! Removes what killed processes left behind: folders of finished runs, registrations of missing worktrees, incomplete
+//! prepared states and forks, temporary folders. Looks only at names, so it is cheap enough for every start. Runs that
+//! are held or can be resumed are not touched, nor are branches: those are results.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,8 @@ use std::path::{Path, PathBuf};
 use engine::Machine as _;
 use types::{Event, LogId, RunId, SessionState, Timestamp};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::listing::Found;
 use crate::prepare;
 use crate::worktrees::{INTENTS, WORKTREES};

@@ -1,12 +1,11 @@
-//! The conversation as it stands on the screen: what has happened becomes rows that scroll away, what is going on is
-//! drawn below them. Plain state: events, keys and time go in, rows and wishes come out; no terminal, no session.
+//! The state of the chat screen: finished rows scroll away, work in progress is drawn below them. Plain state: events,
+//! keys and time go in, rows and commands come out; no terminal, no session.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use ratatui::text::Span;
 use types::{Call, CallId, Effort, Millis, Timestamp};
 
-use super::below::MOST_OF_A_QUESTION;
 use super::editor::Editor;
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
@@ -17,6 +16,8 @@ use super::wrap::Row;
 
 /// How many lines of a running command are shown.
 pub(crate) const TAIL: usize = 4;
+/// How many rows of a question are shown; a longer one is also written above, as a whole.
+pub(crate) const MOST_OF_A_QUESTION: usize = 4;
 /// The most of a model's thinking that is held for the key that unfolds it.
 const MOST_THOUGHT: usize = 64 * 1024;
 

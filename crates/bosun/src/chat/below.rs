@@ -1,10 +1,10 @@
-//! What is drawn below the conversation: what is coming in, what runs, what waits, where one types, and one line that
-//! says where the session stands. Everything fits into the width and height that it is given.
+//! The area below the conversation: the incoming reply, running calls, open questions, the prompt, and a status line.
+//! Everything fits the given width and height.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::app::{App, State};
+use super::app::{App, MOST_OF_A_QUESTION, State};
 use super::calls;
 use super::look::{BOLD, DIM, PERSON, PLAIN, WAITING};
 use super::slash;
@@ -13,8 +13,6 @@ use super::wrap::{Row, columns, cut, wrap};
 
 /// How much of what is being thought is looked at for its last line.
 const RECENT: usize = 2_000;
-/// How many rows of a question are shown; a longer one is also written above, as a whole.
-pub(crate) const MOST_OF_A_QUESTION: usize = 4;
 
 impl App {
     /// The lines below the conversation.

@@ -1,5 +1,5 @@
-//! The loop: keys, what the session says, and time go into the `App`; its wishes go to the session; what it looks like
-//! goes to the terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
+//! The chat loop: keys, session events and time go into the `App`, its commands go to the session, its rows to the
+//! terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use types::{Millis, SessionState};
 use super::app::{App, Standing, State};
 use super::painter::Terminal;
 use super::ui_command::UiCommand;
-use crate::commands::rewind;
+use crate::print::session::undone as restored;
 
 /// How often the screen is painted at most; while nothing happens, not at all.
 const FRAME: Duration = Duration::from_millis(33);
@@ -185,7 +185,7 @@ async fn one(session: &Session, ui_command: &UiCommand) -> Result<Option<String>
 }
 
 fn taken_back(undone: &Undone) -> String {
-    format!("taken back: {}", rewind::said(undone))
+    format!("taken back: {}", restored(undone))
 }
 
 /// The signals after which the terminal must be put back and the session left in good order.

@@ -1,5 +1,5 @@
-//! What the session records and streams, as rows: every fact once, in the order of the log. Text that streamed in is
-//! held against the whole reply, so that a piece that was missed is not missing in the end.
+//! Session events and deltas as rows: every fact once, in the order of the log. Streamed text is compared with the
+//! complete reply, so that a missed piece is filled in.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -62,7 +62,7 @@ impl App {
                     self.say_partial(fault.said());
                 }
                 self.end_text();
-                if let Some(text) = crate::print::talk::unanswered(&line.event, line.at) {
+                if let Some(text) = crate::print::session::unanswered(&line.event, line.at) {
                     self.problem(text);
                 }
             }

@@ -1,4 +1,4 @@
-//! `bosun accept`: take a run's result onto the branch that is checked out.
+//! `bosun accept`: merge the result of a run into the checked-out branch.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use serde_json::json;
 use types::{ListedRun, Status};
 
 use crate::args;
-use crate::commands::pick;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
+use crate::recorded::pick;
 
 pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;

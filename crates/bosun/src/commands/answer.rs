@@ -1,21 +1,20 @@
-//! `bosun answer`: answer a question that a run waits for, and go on with it.
+//! `bosun answer`: answer an open question of a run or session, and resume it.
 
-use runtime::{Delivered, Order};
+use runtime::{Bosun, Delivered, Order};
 use types::Command;
 
 use crate::args;
-use crate::commands::{driven, plan, sessions};
+use crate::driven;
 use crate::exit::Exit;
+use crate::follow::{self, Form, Voice};
 use crate::home::{self, Home};
-use crate::print::{
-    self,
-    follow::{self, Form},
-};
+use crate::print;
+use crate::sessions::{self, Known, last_line};
 
 pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     if let Some(known) = sessions::one(&bosun, &args.run).await? {
-        return sessions::answer(home, &bosun, &known, args).await;
+        return answer_session(home, &bosun, &known, args).await;
     }
     let view = bosun.view(&args.run).await?;
     let open = view.questions.iter().filter(|asked| asked.answer.is_none());
@@ -30,8 +29,29 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
         Delivered::Here(handle) => {
             let form = Form::choose(args.json, Order::Arrival);
             let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
-            plan::hand_out(&bosun, form, &args.run).await?;
+            follow::hand_out(&bosun, form, &args.run).await?;
             Ok(over.told())
         }
     }
+}
+
+/// Answers what a session asks, and goes on with it if nobody else does.
+async fn answer_session(
+    home: &Home,
+    bosun: &Bosun,
+    known: &Known,
+    args: args::Answer,
+) -> anyhow::Result<Exit> {
+    let open = known.view.question.iter();
+    let open: Vec<_> = open.map(|asked| (asked.question, asked.terms.as_deref())).collect();
+    let (question, text) = args.said(&open)?;
+    let last = last_line(bosun, &known.run).await?;
+    let by = home::person();
+    let command = Command::Answer { by: by.clone(), question, text };
+    let delivered = bosun.deliver_to_session(&known.run, &command, &by);
+    let Some(session) = driven::patiently(&known.run, delivered).await? else {
+        print::note("handed on: the process that drives the session has taken it");
+        return Ok(Exit::Done);
+    };
+    follow::stay(home, bosun, &session, Voice::json(args.json), known.output.as_ref(), last).await
 }

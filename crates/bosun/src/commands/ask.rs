@@ -1,4 +1,4 @@
-//! `bosun ask`: one question to one model, streamed to the terminal. Tools can be offered; none is run.
+//! `bosun ask`: one question to one model, streamed to the terminal. Tools can be offered; none is executed.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -13,9 +13,10 @@ use types::{
 };
 
 use crate::args;
-use crate::commands::run::unattended;
 use crate::conversation::{self, Conversation};
 use crate::exit::{CliError, Exit};
+use crate::files::read;
+use crate::home::unattended;
 use crate::models::{self, Elsewhere};
 use crate::print;
 
@@ -86,9 +87,7 @@ fn visible(text: &str) -> String {
 
 fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequest> {
     let mut talk = match &args.messages {
-        Some(path) => {
-            conversation::read(&path.display().to_string(), &crate::commands::run::read(path)?)?
-        }
+        Some(path) => conversation::read(&path.display().to_string(), &read(path)?)?,
         None => Conversation::default(),
     };
     if let Some(text) = question(args)? {
@@ -98,9 +97,7 @@ fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequ
         return Err(CliError::NothingAsked.into());
     }
     let tools = match &args.tools {
-        Some(path) => {
-            conversation::tools(&path.display().to_string(), &crate::commands::run::read(path)?)?
-        }
+        Some(path) => conversation::tools(&path.display().to_string(), &read(path)?)?,
         None => vec![],
     };
     let system = args.system.clone().or(talk.system).unwrap_or_default();
@@ -126,7 +123,7 @@ fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequ
 
 /// The form that the answer must have, from a file.
 fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
-    let text = crate::commands::run::read(path)?;
+    let text = read(path)?;
     let schema = serde_json::from_str(&text)
         .with_context(|| format!("reading the JSON Schema in {}", path.display()))?;
     Ok(OutputSchema { name: "answer".to_owned(), schema })

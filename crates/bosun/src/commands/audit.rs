@@ -1,5 +1,5 @@
-//! `bosun audit`: a run as a file that another machine verifies, and anchors that show that its logs are those of that
-//! day. Checking is the runtime's; here files are opened and what came of it is told.
+//! `bosun audit`: exports a run as a file that another machine can verify, and anchors that date its logs. The runtime
+//! does the checking; this file opens files and prints the outcome.
 
 mod anchors;
 
@@ -14,15 +14,11 @@ use serde_json::json;
 use types::{CommitId, Event, LogId, RunId, count};
 
 use crate::args::{self, AuditCommand};
-use crate::commands::{newest, replay};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
-use crate::print;
+use crate::print::{self, replay};
+use crate::recorded::newest;
 use anchors::{Judged, judged};
-
-/// What holds for every bundle that no anchor vouches for.
-const NOT_ANCHORED: &str = "NOT ANCHORED: whoever can write a journal can make such a file; compare it with what was \
-                            kept elsewhere: --anchor FILE, --git-note REPO or --proof FILE";
 
 pub(crate) async fn audit(home: &Home, args: args::Audit) -> anyhow::Result<Exit> {
     match args.command {

@@ -1,4 +1,4 @@
-//! `bosun backup` and `bosun restore`: a verified copy of the journal while it is in use, and the way back.
+//! `bosun backup` and `bosun restore`: a verified copy of the journal while it is in use, and restoring one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,6 @@ use runtime::{Clock as _, Integrity, RealClock, integrity};
 use types::{LogId, count};
 
 use crate::args;
-use crate::commands::verify;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
@@ -23,7 +22,7 @@ pub(crate) async fn backup(home: &Home, args: args::Backup) -> anyhow::Result<Ex
     journal.backup(&to).await?;
     let checked = checked(&to).await?;
     if !checked.flaws.is_empty() {
-        verify::told(&checked)?;
+        print::integrity(&checked)?;
         print::note("the journal itself is damaged, and the backup has it as it is");
         return Ok(Exit::Damaged);
     }
@@ -43,7 +42,7 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     let staged = Restore::stage(&database, &args.from)?;
     let checked = checked(staged.staged()).await.map_err(|error| unfit(error, &args.from))?;
     if !checked.flaws.is_empty() {
-        verify::told(&checked)?;
+        print::integrity(&checked)?;
         print::note("nothing was restored");
         return Ok(Exit::Damaged);
     }

@@ -1,18 +1,19 @@
-//! `bosun cancel`: stop a run for good, whoever is driving it.
+//! `bosun cancel`: stop a run or session for good, whichever process drives it.
 
-use runtime::{Delivered, Error, Order};
-use types::{Command, Status};
+use runtime::{Bosun, Delivered, Error, Order, SessionError};
+use types::{Command, SessionState, Status};
 
 use crate::args;
-use crate::commands::{driven, sessions};
+use crate::driven;
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print;
+use crate::sessions::{self, Known};
 
 pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     if let Some(known) = sessions::one(&bosun, &args.run).await? {
-        return sessions::cancel(&bosun, &known, args).await;
+        return cancel_session(&bosun, &known, args).await;
     }
     let view = bosun.view(&args.run).await?;
     if !matches!(view.status, Status::Running | Status::Waiting) {
@@ -34,6 +35,30 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
         print::json(&view)?;
     } else {
         print::line(&format!("run {} is {}", view.run, view.status.as_str()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Closes a session for good, whoever is driving it.
+async fn cancel_session(bosun: &Bosun, known: &Known, args: args::Cancel) -> anyhow::Result<Exit> {
+    if known.view.state == SessionState::Closed {
+        return Err(SessionError::Closed.into());
+    }
+    let by = home::person();
+    let command = Command::Cancel { by: by.clone(), reason: args.reason };
+    let closed = async {
+        match bosun.deliver_to_session(&known.run, &command, &by).await {
+            Ok(Some(session)) => session.abort().await,
+            Ok(None) | Err(SessionError::Closed) => bosun.until_closed(&known.run, &by).await,
+            Err(error) => Err(error),
+        }
+    };
+    driven::patiently(&known.run, closed).await?;
+    let Some(known) = sessions::one(bosun, &known.run).await? else { return Ok(Exit::Done) };
+    if args.json {
+        print::json(&known.json())?;
+    } else {
+        print::line(&format!("session {} is {}", known.run, known.view.state.as_str()))?;
     }
     Ok(Exit::Done)
 }

@@ -1,5 +1,4 @@
-//! `bosun chat`: a conversation with one agent, on a terminal. Opens a session or goes on with one, and leaves it so that
-//! it can be gone on with.
+//! `bosun chat`: a conversation with one agent on a terminal. Opens or resumes a session, and leaves it resumable.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;
@@ -10,11 +9,11 @@ use types::{Envelope, Event, ListedSession, LogId, RunId, SessionId, SessionStat
 
 use crate::args;
 use crate::chat::{self, App, Colours, Past, Terminal};
-use crate::commands::{run, sessions};
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
-use crate::rules::rules;
+use crate::rules::{rules, solo_model};
+use crate::sessions;
 
 /// How many inputs of an earlier conversation are shown again.
 const SHOWN_AGAIN: usize = 3;
@@ -64,8 +63,8 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
     let mut policy = rules(args.policy.as_deref(), Some("solo"), &args.folder)?.policy;
-    let named = args.model.clone().or_else(|| run::role_model(&policy));
-    let model = run::model(home, bosun, args.script.as_deref(), named).await?;
+    let named = args.model.clone().or_else(|| solo_model(&policy));
+    let model = home.model(bosun, args.script.as_deref(), named).await?;
     policy.sandbox.home_folder |= args.here_anyway;
     let new = NewSession {
         policy,

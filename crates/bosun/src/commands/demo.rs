@@ -1,4 +1,4 @@
-//! `bosun demo`: the whole line on a sample repository, with a scripted model and everything else real.
+//! `bosun demo`: a complete run on a sample repository. The model and the person are scripted, everything else is real.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,9 @@ use types::{RunId, Timestamp};
 
 use crate::args;
 use crate::exit::Exit;
+use crate::follow::{self, Form};
 use crate::home::Home;
-use crate::print::{
-    self,
-    follow::{self, Form},
-};
+use crate::print;
 
 const GOAL: &str =
     "Add a tide command and a berth command to harbor, document both, and move the notes to docs/";
@@ -74,7 +72,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
             "Bosun demo. The model and the person are scripted: what they say comes from files, and no model is called.",
         )?;
         print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
-        print::line(&print::lines::row("goal", GOAL))?;
+        print::line(&print::marks::row("goal", GOAL))?;
     }
     let handle = bosun.start(new).await?;
     let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;

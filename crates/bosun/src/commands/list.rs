@@ -1,14 +1,13 @@
-//! `bosun list`: all runs and sessions, the newest first. One that cannot be read is a line of its own.
+//! `bosun list`: all runs and sessions, the newest first. An unreadable one is a line of its own.
 
 use runtime::{Bosun, Entry, Found};
 use serde_json::json;
 use types::{ListedRun, RunId};
 
 use crate::args;
-use crate::commands::{driven, sessions};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
-use crate::print;
+use crate::{driven, print, sessions};
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;

@@ -1,14 +1,18 @@
-//! `bosun log`: what was recorded of a run, for people, for programs, and as a proof.
+//! `bosun log`: the events of a run for people and programs, and the verification of its logs.
 
-use runtime::store::{Journal, LogSummary};
+mod verify;
+
+use runtime::store::Journal;
 use runtime::{Bosun, Projected};
-use types::{Digest, Envelope, Event, LogId, RunId};
+use types::{Envelope, LogId, RunId};
 
 use crate::args;
-use crate::commands::{driven, newest, sessions, verify};
+use crate::driven;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, lines};
+use crate::recorded::newest;
+use crate::sessions;
 
 const PAGE: usize = 1_000;
 
@@ -97,33 +101,6 @@ async fn readable(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {
         after = last.seq;
         for line in &page {
             print::line(&lines::recorded(line))?;
-        }
-    }
-}
-
-/// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.
-pub(crate) async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSummary>> {
-    let own = journal.verify(&LogId::run(run.clone())).await?;
-    let mut chains = vec![own.clone()];
-    let mut after = 0;
-    loop {
-        let page = journal.read(&own.log, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(chains) };
-        after = last.seq;
-        for line in &page {
-            if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
-                && *log_head != Digest::ZERO
-            {
-                let log = LogId::attempt(run.clone(), attempt.clone());
-                let summary = journal.verify(&log).await?;
-                if summary.head != *log_head {
-                    let what = format!(
-                        "the log {log} does not end as the run's log says it does; it was changed afterwards"
-                    );
-                    return Err(CliError::Tampered(what).into());
-                }
-                chains.push(summary);
-            }
         }
     }
 }

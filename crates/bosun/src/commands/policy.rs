@@ -1,4 +1,4 @@
-//! `bosun policy`: the rules as people read them, and what is wrong with a file of one's own.
+//! `bosun policy`: prints policies for people, and checks policy files.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use types::count;
 
 use crate::args::{self, PolicyCommand};
-use crate::commands::run::read;
 use crate::exit::Exit;
+use crate::files::read;
 use crate::home;
 use crate::print::{self, one_line};
 use crate::rules::{Rules, rules};

@@ -1,5 +1,5 @@
-//! `bosun prove`: write what a run came to as a proof that travels, or check one. What is stated is in the engine's
-//! projection, signatures are ssh-keygen's; here the two are put together.
+//! `bosun prove`: writes a portable proof of a run, or verifies one. The engine's projection makes the statements,
+//! ssh-keygen the signatures; this file combines them.
 
 mod verify;
 
@@ -7,18 +7,23 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use engine::export::proof::{LogHead, NAMESPACE, ProofFacts, statements, unprovable};
-use engine::export::{Reports, kept_reports};
 use runtime::bundle::{PAYLOAD_TYPE, pae, seal};
 use runtime::sandbox::{Repo, SshKeygen};
+use runtime::store::{Journal, LogSummary};
 use runtime::{Bosun, Clock as _, Order, RealClock};
 use serde_json::json;
-use types::{CommitId, Envelope, RunId, RunView};
+use types::{CommitId, Digest, Event, LogId, RunId, RunView};
 
 use crate::args;
-use crate::commands::{log, newest, sessions, spec, whole};
 use crate::exit::{CliError, Exit};
+use crate::files;
 use crate::home::Home;
 use crate::print;
+use crate::recorded::{newest, reports, whole};
+use crate::sessions;
+
+/// How many lines of a log are read at once.
+const PAGE: usize = 1_000;
 
 pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit> {
     if let Some(file) = &args.verify {
@@ -45,7 +50,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
     let (text, key) = sealed(&statements, args.sign.as_deref()).await?;
     match &args.out {
         None => print::document(&text)?,
-        Some(path) => spec::write(path, &text)?,
+        Some(path) => files::write(path, &text)?,
     }
     if let (true, Some(path)) = (args.json, &args.out) {
         let count = statements.len();
@@ -73,13 +78,36 @@ fn say(view: &RunView, statements: &[String], key: Option<&str>) {
 
 /// The last line of every log of the run, once the chains of all of them were checked.
 async fn heads(bosun: &Bosun, run: &RunId) -> anyhow::Result<Vec<LogHead>> {
-    let logs = log::chains(&**bosun.journal(), run).await?;
-    let head = |log: runtime::store::LogSummary| LogHead {
-        log: log.log,
-        lines: log.last_seq,
-        head: log.head,
-    };
+    let logs = chains(&**bosun.journal(), run).await?;
+    let head = |log: LogSummary| LogHead { log: log.log, lines: log.last_seq, head: log.head };
     Ok(logs.into_iter().map(head).collect())
+}
+
+/// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.
+async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSummary>> {
+    let own = journal.verify(&LogId::run(run.clone())).await?;
+    let mut chains = vec![own.clone()];
+    let mut after = 0;
+    loop {
+        let page = journal.read(&own.log, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(chains) };
+        after = last.seq;
+        for line in &page {
+            if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
+                && *log_head != Digest::ZERO
+            {
+                let log = LogId::attempt(run.clone(), attempt.clone());
+                let summary = journal.verify(&log).await?;
+                if summary.head != *log_head {
+                    let what = format!(
+                        "the log {log} does not end as the run's log says it does; it was changed afterwards"
+                    );
+                    return Err(CliError::Tampered(what).into());
+                }
+                chains.push(summary);
+            }
+        }
+    }
 }
 
 /// The tree of the run's result, from the repository that it was made in.
@@ -91,16 +119,6 @@ async fn tree(view: &RunView) -> anyhow::Result<String> {
         repo: view.repository.clone(),
     };
     Ok(found.ok_or_else(gone)?)
-}
-
-/// The reports of the run's checks, as they are kept.
-pub(crate) async fn reports(bosun: &Bosun, lines: &[Envelope]) -> anyhow::Result<Reports> {
-    let mut reports = Reports::new();
-    for blob in kept_reports(lines) {
-        let bytes = bosun.journal().blob(&blob.digest).await?;
-        reports.insert(blob.digest, serde_json::from_slice(&bytes)?);
-    }
-    Ok(reports)
 }
 
 /// The statements in their envelopes, and the key that signed them, if one did.

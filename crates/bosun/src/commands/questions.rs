@@ -1,14 +1,14 @@
-//! `bosun questions`: everything that waits for a person, with the command that answers it.
+//! `bosun questions`: all open questions, with the command that answers each.
 
 use runtime::{Bosun, Clock as _, Entry, Found, RealClock};
 use serde_json::json;
 use types::{QuestionView, RunId};
 
 use crate::args;
-use crate::commands::sessions;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, question};
+use crate::sessions;
 
 pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;

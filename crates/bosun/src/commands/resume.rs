@@ -1,16 +1,15 @@
-//! `bosun resume`: go on with a run from where its log ends.
+//! `bosun resume`: continue a run or session from the end of its log.
 
-use runtime::Order;
-use types::{ListedRun, Status};
+use runtime::{Bosun, Order};
+use types::{ListedRun, SessionState, Status};
 
 use crate::args;
-use crate::commands::{pick, plan, sessions};
 use crate::exit::{CliError, Exit};
-use crate::home::Home;
-use crate::print::{
-    self,
-    follow::{self, Form},
-};
+use crate::follow::{self, Form, Voice};
+use crate::home::{self, Home};
+use crate::print;
+use crate::recorded::pick;
+use crate::sessions::{self, Known, last_line};
 
 pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -24,18 +23,45 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     if let Some(run) = &args.run
         && let Some(known) = sessions::one(&bosun, run).await?
     {
-        return sessions::resume(home, &bosun, known, args.json).await;
+        return resume_session(home, &bosun, known, args.json).await;
     }
     if args.run.is_none()
         && let Some(known) = sessions::cut_off(&bosun).await?
     {
-        return sessions::resume(home, &bosun, known, args.json).await;
+        return resume_session(home, &bosun, known, args.json).await;
     }
     let open = |run: &ListedRun| matches!(run.status, Status::Running | Status::Waiting);
     let run = pick(&bosun, args.run, open, CliError::NothingToResume).await?;
     let handle = bosun.resume(&run).await?;
     let form = Form::choose(args.json, Order::Arrival);
     let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
-    plan::hand_out(&bosun, form, &run).await?;
+    follow::hand_out(&bosun, form, &run).await?;
     Ok(over.told())
+}
+
+/// Goes on with a session as it was left, without a person.
+async fn resume_session(
+    home: &Home,
+    bosun: &Bosun,
+    known: Known,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let idle = known.view.state == SessionState::Idle;
+    let open = known.view.unanswered.is_some() || known.view.stopped.is_some();
+    // A reply that must have a form may be there and not be looked at yet.
+    let unchecked = known.output.is_some() && known.view.turns > 0;
+    if idle && !open && !unchecked {
+        print::note(&format!(
+            "it waits for the next input: {} chat --resume {}",
+            home.flag(),
+            known.run
+        ));
+        return Ok(Exit::Done);
+    }
+    let last = last_line(bosun, &known.run).await?;
+    let session = bosun.reopen(&known.run, &home::person()).await?;
+    if idle && open {
+        session.go_on().await?;
+    }
+    follow::stay(home, bosun, &session, Voice::json(json), known.output.as_ref(), last).await
 }

@@ -1,7 +1,5 @@
-//! `bosun route`: what the rules say about a request, without running anything. The answer has the form of a
-//! coordinator's routing record, with what admission says beside it; the same input gives the same bytes.
-
-pub(crate) mod asked;
+//! `bosun route`: admission and routing of a request, without running anything. The answer is a coordinator's routing
+//! record with the admission decision added; the same input gives the same bytes.
 
 use std::path::Path;
 
@@ -14,13 +12,13 @@ use types::{Admission, Document, NetworkLeave, Policy, RoleId, Selected, Side};
 use crate::args;
 use crate::exit::Exit;
 use crate::print::{self, one_line};
-use asked::{Asked, Unfit};
+use crate::routing_input::{self, Asked, Unfit};
 
 /// How much of a reason or a question is shown on a line.
 const SHOWN: usize = 300;
 
 pub(crate) async fn route(args: &args::Route) -> anyhow::Result<Exit> {
-    match asked::read(args)? {
+    match routing_input::read(args)? {
         Ok(asked) => {
             let documents = documents(&args.repo).await;
             let explained = explain(&asked.policy, &asked.request, &documents);

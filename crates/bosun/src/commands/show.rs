@@ -1,14 +1,16 @@
-//! `bosun show`: where a run stands, or its report; or the same in the words that programs expect.
+//! `bosun show`: the state or the report of a run; or the same in the formats that programs expect.
 
-use engine::export::{junit, project_state, response, sarif};
+use engine::export::{junit, project_state, sarif};
 use runtime::{Bosun, Clock as _, RealClock};
 use types::RunId;
 
 use crate::args;
-use crate::commands::{driven, newest, prove, sessions, spec, whole};
+use crate::driven;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, report};
+use crate::recorded::{self, newest, whole};
+use crate::sessions;
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
@@ -25,11 +27,11 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         return Ok(Exit::Done);
     }
     if args.spec {
-        print::text(&spec::of_run(&bosun, &run).await?.text())?;
+        print::text(&recorded::spec(&bosun, &run).await?.text())?;
         return Ok(Exit::Done);
     }
     if args.response {
-        respond(&bosun, &run).await?;
+        print::json(&recorded::response(&bosun, &run).await?)?;
         return Ok(Exit::Done);
     }
     if args.state {
@@ -63,21 +65,9 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
 async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Exit> {
     let (_, lines) = whole(bosun, run).await?;
     if as_junit {
-        print::document(&junit(&lines, &prove::reports(bosun, &lines).await?))?;
+        print::document(&junit(&lines, &recorded::reports(bosun, &lines).await?))?;
     } else {
         print::json(&sarif(&lines, env!("CARGO_PKG_VERSION")))?;
     }
     Ok(Exit::Done)
-}
-
-/// Whether a run was refused by a rule that gives way to whoever insists.
-pub(crate) async fn may_insist(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
-    let (machine, _) = whole(bosun, run).await?;
-    Ok(engine::stages::intake::may_insist(&machine))
-}
-
-/// Prints the response object of a run as it stands.
-pub(crate) async fn respond(bosun: &Bosun, run: &RunId) -> anyhow::Result<()> {
-    let (machine, lines) = whole(bosun, run).await?;
-    print::json(&response(&machine, &lines, RealClock.now()))
 }

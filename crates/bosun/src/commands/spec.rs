@@ -1,18 +1,18 @@
-//! `bosun spec`: write, check, format, compare and approve specs. What a spec may be is decided in the engine; here are
-//! files and screens.
+//! `bosun spec`: write, check, format, compare and approve specs. The engine decides what is valid; this file reads,
+//! writes and prints.
 
 use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 use rules::spec::{self, BadSpec};
-use runtime::{Bosun, Clock as _, RealClock};
+use runtime::{Clock as _, RealClock};
 use serde_json::json;
-use types::{Problem, RunId, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
+use types::{Problem, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
 
 use crate::args::{self, SpecCommand};
-use crate::commands::{run::read as read_file, whole};
 use crate::exit::{CliError, Exit};
+use crate::files::{read as read_file, write};
 use crate::print;
 
 pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
@@ -58,28 +58,6 @@ fn warn(name: &str, spec: &Spec) {
     for warning in spec::warnings(spec) {
         print::note(&format!("{name}: {warning}"));
     }
-}
-
-/// The newest version that a run has made of its spec; the one that it was given, as long as it has made none.
-pub(crate) async fn of_run(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
-    let (machine, _) = whole(bosun, run).await?;
-    let made = engine::export::spec_outcome::versions(&machine, RealClock.now()).pop();
-    let given = || machine.request().and_then(|request| request.spec.as_deref().cloned());
-    Ok(made.or_else(given).ok_or_else(|| CliError::NoSpec { run: run.clone() })?)
-}
-
-/// Writes a file anew, whole or not at all.
-pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let writing = || format!("writing {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut beside =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(writing)?;
-    beside.write_all(text.as_bytes()).with_context(writing)?;
-    if let Ok(there) = std::fs::metadata(path) {
-        beside.as_file().set_permissions(there.permissions()).with_context(writing)?;
-    }
-    beside.persist(path).with_context(writing)?;
-    Ok(())
 }
 
 fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {

@@ -1,4 +1,4 @@
-//! `bosun tool`: one call made by hand, as an agent's would be: permission, validation, sandbox, truncation.
+//! `bosun tool`: one tool call by hand, with the permissions, validation, sandbox and truncation of an agent's call.
 
 use std::io::{BufRead as _, Read as _};
 
@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use types::{Arguments, Scope};
 
 use crate::args;
-use crate::commands::run::read;
-use crate::commands::tools;
 use crate::exit::{CliError, Exit};
+use crate::files::read;
+use crate::follow;
 use crate::home::Home;
-use crate::print::{self, follow};
-use crate::rules::rules;
+use crate::print;
+use crate::rules::{self, rules};
 
 /// The most that is read as arguments.
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
@@ -40,7 +40,7 @@ pub(crate) async fn tool(
         walls: Isolation::Kernel(helper_exe),
         machine: home.machine()?,
         redactor: &redactor,
-        profile: tools::named(&policy, &args.profile)?,
+        profile: rules::profile(&policy, &args.profile)?,
         tool: &args.name,
         arguments: arguments(&args.args)?,
         person: args.ask.then(|| Person(Box::new(ask))),

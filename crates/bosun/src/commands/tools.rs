@@ -1,19 +1,20 @@
-//! `bosun tools`: what agents can call, with the names and arguments of a tool profile.
+//! `bosun tools`: the tools of agents, with the names and arguments of a tool profile.
 
 use std::path::Path;
 
 use runtime::tools::{Registry, profile};
 use serde_json::Value;
-use types::{Policy, ToolProfile, ToolSpec};
+use types::ToolSpec;
 
 use crate::args;
-use crate::exit::{CliError, Exit};
+use crate::exit::Exit;
 use crate::print;
-use crate::rules::rules;
+use crate::rules::{self, rules};
 
 pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
     let policy = rules(None, None, Path::new("."))?.policy;
-    let registry = profile::adapted(&named(&policy, &args.profile)?, &Registry::standard());
+    let registry =
+        profile::adapted(&rules::profile(&policy, &args.profile)?, &Registry::standard());
     for name in registry.names() {
         let Some(tool) = registry.get(name) else { continue };
         if args.json {
@@ -23,14 +24,6 @@ pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
-}
-
-/// A tool profile by its name: one that ships, or one of the policy's own.
-pub(crate) fn named(policy: &Policy, name: &str) -> Result<ToolProfile, CliError> {
-    rules::profile::find(policy, name).ok_or_else(|| {
-        let known = rules::profile::known(policy).join(", ");
-        CliError::NoSuchProfile { name: name.to_owned(), known }
-    })
 }
 
 fn described(spec: &ToolSpec) -> String {

@@ -1,4 +1,4 @@
-//! `bosun why`: every decision of a run, or the whole story of one.
+//! `bosun why`: all decisions of a run, or one of them in full.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,11 @@ use rules::looked::Looked;
 use types::{AttemptId, Envelope, Event, RunId, TaskId};
 
 use crate::args;
-use crate::commands::{newest, sessions};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, one_line};
+use crate::recorded::newest;
+use crate::sessions;
 
 /// How much of a reason or an input is shown on a line.
 const SHOWN: usize = 200;

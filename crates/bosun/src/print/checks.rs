@@ -1,10 +1,10 @@
-//! Checks as lines for people: a check passed or did not; a trial, which is often meant to fail, showed what it should
-//! or not.
+//! Outcomes of checks and trials as lines for people. A trial may be meant to fail; its line says whether it showed
+//! what it should.
 
 use owo_colors::OwoColorize as _;
 use types::{CheckEnd, Subject, Trial};
 
-use super::lines::{bad_mark, good_mark};
+use super::marks::{bad_mark, good_mark};
 
 /// Who it is about, and what came of it; nothing for a trial that could not be made.
 pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(String, String)> {

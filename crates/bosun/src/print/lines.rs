@@ -1,4 +1,4 @@
-//! Events as lines for people: what happens while a run goes on, and what was recorded of it.
+//! Events as lines for people, live and from the log.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use types::{
     MergeEnd, Plan, Recovered, Scorecard, Task, TaskId, count, one_line,
 };
 
-use super::report::blocked_word;
+use super::marks::{bad_mark, blocked_word, row};
 use super::{checks, question};
 
 /// A line of a log, with everything.
@@ -50,7 +50,7 @@ impl Teller {
                 (attempt.to_string(), how)
             }
             (Some(attempt), event @ Event::ModelFailed { again: Some(_), .. }) => {
-                (attempt.to_string(), super::talk::unanswered(event, line.at)?)
+                (attempt.to_string(), super::session::unanswered(event, line.at)?)
             }
             (Some(attempt), event) => (attempt.to_string(), of_attempt(event)?),
             (None, Event::CheckStarted { check, what, .. }) => {
@@ -67,16 +67,6 @@ impl Teller {
     }
 }
 
-/// The sign of what is well.
-pub(crate) fn good_mark() -> String {
-    "✔".green().to_string()
-}
-
-/// The sign of what failed.
-pub(crate) fn bad_mark() -> String {
-    "✘".red().to_string()
-}
-
 /// What an output ends with: for a command, how it ended and what it said last.
 fn last(output: &str) -> String {
     let mut lines = output.lines().rev().map(str::trim).filter(|line| !line.is_empty());
@@ -86,11 +76,6 @@ fn last(output: &str) -> String {
         }
         (end, _) => one_line(end.unwrap_or_default(), 200),
     }
-}
-
-/// A line of what happens; the longest names are those of results that were merged and of reviews.
-pub(crate) fn row(who: &str, what: &str) -> String {
-    format!("  {who:<12} {what}")
 }
 
 fn of_run(event: &Event) -> Option<(String, String)> {

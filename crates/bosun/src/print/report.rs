@@ -1,14 +1,14 @@
-//! The report: what was asked, what was done, how one knows, what it cost, what to do next.
+//! The report of a run: goal, tasks, changes, checks, cost, and next steps.
 
 use std::fmt::Write as _;
 
-use super::lines::{bad_mark, row};
+use super::marks::{bad_mark, blocked_word, row};
 use super::question;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
     CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Usage,
-    Verdict, count, one_line,
+    count, one_line,
 };
 
 /// The most tasks of which it is said what they took.
@@ -154,14 +154,6 @@ fn figures(forecast: &Forecast) -> String {
     let (tokens, from, reserve) =
         (forecast.tokens, forecast.from.as_str(), forecast.reserve_percent);
     format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
-}
-
-/// The word for a gate that does not let a run through by itself.
-pub(crate) const fn blocked_word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::ConditionalGo => "go on condition",
-        Verdict::Go | Verdict::NoGo => "no-go",
-    }
 }
 
 /// A gate with its score.

@@ -1,6 +1,9 @@
-//! A check on a checkout of its own: nothing that an attempt left behind is there, and nothing of it is left behind. What
-//! its test runners reported is read and compared with the report of before; whether that is good enough is decided
-//! elsewhere.
+//! Runs a check on a fresh checkout, which is removed afterwards. Reads the reports of its test runners and compares
+//! them with the earlier ones; whether that is good enough is decided elsewhere.
+
+mod job;
+mod trial;
+mod variant;
 
 use std::path::Path;
 
@@ -8,18 +11,21 @@ use evidence::report;
 use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use types::{
-    Against, Check, CheckEnd, CheckId, CommitId, Ended, ExecRequest, ExecResult, Fault,
-    IsolationLevel, LogId, Millis, Outcome, SessionId, Shown, Subject, TestReport, Tests, WorkPath,
+    Against, CheckEnd, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId, Millis, Outcome,
+    SessionId, Shown, Subject, TestReport, Tests, WorkPath,
 };
 
 use super::exact::is_whole;
 use super::kept_whole;
 use super::output_capture::OutputCapture;
-use super::run::RunExecutor;
-use super::trial::Tree;
-use super::variant::Variant;
-use crate::prepare::{self, Ready};
+use super::run_executor::RunExecutor;
+use crate::prepare::Ready;
 use crate::sandbox_factory::{SandboxSpec, Whose};
+use job::{MOST_NAMES, counts, names};
+use trial::Tree;
+use variant::Variant;
+
+pub(super) use job::Job;
 
 /// Where runners are told to put their reports: a folder that the most usual of them makes and hides by itself.
 const REPORTS: &str = ".pytest_cache/reports";
@@ -28,22 +34,10 @@ const MOST_FILES: usize = 200;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// How long altered trees are tried one after the other.
 const LONG: Millis = Millis::seconds(15);
-/// The most names of tests that an event holds in each of its lists.
-const MOST_NAMES: usize = 200;
-
 /// What one run of a check's command came to.
 pub(super) struct Ran {
     pub(super) end: CheckEnd,
     pub(super) report: Option<TestReport>,
-}
-
-/// A check that is to be run.
-pub(super) struct Job<'a> {
-    pub(super) check: &'a CheckId,
-    pub(super) what: &'a Check,
-    pub(super) walls: IsolationLevel,
-    pub(super) against: &'a Against,
-    pub(super) stop: &'a CancellationToken,
 }
 
 impl RunExecutor {
@@ -108,7 +102,7 @@ impl RunExecutor {
         commit: &CommitId,
         folder: &Path,
     ) -> Result<Ran, Fault> {
-        let prepared = prepare::prepare(self, commit, &job.against.setup).await?;
+        let prepared = self.preparations.prepare(commit, &job.against.setup).await?;
         let ready = prepared.make_ready(folder).await?;
         let mut ran = self.run_in(job, folder, &ready).await?;
         // What could not be made ready may be the very reason.
@@ -130,7 +124,7 @@ impl RunExecutor {
         let ready = Some(ready);
         // A check may write anywhere in its own checkout: builds do.
         let (whose, walls) = (Whose::Ours, job.walls);
-        let ground =
+        let spec =
             SandboxSpec { folder, whose, repo, start: None, scope: None, walls, policy, ready };
         let log = LogId::run(self.run.clone());
         let output_capture = OutputCapture::new(
@@ -141,7 +135,7 @@ impl RunExecutor {
         );
         let reports = folder.join(REPORTS);
         let wanted = report::variables(&reports.to_string_lossy());
-        let env = self.services.sandboxes.open(ground).await?.heard_by(output_capture.listener());
+        let env = self.services.sandboxes.open(spec).await?.heard_by(output_capture.listener());
         let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
         let timeout = job.what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let command = job.what.command.clone();
@@ -271,23 +265,6 @@ fn not_found(exit: i32, output: &str) -> Option<String> {
     };
     let last = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     Some(format!("{what} (exit {exit}): {}", types::one_line(last, 200)))
-}
-
-fn names(report: &TestReport, outcome: types::TestOutcome) -> impl Iterator<Item = &str> {
-    report.cases.iter().filter(move |case| case.outcome == outcome).map(|case| case.name.as_str())
-}
-
-pub(super) fn counts(report: &TestReport) -> Tests {
-    let failing = names(report, types::TestOutcome::Failed);
-    Tests {
-        runner: report.runner.clone(),
-        complete: report.complete,
-        passed: report.passed,
-        failed: report.failed,
-        skipped: report.skipped,
-        failing: failing.take(MOST_NAMES).map(str::to_owned).collect(),
-        ..Tests::default()
-    }
 }
 
 /// The files in which runners leave their reports, as far as they are there.

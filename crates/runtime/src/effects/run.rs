@@ -1,6 +1,4 @@
-//! The deeds of a run: drive an attempt's own log, run a check on a commit, put a commit on the branch.
-
-use std::sync::{Arc, Mutex};
+//! The effects of a run: drive an attempt's own log, run a check on a commit, put a commit on the branch.
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
@@ -9,36 +7,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
     Answer, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd, Outcome,
-    Policy, RunId,
 };
 
 use super::attempt::AttemptExecutor;
 use super::check::Job;
+use super::run_executor::RunExecutor;
 use super::stopped;
 use super::workspace::{ProfiledTools, Workspace};
-use crate::event_loop::{Drive, DriveError, EffectExecutor, Left, Posted, Recovery, WhenWaiting};
-use crate::prepare::{self, Preparations};
-use crate::services::Services;
-use crate::worktrees::Worktrees;
-
-/// What a run's effects are performed with.
-#[derive(Debug, Clone)]
-pub(crate) struct RunExecutor {
-    pub(crate) services: Arc<Services>,
-    pub(crate) policy: Arc<Policy>,
-    pub(crate) worktrees: Arc<Worktrees>,
-    pub(crate) run: RunId,
-    pub(crate) branch: String,
-    pub(crate) base: CommitId,
-    /// What was found out about preparing worktrees.
-    pub(crate) workspace: Arc<Preparations>,
-    /// Stops everything and leaves it to be resumed.
-    pub(crate) suspend: CancellationToken,
-    /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
-    pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
-    /// Why the model of an attempt could not be reached, once that is so. The run is left to be resumed.
-    pub(crate) away: Arc<Mutex<Option<Fault>>>,
-}
+use crate::event_loop::{Drive, EffectExecutor, Left, Posted, Recovery, WhenWaiting};
 
 impl EffectExecutor<Run> for RunExecutor {
     fn look(&self, _run: &Run) -> BoxFuture<'static, Recovery> {
@@ -83,35 +59,6 @@ struct Merge {
 }
 
 impl RunExecutor {
-    /// A log that cannot be written or is damaged stops everything, with the first reason that was seen.
-    fn give_up(&self, error: DriveError) -> Fault {
-        let fault = crate::fault(&error);
-        if let Ok(mut broken) = self.broken.lock() {
-            broken.get_or_insert(error);
-        }
-        self.suspend.cancel();
-        fault
-    }
-
-    /// A model that stays away is no attempt's failure: everything is left as it is, to be resumed.
-    fn leave(&self, fault: &Fault) -> Fault {
-        if let Ok(mut away) = self.away.lock() {
-            away.get_or_insert_with(|| fault.clone());
-        }
-        self.suspend.cancel();
-        fault.clone()
-    }
-
-    /// What came of an effect, unless the repository is gone: that is nobody's failure, and no attempt is spent on it.
-    fn still_there(&self, done: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
-        let repo = self.worktrees.repo();
-        if repo.common_dir().is_dir() {
-            return done;
-        }
-        let (run, path) = (self.run.clone(), repo.root().display().to_string());
-        Err(self.give_up(DriveError::RepositoryGone { run, path }))
-    }
-
     /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
     async fn attempt(
         &self,
@@ -129,8 +76,8 @@ impl RunExecutor {
             let repo = self.worktrees.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
         }
-        let ready = prepare::ready(self, &folder, &brief.start, &brief.assignment.setup).await?;
-        let workspace = Workspace::of_attempt(self, &brief, ready);
+        let ready = self.preparations.ready(&folder, &brief.start, &brief.assignment.setup).await?;
+        let workspace = Workspace::of_attempt(&self.worktrees, &self.policy.sandbox, &brief, ready);
         let profiled = ProfiledTools::new(&self.services, &self.policy, &brief.role);
         if drive.is_new() {
             let (tools, mut tool_specs) = profiled.adapt(&brief.model, &brief.tools)?;

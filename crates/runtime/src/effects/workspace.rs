@@ -1,5 +1,5 @@
-//! Where calls are made and in whose words: the folder behind its walls, opened when the first call needs it, and the
-//! tools as a model's family knows them.
+//! The workspace of an attempt or a session, sandboxed and opened by the first call that needs it; and the tools in the
+//! profile of a model.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,11 +14,11 @@ use types::{
     ToolProfile, ToolSpec, WorkPath,
 };
 
-use super::run::RunExecutor;
 use crate::event_loop::Recovery;
 use crate::prepare::Ready;
 use crate::sandbox_factory::{SandboxSpec, Whose};
 use crate::services::Services;
+use crate::worktrees::Worktrees;
 
 /// How many files of a checkout are named to the model.
 const MOST_STATUS: usize = 100;
@@ -162,14 +162,19 @@ impl Folder {
 
 impl Workspace {
     /// The worktree of an attempt.
-    pub(crate) fn of_attempt(run: &RunExecutor, brief: &Brief, ready: Ready) -> Self {
-        let path = run.worktrees.of_attempt(&brief.attempt);
-        let repo = found(run.worktrees.repo().clone());
-        let folder = Folder::new(&path, repo, brief.walls, run.policy.sandbox.clone());
+    pub(crate) fn of_attempt(
+        worktrees: &Worktrees,
+        policy: &SandboxPolicy,
+        brief: &Brief,
+        ready: Ready,
+    ) -> Self {
+        let path = worktrees.of_attempt(&brief.attempt);
+        let repo = found(worktrees.repo().clone());
+        let folder = Folder::new(&path, repo, brief.walls, policy.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let assignment = brief.assignment.clone();
         let ready = Some(ready);
-        let intents = Some(run.worktrees.intents(&brief.attempt));
+        let intents = Some(worktrees.intents(&brief.attempt));
         Self::Folder(Box::new(Folder { start, assignment, scope, ready, intents, ..folder }))
     }
 
@@ -192,7 +197,7 @@ impl Workspace {
         let env = match there {
             Some((_, env)) => env.clone(),
             None => {
-                let ground = SandboxSpec {
+                let spec = SandboxSpec {
                     folder: &folder.path,
                     whose: Whose::Agent,
                     repo: repo.as_ref(),
@@ -202,7 +207,7 @@ impl Workspace {
                     policy: &folder.policy,
                     ready: folder.ready.as_ref(),
                 };
-                let env = services.sandboxes.open(ground).await?;
+                let env = services.sandboxes.open(spec).await?;
                 // A sub-agent with a narrower scope would take away what others write meanwhile.
                 let env = if scope == folder.scope.as_ref() { env.replacing_files() } else { env };
                 opened.push((scope.cloned(), env.clone()));

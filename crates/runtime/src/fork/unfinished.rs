@@ -9,7 +9,8 @@ use engine::Run;
 use store::Removal;
 use types::{CommitId, Event, LogId, RunId};
 
-use crate::api::{Bosun, Error};
+use crate::api::Bosun;
+use crate::error::Error;
 use crate::small_file;
 
 /// The folder with a file for each fork that is being made.

@@ -1,6 +1,5 @@
-//! A prepared state below the product's home: made once for a key, whole or not at all, by one process at a time, and
-//! held by everybody who uses it. Virtual environments name the place where they were made, so a state never moves; it
-//! counts as made when its record is there.
+//! Prepared states below the product's home: made once per key, atomically, by one process at a time, and locked by
+//! every user. Virtual environments contain their own path, so a state never moves; it is valid once its record exists.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,7 +12,9 @@ use types::{
     WorkPath,
 };
 
-use super::{Prepared, broken, refused};
+use super::checkout::Checkout;
+use super::place::{broken, free_place, is_below, refused};
+use super::ready::Ready;
 use crate::effects::stopped;
 use crate::sandbox_factory::{SandboxSpec, Whose};
 
@@ -132,9 +133,9 @@ pub(crate) fn sweep(home: &Path) -> u64 {
 }
 
 /// The state of a key: the one that is there, or a new one.
-pub(super) async fn state(prepared: &Prepared, key: &str) -> Result<State, Fault> {
-    let executor = &prepared.executor;
-    let shelf = Shelf::of(&executor.services.home, executor.worktrees.repo());
+pub(super) async fn state(checkout: &Checkout, key: &str) -> Result<State, Fault> {
+    let deps = &checkout.deps;
+    let shelf = Shelf::of(&deps.services.home, deps.worktrees.repo());
     loop {
         let lock = shelf.lock(key)?;
         // Whoever makes it holds it alone; whoever uses it holds it together with others.
@@ -148,7 +149,7 @@ pub(super) async fn state(prepared: &Prepared, key: &str) -> Result<State, Fault
         match lock.try_lock() {
             Ok(()) if shelf.record(key).is_some() => {}
             Ok(()) => {
-                let made = make(prepared, &shelf, key).await;
+                let made = make(checkout, &shelf, key).await;
                 if made.is_err() {
                     sandbox::remove(&shelf.place(key)).ok();
                 }
@@ -158,7 +159,7 @@ pub(super) async fn state(prepared: &Prepared, key: &str) -> Result<State, Fault
             Err(TryLockError::WouldBlock) => {
                 tokio::select! {
                     () = tokio::time::sleep(LOOK_EVERY) => {}
-                    () = executor.suspend.cancelled() => return Err(stopped()),
+                    () = deps.suspend.cancelled() => return Err(stopped()),
                 }
             }
             Err(TryLockError::Error(error)) => {
@@ -168,23 +169,23 @@ pub(super) async fn state(prepared: &Prepared, key: &str) -> Result<State, Fault
     }
 }
 
-async fn make(prepared: &Prepared, shelf: &Shelf, key: &str) -> Result<(), Fault> {
-    let (executor, plan, place) = (&prepared.executor, &prepared.plan, shelf.place(key));
-    let (repo, tree) = (executor.worktrees.repo(), place.join("tree"));
+async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault> {
+    let (deps, plan, place) = (&checkout.deps, &checkout.plan, shelf.place(key));
+    let (repo, tree) = (deps.worktrees.repo(), place.join("tree"));
     sandbox::remove(&place).map_err(|error| broken("clearing", &place, &error))?;
     fs::create_dir_all(&place).map_err(|error| broken("making", &place, &error))?;
     let mut record = Record {
-        made: executor.services.clock.now(),
-        commit: prepared.commit.clone(),
+        made: deps.services.clock.now(),
+        commit: checkout.commit.clone(),
         ..Record::default()
     };
     if plan.setup.is_empty() {
         fs::create_dir(&tree).map_err(|error| broken("making", &tree, &error))?;
-        bring(prepared, &tree, &mut record).await?;
+        bring(checkout, &tree, &mut record).await?;
         record.kept = plan.bring.clone();
     } else {
-        repo.add_worktree(&tree, &prepared.commit).await.map_err(|error| error.fault())?;
-        let set_up = set_up(prepared, &tree, &mut record).await;
+        repo.add_worktree(&tree, &checkout.commit).await.map_err(|error| error.fault())?;
+        let set_up = set_up(checkout, &tree, &mut record).await;
         let kept = place.join("kept");
         let left = match set_up {
             Ok(()) => keep(repo, &tree, &kept).await,
@@ -202,10 +203,10 @@ async fn make(prepared: &Prepared, shelf: &Shelf, key: &str) -> Result<(), Fault
 }
 
 /// Copies what is brought from the person's checkout.
-async fn bring(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result<(), Fault> {
-    let (root, most) = (prepared.executor.worktrees.repo().root().to_owned(), prepared.most());
-    for path in prepared.plan.bring.clone() {
-        let Some(to) = super::free_place(tree, &path)? else { continue };
+async fn bring(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
+    let (root, most) = (checkout.deps.worktrees.repo().root().to_owned(), checkout.most());
+    for path in checkout.plan.bring.clone() {
+        let Some(to) = free_place(tree, &path)? else { continue };
         let (root, at) = (root.clone(), path.clone());
         let brought = tokio::task::spawn_blocking(move || {
             let at = Path::new(at.as_str());
@@ -223,33 +224,33 @@ async fn bring(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result<
 }
 
 /// Makes a fresh checkout ready, as the policy says.
-async fn set_up(prepared: &Prepared, tree: &Path, record: &mut Record) -> Result<(), Fault> {
-    let (executor, plan) = (&prepared.executor, &prepared.plan);
-    prepared.fill(tree).await?;
-    bring(prepared, tree, record).await?;
-    let policy = SandboxPolicy { network: plan.network.clone(), ..executor.policy.sandbox.clone() };
-    let ready = super::Ready { visible: plan.visible.clone(), ..super::Ready::default() };
-    let ground = SandboxSpec {
+async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
+    let (deps, plan) = (&checkout.deps, &checkout.plan);
+    checkout.fill(tree).await?;
+    bring(checkout, tree, record).await?;
+    let policy = SandboxPolicy { network: plan.network.clone(), ..deps.policy.sandbox.clone() };
+    let ready = Ready::seeing(plan.visible.clone());
+    let spec = SandboxSpec {
         folder: tree,
         whose: Whose::Ours,
-        repo: Some(executor.worktrees.repo()),
+        repo: Some(deps.worktrees.repo()),
         start: None,
         scope: None,
         walls: policy.require,
         policy: &policy,
         ready: Some(&ready),
     };
-    let env = executor.services.sandboxes.open(ground).await?;
+    let env = deps.services.sandboxes.open(spec).await?;
     for command in &plan.setup {
         let (command, folder) = (command.clone(), WorkPath::root());
         let request = ExecRequest::new(command.clone(), folder, plan.timeout);
-        let began = executor.services.clock.now();
-        let result = env.exec(request, &executor.suspend).await.map_err(|error| error.fault())?;
-        if executor.suspend.is_cancelled() {
+        let began = deps.services.clock.now();
+        let result = env.exec(request, &deps.suspend).await.map_err(|error| error.fault())?;
+        if deps.suspend.is_cancelled() {
             return Err(stopped());
         }
-        let elapsed_ms = executor.services.clock.now().since(began);
-        let output = last_lines(&executor.services.redactor.scrub(&result.output));
+        let elapsed_ms = deps.services.clock.now().since(began);
+        let output = last_lines(&deps.services.redactor.scrub(&result.output));
         let ran = Ran { command, ended: result.ended, elapsed_ms, output };
         if result.ended != Ended::Exited(0) {
             return Err(failed(&ran, plan.network.is_empty()));
@@ -301,7 +302,7 @@ fn outermost(paths: Vec<WorkPath>) -> Vec<WorkPath> {
     paths.sort_by_key(|path| path.components().count());
     let mut kept: Vec<WorkPath> = Vec::new();
     for path in paths {
-        if !kept.iter().any(|above| super::is_below(&path, above)) {
+        if !kept.iter().any(|above| is_below(&path, above)) {
             kept.push(path);
         }
     }

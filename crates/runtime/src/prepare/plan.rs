@@ -1,6 +1,5 @@
-//! What the worktrees of a run need: what the policy says, and where it says nothing, what the repository's files and the
-//! person's checkout suggest. Found once for a run, so that what the person does to their checkout meanwhile changes
-//! nothing in it. Nothing is copied or run here.
+//! What the worktrees of a run need: the policy's word, or else what the repository's files and the person's checkout
+//! suggest. Found once per run, so later changes to the checkout have no effect. Nothing is copied or run here.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use evidence::workspace as rules;
 use sandbox::{Most, Repo, venv};
 use types::{CommitId, Fault, FaultClass, Millis, WorkPath, WorkspacePolicy};
 
-use crate::effects::run::RunExecutor;
+use super::place::{MOST_FILES, refused};
 
 /// What the worktrees of a run need.
 #[derive(Debug)]
@@ -40,9 +39,13 @@ pub(super) fn uninitialised(path: &WorkPath) -> String {
 
 impl Plan {
     /// Looks at the policy and the repository.
-    pub(super) async fn find(executor: &RunExecutor) -> Result<Self, Fault> {
-        let (policy, repo) = (&executor.policy.workspace, executor.worktrees.repo());
-        let proposal = proposal(repo, &executor.base).await?;
+    pub(super) async fn find(
+        policy: &WorkspacePolicy,
+        repo: &Repo,
+        base: &CommitId,
+        home: &Path,
+    ) -> Result<Self, Fault> {
+        let proposal = proposal(repo, base).await?;
         // Whoever says how dependencies are installed does not want those of the checkout as well.
         let found = proposal.bring.clone().filter(|_| policy.setup.is_empty());
         let wanted = policy.bring.clone().or(found).unwrap_or_default();
@@ -56,7 +59,7 @@ impl Plan {
             environments: vec![],
             locks: policy.locks.clone().or(proposal.locks).unwrap_or_default(),
             writable: vec![],
-            visible: visible(policy, &executor.services.home)?,
+            visible: visible(policy, home)?,
             submodules: policy.submodules.or(proposal.submodules).unwrap_or(false),
             lfs: policy.lfs,
             max_bytes,
@@ -71,7 +74,7 @@ impl Plan {
         plan.writable = policy.writable.clone().unwrap_or_else(|| rules::caches(&kept));
         plan.fingerprint = plan.looks(repo).await?;
         if plan.submodules {
-            plan.missing_submodules(repo, &executor.base).await?;
+            plan.missing_submodules(repo, base).await?;
         }
         Ok(plan)
     }
@@ -120,7 +123,7 @@ impl Plan {
 
     /// What everything that is brought looks like now.
     async fn looks(&self, repo: &Repo) -> Result<String, Fault> {
-        let most = Most { bytes: self.max_bytes, files: super::MOST_FILES };
+        let most = Most { bytes: self.max_bytes, files: MOST_FILES };
         let places: Vec<PathBuf> =
             self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
         // What tools write while they run says nothing about what is installed.
@@ -131,7 +134,7 @@ impl Plan {
             prints.collect::<Result<Vec<_>, _>>()
         });
         let prints = looked.await.map_err(|error| Fault::bug(error.to_string()))?;
-        Ok(prints.map_err(|error| super::refused(&error))?.join(" "))
+        Ok(prints.map_err(|error| refused(&error))?.join(" "))
     }
 
     /// Notes the submodules that the person's checkout does not have.

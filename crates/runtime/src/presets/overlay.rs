@@ -1,11 +1,11 @@
-//! Files that are not whole policies: what they say is laid over a preset. What the file names takes the place of what
-//! was there; how permissions go together is decided in the engine.
+//! Partial policy files, laid over a preset: a key in the file replaces the preset's. How permissions combine is
+//! decided in the engine.
 
 use serde::Deserialize;
 use toml::{Table, Value};
 use types::{Permission, PermitRule, Policy};
 
-use super::PolicyError;
+use super::error::PolicyError;
 
 /// The parts of a file that are looked at for themselves, so that a mistake is found at its line.
 #[derive(Deserialize)]

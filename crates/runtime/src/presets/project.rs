@@ -1,6 +1,6 @@
-//! The rules that a project brings along, in `.bosun/` at its top. They come with the code, perhaps from a stranger, so
-//! what is found there by itself may choose how the work is done, but not open the walls around it, spend more, or work
-//! in the person's own files; who wants that names the file.
+//! The policy of a project, in `.bosun/` at its top. It comes with the code, perhaps from a stranger: found by itself,
+//! it may choose how the work is done, but not weaken the sandbox, spend more, or work in the person's own files.
+//! Naming the file with `--policy` lifts that.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,6 @@ use crate::prompts::Prompts;
 
 /// Where a project keeps its policy, from its top.
 pub const POLICY: &str = ".bosun/policy.toml";
-/// Where it keeps its own prompts.
-pub const PROMPTS: &str = ".bosun/prompts";
 /// The largest file with rules that is read.
 pub(super) const MOST: u64 = 4 * 1024 * 1024;
 

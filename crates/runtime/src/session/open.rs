@@ -1,4 +1,4 @@
-//! How a conversation comes to be: begun in a folder, or gone on with from where its log ends.
+//! Opens sessions: a new one in a folder, or an existing one from the end of its log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,8 +15,9 @@ use types::{
 use super::start::{SessionSpec, base_prompt};
 use super::undo::{Changes, Undone};
 use super::{SOMEBODY, Session, SessionError, UndoStore, folded};
-use crate::api::{Bosun, Error, draw_run_id, refuse_remote};
+use crate::api::{Bosun, draw_run_id};
 use crate::effects::workspace::ProfiledTools;
+use crate::error::Error;
 use crate::event_loop::Drive;
 use crate::presets::{self, PolicyError};
 use crate::prompt_facts::PromptSource;
@@ -72,7 +73,7 @@ impl Bosun {
         let role = RoleId::solo();
         let solo = role_of(&new.policy, &role)?.clone();
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
-        refuse_remote(&self.services, &new.policy, &new.model)?;
+        self.services.refuse_remote(&new.policy, &new.model)?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let profiled = ProfiledTools::new(&self.services, &policy, &role);
         let (tools, tool_specs) =

@@ -1,4 +1,4 @@
-//! Sets a conversation going: the place it works in, the loop that drives it, the handle to it.
+//! Starts the loop of a session: its workspace, its executor, and the handle to it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,12 +10,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{Artifact, Brief, Envelope, IsolationLevel, LogId, Policy, Proof, RunId, SessionView};
 
 use super::{Session, SessionError, Shared, UndoStore};
-use crate::api::{Bosun, refuse_remote};
-use crate::driver::listen;
+use crate::api::Bosun;
 use crate::effects::attempt::AttemptExecutor;
 use crate::effects::workspace::{Folder, ProfiledTools, Workspace, looked_for};
 use crate::event_loop::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::hub::Hub;
+use crate::inbox::listen;
 use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
@@ -35,9 +35,11 @@ impl Bosun {
         spec: SessionSpec<'_>,
     ) -> Result<Session, SessionError> {
         let SessionSpec { policy, folder, environment, by } = spec;
-        let begun = drive.machine.brief().cloned().zip(drive.machine.view());
-        let Some((brief, view)) = begun else { return Err(SessionError::Closed) };
-        refuse_remote(&self.services, &policy, &view.model)?;
+        let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
+        else {
+            return Err(SessionError::Closed);
+        };
+        self.services.refuse_remote(&policy, &view.model)?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let workspace = match environment {
             Some(env) => Workspace::Given(env),
@@ -45,9 +47,8 @@ impl Bosun {
         };
         let undo_store = self.undo_store(&policy, &workspace, (folder, &brief.run));
         let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
-        let seen = drive.machine.seen();
-        let (services, profiled) =
-            (self.services.clone(), ProfiledTools::new(&self.services, &policy, &brief.role));
+        let (seen, services) = (drive.machine.seen(), self.services.clone());
+        let profiled = ProfiledTools::new(&services, &policy, &brief.role);
         let executor =
             AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
                 .map_err(SessionError::Fault)?

@@ -1,5 +1,5 @@
-//! Taking back what was done to files: which snapshot a line of the log stands for, and putting the files back to it.
-//! The snapshots are the sandbox's; that it happened is an event like any other.
+//! Undo of changes to files: which snapshot a line of the log stands for, and restoring it. The sandbox keeps the
+//! snapshots; a restore is an event like any other.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +8,9 @@ use sandbox::{Restored, Snapshots};
 use store::{Journal, JournalError};
 use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
-use super::SessionError;
+use super::error::SessionError;
 use crate::api::Bosun;
+use crate::error::Error;
 use crate::services::Services;
 
 /// How many lines are read at a time.
@@ -165,7 +166,7 @@ impl Bosun {
         let log = LogId::run(run.clone());
         let changes = Changes::read(&*self.services.journal, &log).await;
         let gone = |why: &str| SessionError::NothingToUndo(why.to_owned());
-        let tree = match changes.map_err(crate::Error::from)?.at(seq) {
+        let tree = match changes.map_err(Error::from)?.at(seq) {
             Some(tree) => tree,
             // No call has changed anything, so the files are what they are now.
             None => UndoStore::open(&self.services, from, run)
@@ -228,7 +229,7 @@ impl Changes {
         if to == 0 || to > self.end {
             return Err(SessionError::NoSuchLine { line: to, last: self.end });
         }
-        self.at(to).ok_or_else(super::nothing_changed)
+        self.at(to).ok_or_else(SessionError::nothing_changed)
     }
 
     /// What the files were after a line.

@@ -140,3 +140,8 @@ fn policy(dice: &mut Dice) -> Policy {
     policy.verify.trials = dice.chance(60);
     policy
 }
+
+/// The one attempt that a conversation is.
+pub(super) fn chat_attempt() -> types::AttemptId {
+    types::AttemptId::new(types::TaskId::chat(), 1)
+}

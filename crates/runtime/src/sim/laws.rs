@@ -2,6 +2,7 @@
 //! what a simulation reports. The laws see what is stored and which effects begin, and nothing of the machines' code.
 
 mod attempt;
+mod broken;
 mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,15 +10,11 @@ use std::sync::Arc;
 
 use types::{AttemptId, Digest, Effect, EffectId, Envelope, Event, LogId, Policy};
 
+use super::case::chat_attempt;
 use attempt::AttemptBook;
 use run::RunBook;
 
-/// A law that did not hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Broken {
-    pub(super) law: &'static str,
-    pub(super) what: String,
-}
+pub(super) use broken::Broken;
 
 #[derive(Debug)]
 pub(super) struct Laws {
@@ -40,7 +37,7 @@ impl Laws {
             attempts: BTreeMap::new(),
             performing: BTreeSet::new(),
             first: None,
-            talk: talks.then(super::talk::id),
+            talk: talks.then(chat_attempt),
         }
     }
 
@@ -136,9 +133,4 @@ impl Laws {
         let judged = self.run.is_over();
         self.take(None, judged);
     }
-}
-
-/// Says that a law is broken unless this holds.
-fn holds(condition: bool, law: &'static str, what: impl FnOnce() -> String) -> Result<(), Broken> {
-    if condition { Ok(()) } else { Err(Broken { law, what: what() }) }
 }

@@ -16,7 +16,7 @@ use types::{
 
 use super::dice::Dice;
 use super::model::Asked;
-use super::process::watched_attempt;
+use super::watched::watched_attempt;
 use super::world::World;
 use crate::event_loop::{
     Drive, DriveError, EffectExecutor, Left, LoopDeps, Posted, Recovery, WhenWaiting,
@@ -200,7 +200,7 @@ impl RunSide {
 
     /// A log that cannot be written stops everything, with the first reason that was seen.
     fn give_up(&self, error: DriveError) -> Fault {
-        let fault = crate::fault(&error);
+        let fault = error.fault();
         if let Ok(mut broken) = self.broken.lock() {
             broken.get_or_insert(error);
         }

@@ -9,22 +9,19 @@ use store::{Journal, MemoryJournal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Artifact, AttemptId, Brief, Command, CommitId, Ending, Input, IsolationLevel, LogId, RoleId,
-    Scope, SessionChange, Status, TaskId, Telling,
+    Artifact, Brief, Command, CommitId, Ending, Input, IsolationLevel, LogId, RoleId, Scope,
+    SessionChange, Status, Telling,
 };
 
+use super::case::chat_attempt;
 use super::dice::Dice;
 use super::outside::{AttemptSide, specs};
 use super::person::{ANN, cancel, noise};
-use super::process::{Ended, listen, suspended_sometime, watched_attempt};
+use super::process_end::{Ended, listen, suspended_sometime};
+use super::watched::watched_attempt;
 use super::world::World;
 use crate::clock::Clock as _;
 use crate::event_loop::{Drive, DriveError, Left, LoopDeps, WhenWaiting, fold};
-
-/// The one attempt that a conversation is.
-pub(super) fn id() -> AttemptId {
-    AttemptId::new(TaskId::chat(), 1)
-}
 
 fn brief(world: &World) -> Brief {
     let case = &world.case;
@@ -32,7 +29,7 @@ fn brief(world: &World) -> Brief {
     let solo = case.policy.roles.get(&role).expect("the preset has one role");
     Brief {
         run: case.run.clone(),
-        attempt: id(),
+        attempt: chat_attempt(),
         role,
         model: case.request.model.clone(),
         system: "You are an agent.".to_owned(),
@@ -71,7 +68,7 @@ pub(super) async fn drive(
 ) -> Result<Ended, DriveError> {
     let machine = Attempt::new(world.case.policy.clone());
     let drive = Drive::load(machine, LogId::run(world.case.run.clone()), around).await?;
-    let mut drive = watched_attempt(drive, world, &id());
+    let mut drive = watched_attempt(drive, world, &chat_attempt());
     if drive.is_new() {
         let first = tell(Telling::Submit, &world.case.request.text);
         let inputs = [Input::Brief(Box::new(brief(world))), Input::Command(first)];

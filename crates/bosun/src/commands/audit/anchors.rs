@@ -1,4 +1,4 @@
-//! Where anchors are found (files, a git note, a proof), and what they say of a run's logs.
+//! Reads anchors from files, a git note or a proof, and compares them with the logs of a run.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,12 +9,15 @@ use runtime::sandbox::Repo;
 use serde_json::{Value, json};
 use types::{CommitId, RunId, count};
 
-use super::NOT_ANCHORED;
 use crate::args::Anchored;
 use crate::exit::{CliError, Exit};
 
 /// The most that is read of a file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What holds for every bundle that no anchor vouches for.
+const NOT_ANCHORED: &str = "NOT ANCHORED: whoever can write a journal can make such a file; compare it with what was \
+                            kept elsewhere: --anchor FILE, --git-note REPO or --proof FILE";
 
 /// What anchors say of a run.
 pub(super) struct Judged {

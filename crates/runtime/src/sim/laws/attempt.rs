@@ -6,7 +6,7 @@ use types::{
     Access, Budget, CallId, Effect, Event, Inspection, Repeat, SessionEnd, SessionId, Spend, Used,
 };
 
-use super::{Broken, holds};
+use super::broken::{Broken, holds};
 
 /// What is known of an attempt from its own log.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use types::{
     Status, Subject, TaskId,
 };
 
-use super::{Broken, holds};
+use super::broken::{Broken, holds};
 
 /// What is known of a run from its log.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The live view on a terminal: lines scroll by above, and below them stands what is going on right now.
+//! The live view on a terminal: finished lines scroll by above a status of the work in progress.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use runtime::{Delta, DeltaKind};
 use types::{Progress, RunView, TaskId, TaskStage, TaskView, one_line};
 
-use super::lines::row;
+use crate::print::marks::row;
 
 /// Below this many tasks each has a line of its own; of more, only those that are under way.
 const FEW: usize = 12;

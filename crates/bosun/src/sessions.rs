@@ -1,20 +1,16 @@
-//! Sessions among the runs: a log that begins with a session is a conversation of one agent. What the commands that
-//! know runs say about them.
+//! Sessions among the runs: a log that begins with a session is a conversation of one agent. Reads and describes them;
+//! resuming one is left to the commands.
 
 use std::fmt::Write as _;
 
-use runtime::{Bosun, Found, SessionError};
+use runtime::{Bosun, Found};
 use serde_json::json;
 use types::{
-    Command, Event, ListedQuestion, ListedSession, LogId, OutputSchema, QuestionView, RunId,
-    SessionState, SessionView, Status, Timestamp, count,
+    Event, ListedQuestion, ListedSession, LogId, OutputSchema, QuestionView, RunId, SessionState,
+    SessionView, Status, Timestamp, count,
 };
 
-use crate::args;
-use crate::commands::driven;
-use crate::commands::solo::{self, Voice};
-use crate::exit::Exit;
-use crate::home::{self, Home};
+use crate::home::Home;
 use crate::print::{self, one_line};
 
 /// A session as it stands in its log.
@@ -176,82 +172,6 @@ pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
         Some(entry) => one(bosun, &entry.run).await,
         None => Ok(None),
     }
-}
-
-/// Goes on with a session as it was left, without a person.
-pub(crate) async fn resume(
-    home: &Home,
-    bosun: &Bosun,
-    known: Known,
-    json: bool,
-) -> anyhow::Result<Exit> {
-    let idle = known.view.state == SessionState::Idle;
-    let open = known.view.unanswered.is_some() || known.view.stopped.is_some();
-    // A reply that must have a form may be there and not be looked at yet.
-    let unchecked = known.output.is_some() && known.view.turns > 0;
-    if idle && !open && !unchecked {
-        print::note(&format!(
-            "it waits for the next input: {} chat --resume {}",
-            home.flag(),
-            known.run
-        ));
-        return Ok(Exit::Done);
-    }
-    let last = last_line(bosun, &known.run).await?;
-    let session = bosun.reopen(&known.run, &home::person()).await?;
-    if idle && open {
-        session.go_on().await?;
-    }
-    solo::stay(home, bosun, &session, Voice::json(json), known.output.as_ref(), last).await
-}
-
-/// Answers what a session asks, and goes on with it if nobody else does.
-pub(crate) async fn answer(
-    home: &Home,
-    bosun: &Bosun,
-    known: &Known,
-    args: args::Answer,
-) -> anyhow::Result<Exit> {
-    let open = known.view.question.iter();
-    let open: Vec<_> = open.map(|asked| (asked.question, asked.terms.as_deref())).collect();
-    let (question, text) = args.said(&open)?;
-    let last = last_line(bosun, &known.run).await?;
-    let by = home::person();
-    let command = Command::Answer { by: by.clone(), question, text };
-    let delivered = bosun.deliver_to_session(&known.run, &command, &by);
-    let Some(session) = driven::patiently(&known.run, delivered).await? else {
-        print::note("handed on: the process that drives the session has taken it");
-        return Ok(Exit::Done);
-    };
-    solo::stay(home, bosun, &session, Voice::json(args.json), known.output.as_ref(), last).await
-}
-
-/// Closes a session for good, whoever is driving it.
-pub(crate) async fn cancel(
-    bosun: &Bosun,
-    known: &Known,
-    args: args::Cancel,
-) -> anyhow::Result<Exit> {
-    if known.view.state == SessionState::Closed {
-        return Err(SessionError::Closed.into());
-    }
-    let by = home::person();
-    let command = Command::Cancel { by: by.clone(), reason: args.reason };
-    let closed = async {
-        match bosun.deliver_to_session(&known.run, &command, &by).await {
-            Ok(Some(session)) => session.abort().await,
-            Ok(None) | Err(SessionError::Closed) => bosun.until_closed(&known.run, &by).await,
-            Err(error) => Err(error),
-        }
-    };
-    driven::patiently(&known.run, closed).await?;
-    let Some(known) = one(bosun, &known.run).await? else { return Ok(Exit::Done) };
-    if args.json {
-        print::json(&known.json())?;
-    } else {
-        print::line(&format!("session {} is {}", known.run, known.view.state.as_str()))?;
-    }
-    Ok(Exit::Done)
 }
 
 /// The number of the last line of a session's log.

@@ -1,5 +1,4 @@
-//! Staying with a run until it is over: shows what happens as it happens, and takes Ctrl-C as the wish to leave
-//! everything as it is.
+//! Follows a run until it is over: shows events as they happen, and suspends the run on Ctrl-C.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -10,14 +9,15 @@ use futures::StreamExt as _;
 use runtime::store::JournalError;
 use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
 use tokio::sync::broadcast;
-use tokio_util::sync::CancellationToken;
 use types::{Envelope, Event, LogId, RunId, Status};
 
 use super::live::{Live, progress};
-use super::{is_closed_pipe, json, line, lines, note, prompt, report, text};
-use crate::commands::strict;
+use super::prompt;
+use super::runs_folder::RunsFolder;
+use super::signals::take_signals;
 use crate::exit::Exit;
 use crate::home::Home;
+use crate::print::{self, error_object, is_closed_pipe, json, line, lines, note, report, text};
 
 /// How often a run that goes on says how far it is: well within the ten seconds that are promised.
 const PACE: Duration = Duration::from_secs(5);
@@ -82,7 +82,7 @@ pub(crate) struct Over {
 impl Over {
     /// Says what went wrong, after everything else.
     pub(crate) fn told(self) -> Exit {
-        self.wrong.as_deref().into_iter().for_each(strict::tell);
+        self.wrong.as_deref().into_iter().for_each(error_object);
         self.exit
     }
 }
@@ -96,7 +96,7 @@ async fn stay(
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
     let mut screen = Screen::open(bosun, &run, form).await?;
-    let runs = strict::Runs::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
+    let runs = RunsFolder::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
     let pieces = screen.live.is_some() || form == Form::Told(Words::Coordinator);
@@ -335,7 +335,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
         text(&report::report(view, home))?;
     }
     if let Some(fault) = &left.away {
-        note(&super::talk::away(fault, home, &view.run));
+        note(&print::session::away(fault, home, &view.run));
         return Ok(Exit::ModelAway);
     }
     if left.suspended && home.is_passing() {
@@ -351,27 +351,4 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
         return Ok(Exit::Cancelled);
     }
     Ok(Exit::of(view.status))
-}
-
-/// The first signal leaves the run in good order, the second one leaves at once.
-pub(crate) async fn take_signals(suspend: CancellationToken) {
-    if signal().await.is_err() {
-        return;
-    }
-    note("stopping the agents; once more to leave at once");
-    suspend.cancel();
-    if signal().await.is_ok() {
-        std::process::exit(Exit::Cancelled as i32);
-    }
-}
-
-async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }

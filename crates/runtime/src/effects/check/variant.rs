@@ -1,10 +1,9 @@
-//! A tree with altered expectations, and which of its alterations nobody noticed. Which trees are made and run is decided
-//! elsewhere.
+//! A tree with altered expectations, and which alterations the tests missed. Which trees are made is decided elsewhere.
 
 use evidence::related;
 use types::{CheckEnd, CommitId, TestOutcome, TestReport};
 
-use super::check::counts;
+use super::job::counts;
 
 /// A tree with altered expectations.
 pub(super) struct Variant {

@@ -1,9 +1,10 @@
-//! A session for somebody who only watches: one line for each thing that happened, each call with its outcome. The last
-//! reply is not among them; it is the result.
+//! Session events as lines for people: one line each, calls with their outcome. The final reply is left out; it is the
+//! result.
 
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
+use runtime::Undone;
 use types::{
     Call, CallId, CallOutcome, Decision, Envelope, Event, Fault, Recovered, RunId, SessionId,
     Timestamp, one_line,
@@ -11,6 +12,9 @@ use types::{
 
 use crate::chat::calls;
 use crate::home::Home;
+
+/// How many restored files are named.
+const NAMED: usize = 5;
 
 /// Tells what happens while it happens.
 #[derive(Debug, Default)]
@@ -109,4 +113,24 @@ fn because(what: &str, decision: &Decision) -> String {
 fn whose(call: CallId) -> String {
     let own = call.session == SessionId::ROOT;
     if own { String::new() } else { format!("agent {}: ", call.session.0) }
+}
+
+/// What an undo restored, in a few words.
+pub(crate) fn undone(undone: &Undone) -> String {
+    let restored = &undone.restored;
+    let name = |path: &std::path::PathBuf| one_line(&path.display().to_string(), 60);
+    let written = restored.written.iter().map(name);
+    let removed = restored.removed.iter().map(|path| format!("{} removed", name(path)));
+    let all: Vec<String> = written.chain(removed).collect();
+    let mut text = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if all.len() > NAMED {
+        text.push_str(&format!(" and {} more", all.len() - NAMED));
+    }
+    if all.is_empty() {
+        text.push_str("nothing had to be changed");
+    }
+    if !restored.left_alone.is_empty() {
+        text.push_str(&format!("; {} left alone", restored.left_alone.len()));
+    }
+    text
 }

@@ -1,21 +1,16 @@
-//! `bosun log --verify`: whether everything on record is as it was written, and what is not; and `--accept-loss`, a
-//! person's word that a run may go on without what it lost.
-
-use std::collections::BTreeSet;
+//! `bosun log --verify`: checks the integrity of the journal; and `--accept-loss`, which lets a run go on without lost
+//! events.
 
 use runtime::store::HeadsFile;
-use runtime::{Clock as _, Flaw, Integrity, Order, RealClock, integrity};
-use types::{LogId, RunId, count};
+use runtime::{Clock as _, Flaw, Order, RealClock, integrity};
+use types::{RunId, count};
 
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 
-/// How many logs with flaws are named in the sum.
-const NAMED: usize = 5;
-
 /// Checks one run, or all, and lists everything that is wrong.
-pub(crate) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<Exit> {
+pub(super) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
     let checked = integrity(&**bosun.journal(), run).await?;
     if checked.intact.is_empty() && checked.flaws.is_empty() {
@@ -24,7 +19,7 @@ pub(crate) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<E
             None => CliError::NoRuns.into(),
         });
     }
-    told(&checked)?;
+    print::integrity(&checked)?;
     if let Some(said) = home.heads_file().and_then(heads) {
         print::note(&said);
     }
@@ -33,33 +28,6 @@ pub(crate) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<E
         true => Exit::Failed,
         false => Exit::Damaged,
     })
-}
-
-/// Prints what a check came to: every log and every flaw, and the sum of it to standard error.
-pub(crate) fn told(checked: &Integrity) -> anyhow::Result<()> {
-    for log in &checked.intact {
-        print::line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;
-    }
-    for flaw in &checked.flaws {
-        print::line(&format!(
-            "{:<24} {flaw}",
-            flaw.log().map_or_else(String::new, LogId::to_string)
-        ))?;
-    }
-    let logs = count(checked.intact.len() as u64, "log");
-    if checked.flaws.is_empty() {
-        let blobs = count(checked.blobs as u64, "blob");
-        print::note(&format!("nothing was changed or cut off: {logs}, {blobs}"));
-        return Ok(());
-    }
-    let named: BTreeSet<String> =
-        checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
-    let (flaws, named) = (
-        count(checked.flaws.len() as u64, "flaw"),
-        named.into_iter().take(NAMED).collect::<Vec<_>>().join(", "),
-    );
-    print::note(&format!("bosun: {flaws} ({named}); {logs} as written"));
-    Ok(())
 }
 
 fn heads(known: HeadsFile) -> Option<String> {
@@ -83,7 +51,7 @@ fn heads(known: HeadsFile) -> Option<String> {
 }
 
 /// Lets a run go on without what it lost.
-pub(crate) async fn accept_loss(home: &Home, run: RunId) -> anyhow::Result<Exit> {
+pub(super) async fn accept_loss(home: &Home, run: RunId) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let accepted = bosun.journal().accept_losses(&run, RealClock.now()).await?;
     if accepted.is_empty() {

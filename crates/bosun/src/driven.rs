@@ -1,5 +1,5 @@
-//! Runs that another process may be driving: waiting for it to take a command, following it, and saying when nobody
-//! drives a run any more. Who drives what is known by the runtime; here it is only said.
+//! Runs that another process may be driving: waiting for that process, following the log, and reporting an interrupted
+//! run. The runtime knows who drives what; this file only prints it.
 
 use std::time::Duration;
 
@@ -7,9 +7,8 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Mix};
 use types::{Envelope, RunId, RunView, SessionState, Status};
 
-use crate::commands::sessions;
 use crate::home::Home;
-use crate::print;
+use crate::{print, sessions};
 
 /// How long another process is waited for before that is said.
 const PATIENCE: Duration = Duration::from_secs(5);

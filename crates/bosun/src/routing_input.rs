@@ -1,13 +1,12 @@
-//! What `bosun route` is asked about: a text, a request object, or a coordinator's input with registry and policy, which
-//! `bosun run` takes as well. What cannot be used is not an error but an answer: it goes to a person, and nothing is
-//! routed.
+//! The input of `bosun route`: a text, a request object, or a coordinator's input with registry and policy, which
+//! `bosun run` takes as well. Unusable input is an answer, not an error: it is escalated to a person.
 
 use runtime::{Prompts, presets};
 use serde_json::Value;
 use types::{Digest, Hint, ModelRef, Policy, Request, UserRequest, WorkPath};
 
 use crate::args;
-use crate::commands::run::{read_request, standard_input};
+use crate::files::{read_request, standard_input};
 use crate::rules::{Rules, rules};
 
 #[derive(Debug)]
@@ -37,7 +36,8 @@ impl Unfit {
     }
 }
 
-pub(super) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
+/// Reads what `bosun route` is asked about.
+pub(crate) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
     let at_hand = match rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo) {
         Ok(rules) => rules,
         Err(error) => return Ok(Err(Unfit::policy(format!("{error:#}")))),

@@ -1,70 +1,18 @@
-//! One agent without a person: `bosun run` with a policy that has the role `solo`. The final reply goes to standard
-//! output, what happens on the way to standard error; or everything as JSON lines.
-
-use std::path::Path;
+//! Follows a session headless until it rests: the final reply goes to standard output, everything before it to standard
+//! error; or everything as JSON lines. The runtime checks the reply against its schema.
 
 use futures::StreamExt as _;
-use runtime::llm;
-use runtime::{Bosun, NewSession, Projected, Session, SessionError, SessionItem};
-use serde_json::{Value, json};
-use types::{
-    Block, Budget, Event, ModelRef, ModelReply, OutputSchema, Policy, SessionId, SessionState,
-    StopReason, Usage,
+use runtime::{
+    Bosun, Projected, ReplyCheck, SchemaRetries, Session, SessionError, SessionItem, Words,
 };
+use serde_json::{Value, json};
+use types::{Event, OutputSchema, SessionId, SessionState};
 
-use crate::args;
-use crate::commands::{run, sessions};
-use crate::exit::{CliError, Exit};
+use super::signals::take_signals;
+use crate::exit::Exit;
 use crate::home::{self, Home};
-use crate::print::{self, follow, talk};
-
-/// How often an answer that does not fit its schema is asked for again.
-const ASKED_AGAIN: u32 = 3;
-
-pub(crate) async fn solo(
-    home: &Home,
-    bosun: &Bosun,
-    args: &args::Run,
-    (budget, model): (Budget, Option<ModelRef>),
-    policy: Policy,
-) -> anyhow::Result<Exit> {
-    if let Some(what) = for_a_crew(args) {
-        return Err(CliError::ForACrew { what }.into());
-    }
-    let wanted = args.output_schema.as_deref().map(schema).transpose()?;
-    let model = model.or_else(|| run::role_model(&policy));
-    let model = run::model(home, bosun, args.script.as_deref(), model).await?;
-    let text = match &wanted {
-        None => args.goal.clone(),
-        Some(wanted) => format!("{}\n\n{}", args.goal, asks(wanted)),
-    };
-    let new = NewSession {
-        policy,
-        budget,
-        by: home::person(),
-        first: Some(text),
-        output: wanted.clone(),
-        ..NewSession::new(args.repo(), model)?
-    };
-    let session = bosun.open(new).await?;
-    stay(home, bosun, &session, Voice::of(bosun, args), wanted.as_ref(), 0).await
-}
-
-/// The first thing that was asked for and that one agent alone cannot give.
-fn for_a_crew(args: &args::Run) -> Option<&'static str> {
-    let planned = &args.planned;
-    let asked = [
-        (args.only_plan.is_some(), "bosun plan"),
-        (planned.plan.is_some(), "--plan"),
-        (planned.approve_plan, "--approve-plan"),
-        (planned.spec.is_some(), "--spec"),
-        (planned.hint.is_some(), "--type"),
-        (planned.insist.is_some(), "--insist"),
-        (args.response, "--response"),
-        (!args.checks.is_empty(), "--check"),
-    ];
-    asked.into_iter().find(|(asked, _)| *asked).map(|(_, what)| what)
-}
+use crate::print::{self, session as lines};
+use crate::sessions;
 
 /// Stays with a session until it rests, and says what came of it.
 pub(crate) async fn stay(
@@ -78,8 +26,8 @@ pub(crate) async fn stay(
     let mut watch = Watch { voice, stopped: None, seen: after };
     let mut items = Box::pin(session.events_after(after));
     let stop = tokio_util::sync::CancellationToken::new();
-    let listening = tokio::spawn(follow::take_signals(stop.clone()));
-    let mut left = ASKED_AGAIN;
+    let listening = tokio::spawn(take_signals(stop.clone()));
+    let mut schema = wanted.map(SchemaRetries::new);
     let (exit, object) = loop {
         let state = tokio::select! {
             () = stop.cancelled() => {
@@ -98,16 +46,15 @@ pub(crate) async fn stay(
             (_, Some(exit)) => *exit,
             _ => Exit::Done,
         };
-        let Some(wanted) = wanted.filter(|_| exit == Exit::Done) else { break (exit, None) };
-        match checked(&session.last_words().await?, wanted) {
-            Ok(object) => break (exit, Some(object)),
-            Err(what) if left == 0 => {
+        let Some(schema) = schema.as_mut().filter(|_| exit == Exit::Done) else {
+            break (exit, None);
+        };
+        match schema.check(session).await? {
+            ReplyCheck::Fits(object) => break (exit, Some(object)),
+            ReplyCheck::AskedAgain => {}
+            ReplyCheck::Unfit(what) => {
                 print::note(&format!("the answer does not fit its schema: {what}"));
                 break (Exit::Failed, None);
-            }
-            Err(what) => {
-                left -= 1;
-                session.submit(format!("{what}\n\n{}", asks(wanted))).await?;
             }
         }
     };
@@ -138,7 +85,7 @@ async fn finish(
     let (reply, run) = (session.last_words().await?, session.id().clone());
     let known = sessions::one(bosun, &run).await?;
     if let Some(fault) = known.as_ref().and_then(|known| known.view.unanswered.as_ref()) {
-        print::note(&talk::away(fault, home, &run));
+        print::note(&lines::away(fault, home, &run));
     }
     if let Voice::Told(projected) = voice {
         // Who waits for an answer has not come to an end.
@@ -179,7 +126,7 @@ async fn finish(
 #[derive(Debug)]
 pub(crate) enum Voice {
     /// In lines for a person, and only the last reply to standard output.
-    Lines(Box<talk::Teller>),
+    Lines(Box<lines::Teller>),
     /// As it is recorded.
     Json,
     /// In the words that a program expects.
@@ -191,13 +138,8 @@ impl Voice {
         if json { Self::Json } else { Self::Lines(Box::default()) }
     }
 
-    fn of(bosun: &Bosun, args: &args::Run) -> Self {
-        match args.words {
-            Some(words) => {
-                Self::Told(Box::new(Projected::new(words.into(), bosun.journal().clone())))
-            }
-            None => Self::json(args.json),
-        }
+    pub(crate) fn told(bosun: &Bosun, words: Words) -> Self {
+        Self::Told(Box::new(Projected::new(words, bosun.journal().clone())))
     }
 }
 
@@ -273,49 +215,5 @@ impl Watch {
             }
         }
         Ok(())
-    }
-}
-
-/// The form that the answer must have, from a file.
-fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
-    let text = run::read(path)?;
-    let schema = serde_json::from_str(&text).map_err(|error| CliError::Json {
-        path: path.display().to_string(),
-        cause: error.to_string(),
-    })?;
-    Ok(OutputSchema { name: "answer".to_owned(), schema })
-}
-
-fn asks(wanted: &OutputSchema) -> String {
-    format!("Your last reply must be nothing but JSON that fits this schema:\n{}", wanted.schema)
-}
-
-fn checked(words: &str, wanted: &OutputSchema) -> Result<Value, String> {
-    let reply = ModelReply::new(vec![Block::text(words)], StopReason::End, Usage::default(), None);
-    llm::structured(&reply, wanted).map_err(|fault| fault.what)
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser as _;
-
-    use super::*;
-
-    #[test]
-    fn what_only_a_crew_can_do_is_named() {
-        let found = |words: &str| {
-            let words = ["bosun", "run", "--preset", "solo"].into_iter().chain(words.split(' '));
-            match args::Cli::try_parse_from(words).expect("a command line").command {
-                args::Command::Run(args) => for_a_crew(&args),
-                other => panic!("{other:?}"),
-            }
-        };
-        assert_eq!(found("goal --plan p.yaml"), Some("--plan"));
-        assert_eq!(found("goal --approve-plan"), Some("--approve-plan"));
-        assert_eq!(found("--spec s.yaml --spec-out o.yaml"), Some("--spec"));
-        assert_eq!(found("goal --response"), Some("--response"));
-        assert_eq!(found("goal --check true"), Some("--check"));
-        assert_eq!(found("goal --type product"), Some("--type"));
-        assert_eq!(found("goal --tokens 9 --money 1 --calls 2 --time 3 --headless"), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The tree that a check looks at: a plain commit, or for a trial a mix of two, or one with altered expectations. Which
-//! trial is made and what it means is decided elsewhere; how files are told apart and altered is in `evidence`.
+//! The tree that a check runs on: a commit, or for a trial a mix of two commits, or one with altered expectations.
+//! Which trial is due and what it means is decided elsewhere; `evidence` classifies and alters files.
 
 use evidence::alter::{self, Altered};
 use evidence::files::{self, FileKind, Mix};
@@ -7,9 +7,9 @@ use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
 use types::{Against, ChangeKind, Changes, CommitId, Fault, Subject, Trial, WorkPath};
 
-use super::check::Job;
-use super::run::RunExecutor;
+use super::job::Job;
 use super::variant::Variant;
+use crate::effects::run_executor::RunExecutor;
 
 /// What a check runs on.
 pub(super) enum Tree {

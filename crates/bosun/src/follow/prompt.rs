@@ -1,4 +1,4 @@
-//! A question that is answered on the terminal on which the run is watched. Who answers nothing leaves the run waiting.
+//! Questions that are answered on the terminal where the run is followed. Without an answer the run stays waiting.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -6,8 +6,8 @@ use runtime::{Bosun, Delivered, Handle, Left};
 use tokio::sync::oneshot;
 use types::{Command, QuestionView, Status};
 
-use super::{line, note, question, text};
 use crate::home;
+use crate::print::{line, note, question, text};
 
 /// Asks the person, and goes on with the run if there was an answer.
 pub(crate) async fn answered_here(bosun: &Bosun, left: &Left) -> anyhow::Result<Option<Handle>> {

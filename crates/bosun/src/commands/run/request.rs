@@ -1,0 +1,138 @@
+//! The request of `bosun run`, from its arguments, a request object or a coordinator's input, a spec and a plan.
+
+use std::path::{Path, PathBuf};
+
+use rules::plan::BadPlan;
+use runtime::presets;
+use types::{
+    Budget, Check, Hint, Millis, ModelRef, Outputs, Policy, Request, UserRequest, WorkPath,
+};
+
+use crate::args;
+use crate::commands::spec;
+use crate::exit::CliError;
+use crate::files::{named, read};
+use crate::routing_input::{self, Unfit};
+use crate::rules::Rules;
+
+/// What an operator says beside the text: of which sort it is, and, in a coordinator's input, which documents there are.
+#[derive(Default)]
+pub(super) struct Directed {
+    goal: Option<String>,
+    pub(super) id: Option<String>,
+    hint: Option<Hint>,
+    registry: Option<Vec<WorkPath>>,
+    pub(super) brings_policy: bool,
+}
+
+/// Reads it. A coordinator's input brings its policy; what is wrong with it goes to a person.
+pub(super) fn directed(
+    args: &args::Run,
+    handed: Option<&str>,
+    rules: &mut Rules,
+) -> Result<Directed, Unfit> {
+    let asked =
+        handed.and_then(|text| routing_input::directed(text, &rules.policy, &rules.prompts));
+    let mut directed = match asked.transpose()? {
+        None => Directed::default(),
+        Some(asked) => {
+            rules.policy = asked.policy;
+            let Request { text, hint, registry, .. } = asked.request;
+            let (id, brings_policy) = (Some(asked.id), asked.brings_policy);
+            Directed { goal: Some(text), id, hint, registry, brings_policy }
+        }
+    };
+    directed.hint = args.planned.hint.or(directed.hint);
+    Ok(directed)
+}
+
+/// What was handed in as a file; of a coordinator's input its body.
+pub(super) fn requested(
+    args: &args::Run,
+    directed: &Directed,
+    object: Option<Result<UserRequest, Vec<String>>>,
+) -> Result<Option<UserRequest>, CliError> {
+    if let Some(body) = &directed.goal {
+        return Ok(Some(UserRequest::of_text(body.clone())));
+    }
+    let path = args.request.as_deref().map(named).unwrap_or_default();
+    let wrong = |problems| CliError::BadRequest { path, problems };
+    object.transpose().map_err(wrong)
+}
+
+/// What may be spent: what the command line says, and else the request object.
+pub(super) fn budget(args: &args::Run, object: Option<&UserRequest>) -> Budget {
+    let wished = object.map(UserRequest::budget).unwrap_or_default();
+    Budget {
+        tokens: args.tokens.or(wished.tokens),
+        money: args.money.or(wished.money),
+        calls: args.calls.or(wished.calls),
+        time_ms: args.time.map(Millis::seconds).or(wished.time_ms),
+    }
+}
+
+/// The request as it goes on record.
+pub(super) fn build(
+    args: &args::Run,
+    policy: &Policy,
+    (directed, object): (Directed, Option<UserRequest>),
+    (budget, model): (Budget, ModelRef),
+) -> Result<Request, CliError> {
+    let check = |command: &String| Check::new(command.as_str(), command.as_str());
+    let object = object.unwrap_or_else(|| UserRequest::of_text(args.goal.clone()));
+    let request = Request {
+        id: directed.id.or(object.request_id),
+        hint: directed.hint,
+        registry: directed.registry,
+        insist: args.planned.insist.clone(),
+        project_type: object.context.project_type,
+        attachments: object.attachments,
+        budget,
+        checks: args.checks.iter().map(check).collect(),
+        ..Request::new(object.user_request, model)
+    };
+    with_plan(args, policy, request)
+}
+
+/// Adds the spec and the plan.
+fn with_plan(args: &args::Run, policy: &Policy, mut request: Request) -> Result<Request, CliError> {
+    let planned = &args.planned;
+    if let Some(path) = &planned.spec {
+        request = rules::spec::request(spec::load_filled(path)?, request);
+    }
+    request.planning.only = args.only_plan.is_some();
+    request.planning.approve = planned.approve_plan;
+    let top = presets::top(args.repo());
+    let from_top = |path: &PathBuf| from_repository(&top, path);
+    let outputs = Outputs {
+        plan: args.only_plan.iter().flatten().map(from_top).next(),
+        spec: planned.spec_out.as_ref().map(from_top),
+    };
+    request.outputs = (outputs != Outputs::default()).then(|| Box::new(outputs));
+    if let Some(path) = &planned.plan {
+        let plan = rules::plan::read(policy, &request, &read(path)?);
+        let plan = plan.map_err(|bad| CliError::NotAPlan {
+            path: path.display().to_string(),
+            cause: match bad {
+                BadPlan::Parse(error) => error.to_string(),
+                BadPlan::Invalid(problems) => {
+                    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+                }
+            },
+        })?;
+        request.planning.given = Some(Box::new(plan));
+    }
+    Ok(request)
+}
+
+/// A path as it goes on record: as it was given, if it is absolute, and otherwise as it leads there from the repository.
+fn from_repository(top: &Path, path: &Path) -> String {
+    let whole = match std::path::absolute(path) {
+        Ok(whole) if path.is_relative() => whole,
+        _ => return path.display().to_string(),
+    };
+    let same = top.components().zip(whole.components()).take_while(|(a, b)| a == b).count();
+    let up = top.components().skip(same).map(|_| "..".as_ref());
+    let down = whole.components().skip(same).map(std::path::Component::as_os_str);
+    up.chain(down).collect::<PathBuf>().display().to_string()
+}

@@ -1,0 +1,50 @@
+//! Files named on the command line: reads them, and writes them atomically. Their meaning is up to the caller.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::exit::CliError;
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String, CliError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| CliError::Unreadable { path: path.display().to_string(), source })
+}
+
+/// A request, read once, because a pipe can be read only once. `-` is standard input.
+pub(crate) fn read_request(path: &Path) -> Result<String, CliError> {
+    let text = if path == Path::new("-") { standard_input()? } else { read(path)? };
+    if text.trim().is_empty() {
+        return Err(CliError::EmptyRequest { path: named(path) });
+    }
+    Ok(text)
+}
+
+/// The name of an input in error messages.
+pub(crate) fn named(path: &Path) -> String {
+    if path == Path::new("-") { STANDARD_INPUT.to_owned() } else { path.display().to_string() }
+}
+
+const STANDARD_INPUT: &str = "standard input";
+
+/// Standard input, to its end.
+pub(crate) fn standard_input() -> Result<String, CliError> {
+    std::io::read_to_string(std::io::stdin().lock())
+        .map_err(|source| CliError::Unreadable { path: STANDARD_INPUT.to_owned(), source })
+}
+
+/// Replaces a file, whole or not at all.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let writing = || format!("writing {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut beside =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(writing)?;
+    beside.write_all(text.as_bytes()).with_context(writing)?;
+    if let Ok(there) = std::fs::metadata(path) {
+        beside.as_file().set_permissions(there.permissions()).with_context(writing)?;
+    }
+    beside.persist(path).with_context(writing)?;
+    Ok(())
+}

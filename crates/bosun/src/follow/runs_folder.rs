@@ -1,0 +1,48 @@
+//! The folder `runs/` of a repository, which the preset `strict` keeps up to date during a run. The runtime owns its
+//! format.
+
+use std::path::PathBuf;
+
+use runtime::Bosun;
+use tokio::task::JoinHandle;
+use types::{Policy, RunId, RunView, Status};
+
+/// The folder `runs/` of a run's repository, written while the run goes on.
+pub(super) struct RunsFolder {
+    writing: JoinHandle<Result<(), runtime::RunsError>>,
+}
+
+impl RunsFolder {
+    pub(super) fn begin(
+        bosun: &Bosun,
+        run: &RunId,
+        view: &RunView,
+        policy: &Policy,
+    ) -> Option<Self> {
+        if !rules::policy::is_strict(policy) {
+            return None;
+        }
+        let folder = PathBuf::from(&view.repository).join("runs");
+        let (bosun, run) = (bosun.clone(), run.clone());
+        let writing = tokio::spawn(async move { bosun.write_runs(&run, &folder).await });
+        Some(Self { writing })
+    }
+
+    /// Waits for the rest, if the run is over; what went wrong, if something did.
+    pub(super) async fn end(self, view: &RunView) -> anyhow::Result<Option<String>> {
+        if view.ended.is_none() {
+            self.writing.abort();
+        } else {
+            self.writing.await??;
+        }
+        Ok((view.status != Status::Done).then(|| reason(view)))
+    }
+}
+
+fn reason(view: &RunView) -> String {
+    let fault = view.tasks.iter().find_map(|task| task.fault.as_deref());
+    // Of a failure that ended everything, the first thing that the rule saw is what went wrong.
+    let why = view.why.as_ref().map(|why| why.seen.first().unwrap_or(&why.reason).as_str());
+    let reason = fault.or(why).unwrap_or(view.status.as_str());
+    reason.split(". It begins: ").next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,56 @@
+//! The outcome of a replay: an object for programs, or lines with both sides of the first difference.
+
+use engine::export::replay::{Difference, Report};
+use serde_json::{Value, json};
+use types::{RunId, count, one_line};
+
+use crate::exit::Exit;
+
+/// The exit code of a replay.
+pub(crate) fn exit(report: &Report) -> Exit {
+    if report.difference.is_some() { Exit::Differs } else { Exit::Done }
+}
+
+/// For programs.
+pub(crate) fn object(run: &RunId, report: &Report) -> Value {
+    let difference = report.difference.as_ref().map(|difference| {
+        let mut told = json!(difference);
+        told["fields"] = json!(difference.fields());
+        told
+    });
+    json!({
+        "run": run, "same": difference.is_none(), "logs": report.logs, "events": report.events,
+        "decisions": report.decisions, "difference": difference,
+    })
+}
+
+/// For people.
+pub(crate) fn told(report: &Report) -> String {
+    let mut text = format!("decided again: {}", count(report.events, "event"));
+    let attempts = report.logs.saturating_sub(1);
+    if attempts > 0 {
+        text += &format!(" of the run and {}", count(attempts, "attempt"));
+    }
+    match &report.difference {
+        None => text += ", no difference\n",
+        Some(difference) => text += &format!(", then a difference\n\n{}", sides(difference)),
+    }
+    text
+}
+
+/// Both sides of a difference.
+fn sides(difference: &Difference) -> String {
+    let Difference { log, seq, input, .. } = difference;
+    let mut text = format!("line {seq} of {log} is not what the rules decide\n");
+    text += &format!("  came in    {}\n", one_line(input, 200));
+    for field in difference.fields() {
+        let side = |value: &Option<String>| match value {
+            Some(value) => one_line(value, 220),
+            None => "nothing".to_owned(),
+        };
+        text += &format!("  {}\n", one_line(&field.name, 100));
+        text += &format!("    recorded {}\n", side(&field.recorded));
+        text += &format!("    decided  {}\n", side(&field.decided));
+    }
+    text
+}

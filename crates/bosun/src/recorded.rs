@@ -1,0 +1,75 @@
+//! Runs and sessions in the journal: selecting one, its state, spec, response and check reports. Prints and writes
+//! nothing.
+
+use engine::export::{Reports, Response, kept_reports};
+use engine::{Machine as _, Run};
+use runtime::{Bosun, Clock as _, Found, RealClock};
+use types::{Envelope, ListedRun, RunId, Spec};
+
+use crate::exit::CliError;
+
+/// The run or session that was named, or the newest one.
+pub(crate) async fn newest(
+    bosun: &Bosun,
+    named: Option<RunId>,
+    otherwise: CliError,
+) -> anyhow::Result<RunId> {
+    if let Some(run) = named {
+        return Ok(run);
+    }
+    let logs = bosun.journal().logs(None).await?;
+    let newest =
+        logs.into_iter().filter(|log| log.log.attempt.is_none()).max_by_key(|log| log.created);
+    Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
+}
+
+/// The run that was named, or the newest one that fits.
+pub(crate) async fn pick(
+    bosun: &Bosun,
+    named: Option<RunId>,
+    fits: impl Fn(&ListedRun) -> bool,
+    otherwise: CliError,
+) -> anyhow::Result<RunId> {
+    if let Some(run) = named {
+        return Ok(run);
+    }
+    let all = bosun.overview(false).await?;
+    let newest = all
+        .into_iter()
+        .find(|entry| matches!(&entry.found, Found::Run { listed, .. } if fits(listed)));
+    Ok(newest.map(|entry| entry.run).ok_or(otherwise)?)
+}
+
+/// A run as it stands, with everything that was recorded of it and its attempts.
+pub(crate) async fn whole(bosun: &Bosun, run: &RunId) -> anyhow::Result<(Run, Vec<Envelope>)> {
+    let mut machine = bosun.blank(run).await?;
+    let lines = runtime::recorded(&**bosun.journal(), run).await?;
+    for line in lines.iter().filter(|line| line.attempt.is_none()) {
+        machine.apply(&line.event, line.at);
+    }
+    Ok((machine, lines))
+}
+
+/// The reports of the run's checks, as they are kept.
+pub(crate) async fn reports(bosun: &Bosun, lines: &[Envelope]) -> anyhow::Result<Reports> {
+    let mut reports = Reports::new();
+    for blob in kept_reports(lines) {
+        let bytes = bosun.journal().blob(&blob.digest).await?;
+        reports.insert(blob.digest, serde_json::from_slice(&bytes)?);
+    }
+    Ok(reports)
+}
+
+/// The newest version that a run has made of its spec; the one that it was given, as long as it has made none.
+pub(crate) async fn spec(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
+    let (machine, _) = whole(bosun, run).await?;
+    let made = engine::export::spec_outcome::versions(&machine, RealClock.now()).pop();
+    let given = || machine.request().and_then(|request| request.spec.as_deref().cloned());
+    Ok(made.or_else(given).ok_or_else(|| CliError::NoSpec { run: run.clone() })?)
+}
+
+/// The response object of a run as it stands.
+pub(crate) async fn response(bosun: &Bosun, run: &RunId) -> anyhow::Result<Response> {
+    let (machine, lines) = whole(bosun, run).await?;
+    Ok(engine::export::response(&machine, &lines, RealClock.now()))
+}

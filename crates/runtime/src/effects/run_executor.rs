@@ -1,0 +1,62 @@
+//! What the effects of a run are performed with, and when the run gives up. The effects themselves are in `run` and
+//! `check`.
+
+use std::sync::{Arc, Mutex};
+
+use tokio_util::sync::CancellationToken;
+use types::{CommitId, Fault, Outcome, Policy, RunId};
+
+use crate::event_loop::DriveError;
+use crate::prepare::Preparations;
+use crate::services::Services;
+use crate::worktrees::Worktrees;
+
+/// What a run's effects are performed with.
+#[derive(Debug, Clone)]
+pub(crate) struct RunExecutor {
+    pub(crate) services: Arc<Services>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) worktrees: Arc<Worktrees>,
+    pub(crate) run: RunId,
+    pub(crate) branch: String,
+    pub(crate) base: CommitId,
+    /// Makes worktrees ready.
+    pub(crate) preparations: Arc<Preparations>,
+    /// Stops everything and leaves it to be resumed.
+    pub(crate) suspend: CancellationToken,
+    /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
+    pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
+    /// Why the model of an attempt could not be reached, once that is so. The run is left to be resumed.
+    pub(crate) away: Arc<Mutex<Option<Fault>>>,
+}
+
+impl RunExecutor {
+    /// A log that cannot be written or is damaged stops everything, with the first reason that was seen.
+    pub(super) fn give_up(&self, error: DriveError) -> Fault {
+        let fault = error.fault();
+        if let Ok(mut broken) = self.broken.lock() {
+            broken.get_or_insert(error);
+        }
+        self.suspend.cancel();
+        fault
+    }
+
+    /// A model that stays away is no attempt's failure: everything is left as it is, to be resumed.
+    pub(super) fn leave(&self, fault: &Fault) -> Fault {
+        if let Ok(mut away) = self.away.lock() {
+            away.get_or_insert_with(|| fault.clone());
+        }
+        self.suspend.cancel();
+        fault.clone()
+    }
+
+    /// What came of an effect, unless the repository is gone: that is nobody's failure, and no attempt is spent on it.
+    pub(super) fn still_there(&self, done: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
+        let repo = self.worktrees.repo();
+        if repo.common_dir().is_dir() {
+            return done;
+        }
+        let (run, path) = (self.run.clone(), repo.root().display().to_string());
+        Err(self.give_up(DriveError::RepositoryGone { run, path }))
+    }
+}

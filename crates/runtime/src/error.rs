@@ -1,0 +1,71 @@
+//! The errors of the library's interface. Faults on record are `types::Fault`.
+
+use sandbox::GitError;
+use store::JournalError;
+use types::{ModelRef, RunId};
+
+use crate::event_loop::DriveError;
+
+/// Why a call of the library failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    #[error("{}", .0.what)]
+    Folder(types::Fault),
+    #[error(
+        "the policy {policy} works offline, and {model} is asked at {address}; name a model on this machine, or allow \
+         it with --online (of `bosun run`) or in the policy"
+    )]
+    Remote { policy: String, model: ModelRef, address: String },
+    #[error("there is no run {run}; `bosun list` shows those that there are")]
+    NoSuchRun { run: RunId },
+    #[error("run {run} was removed by `bosun gc` on {on}; its log is gone")]
+    Removed { run: RunId, on: String },
+    #[error("{run} is not a session; `bosun list` shows what there is")]
+    NoSuchSession { run: RunId },
+    #[error("run {run} is over: {status}")]
+    Over { run: RunId, status: &'static str },
+    #[error(
+        "run {run} works in {path}, which is not there any more; say where it is now: `bosun resume {run} --repository PATH`"
+    )]
+    Moved { run: RunId, path: String },
+    #[error(
+        "{path} is not the repository of run {run}: it does not have the commit {commit}; name the right one: \
+         `bosun resume {run} --repository PATH`"
+    )]
+    OtherRepository { run: RunId, path: String, commit: String },
+    #[error("writing {path}")]
+    Kept {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the policy that run {run} was started with cannot be read: {cause}")]
+    Policy { run: RunId, cause: String },
+    #[error(
+        "run {run} was made by another version of Bosun, whose policy this one cannot read: {cause}; go on with that version"
+    )]
+    Newer { run: RunId, cause: String },
+    #[error("bug: the loop of run {run} broke down")]
+    Broke {
+        run: RunId,
+        #[source]
+        source: tokio::task::JoinError,
+    },
+}
+
+impl Error {
+    /// Whether somebody else drives the run.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        let (Self::Journal(error) | Self::Drive(DriveError::Journal(error))) = self else {
+            return false;
+        };
+        matches!(error, JournalError::Busy { .. })
+    }
+}

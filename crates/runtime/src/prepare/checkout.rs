@@ -1,0 +1,85 @@
+//! A commit whose checkouts are made ready: what they need, and the key of the prepared state.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sandbox::{Most, Submodule};
+use tokio_util::sync::CancellationToken;
+use types::{CommitId, Digest, Fault, Policy, RunId};
+
+use super::place::MOST_FILES;
+use super::plan::{Plan, uninitialised};
+use crate::services::Services;
+use crate::worktrees::Worktrees;
+
+/// What preparing the worktrees of a run depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct PrepareDeps {
+    pub(crate) services: Arc<Services>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) worktrees: Arc<Worktrees>,
+    pub(crate) run: RunId,
+    pub(crate) base: CommitId,
+    /// Stops everything and leaves it to be resumed.
+    pub(crate) suspend: CancellationToken,
+}
+
+/// A commit, and what its checkouts need.
+#[derive(Debug, Clone)]
+pub(super) struct Checkout {
+    pub(super) deps: Arc<PrepareDeps>,
+    pub(super) commit: CommitId,
+    pub(super) plan: Arc<Plan>,
+    submodules: Vec<Submodule>,
+}
+
+impl Checkout {
+    pub(super) async fn new(
+        deps: &Arc<PrepareDeps>,
+        commit: &CommitId,
+        plan: Arc<Plan>,
+    ) -> Result<Self, Fault> {
+        let submodules = match plan.submodules {
+            true => {
+                let found = deps.worktrees.repo().submodules(commit).await;
+                found.map_err(|error| error.fault())?
+            }
+            false => vec![],
+        };
+        Ok(Self { deps: deps.clone(), commit: commit.clone(), plan, submodules })
+    }
+
+    /// Submodules and LFS objects, which are of the commit itself.
+    pub(super) async fn fill(&self, folder: &Path) -> Result<(), Fault> {
+        let repo = self.deps.worktrees.repo();
+        let filled = repo.fill_submodules(folder, &self.submodules).await;
+        for path in filled.map_err(|error| error.fault())? {
+            tracing::warn!(%path, "{}", uninitialised(&path));
+        }
+        if self.plan.lfs {
+            let missing = repo.fill_lfs(folder, &self.commit).await;
+            for path in missing.map_err(|error| error.fault())? {
+                tracing::warn!(%path, "its LFS object is not in .git/lfs; fetch it with `git lfs fetch`");
+            }
+        }
+        Ok(())
+    }
+
+    /// How much may be brought or kept.
+    pub(super) fn most(&self) -> Most {
+        Most { bytes: self.plan.max_bytes, files: MOST_FILES }
+    }
+
+    /// By what a prepared state is known: everything that decides what is in it.
+    pub(super) async fn key(&self) -> Result<String, Fault> {
+        let plan = &self.plan;
+        let mut text = format!("1\n{:?}\n{:?}\n{}\n", plan.setup, plan.bring, plan.fingerprint);
+        if !plan.setup.is_empty() {
+            let repo = self.deps.worktrees.repo();
+            let locks = repo.objects(&self.commit, &plan.locks).await;
+            text.push_str(&locks.map_err(|error| error.fault())?);
+            text.push_str(&format!("\n{:?}\n{:?}", plan.network, self.submodules));
+        }
+        Ok(Digest::of(text.as_bytes()).short())
+    }
+}

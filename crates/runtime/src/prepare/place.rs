@@ -1,0 +1,54 @@
+//! Safe paths in a worktree, and the faults of preparing one.
+
+use std::path::{Path, PathBuf};
+
+use types::{Artifact, Fault, FaultClass, Scope, WorkPath};
+
+/// Where something is put together before it is moved to its place; never part of a result.
+pub(super) const STAGING: &str = ".bosun-staging-workspace";
+/// How many files may be brought or kept.
+pub(super) const MOST_FILES: u64 = 2_000_000;
+
+/// Whether a path is another one or lies in it.
+pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
+    Scope(vec![Artifact { path: above.clone(), whole_folder: true }]).allows(path)
+}
+
+/// Where a path goes in a worktree, with the folders above it made; nothing if something is there already. The commit may
+/// be hostile, so no link in it is followed.
+pub(super) fn free_place(folder: &Path, path: &WorkPath) -> Result<Option<PathBuf>, Fault> {
+    let whole = folder.canonicalize().map_err(|error| broken("opening", folder, &error))?;
+    let to = whole.join(path.as_str());
+    let mut step = whole;
+    for name in Path::new(path.as_str()).parent().into_iter().flatten() {
+        step.push(name);
+        match std::fs::symlink_metadata(&step) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Ok(None),
+            Err(_) => {
+                std::fs::create_dir(&step).map_err(|error| broken("making", &step, &error))?;
+            }
+        }
+    }
+    Ok(std::fs::symlink_metadata(&to).is_err().then_some(to))
+}
+
+/// The fault of a step that the file system refused.
+pub(super) fn broken(doing: &str, path: &Path, error: &std::io::Error) -> Fault {
+    let what = format!("preparing a worktree: {doing} {}: {error}", path.display());
+    Fault::structural("workspace.not_ready", what)
+}
+
+/// What cannot be brought is for a person to change.
+pub(super) fn refused(error: &sandbox::BringError) -> Fault {
+    let hint = match error {
+        sandbox::BringError::TooLarge { .. } => "; raise max_mb in [workspace], or bring less",
+        sandbox::BringError::Io { .. } => "",
+    };
+    let what = format!("preparing a worktree: {}{hint}", sandbox::chain(error));
+    let code = match error {
+        sandbox::BringError::TooLarge { .. } => "workspace.too_large",
+        sandbox::BringError::Io { .. } => "workspace.not_ready",
+    };
+    Fault::new(FaultClass::Person, code, what)
+}

@@ -1,0 +1,77 @@
+//! How commands run in a prepared worktree: visible paths, closed paths, variables. Puts nothing into it but links to
+//! virtual environments.
+
+use std::path::{Path, PathBuf};
+
+use sandbox::{Confine, Variables, venv};
+use types::{Artifact, Fault, WorkPath};
+
+use super::place::{STAGING, broken, free_place};
+
+/// How commands in a worktree that was made ready are run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ready {
+    /// What nobody writes to, and what of it is open again.
+    pub(super) closed: Vec<WorkPath>,
+    pub(super) reopened: Vec<WorkPath>,
+    visible: Vec<PathBuf>,
+    environments: Vec<PathBuf>,
+    modules: Vec<PathBuf>,
+}
+
+impl Ready {
+    /// Commands see these paths outside the worktree.
+    pub(super) fn seeing(visible: Vec<PathBuf>) -> Self {
+        Self { visible, ..Self::default() }
+    }
+
+    /// A virtual environment that stays where it is, with links to it under its own name in the worktree.
+    pub(super) fn environment(
+        &mut self,
+        from: &Path,
+        checkout: &Path,
+        folder: &Path,
+        path: &WorkPath,
+    ) -> Result<(), Fault> {
+        if let Some(to) = free_place(folder, path)? {
+            let staging = folder.join(STAGING);
+            sandbox::remove(&staging).map_err(|error| broken("clearing", &staging, &error))?;
+            venv::mirror(from, &staging).map_err(|error| broken("linking", from, &error))?;
+            std::fs::rename(&staging, &to).map_err(|error| broken("placing", &to, &error))?;
+        }
+        self.visible.push(from.to_owned());
+        self.environments.push(from.to_owned());
+        let own = venv::editable(from, checkout).into_iter();
+        self.modules.extend(own.map(|path| folder.join(path)));
+        Ok(())
+    }
+
+    /// The variables of commands here.
+    pub(crate) fn variables(&self, variables: Variables) -> Variables {
+        let bins = self.environments.iter().map(|folder| folder.join("bin")).collect();
+        let variables = variables.first_in_path(bins).python_modules(self.modules.clone());
+        match self.environments.first().and_then(|folder| folder.to_str()) {
+            Some(first) => variables.setting("VIRTUAL_ENV", first),
+            None => variables,
+        }
+    }
+
+    /// Whether commands here see something that lies in a place.
+    pub(crate) fn sees_below(&self, place: &Path) -> bool {
+        self.visible.iter().any(|path| path.starts_with(place))
+    }
+
+    /// What commands here see and do not write to.
+    pub(crate) fn confine(&self, confine: Confine) -> Confine {
+        let confine = self.visible.iter().cloned().fold(confine, Confine::seeing);
+        confine.closing(self.closed.clone(), self.reopened.clone())
+    }
+
+    /// Where builds may write: not to what is closed, but to what of it is open again.
+    pub(crate) fn scope(&self, mut builds: Vec<Artifact>) -> Vec<Artifact> {
+        builds.retain(|build| !self.closed.contains(&build.path));
+        let open = |path: &WorkPath| Artifact { path: path.clone(), whole_folder: true };
+        builds.extend(self.reopened.iter().map(open));
+        builds
+    }
+}

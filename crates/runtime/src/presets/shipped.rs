@@ -1,0 +1,21 @@
+//! The policies that ship with the product, as texts.
+
+const CREW: &str = include_str!("../../../../policies/crew.toml");
+const SOLO: &str = include_str!("../../../../policies/solo.toml");
+const STRICT: &str = include_str!("../../../../policies/strict.toml");
+const AUDITED: &str = include_str!("../../../../policies/audited.toml");
+const BASIC: &str = include_str!("../../../../policies/basic.toml");
+
+/// The presets by name, in the order in which they are named to people.
+const SHIPPED: [(&str, &str); 5] =
+    [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO), ("basic", BASIC)];
+
+/// The text of a preset.
+pub(super) fn find(name: &str) -> Option<&'static str> {
+    SHIPPED.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text)
+}
+
+/// The names of the presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.into_iter().map(|(name, _)| name)
+}

@@ -1,0 +1,173 @@
+//! Starts and resumes runs, and drives them until they are over, wait for a person, or are suspended. A driver checks
+//! the inbox before it leaves, and again after it has given back the lease.
+
+use std::sync::Arc;
+
+use engine::Run;
+use sandbox::Repo;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use types::{Begin, Input, LogId, ModelRef, Policy, RunId};
+
+use crate::api::{Bosun, NewRun, draw_run_id};
+use crate::effects::run_executor::RunExecutor;
+use crate::error::Error;
+use crate::event_loop::{self, Drive, WhenWaiting};
+use crate::handle::{Handle, Left};
+use crate::inbox::listen;
+use crate::prepare::{Preparations, PrepareDeps};
+use crate::worktrees::Worktrees;
+
+impl Bosun {
+    /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
+    pub async fn start(&self, new: NewRun) -> Result<Handle, Error> {
+        self.refuse_remote(&new.policy, &new.request.model)?;
+        let repo = self.services.repo(&new.repository).await?;
+        self.services
+            .sandboxes
+            .refuse_folder(repo.root(), &new.policy.sandbox)
+            .map_err(Error::Folder)?;
+        Box::pin(self.sweep(Some(repo.root()))).await;
+        let survey = Box::pin(repo.survey()).await?;
+        let run = new.id.unwrap_or_else(draw_run_id);
+        let policy = self.keep_policy(&new.policy).await?;
+        let machine = Run::new(run.clone(), Arc::new(new.policy));
+        let log = LogId::run(run.clone());
+        let mut drive = Box::pin(Drive::load(machine, log, self.services.loop_deps())).await?;
+        let price = self.services.models.price(&new.request.model, &*self.services.journal).await;
+        self.keep_place(&run, repo.root())?;
+        let begin = Begin { run, request: new.request, survey, policy, price };
+        Box::pin(drive.take(&Input::Begin(Box::new(begin)), None)).await?;
+        Ok(self.launch(drive, repo))
+    }
+
+    /// Goes on with a run from where its log ends.
+    pub async fn resume(&self, run: &RunId) -> Result<Handle, Error> {
+        let mut drive = Box::pin(self.held(run)).await?;
+        if engine::Machine::is_over(&drive.machine) {
+            // Whoever drove it to its end may have died before everything was in order; what was said to it since
+            // says nothing any more.
+            drive.take_posted().await?;
+            Box::pin(self.close(&drive.machine)).await?;
+            let status = drive.machine.status().as_str();
+            return Err(Error::Over { run: run.clone(), status });
+        }
+        let repo = match Box::pin(self.repository_of(&drive.machine)).await {
+            Ok(repo) => repo,
+            Err(error) => {
+                // It can be ended also without its repository.
+                drive.take_posted().await?;
+                let status = drive.machine.status().as_str();
+                let over = engine::Machine::is_over(&drive.machine);
+                return Err(if over { Error::Over { run: run.clone(), status } } else { error });
+            }
+        };
+        if let Some(request) = drive.machine.request() {
+            self.refuse_remote(drive.machine.policy(), &request.model)?;
+        }
+        Box::pin(self.sweep(Some(repo.root()))).await;
+        if let Err(error) = Box::pin(repo.clear_packed_refs_lock()).await {
+            tracing::debug!(%error, "the lock of packed references stays");
+        }
+        Ok(self.launch(drive, repo))
+    }
+
+    /// Where a policy works offline, every model that a run could ask must be on this machine.
+    fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
+        let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
+        let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
+        roles.chain(others).try_for_each(|model| self.services.refuse_remote(policy, model))
+    }
+
+    fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {
+        let run = drive.machine.id().clone();
+        let suspend = CancellationToken::new();
+        let deps = PrepareDeps {
+            services: self.services.clone(),
+            policy: drive.machine.policy().clone(),
+            worktrees: Arc::new(Worktrees::new(repo, &self.services.home, &run)),
+            run: run.clone(),
+            base: drive.machine.survey().map(|survey| survey.base.clone()).unwrap_or_default(),
+            suspend: suspend.clone(),
+        };
+        let executor = RunExecutor {
+            services: deps.services.clone(),
+            policy: deps.policy.clone(),
+            worktrees: deps.worktrees.clone(),
+            run: run.clone(),
+            branch: drive.machine.branch(),
+            base: deps.base.clone(),
+            preparations: Arc::new(Preparations::new(deps)),
+            suspend: suspend.clone(),
+            broken: Arc::default(),
+            away: Arc::default(),
+        };
+        let task = tokio::spawn(drive_run(self.clone(), drive, executor));
+        Handle { run, suspend, task }
+    }
+
+    /// The run once more, if something was said to it since it was left and nobody else has taken it up.
+    async fn called_back(&self, run: &RunId) -> Result<Option<Drive<Run>>, Error> {
+        if !self.has_posted(run).await? {
+            return Ok(None);
+        }
+        match self.held(run).await {
+            Ok(drive) => Ok(Some(drive)),
+            Err(error) if error.is_busy() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Drives a run until it is over, waits for a person, or is suspended, and leaves nothing unheard.
+async fn drive_run(
+    bosun: Bosun,
+    mut drive: Drive<Run>,
+    executor: RunExecutor,
+) -> Result<Left, Error> {
+    loop {
+        // What was said while nobody drove the run is heard before anything is done.
+        drive.take_posted().await?;
+        let left = drive_once(&mut drive, &executor).await?;
+        if left == event_loop::Left::Waiting && bosun.has_posted(&executor.run).await? {
+            continue;
+        }
+        if left == event_loop::Left::Over {
+            // It says nothing any more; whoever posted it learns that the run is over.
+            drive.take_posted().await?;
+            if let Err(error) = executor.worktrees.close(&drive.machine).await {
+                // The run is over all the same, and whoever opens it again tries once more.
+                tracing::warn!(run = %executor.run, %error, "cleaning up after a run");
+            }
+        }
+        let view = bosun.shown(&drive.machine);
+        // This gives the lease back. What was posted between the last look and now, by somebody who found that the
+        // run is driven, is seen by the next look.
+        drop(drive);
+        let again = match left {
+            event_loop::Left::Waiting => bosun.called_back(&executor.run).await?,
+            event_loop::Left::Over | event_loop::Left::Suspended => None,
+        };
+        let Some(again) = again else {
+            let away = executor.away.lock().ok().and_then(|mut away| away.take());
+            return Ok(Left { view, suspended: left == event_loop::Left::Suspended, away });
+        };
+        drive = again;
+    }
+}
+
+async fn drive_once(
+    drive: &mut Drive<Run>,
+    executor: &RunExecutor,
+) -> Result<event_loop::Left, Error> {
+    let (sender, mut inbox) = mpsc::channel(16);
+    let listening = tokio::spawn(listen(executor.services.clone(), executor.run.clone(), sender));
+    let left = drive.run(executor, &mut inbox, &executor.suspend, WhenWaiting::Leave).await;
+    listening.abort();
+    let left = left?;
+    let broken = executor.broken.lock().ok().and_then(|mut broken| broken.take());
+    match broken {
+        Some(error) => Err(error.into()),
+        None => Ok(left),
+    }
+}
