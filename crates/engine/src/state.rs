@@ -1,17 +1,21 @@
 //! One request on its way along the line: the state, which is the fold of the run's log. Its fields are private
 //! to this module; only `apply` changes them, and the stations read them through the questions below.
 
+mod answers;
 mod apply;
 mod breaker;
 mod budget_state;
+mod change;
 mod check_results;
 mod checks;
 mod forecast;
 mod metrics;
+mod progress;
 mod questions;
 mod reopen;
 mod request;
 mod review_state;
+mod reviews;
 mod standing;
 mod task_state;
 mod view;

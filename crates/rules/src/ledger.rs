@@ -3,6 +3,11 @@
 
 use types::{Budget, Money, Spend};
 
+/// A call whose worst case is more than what is left of its attempt's share.
+pub const CALL: &str = "budget.call_does_not_fit";
+/// Nobody knows what a call would cost, and money is limited. More of it would not help.
+pub const UNPRICED: &str = "budget.price_unknown";
+
 /// The longest reply of a model with an unknown limit, in tokens.
 const USUAL_REPLY: u64 = 16_000;
 /// The lower bound of the reply limit when a budget is nearly spent, in tokens.

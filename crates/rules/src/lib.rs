@@ -14,6 +14,7 @@ pub mod folder;
 mod front_matter;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod isolation;
 pub mod ledger;
 pub mod looked;
 pub mod manifest;

@@ -12,6 +12,10 @@ use crate::code;
 use crate::finding::Finding;
 use crate::tree::Tree;
 
+/// The folders of a crate from the lowest to the highest: what stands in one uses only those before it.
+const ORDER: &[(&str, &[&str])] =
+    &[("engine", &["machine", "agent", "state", "stages", "coordinator", "export"])];
+
 /// The files of one crate by module path (empty for the root), with what each of them uses.
 #[derive(Debug)]
 pub(crate) struct Graph {
@@ -38,7 +42,7 @@ impl Graph {
         let folder = format!("crates/{name}/src/");
         let mut files = BTreeMap::new();
         for (path, text) in tree.under(&folder).filter(|(path, _)| path.ends_with(".rs")) {
-            if code::is_test_file(path) {
+            if code::is_test_file(path) || path.contains("/src/testing") {
                 continue;
             }
             let read = paths::read(text);
@@ -123,6 +127,17 @@ impl Graph {
         circles.iter().map(|group| group.iter().filter_map(path).collect()).collect()
     }
 
+    /// Arrows from a folder to one that stands above it.
+    fn upward(&self, order: &[&str]) -> Vec<(&str, String)> {
+        let level = |module: &Module| {
+            order.iter().position(|folder| module.first().is_some_and(|m| m == folder))
+        };
+        let arrows =
+            self.uses.iter().flat_map(|(from, uses)| uses.iter().map(move |to| (from, to)));
+        let up = arrows.filter(|(from, to)| level(from).zip(level(to)).is_some_and(|(a, b)| a < b));
+        up.filter_map(|(from, to)| Some((self.files.get(from)?.path.as_str(), shown(to)))).collect()
+    }
+
     fn reached(&self, from: &Module) -> BTreeSet<&Module> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<&Module> = self.uses.get(from).into_iter().flatten().collect();
@@ -186,11 +201,17 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The house check: no circle in any crate.
+/// The house check: no circle in any crate, and no arrow up.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for name in tree.crates() {
-        for circle in Graph::of(tree, name).circles() {
+        let graph = Graph::of(tree, name);
+        let order = ORDER.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, order)| order);
+        for (file, to) in graph.upward(order) {
+            let what = format!("it uses `{to}`, which stands above it: {}", order.join(" < "));
+            findings.push(Finding::new(file, 1, what));
+        }
+        for circle in graph.circles() {
             let what = format!(
                 "these files use each other, so that none can be read alone: {}; move what both need below them",
                 circle.join(", ")
@@ -222,6 +243,19 @@ mod tests {
         assert_eq!(circles(&[root, b, c]), [["crates/a/src/b.rs", "crates/a/src/c.rs"]]);
         let tests = ("crates/a/src/c.rs", "#[cfg(test)]\nmod tests {\n    use crate::b;\n}");
         assert!(circles(&[root, b, tests]).is_empty());
+    }
+
+    #[test]
+    fn an_arrow_up_is_found() {
+        let root = ("crates/engine/src/lib.rs", "mod state;\nmod stages;\npub use state::Run;");
+        let state = ("crates/engine/src/state.rs", "pub struct Run;");
+        let stages = ("crates/engine/src/stages.rs", "use crate::Run;");
+        assert!(check(&Tree::of(&[root, state, stages])).is_empty());
+        let up = ("crates/engine/src/state.rs", "fn run() { crate::stages::due() }");
+        let found =
+            check(&Tree::of(&[root, up, ("crates/engine/src/stages.rs", "pub fn due() {}")]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].what.contains("`stages`, which stands above it"), "{found:?}");
     }
 
     #[test]

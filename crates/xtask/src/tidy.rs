@@ -13,13 +13,14 @@ use std::path::Path;
 
 use crate::finding::Finding;
 use crate::tree::Tree;
-use crate::{docs, layers, scenarios};
+use crate::{docs, layers, modules, scenarios};
 
 type Check = fn(&Tree) -> Vec<Finding>;
 
 /// To add a check, write a file in `tidy/` and a line here.
 const CHECKS: &[Check] = &[
     layers::check,
+    modules::check,
     clippy_conf::check,
     length::check,
     module_docs::check,

@@ -11,9 +11,7 @@ use types::{
 
 use super::booking::{count, hold, settle};
 use super::session::{CallState, PendingCall, Resting, Session, SessionPhase};
-use super::{
-    Attempt, away, booking, context_window, json_reply, loop_detection, question, tool_calls,
-};
+use super::{Attempt, away, booking, context_window, json_reply, loop_detection, question};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -101,7 +99,7 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
                 *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
             }
             note_change(attempt, *call, *outcome, &decision.reason);
-            if decision.rule.as_str() == tool_calls::AFTER_FAILED_CHANGE
+            if decision.rule.as_str() == super::call_events::AFTER_FAILED_CHANGE
                 && let Some(session) = attempt.sessions.get_mut(&call.session)
             {
                 session.repeats.sent_back = true;
@@ -383,9 +381,4 @@ fn note_change(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: 
         let why = format!("{}: {}", slot.call.tool, types::one_line(text, 200));
         session.repeats.failed_change = (outcome != CallOutcome::Ok).then_some(why);
     }
-}
-
-/// Whether a call hands in the role's result.
-pub(super) fn submits(slot: &PendingCall) -> bool {
-    matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Submit)
 }

@@ -5,12 +5,13 @@
 
 use types::{
     AskAgain, Block, Decision, Digest, Event, Fault, FaultClass, Message, Millis, ModelFailureRule,
-    OutOfPatience, Part, Retry, RuleId, SessionId, StopReason, Timestamp,
+    OutOfPatience, Retry, RuleId, SessionId, StopReason, Timestamp,
 };
 
 use super::Attempt;
-use super::decide::{failed as ended, paused as stopped};
+use super::ending::{failed as ended, paused as stopped};
 use super::session::{Resting, Session, SessionPhase};
+use super::window::AFTER_CUT;
 
 /// The rule by which somebody goes on with an input whose model was away.
 pub(super) const GO_ON: &str = "session.gone_on";
@@ -19,9 +20,6 @@ pub(super) const CONTINUED: &str = "session.reply_continued";
 /// The rule by which a person stops the work on an input.
 pub(super) const INTERRUPTED: &str = "session.interrupted";
 
-/// What the model is told of a reply that was cut off at its longest.
-pub(super) const AFTER_CUT: &str = "[Your reply was cut off here, because it had reached the most tokens for one reply. Continue \
-                         exactly where it ends and repeat nothing.]";
 /// What the model is told of a reply whose stream broke off.
 const AFTER_BREAK: &str = "[The connection broke off in the middle of your reply; nothing after this point has \
                            arrived, and no call of it was made. Reply again, from the beginning.]";
@@ -112,12 +110,6 @@ fn keep(session: &mut Session, said: &str, why: &str) {
     let (blocks, model) = (vec![Block::text(said)], Some(session.model.clone()));
     session.push(Message::Assistant { blocks, model });
     session.push(Message::user(why));
-}
-
-/// Whether a message asks the model to continue the reply before it.
-pub(super) fn asks_to_continue(message: &Message) -> bool {
-    let Message::User { parts } = message else { return false };
-    matches!(parts.as_slice(), [Part::Text { text }] if text == AFTER_CUT)
 }
 
 /// A person stops the work on an input. What had come of a reply until then goes with it, and comes first, so that the

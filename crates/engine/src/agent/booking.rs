@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use types::{Event, Money, SessionId, Spend, Usage, Used};
 
 use super::Attempt;
-use super::context_window::BYTES_A_TOKEN;
 use super::session::{Session, SessionPhase};
+use super::window::BYTES_A_TOKEN;
 
 /// Sets something aside, in the conversation's own share and in that of everybody above it.
 pub(super) fn hold(attempt: &mut Attempt, id: SessionId, amount: Spend) {

@@ -7,7 +7,7 @@ use types::{
 };
 
 use super::session::CallState;
-use super::{Attempt, away, subagents};
+use super::{Attempt, away};
 use crate::Machine as _;
 use crate::machine::Recorded;
 
@@ -128,7 +128,7 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
 /// Whether a call is one that is made outside; what the conversation answers itself must follow from the state.
 fn runs(attempt: &Attempt, call: CallId) -> bool {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
-    slot.is_some_and(|slot| !subagents::is_agent_call(slot))
+    slot.is_some_and(|slot| !super::pending_call::is_agent_call(slot))
 }
 
 /// What the call gave back, as far as it is on record. Of what was cut, the rest is in a blob.

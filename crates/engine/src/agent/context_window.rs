@@ -2,87 +2,23 @@
 //! everything but what matters is put into a summary. What matters and can be kept without a model is kept by code:
 //! the goal, the person's words, the files, the last rounds as they were. The log loses nothing by it.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use types::{
-    BlockBody, CallResult, Compaction, Decision, Event, Message, Part, RuleId, SessionPolicy, Usage,
+    BlockBody, CallResult, Compaction, Decision, Event, Message, Part, RuleId, SessionPolicy,
 };
 
 use super::Attempt;
 use super::session::{Resting, Session, SessionPhase};
-
-/// What the model is told when it is asked for a summary.
-pub(super) const SUMMARISE: &str = include_str!("../../../../prompts/compact.md");
+use super::window::BYTES_A_TOKEN;
 
 /// The rule that says that it is getting full.
 pub(super) const WARN: &str = "context.warn";
-/// About how many bytes of text are a token.
-pub(super) const BYTES_A_TOKEN: u64 = 4;
 /// An output shorter than this is not worth leaving out.
 const SHORT: usize = 400;
-/// How many of the person's words are kept, and how much of each.
-const MOST_WORDS: usize = 20;
-const LONGEST_WORDS: usize = 4_000;
 /// How many files are named.
 const MOST_FILES: usize = 100;
-
-/// How full the window is.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct ContextWindow {
-    /// How many tokens the model takes, where that is known.
-    pub(super) window: Option<u64>,
-    /// What the provider counted for the last turn, and how many bytes had been said by then.
-    counted: Option<(u64, u64)>,
-    /// A warning was given.
-    pub(super) warned: bool,
-    /// The outputs of old calls are already left out, up to this message.
-    trimmed: usize,
-    /// The model said that it was too much, and room was made for that.
-    pub(super) recovered: bool,
-    /// What the person said, in order: the first is the goal.
-    words: VecDeque<String>,
-}
-
-impl ContextWindow {
-    pub(super) fn new(window: Option<u64>) -> Self {
-        Self {
-            window,
-            counted: None,
-            warned: false,
-            trimmed: 0,
-            recovered: false,
-            words: VecDeque::new(),
-        }
-    }
-
-    pub(super) fn remember(&mut self, text: &str) {
-        if self.words.len() == MOST_WORDS {
-            // The goal stays.
-            self.words.remove(1);
-        }
-        self.words.push_back(text.chars().take(LONGEST_WORDS).collect());
-    }
-
-    /// Whether the provider has counted what was sent last.
-    pub(super) fn is_counted(&self) -> bool {
-        self.counted.is_some()
-    }
-
-    /// What the provider counted says nothing about what will be sent now.
-    pub(super) fn forget_count(&mut self) {
-        self.counted = None;
-    }
-
-    /// Takes over what the provider counted.
-    pub(super) fn count(&mut self, usage: Usage, bytes: u64) {
-        if usage.total() > 0 {
-            self.counted = Some((usage.total(), bytes));
-        }
-        self.recovered = false;
-    }
-}
 
 impl Session {
     /// About how many tokens would be sent now: what the provider counted, and an estimate of what came since.

@@ -6,14 +6,15 @@ use types::{
     RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
 };
 
-use super::apply::submits;
+use super::ending::{ended, failed, paused};
+use super::pending_call::submits;
 use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{
     Attempt, away, blocked, booking, context_window, json_reply, loop_detection, question, reserve,
     scope, subagents, tool_calls,
 };
 use crate::Machine as _;
-use crate::stages::isolation;
+use rules::isolation;
 
 /// Faults after which asking the same model again makes no sense: a sub-agent ends with them.
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
@@ -93,7 +94,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         Command::GoOn { by } if root.phase == SessionPhase::Idle && root.stopped.is_some() => {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
                 // No model goes on with its own words; somebody has to say something.
-                let (by, text) = (format!("person:{by}"), away::AFTER_CUT.to_owned());
+                let (by, text) = (format!("person:{by}"), super::window::AFTER_CUT.to_owned());
                 let (how, images) = (Telling::Submit, vec![]);
                 return vec![Event::SessionTold { session, how, by, text, images }];
             }
@@ -159,14 +160,6 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
     }
 }
 
-fn ended(session: &Session, end: SessionEnd) -> Event {
-    Event::SessionEnded { session: session.id, end, used: None }
-}
-
-pub(super) fn failed(session: &Session, fault: Fault) -> Event {
-    ended(session, SessionEnd::Failed { fault })
-}
-
 /// The model did not reply. Too much is sent shortened; an attempt ends; an open conversation waits for the person,
 /// who may name another model or set another key. A sub-agent has nobody who could.
 fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
@@ -188,11 +181,6 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     }
     let decision = Decision::new(RuleId::fixed("session.model_failed"), fault.what.clone());
     vec![paused(session, decision, Some(fault.clone()))]
-}
-
-pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
-    let (session, by) = (session.id, "engine".to_owned());
-    Event::SessionPaused { session, by, decision, fault, said: None, used: None }
 }
 
 /// What the last round handed in, if it did.
@@ -314,7 +302,7 @@ fn outcome_of(
             vec![Event::ModelFailed { session: *session, turn: *turn, fault, again }]
         }
         (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![tool_calls::finished(attempt, *call, output)]
+            vec![super::call_events::finished(attempt, *call, output)]
         }
         (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
             if ends_as_unsafe(attempt, fault) =>
@@ -322,9 +310,13 @@ fn outcome_of(
             subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![tool_calls::finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
+            vec![super::call_events::finished(
+                attempt,
+                *call,
+                &ToolOutput::error(fault.what.clone()),
+            )]
         }
-        (EffectId::Look(call), Outcome::Looked(files)) => question::looked(attempt, *call, files),
+        (EffectId::Look(call), Outcome::Looked(files)) => tool_calls::looked(attempt, *call, files),
         (EffectId::Look(call), Outcome::Broke(fault)) => question::unseen(attempt, *call, fault),
         (EffectId::Probe, Outcome::Probed(proof)) => {
             vec![isolation::judged(&attempt.policy, proof.clone())]

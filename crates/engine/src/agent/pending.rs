@@ -1,12 +1,12 @@
 //! What the state of an attempt asks of the outside world: replies, the calls that have begun, the walls to be tried,
 //! the end of a time limit, the commit at the end.
 
+use types::{Brief, TaskId};
 use types::{Effect, EffectId, TimerId};
 
 use super::session::{Session, SessionPhase};
-use super::{Attempt, question, subagents, tool_calls};
+use super::{Attempt, tool_calls};
 use crate::InFlight;
-use crate::stages::brief;
 
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
     let Some(brief) = &attempt.brief else { return vec![] };
@@ -14,7 +14,7 @@ pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
         // A call that was told to stop may still be writing; what it leaves is committed when it has ended.
         let busy = |id: &EffectId| matches!(id, EffectId::Seal | EffectId::Tool(_));
         if attempt.needs_seal() && !in_flight.iter().any(busy) {
-            let message = brief::seal_message(brief);
+            let message = seal_message(brief);
             return vec![Effect::Seal { message, at: attempt.ended }];
         }
         return vec![];
@@ -45,13 +45,14 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
             }
         }
         SessionPhase::Answering => {
-            if let Some((slot, words)) = question::to_look_at(attempt, session)
+            if let Some((slot, words)) = tool_calls::to_look_at(attempt, session)
                 && !in_flight.contains(&EffectId::Look(slot.id))
             {
                 effects.push(Effect::Look { call: slot.id, words });
             }
             let open = session.started().filter(|slot| {
-                !subagents::is_agent_call(slot) && !in_flight.contains(&EffectId::Tool(slot.id))
+                !super::pending_call::is_agent_call(slot)
+                    && !in_flight.contains(&EffectId::Tool(slot.id))
             });
             effects.extend(open.map(|slot| Effect::RunTool {
                 call: slot.id,
@@ -76,4 +77,10 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
         | SessionPhase::Cut { .. }
         | SessionPhase::Away { .. } => {}
     }
+}
+
+/// The commit message for what an attempt leaves behind.
+fn seal_message(brief: &Brief) -> String {
+    let what = if brief.attempt.task == TaskId::plan() { "plan" } else { "task" };
+    format!("Bosun: {what} {}\n\nBosun-Run: {}\n", brief.attempt, brief.run)
 }

@@ -1,5 +1,6 @@
 //! One call of a turn, on its way to its result. Whether it may be made is judged elsewhere.
 
+use types::{Access, AgentCall};
 use types::{
     Answer, Arguments, Asking, Call, CallId, CallOutcome, CallResult, Digest, Inspection, Part,
     Timestamp,
@@ -69,4 +70,21 @@ impl PendingCall {
         let exact = self.exact.map(|exact| format!("\n{exact}")).unwrap_or_default();
         Digest::of(format!("{}\n{text}{exact}", self.call.tool).as_bytes())
     }
+}
+
+pub(super) fn wanted(slot: &PendingCall) -> Option<&AgentCall> {
+    match &slot.inspection {
+        Inspection::Would(facts) => facts.agent.as_ref(),
+        Inspection::Invalid(_) | Inspection::Outside(_) => None,
+    }
+}
+
+/// Whether a call is one that the conversation itself answers.
+pub(super) fn is_agent_call(slot: &PendingCall) -> bool {
+    wanted(slot).is_some() && matches!(slot.state, CallState::Started(_))
+}
+
+/// Whether a call hands in the role's result.
+pub(super) fn submits(slot: &PendingCall) -> bool {
+    matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Submit)
 }

@@ -6,8 +6,8 @@ use types::{
 };
 
 use super::Attempt;
-use super::session::{CallState, PendingCall, Session, SessionPhase};
-use super::tool_calls::{finished, judge, refusal};
+use super::call_events::{finished, refusal};
+use super::session::{CallState, PendingCall, Session};
 use rules::approval;
 
 /// How the reason begins for which a call is refused whose files cannot be looked at.
@@ -52,39 +52,6 @@ fn approval_terms() -> Terms {
     Terms { choices, default: Some("deny".to_owned()), ..open }
 }
 
-/// The call that has to be looked at before a person is asked about it, or before it is made because a person said
-/// yes, and the words of its command that may name files.
-pub(super) fn to_look_at<'a>(
-    attempt: &Attempt,
-    session: &'a Session,
-) -> Option<(&'a PendingCall, Vec<String>)> {
-    if let Some(slot) = session.round.iter().find(|slot| waits_for_a_look(slot)) {
-        return Some((slot, words(slot)));
-    }
-    let due = session.round.iter().find(|slot| slot.state == CallState::Due)?;
-    let free = session.started().next().is_none() && !is_open(session) && !attempt.wants_probe();
-    (free && session.phase == SessionPhase::Answering)
-        .then(|| (due, words(due)))
-        .filter(|(slot, words)| !words.is_empty() && asks(&judge(attempt, session, slot)))
-}
-
-/// What follows from looking at the files that a call names.
-pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Vec<Event> {
-    let Some(session) = attempt.sessions.get(&call.session) else { return vec![] };
-    let Some(slot) = session.slot(call) else { return vec![] };
-    let now = approval::bound(found);
-    let CallState::Answered(asking, said) = &slot.state else {
-        let judged = judge(attempt, session, slot);
-        return judged.into_iter().map(|asked| about(asked, now.clone())).collect();
-    };
-    let changed = approval::changed(&asking.files, &now);
-    if changed.is_empty() {
-        return vec![follow_one(attempt, slot, asking.decision.clone(), said)];
-    }
-    let decision = approval::outdated(&asking.decision, &changed, &said.by);
-    vec![about(ask(attempt, slot, decision), now)]
-}
-
 /// A call whose files cannot be looked at is not made: nobody would know what was allowed.
 pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Event> {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
@@ -94,7 +61,7 @@ pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Even
 }
 
 /// The question, about these files.
-fn about(mut asked: Event, now: Vec<FileState>) -> Event {
+pub(super) fn about(mut asked: Event, now: Vec<FileState>) -> Event {
     if let Event::QuestionAsked { files, .. } = &mut asked {
         *files = now;
     }
@@ -114,7 +81,7 @@ pub(super) fn words(slot: &PendingCall) -> Vec<String> {
 }
 
 /// Whether a person said yes to files that may be others by now.
-fn waits_for_a_look(slot: &PendingCall) -> bool {
+pub(super) fn waits_for_a_look(slot: &PendingCall) -> bool {
     match &slot.state {
         CallState::Answered(asking, said) => said.allows() && !asking.files.is_empty(),
         _ => false,
@@ -143,7 +110,12 @@ pub(super) fn follow(attempt: &Attempt, session: &Session) -> Option<Event> {
     })
 }
 
-fn follow_one(attempt: &Attempt, slot: &PendingCall, decision: Decision, said: &Answer) -> Event {
+pub(super) fn follow_one(
+    attempt: &Attempt,
+    slot: &PendingCall,
+    decision: Decision,
+    said: &Answer,
+) -> Event {
     let (call, tool) = (slot.id, slot.call.tool.clone());
     if matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Ask) {
         return finished(attempt, call, &ToolOutput::ok(said.text.clone()));

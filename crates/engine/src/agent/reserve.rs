@@ -5,8 +5,7 @@ use types::Spend;
 
 use super::Attempt;
 use super::session::Session;
-use crate::stages::budget::{CALL, UNPRICED};
-use rules::ledger::{LEAST_REPLY, lacking, most_tokens, worst};
+use rules::ledger::{CALL, LEAST_REPLY, UNPRICED, lacking, most_tokens, worst};
 
 /// How far below what would just fit the answer may lie, in tokens.
 const STEP: u64 = 256;

@@ -9,8 +9,8 @@ use types::{
 };
 
 use super::Attempt;
+use super::call_events::refusal;
 use super::session::{PendingCall, Session};
-use super::tool_calls::refusal;
 use rules::permit;
 
 /// The fault of an agent that is ended for what it tried.

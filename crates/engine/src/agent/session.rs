@@ -10,8 +10,8 @@ use types::{
     SessionPolicy, Source, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
 };
 
-use super::context_window::ContextWindow;
 pub(super) use super::pending_call::{CallState, PendingCall};
+use super::window::ContextWindow;
 use rules::contract;
 use rules::ledger::Ledger;
 
@@ -281,8 +281,7 @@ impl Session {
         let mut messages = self.history.clone();
         let mut options = ModelOptions { effort: self.effort, ..ModelOptions::default() };
         if matches!(self.phase, SessionPhase::Asking { summary: Some(_), .. }) {
-            let asked =
-                policy.compact_prompt.as_deref().unwrap_or(super::context_window::SUMMARISE);
+            let asked = policy.compact_prompt.as_deref().unwrap_or(super::window::SUMMARISE);
             messages.push(Arc::new(Message::user(asked)));
             options.tool_choice = ToolChoice::None;
         } else {
@@ -366,7 +365,7 @@ impl Session {
         };
         let mut words = text_at(first).unwrap_or_default();
         while first >= 2
-            && super::away::asks_to_continue(&self.history[first - 1])
+            && super::window::asks_to_continue(&self.history[first - 1])
             && let Some(before) = text_at(first - 2)
         {
             words.insert_str(0, &before);

@@ -4,12 +4,13 @@
 
 use serde_json::json;
 use types::{
-    AgentCall, Brief, Budget, CallId, CallOutcome, Decision, Ending, Event, Inspection, RuleId,
-    SessionEnd, SessionId, Spawn, Telling, ToolOutput,
+    AgentCall, Brief, Budget, CallId, CallOutcome, Decision, Ending, Event, RuleId, SessionEnd,
+    SessionId, Spawn, Telling, ToolOutput,
 };
 
+use super::pending_call::{is_agent_call, wanted};
 use super::session::{CallState, PendingCall, Session, SessionPhase};
-use super::{Attempt, tool_calls};
+use super::{Attempt, call_events};
 use rules::ledger::share;
 
 /// What a sub-agent is told about being one.
@@ -25,15 +26,15 @@ pub(super) fn made(
 ) -> Vec<Event> {
     let wrong = |reason: String| {
         let decision = Decision::new(RuleId::fixed("session.no_such_agent"), reason);
-        vec![tool_calls::refusal(slot, CallOutcome::Error, decision)]
+        vec![call_events::refusal(slot, CallOutcome::Error, decision)]
     };
     let started = Event::ToolStarted { call: slot.id, tool: slot.call.tool.clone(), decision };
-    let done = |text: String| tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text));
+    let done = |text: String| call_events::finished(attempt, slot.id, &ToolOutput::ok(text));
     match wanted {
         AgentCall::Spawn(spawn) => match spawned(attempt, session, slot.id, spawn) {
             Err(reason) => {
                 let decision = Decision::new(RuleId::fixed("session.agent_limit"), reason);
-                vec![tool_calls::refusal(slot, CallOutcome::Error, decision)]
+                vec![call_events::refusal(slot, CallOutcome::Error, decision)]
             }
             // The rest follows from its having begun.
             Ok(_) => vec![started],
@@ -158,13 +159,6 @@ pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
     follows.into_iter().find(|events: &Vec<Event>| !events.is_empty()).unwrap_or_default()
 }
 
-fn wanted(slot: &PendingCall) -> Option<&AgentCall> {
-    match &slot.inspection {
-        Inspection::Would(facts) => facts.agent.as_ref(),
-        Inspection::Invalid(_) | Inspection::Outside(_) => None,
-    }
-}
-
 fn awaited(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<Event> {
     let agents = waits_for(attempt, session, slot)?;
     if !agents.iter().all(|agent| agent.rests()) {
@@ -172,20 +166,22 @@ fn awaited(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<E
     }
     let reports: Vec<_> = agents.into_iter().map(report).collect();
     let text = serde_json::to_string_pretty(&reports).unwrap_or_default();
-    Some(tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text)))
+    Some(call_events::finished(attempt, slot.id, &ToolOutput::ok(text)))
 }
 
 fn begun(attempt: &Attempt, session: &Session, slot: &PendingCall, spawn: &Spawn) -> Vec<Event> {
     let there = attempt.sessions.values().find(|child| child.parent == Some(slot.id));
     let said = |id: SessionId| {
         let text = json!({ "agent": id.0, "state": "processing" }).to_string();
-        tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text))
+        call_events::finished(attempt, slot.id, &ToolOutput::ok(text))
     };
     match there {
         Some(child) => vec![said(child.id)],
         None => match spawned(attempt, session, slot.id, spawn) {
             Ok((id, event)) => vec![event, said(id)],
-            Err(reason) => vec![tool_calls::finished(attempt, slot.id, &ToolOutput::error(reason))],
+            Err(reason) => {
+                vec![call_events::finished(attempt, slot.id, &ToolOutput::error(reason))]
+            }
         },
     }
 }
@@ -193,7 +189,7 @@ fn begun(attempt: &Attempt, session: &Session, slot: &PendingCall, spawn: &Spawn
 fn closed(attempt: &Attempt, slot: &PendingCall, agent: u32) -> Vec<Event> {
     let mut events = ended_below(attempt, SessionId(agent), &SessionEnd::Closed);
     let text = json!({ "agent": agent, "closed": true }).to_string();
-    events.push(tool_calls::finished(attempt, slot.id, &ToolOutput::ok(text)));
+    events.push(call_events::finished(attempt, slot.id, &ToolOutput::ok(text)));
     events
 }
 
@@ -240,11 +236,6 @@ fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event>
 /// Ends everything.
 pub(super) fn all_ended(attempt: &Attempt, end: &SessionEnd) -> Vec<Event> {
     ended_below(attempt, SessionId::ROOT, end)
-}
-
-/// Whether a call is one that the conversation itself answers.
-pub(super) fn is_agent_call(slot: &PendingCall) -> bool {
-    wanted(slot).is_some() && matches!(slot.state, CallState::Started(_))
 }
 
 /// Whether something is going on below this conversation.

@@ -2,19 +2,14 @@
 //! a crash cut off.
 
 use types::{
-    Access, Arguments, BlockBody, CallFacts, CallId, CallOutcome, Decision, Event, Inspection,
-    Permission, Recovered, Repeat, Replied, RuleId, StopReason, ToolOutput,
+    Access, Arguments, BlockBody, CallId, Event, FileState, Inspection, Recovered, Repeat, Replied,
+    StopReason,
 };
 
-use super::session::{CallState, PendingCall, Session};
-use super::{Attempt, blocked, question, scope, subagents};
-use rules::permit;
-use rules::profile;
-use rules::truncate::Cut;
-use rules::truncate::Gaps;
-
-/// The rule by which a hand-in after a failed change is sent back.
-pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
+use super::judge::judge;
+use super::session::{CallState, PendingCall, Session, SessionPhase};
+use super::{Attempt, question, scope, subagents};
+use rules::{approval, profile};
 
 /// Calls that were begun before a crash and cannot simply be made again.
 pub(super) fn lost(
@@ -142,94 +137,36 @@ pub(super) fn changes(slot: &PendingCall) -> bool {
     has(slot, Access::Write) || has(slot, Access::Execute)
 }
 
-pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Vec<Event> {
-    let tool = slot.call.tool.clone();
-    let refused =
-        |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];
-    if let Some(event) = scope::violated(attempt, session, slot) {
-        return vec![event];
+/// The call that has to be looked at before a person is asked about it, or before it is made because a person said
+/// yes, and the words of its command that may name files.
+pub(super) fn to_look_at<'a>(
+    attempt: &Attempt,
+    session: &'a Session,
+) -> Option<(&'a PendingCall, Vec<String>)> {
+    if let Some(slot) = session.round.iter().find(|slot| question::waits_for_a_look(slot)) {
+        return Some((slot, question::words(slot)));
     }
-    let facts = match &slot.inspection {
-        Inspection::Would(facts) => facts,
-        Inspection::Invalid(why) | Inspection::Outside(why) => {
-            let rule = RuleId::fixed("permit.invalid_call");
-            return refused(CallOutcome::Error, rule, why.clone());
-        }
+    let due = session.round.iter().find(|slot| slot.state == CallState::Due)?;
+    let free =
+        session.started().next().is_none() && !question::is_open(session) && !attempt.wants_probe();
+    (free && session.phase == SessionPhase::Answering)
+        .then(|| (due, question::words(due)))
+        .filter(|(slot, words)| !words.is_empty() && question::asks(&judge(attempt, session, slot)))
+}
+
+/// What follows from looking at the files that a call names.
+pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Vec<Event> {
+    let Some(session) = attempt.sessions.get(&call.session) else { return vec![] };
+    let Some(slot) = session.slot(call) else { return vec![] };
+    let now = approval::bound(found);
+    let CallState::Answered(asking, said) = &slot.state else {
+        let judged = judge(attempt, session, slot);
+        return judged.into_iter().map(|asked| question::about(asked, now.clone())).collect();
     };
-    if facts.access != Access::Read && session.round.iter().any(was_lost) {
-        let reason = "it was not made, because it is not known whether the call before it took effect; \
-                      look at that result first";
-        let rule = RuleId::fixed("permit.after_lost_call");
-        return refused(CallOutcome::Refused, rule, reason.to_owned());
+    let changed = approval::changed(&asking.files, &now);
+    if changed.is_empty() {
+        return vec![question::follow_one(attempt, slot, asking.decision.clone(), said)];
     }
-    if let Some(reason) = change_failed(session, slot, facts) {
-        let rule = RuleId::fixed(AFTER_FAILED_CHANGE);
-        return refused(CallOutcome::Refused, rule, reason);
-    }
-    if let Some(reason) = walls_missing(attempt, facts) {
-        return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
-    }
-    let permit = permit::judge(&attempt.policy, session.scope(), &tool, facts);
-    match permit.verdict {
-        Permission::Deny => vec![scope::denied(attempt, session, slot, facts, permit.decision)],
-        Permission::Ask => vec![question::ask(attempt, slot, permit.decision)],
-        Permission::Allow => match &facts.agent {
-            Some(wanted) => subagents::made(attempt, session, slot, wanted, permit.decision),
-            None => vec![Event::ToolStarted { call: slot.id, tool, decision: permit.decision }],
-        },
-    }
-}
-
-pub(super) fn refusal(slot: &PendingCall, outcome: CallOutcome, decision: Decision) -> Event {
-    let (call, tool) = (slot.id, slot.call.tool.clone());
-    Event::ToolRefused { call, tool, outcome, decision, violation: false }
-}
-
-/// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.
-fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Option<String> {
-    let repeats = &session.repeats;
-    let failed = repeats.failed_change.as_ref().filter(|_| !repeats.sent_back)?;
-    let hands_in = facts.access == Access::Submit && !blocked::is_blocked(&slot.call.arguments);
-    hands_in.then(|| {
-        format!(
-            "nothing was handed in: the last change of a file failed ({failed}), and none succeeded after it. Make the \
-             change, or hand in `blocked` with the reason"
-        )
-    })
-}
-
-/// Why a command is not run, where the walls were found to hold less than the policy requires.
-fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
-    let proof = attempt.proof.as_ref().filter(|_| facts.access == Access::Execute)?;
-    let require = attempt.policy.sandbox.require;
-    (proof.rung < require).then(|| {
-        format!(
-            "commands are not run here: the policy requires {}, and there is {}: {}",
-            require.as_str(),
-            proof.rung.as_str(),
-            proof.missing.join("; ")
-        )
-    })
-}
-
-/// A call that was cut off. The model wrote the calls after it in the belief that it would be made.
-fn was_lost(slot: &PendingCall) -> bool {
-    matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Unknown)
-}
-
-pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> Event {
-    let session = attempt.sessions.get(&call.session);
-    let tool = session.and_then(|session| session.slot(call)).map_or("", PendingCall::tool);
-    let otherwise = session.map_or(0, |session| session.brief.output_chars);
-    let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
-    let gaps = Gaps { not_held: output.not_held, not_kept: output.not_kept };
-    Event::ToolFinished {
-        call,
-        outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
-        output: cut.shown(&output.text, output.blob, gaps),
-        images: output.images.clone(),
-        files: output.files.clone(),
-        trees: output.trees,
-        metadata: Box::new(output.metadata.on_record()),
-    }
+    let decision = approval::outdated(&asking.decision, &changed, &said.by);
+    vec![question::about(question::ask(attempt, slot, decision), now)]
 }

@@ -96,10 +96,10 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
 fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -> Vec<Event> {
     match (effect, outcome) {
         (EffectId::Probe, Outcome::Probed(proof)) => {
-            vec![isolation::judged(run.policy(), proof.clone())]
+            vec![rules::isolation::judged(run.policy(), proof.clone())]
         }
         (EffectId::Probe, Outcome::Broke(fault)) => {
-            vec![isolation::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
+            vec![rules::isolation::judged(run.policy(), Proof::nothing(fault.what.as_str()))]
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
         (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking, now),

@@ -9,7 +9,7 @@ use types::{
     Subject, TaskId,
 };
 
-use crate::stages::brief_json::exit_code;
+use crate::stages::review::exit_code;
 use crate::stages::review::{MODEL_PASSED, MODEL_TEXT};
 
 /// How much of a reply that cannot be read is put into the log.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use types::{
     Assignment, AttachmentKind, AttemptId, Brief, Ending, ModelRef, Request, RoleId, Spec, Task,
-    TaskId, WorkPath,
+    WorkPath,
 };
 
 use crate::stages::{baseline, brief_json, intent};
@@ -269,10 +269,4 @@ fn append_feedback(text: &mut String, running: &Running) {
     if let Some(feedback) = &running.feedback {
         let _ = write!(text, "\n# Feedback on the previous attempt\n\n{feedback}\n");
     }
-}
-
-/// The commit message for what an attempt leaves behind.
-pub(crate) fn seal_message(brief: &Brief) -> String {
-    let what = if brief.attempt.task == TaskId::plan() { "plan" } else { "task" };
-    format!("Bosun: {what} {}\n\nBosun-Run: {}\n", brief.attempt, brief.run)
 }

@@ -3,8 +3,7 @@
 
 use serde_json::{Value, json};
 use types::{
-    About, AttemptId, Contract, Contracts, Ended, NetworkLeave, Side, Task, TaskId, VerifyPolicy,
-    WorkPath,
+    About, AttemptId, Contract, Contracts, NetworkLeave, Side, Task, TaskId, VerifyPolicy, WorkPath,
 };
 
 use crate::stages::{intent, review};
@@ -178,14 +177,4 @@ fn child_scope(run: &Run, running: &Running) -> Value {
         "time_limit_ms": running.budget.time_ms,
         "output_size_limit_bytes": run.policy().contracts.reply_chars,
     })
-}
-
-/// The exit code of a check, also of one that did not come to have one: as shells say it.
-pub(crate) fn exit_code(ended: Ended) -> i64 {
-    match ended {
-        Ended::Exited(code) => code.into(),
-        Ended::Signalled(signal) => 128 + i64::from(signal),
-        Ended::TimedOut => 124,
-        Ended::Stopped => 125,
-    }
 }

@@ -7,21 +7,14 @@ mod appeal;
 mod tests;
 mod tree;
 
-use types::{Budget, Decision, Event, Fault, FaultClass, RuleId, Spend, TaskId, Timestamp};
+use types::{Budget, Decision, Event, RuleId, Spend, TaskId, Timestamp};
 
 use rules::ledger::past;
 
 use crate::Run;
 
-pub(crate) use appeal::{ASK, exhausted, is_ours, offer, unpaid_task};
+pub(crate) use appeal::{ASK, TIME, exhausted, is_ours, offer, unpaid_task};
 pub(crate) use tree::{Allotment, allot};
-
-/// A call whose worst case is more than what is left of its attempt's share.
-pub(crate) const CALL: &str = "budget.call_does_not_fit";
-/// Nobody knows what a call would cost, and money is limited. More of it would not help.
-pub(crate) const UNPRICED: &str = "budget.price_unknown";
-/// The run's time is up.
-pub(crate) const TIME: &str = "budget.time";
 
 /// Is there more to be had, is somebody to be asked for it, or is most of something spent? The last is said once, of the
 /// run and of each task that has a share of its own.
@@ -61,9 +54,4 @@ fn past_time(run: &Run, now: Timestamp, percent: u64) -> Option<String> {
     let gone = all.0.saturating_sub(until.since(now).0);
     let past = u128::from(gone) * 100 >= u128::from(all.0) * u128::from(percent);
     past.then(|| format!("{} of {all}", types::Millis(gone)))
-}
-
-/// What is said of a task that cannot be paid for.
-fn unpaid(code: &'static str, what: impl Into<String>) -> Fault {
-    Fault::new(FaultClass::Resource, code, what)
 }

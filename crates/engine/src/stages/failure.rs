@@ -3,14 +3,15 @@
 //! are never mixed up.
 
 mod escalation;
+mod retry;
 
-use types::{
-    CommitId, Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, TaskId, Timestamp,
-};
+use types::{Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, Timestamp};
 
 use crate::stages::budget;
-use crate::state::{CheckState, Run, Stage, TaskState, passed};
-use rules::truncate::head_and_tail;
+use crate::state::{Run, Stage};
+use retry::{Failed, Next, executions, retry, rule_for};
+
+pub(crate) use retry::{covers, evidence};
 
 /// What decides where no rule speaks of a failure.
 pub(crate) const NO_RULE: &str = "failure.no_rule";
@@ -31,22 +32,6 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         })
         .into_iter()
         .collect()
-}
-
-/// A task whose last attempt was not good enough.
-struct Failed<'a> {
-    task: TaskId,
-    task_state: &'a TaskState,
-    fault: &'a Fault,
-    /// What the attempt left behind.
-    commit: Option<&'a CommitId>,
-}
-
-impl Failed<'_> {
-    /// The task is given up.
-    fn given_up(&self, decision: Decision, halts: bool) -> Event {
-        Event::TaskFailed { task: self.task.clone(), fault: self.fault.clone(), decision, halts }
-    }
 }
 
 fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
@@ -80,22 +65,6 @@ fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     }
 }
 
-fn rule_for<'a>(run: &'a Run, fault: &Fault) -> Option<&'a FailureRule> {
-    run.policy().failures.iter().find(|rule| covers(rule, fault))
-}
-
-/// Whether a rule speaks of a failure.
-pub(crate) fn covers(rule: &FailureRule, fault: &Fault) -> bool {
-    (rule.classes.is_empty() || rule.classes.contains(&fault.class))
-        && (rule.codes.is_empty() || rule.codes.contains(&fault.code))
-}
-
-/// How many attempts at this task have ended in a way that this rule answers.
-fn executions(run: &Run, task_state: &TaskState, rule: &FailureRule) -> u32 {
-    let same = |fault: &&Fault| rule_for(run, fault).is_some_and(|other| other.id == rule.id);
-    u32::try_from(task_state.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
-}
-
 /// What is done now. When there is no execution left, it is what comes then; if that is one more attempt, it is made
 /// once, and after that a person decides.
 fn remedy(rule: &FailureRule, executions: u32) -> Remedy {
@@ -110,38 +79,6 @@ fn remedy(rule: &FailureRule, executions: u32) -> Remedy {
     }
 }
 
-/// When the next attempt is made, how many are left then, and what a person wants it to be told.
-struct Next {
-    left: u32,
-    at: Timestamp,
-    words: Option<String>,
-}
-
-fn retry(
-    run: &Run,
-    failed: &Failed<'_>,
-    how: Remedy,
-    rule: &FailureRule,
-    next: Next,
-    decision: Decision,
-) -> Event {
-    let (start, told) = match how {
-        Remedy::RetryWithFeedback => {
-            (failed.commit.cloned(), Some(feedback(run, failed.task_state, failed.fault)))
-        }
-        _ => (None, None),
-    };
-    let other = how == Remedy::Alternative;
-    let role = rule.role.clone().filter(|_| other);
-    let model = rule.model.clone().filter(|_| other);
-    let who = role.as_ref().or(failed.task_state.last().map(|last| &last.running.role));
-    let at = who.map_or(next.at, |who| run.breakers().not_before(who, next.at));
-    let told = [told, next.words].into_iter().flatten().collect::<Vec<_>>();
-    let feedback = (!told.is_empty()).then(|| told.join("\n\n"));
-    let (task, left) = (failed.task.clone(), next.left);
-    Event::RetryScheduled { task, at, left, start, feedback, role, model, decision }
-}
-
 /// Doubles with each execution, up to a minute.
 fn backoff(first: Millis, executions: u32) -> Millis {
     let factor = 1_u64.checked_shl(executions.saturating_sub(1)).unwrap_or(u64::MAX);
@@ -154,29 +91,6 @@ fn asked_for(fault: &Fault) -> Millis {
         Retry::After(span) => span.min(Millis::seconds(3_600)),
         Retry::Never | Retry::Now => Millis(0),
     }
-}
-
-/// What the next attempt is told: the fault, and what the checks that failed had to say.
-fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
-    let mut text = fault.what.clone();
-    if !fault.evidence.is_empty() {
-        text.push_str(&format!("\n\n{}", fault.evidence));
-    }
-    text + &evidence(run, task_state.checks())
-}
-
-/// What the checks that failed had to say.
-pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
-    let mut text = String::new();
-    // What a hidden check says would give it away.
-    let told = |check: &&CheckState| passed(check) == Some(false) && !check.what.hidden;
-    for check in checks.iter().filter(told) {
-        let Some(end) = &check.end else { continue };
-        let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
-        let (name, command) = (&check.what.name, &check.what.command);
-        text.push_str(&format!("\n\n{name} (`{command}`): {}\n{output}", end.ended));
-    }
-    text
 }
 
 #[cfg(test)]

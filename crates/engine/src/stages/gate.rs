@@ -1,6 +1,7 @@
 //! Go or no-go at the end of each phase, from evidence alone: what must be there, how good it is, risks, blockers, what
 //! is left to spend. Where the policy says so a no-go is put to a person, and the gate is judged again.
 
+mod asked;
 mod card;
 mod evidence;
 pub mod report;
@@ -11,8 +12,9 @@ use types::{
 };
 
 use crate::stages::question::expiry;
-use crate::stages::{baseline, plan, verify};
+use crate::stages::{baseline, verify};
 use crate::state::{Question, Run};
+use asked::questions;
 use types::choices::STOP;
 
 use types::choices::{AGAIN, GO, RETRY};
@@ -104,16 +106,6 @@ pub(crate) fn last_word(run: &Run) -> Option<&GateView> {
     let blocked = run.blocked()?;
     let open = questions(run, blocked.phase).any(Question::is_open);
     (!open && !asks(run, blocked)).then_some(blocked)
-}
-
-/// Whether a person has taken the risks of the plan that there is.
-fn risks_taken(run: &Run) -> bool {
-    let last = questions(run, Phase::Planning).next_back();
-    plan::is_a_persons(run) || last.is_some_and(|asked| asked.choice() == Some(GO))
-}
-
-fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Question> {
-    run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
 }
 
 /// Whether a person is still to be asked about this no-go; each is asked about once.

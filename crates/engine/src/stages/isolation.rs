@@ -1,7 +1,8 @@
 //! Are the walls around commands good enough for this policy? What they hold was tried outside, by attacking them;
 //! here it is only judged. Nobody starts before that, and where less is there than the policy accepts, nobody does.
 
-use types::{Attack, Decision, Event, IsolationLevel, Policy, Proof, RuleId, Timestamp};
+use rules::isolation::decision;
+use types::{Event, Timestamp};
 
 use crate::Run;
 
@@ -16,42 +17,6 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 /// Whether it is time to try the walls: the request is worth it, and nothing has been tried yet.
 pub(crate) fn wanted(run: &Run) -> bool {
     run.documents().is_some() && run.proof().is_none() && !run.winds_down()
-}
-
-/// What came of trying, with what it means under this policy.
-pub(crate) fn judged(policy: &Policy, proof: Proof) -> Event {
-    let decision = decision(policy, &proof);
-    Event::SandboxProbed { proof, decision }
-}
-
-fn decision(policy: &Policy, proof: &Proof) -> Decision {
-    let (require, rung) = (policy.sandbox.require, proof.rung);
-    let missing = proof.missing.join("; ");
-    let (rule, reason) = if rung < require {
-        let reason = format!(
-            "commands would be held by {} here, and the policy requires {}: {missing}. \
-             `bosun doctor` shows what is there; put that right, or accept less with `require` in [sandbox]",
-            rung.as_str(),
-            require.as_str()
-        );
-        ("sandbox.refused", reason)
-    } else if rung < IsolationLevel::Full {
-        let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
-        let open = if open.is_empty() { "anything".to_owned() } else { open.join(", ") };
-        let reason = format!(
-            "the policy accepts {}, and there is {}: {missing}. A command could {open}",
-            require.as_str(),
-            rung.as_str(),
-        );
-        ("sandbox.degraded", reason)
-    } else {
-        ("sandbox.walls_held", "every attack from inside was held".to_owned())
-    };
-    let seen = proof.attacks.iter().map(|Attack { what, through }| match through {
-        None => format!("{what}: held"),
-        Some(how) => format!("{what}: {how}"),
-    });
-    Decision { rule: RuleId::fixed(rule), reason, seen: seen.collect() }
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 mod verdict;
 
 use serde_json::{Value, json};
+use types::Ended;
 use types::{
     AttemptId, Contract, Decision, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
     Timestamp,
 };
 
-use crate::stages::brief_json::exit_code;
 use crate::stages::schedule;
 use crate::state::{Run, Stage, TaskState, current, passed};
 
@@ -154,6 +154,16 @@ fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
     let what = format!("it tried what it may not: {}", denied.join("; "));
     let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
+}
+
+/// The exit code of a check, also of one that did not come to have one: as shells say it.
+pub(crate) fn exit_code(ended: Ended) -> i64 {
+    match ended {
+        Ended::Exited(code) => code.into(),
+        Ended::Signalled(signal) => 128 + i64::from(signal),
+        Ended::TimedOut => 124,
+        Ended::Stopped => 125,
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod doubt;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod tried;
 mod whole;
 
 use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, Trial, Weighed};
@@ -13,6 +14,7 @@ use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, 
 use crate::state::{CheckState, Run, TaskState};
 use doubt::{cannot_fail, gone, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
+use tried::{Tried, fails_anew};
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
 /// The most checks of one task that are tried.
@@ -31,14 +33,6 @@ pub(crate) enum Next {
     /// Something speaks against it; a person is to look.
     Doubt(Fault),
     Weighed(Weighed),
-}
-
-/// A check with what it came to before the change, and with it.
-struct Tried<'a> {
-    index: usize,
-    what: &'a Check,
-    before: Option<&'a CheckEnd>,
-    now: &'a CheckEnd,
 }
 
 /// How a change is shown by tests.
@@ -239,14 +233,6 @@ fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
     }
     let (Some(old), Some(now)) = (&old.tests, &now.tests) else { return false };
     old.names_all_failing() && old.failing.iter().all(|name| now.failing.contains(name))
-}
-
-/// Whether a check fails, and not only in tests that failed before as well.
-fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
-    let before = before.and_then(|before| before.tests.as_ref());
-    let (Some(before), Some(now)) = (before, &end.tests) else { return !end.passed() };
-    let known = now.failing.iter().all(|name| before.failing.contains(name));
-    !(end.passed() || now.names_all_failing() && known)
 }
 
 /// Whether something that did not pass before passes now.

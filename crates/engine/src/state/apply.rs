@@ -6,12 +6,13 @@ use types::{
     GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
+use super::change::{change, change_running, reject};
 use super::checks::{all_checks, finish_check, finish_merge, start_check, take_off};
-use super::metrics::RunMetrics;
-use super::questions::{self, Answered, Question};
+use super::progress;
+use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
 use super::task_state::{CheckState, Last, Running, Stage, TaskState};
-use super::{Asked, Run, budget_state};
+use super::{Asked, Run, answers};
 use rules::dag;
 use rules::ledger::{Ledger, claim, narrower};
 
@@ -19,7 +20,7 @@ impl Run {
     /// Takes one event into the state.
     pub(crate) fn take(&mut self, event: &Event, at: Timestamp) {
         take(self, event, at);
-        RunMetrics::take(self, event, at);
+        progress::note(self, event, at);
         let still = self.stands_still();
         self.standstill.note(still, at);
     }
@@ -72,7 +73,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
             run.budget_state.close();
             run.exhausted = Some(decision);
         }
-        Event::BudgetRaised { add, task, .. } => budget_state::raised(run, add, task),
+        Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
         Event::ResultSettled { how, commit, by } => {
             run.settlement.get_or_insert(Settled { how, commit, by });
         }
@@ -103,7 +104,7 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
         Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
             let offer = terms.as_ref().and_then(|terms| terms.offer);
-            budget_state::asked(run, question, attempt.as_ref(), offer);
+            answers::asked_for_more(run, question, attempt.as_ref(), offer);
             if let Some(attempt) = &attempt {
                 change_running(run, attempt, |running| {
                     running.asked = running.asked.saturating_add(1);
@@ -115,11 +116,11 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
             let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
             let room = run.headroom(at);
             let question = Question { text, rule, from, terms, asked, room, answer };
-            questions::asked(run, question);
+            answers::asked(run, question);
         }
         Event::QuestionAnswered { question, by, text, choice, feedback, halts } => {
             let answer = Answered { said: Answer { by, text }, choice, at };
-            questions::answered(run, question, answer, feedback);
+            answers::answered(run, question, answer, feedback);
             if let Some(decision) = halts {
                 run.halted = Some(*decision);
             }
@@ -285,43 +286,6 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.plan = Some(plan);
 }
 
-/// Changes one lane, and keeps the sets of ready and busy lanes in step with it.
-pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskState)) {
-    if *task == TaskId::plan() {
-        how(&mut run.planning);
-        return;
-    }
-    // Whatever is said first of a review, its lane is there from then on.
-    if run.reviewed_task(task).is_some() {
-        how(run.reviews.reviews.entry(task.clone()).or_insert_with(TaskState::ready));
-        return;
-    }
-    let Some(place) = run.places.get(task).copied() else { return };
-    let Some(task_state) = run.task_states.get_mut(place) else { return };
-    how(task_state);
-    let (busy, waiting) = (task_state.is_busy(), matches!(task_state.stage, Stage::Waiting));
-    if busy {
-        run.busy.insert(place);
-    } else {
-        run.busy.remove(&place);
-    }
-    if !waiting {
-        let priority = run.task(place).map(|task| task.priority).unwrap_or_default();
-        run.ready.remove(&(priority, place));
-    }
-}
-
-/// Changes what is known of an attempt that is under way.
-pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
-    change(run, &attempt.task, |task_state| {
-        if let (Stage::Running(running), true) =
-            (&mut task_state.stage, task_state.attempts == attempt.n)
-        {
-            how(running);
-        }
-    });
-}
-
 /// A task is settled: whoever waited for it has one thing less to wait for.
 fn release(run: &mut Run, task: &TaskId) {
     let Some(place) = run.places.get(task).copied() else { return };
@@ -392,16 +356,4 @@ fn finish_attempt(
             release(run, &attempt.task);
         }
     }
-}
-
-pub(super) fn reject(
-    run: &mut Run,
-    task: &TaskId,
-    fault: types::Fault,
-    commit: Option<types::CommitId>,
-) {
-    change(run, task, |task_state| {
-        task_state.faults.push(fault.clone());
-        task_state.stage = Stage::Rejected { fault, commit };
-    });
 }

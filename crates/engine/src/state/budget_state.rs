@@ -3,17 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use types::{AttemptId, Budget, PriceCap, TaskId};
-
-use super::Run;
+use types::{Budget, PriceCap, TaskId};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BudgetState {
     pub(super) price: Option<PriceCap>,
-    lifted: BTreeSet<TaskId>,
+    pub(super) lifted: BTreeSet<TaskId>,
     /// Tasks that a person has given more and that have not gone on yet.
-    granted: BTreeSet<TaskId>,
-    asked: Option<Appeal>,
+    pub(super) granted: BTreeSet<TaskId>,
+    pub(super) asked: Option<Appeal>,
 }
 
 /// A person is asked for more.
@@ -67,23 +65,4 @@ impl BudgetState {
             self.asked = None;
         }
     }
-}
-
-/// Keeps in mind what was asked for, as it was offered.
-pub(super) fn asked(
-    run: &mut Run,
-    question: u32,
-    attempt: Option<&AttemptId>,
-    offer: Option<Budget>,
-) {
-    let Some(add) = offer else { return };
-    let task = attempt.map(|attempt| attempt.task.clone());
-    run.budget_state.asked = Some(Appeal { question, task, add });
-}
-
-pub(super) fn raised(run: &mut Run, add: Budget, task: Option<TaskId>) {
-    run.budget_state.asked = None;
-    run.ledger.raise(add);
-    run.budget_state.granted.extend(task.clone());
-    run.budget_state.lifted.extend(task);
 }

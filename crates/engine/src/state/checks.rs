@@ -3,7 +3,7 @@
 use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
 use super::Run;
-use super::apply::{change, reject};
+use super::change::{change, reject};
 use super::task_state::{Before, CheckState, Stage, TaskState, TrialState};
 use types::choices::STOP;
 use types::choices::{CHECK, LEAVE, SETUP};

@@ -3,8 +3,6 @@
 
 use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp};
 
-use super::Run;
-use super::apply::change_running;
 use rules::plan::Headroom;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,47 +61,6 @@ impl Question {
     /// The choice that was taken.
     pub(crate) fn choice(&self) -> Option<&str> {
         self.answer.as_ref()?.choice.as_deref()
-    }
-}
-
-impl Run {
-    pub(crate) fn questions(&self) -> &[Question] {
-        &self.questions
-    }
-
-    /// The first question that nobody has answered.
-    pub(crate) fn open_question(&self) -> Option<usize> {
-        self.open.first().copied()
-    }
-
-    /// All questions that nobody has answered; those that were cost nothing.
-    pub(crate) fn open_questions(&self) -> impl Iterator<Item = (u32, &Question)> {
-        let open = self.open.iter();
-        open.filter_map(|place| Some((u32::try_from(*place).ok()?, self.questions.get(*place)?)))
-    }
-}
-
-pub(super) fn asked(run: &mut Run, question: Question) {
-    run.open.insert(run.questions.len());
-    run.questions.push(question);
-}
-
-pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: Option<String>) {
-    let Some(question) = run.questions.get_mut(number as usize) else { return };
-    run.open.remove(&(number as usize));
-    question.answer = Some(answer.clone());
-    let (from, about) = (question.from.clone(), question.about().cloned());
-    let words = question.words();
-    if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
-        super::reopen::answered(run, *phase, choice, feedback);
-        return;
-    }
-    if let (Some(About::Baseline(index)), Some(choice)) = (&about, &answer.choice) {
-        super::checks::baseline_answered(run, *index, choice, words.as_deref().unwrap_or(""));
-        return;
-    }
-    if let Some(attempt) = from {
-        change_running(run, &attempt, |running| running.answers.push(answer.said));
     }
 }
 

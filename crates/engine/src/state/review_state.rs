@@ -4,13 +4,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use types::{Artifact, AttemptId, Digest, Policy, TaskId};
+use types::{AttemptId, Digest, Policy, TaskId};
 
-use super::Run;
-use super::task_state::{Stage, TaskState};
-
-/// The fault of an agent that was not given enough.
-const INSUFFICIENT: &str = "agent.insufficient_input";
+use super::task_state::TaskState;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ReviewState {
@@ -54,58 +50,4 @@ impl ReviewState {
 pub(crate) struct Reviewed {
     pub(crate) passed: bool,
     pub(crate) report: Value,
-}
-
-impl Run {
-    /// The Intent Spec, once it is written.
-    pub(crate) fn spec(&self) -> Option<&Value> {
-        self.reviews.spec.as_ref().map(|(spec, _)| spec)
-    }
-
-    /// The task that a review is about; nothing if it is not the id of a review.
-    pub(crate) fn reviewed_task(&self, review: &TaskId) -> Option<TaskId> {
-        let task = rules::review_id::task_of(review)?;
-        (self.place(review).is_none() && self.place(&task).is_some()).then_some(task)
-    }
-
-    /// The files that a task promises.
-    pub(crate) fn artifacts(&self, task: &TaskId) -> Vec<Artifact> {
-        let task = self.place(task).and_then(|place| self.task(place));
-        task.map(|task| task.artifacts.clone()).unwrap_or_default()
-    }
-
-    /// What the last attempt at a task handed in.
-    pub(crate) fn handed_in(&self, task: &TaskId) -> Option<&Value> {
-        self.reviews.handed_in.get(task)
-    }
-
-    /// What came of looking at an attempt's result, if that is over.
-    pub(crate) fn reviewed(&self, attempt: &AttemptId) -> Option<&Reviewed> {
-        self.reviews.reviewed.get(attempt)
-    }
-
-    /// The calls of an attempt that no rule allowed.
-    pub(crate) fn denied(&self, attempt: &AttemptId) -> &[String] {
-        self.reviews.denied.get(attempt).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// Whether an agent that will be tried again said that it was not given enough, and documents were chosen only once.
-    pub(crate) fn wants_more_context(&self) -> bool {
-        let lacking = |task_state: &TaskState| {
-            matches!(task_state.stage, Stage::Retrying { .. })
-                && task_state.faults.last().is_some_and(|fault| fault.code == INSUFFICIENT)
-        };
-        self.reviews.selections == 1 && self.busy().any(|(_, task_state)| lacking(task_state))
-    }
-
-    /// Whether documents were chosen before.
-    pub(crate) fn chose_before(&self) -> bool {
-        self.reviews.selections > 0
-    }
-
-    /// The lanes of reviews in which something is going on.
-    pub(crate) fn busy_reviews(&self) -> impl Iterator<Item = (TaskId, &TaskState)> {
-        let busy = self.reviews.reviews.iter().filter(|(_, task_state)| task_state.is_busy());
-        busy.map(|(id, task_state)| (id.clone(), task_state))
-    }
 }

@@ -3,9 +3,24 @@
 use rules::plan::Headroom;
 use types::{Budget, Decision, GateView, Phase, Settled, Timestamp};
 
-use super::{Breakers, Run};
+use super::{Breakers, Question, Run};
 
 impl Run {
+    pub(crate) fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// The first question that nobody has answered.
+    pub(crate) fn open_question(&self) -> Option<usize> {
+        self.open.first().copied()
+    }
+
+    /// All questions that nobody has answered; those that were cost nothing.
+    pub(crate) fn open_questions(&self) -> impl Iterator<Item = (u32, &Question)> {
+        let open = self.open.iter();
+        open.filter_map(|place| Some((u32::try_from(*place).ok()?, self.questions.get(*place)?)))
+    }
+
     /// Whether everything under way is brought to an end.
     pub(crate) fn winds_down(&self) -> bool {
         let ends = [&self.cancelled, &self.halted, &self.exhausted, &self.refused];

@@ -5,14 +5,17 @@ use types::{
     About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
     Severity, TaskId, Terms, Timestamp,
 };
+use types::{Fault, FaultClass};
 
 use super::tree::{least, part};
-use super::{CALL, TIME, unpaid};
 use crate::Run;
 use crate::stages::question;
 use crate::state::Stage;
+use rules::ledger::CALL;
 use types::choices::STOP;
 
+/// The run's time is up.
+pub(crate) const TIME: &str = "budget.time";
 /// The rule under which a person is asked.
 pub(crate) const ASK: &str = "budget.ask_for_more";
 
@@ -190,4 +193,9 @@ fn shown(add: Budget) -> String {
     .flatten()
     .collect();
     if parts.is_empty() { "as much as the run has left".to_owned() } else { parts.join(", ") }
+}
+
+/// What is said of a task that cannot be paid for.
+pub(super) fn unpaid(code: &'static str, what: impl Into<String>) -> Fault {
+    Fault::new(FaultClass::Resource, code, what)
 }

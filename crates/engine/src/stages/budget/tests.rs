@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{crew, only, planned_with, run_with, same, submission};
 use rules::ledger::{Ledger, lacking, share, worst};
-use types::Money;
+use types::{Fault, Money};
 
 fn tokens(tokens: u64) -> Spend {
     Spend { tokens, ..Spend::default() }
@@ -202,7 +202,13 @@ fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
 #[test]
 fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
     let mut bench = planned_with(asking(), "T1 a");
-    let broke = |attempt: &str| failed_with(attempt, unpaid(CALL, "too much"), Spend::default());
+    let broke = |attempt: &str| {
+        failed_with(
+            attempt,
+            super::appeal::unpaid(rules::ledger::CALL, "too much"),
+            Spend::default(),
+        )
+    };
     bench.send(&broke("T1.1"));
     bench.tell("answer 0 raise\ntimer T1 fires");
     let before = bench.machine.ledger().budget().tokens.expect("a limit");

@@ -6,7 +6,7 @@ use types::{
     TaskId, Terms, Timestamp,
 };
 
-use super::{Failed, Next, evidence, executions, retry, rule_for};
+use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
 use crate::stages::brief;
 use crate::stages::question::expiry;

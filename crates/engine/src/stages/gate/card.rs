@@ -111,15 +111,7 @@ fn count(
             (good.count(), checks.len().max(1), "checks passed on the merged tree")
         }
         Measure::Checks => {
-            let checks = task_states.iter().flat_map(|task_state| {
-                task_state
-                    .checks()
-                    .iter()
-                    .map(|check| trials::stands(run, task_state.base(), check))
-            });
-            let (good, all) = checks.fold((0, 0), |(good, all), complaint| {
-                (good + usize::from(complaint.is_none()), all + 1)
-            });
+            let (good, all) = good_checks(run);
             (good, all.max(1), "checks passed for the tasks alone")
         }
         Measure::Tasks => {
@@ -151,6 +143,15 @@ fn count(
         },
     };
     (there as u64, of as u64, what)
+}
+
+/// How many checks passed for the tasks alone, and how many there were.
+fn good_checks(run: &Run) -> (usize, usize) {
+    let tasks = run.task_states().iter();
+    let all = tasks.flat_map(|task| task.checks().iter().map(move |check| (task.base(), check)));
+    all.fold((0, 0), |(good, all), (base, check)| {
+        (good + usize::from(trials::stands(run, base, check).is_none()), all + 1)
+    })
 }
 
 /// What is counted in the plan.
@@ -220,7 +221,7 @@ fn criteria(run: &Run) -> Vec<String> {
 /// or taken its risks.
 pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
     let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
-    let by_a_person = super::risks_taken(run);
+    let by_a_person = super::asked::risks_taken(run);
     let dealt_with = |risk: &Risk| risk.tasks.iter().any(|task| run.place(task).is_some());
     all.iter().filter(move |risk| {
         risk.severity == Severity::Critical && !by_a_person && !dealt_with(risk)

@@ -3,7 +3,7 @@
 
 use types::{CheckEnd, Fault, FaultClass, Finding};
 
-use super::Tried;
+use super::tried::Tried;
 use crate::state::Run;
 
 /// The most names that a sentence lists.

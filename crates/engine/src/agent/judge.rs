@@ -1,0 +1,80 @@
+//! Is a call made, refused, or put to a person? The rules on calls, together with what the conversation knows.
+
+use rules::permit;
+use types::{Access, CallFacts, CallOutcome, Decision, Event, Inspection, Permission, RuleId};
+
+use super::call_events::{AFTER_FAILED_CHANGE, refusal};
+use super::pending_call::{CallState, PendingCall};
+use super::session::Session;
+use super::state::Attempt;
+use super::{blocked, question, scope, subagents};
+
+pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Vec<Event> {
+    let tool = slot.call.tool.clone();
+    let refused =
+        |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];
+    if let Some(event) = scope::violated(attempt, session, slot) {
+        return vec![event];
+    }
+    let facts = match &slot.inspection {
+        Inspection::Would(facts) => facts,
+        Inspection::Invalid(why) | Inspection::Outside(why) => {
+            let rule = RuleId::fixed("permit.invalid_call");
+            return refused(CallOutcome::Error, rule, why.clone());
+        }
+    };
+    if facts.access != Access::Read && session.round.iter().any(was_lost) {
+        let reason = "it was not made, because it is not known whether the call before it took effect; \
+                      look at that result first";
+        let rule = RuleId::fixed("permit.after_lost_call");
+        return refused(CallOutcome::Refused, rule, reason.to_owned());
+    }
+    if let Some(reason) = change_failed(session, slot, facts) {
+        let rule = RuleId::fixed(AFTER_FAILED_CHANGE);
+        return refused(CallOutcome::Refused, rule, reason);
+    }
+    if let Some(reason) = walls_missing(attempt, facts) {
+        return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
+    }
+    let permit = permit::judge(&attempt.policy, session.scope(), &tool, facts);
+    match permit.verdict {
+        Permission::Deny => vec![scope::denied(attempt, session, slot, facts, permit.decision)],
+        Permission::Ask => vec![question::ask(attempt, slot, permit.decision)],
+        Permission::Allow => match &facts.agent {
+            Some(wanted) => subagents::made(attempt, session, slot, wanted, permit.decision),
+            None => vec![Event::ToolStarted { call: slot.id, tool, decision: permit.decision }],
+        },
+    }
+}
+
+/// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.
+fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Option<String> {
+    let repeats = &session.repeats;
+    let failed = repeats.failed_change.as_ref().filter(|_| !repeats.sent_back)?;
+    let hands_in = facts.access == Access::Submit && !blocked::is_blocked(&slot.call.arguments);
+    hands_in.then(|| {
+        format!(
+            "nothing was handed in: the last change of a file failed ({failed}), and none succeeded after it. Make the \
+             change, or hand in `blocked` with the reason"
+        )
+    })
+}
+
+/// Why a command is not run, where the walls were found to hold less than the policy requires.
+fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
+    let proof = attempt.proof.as_ref().filter(|_| facts.access == Access::Execute)?;
+    let require = attempt.policy.sandbox.require;
+    (proof.rung < require).then(|| {
+        format!(
+            "commands are not run here: the policy requires {}, and there is {}: {}",
+            require.as_str(),
+            proof.rung.as_str(),
+            proof.missing.join("; ")
+        )
+    })
+}
+
+/// A call that was cut off. The model wrote the calls after it in the belief that it would be made.
+fn was_lost(slot: &PendingCall) -> bool {
+    matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Unknown)
+}

@@ -1,0 +1,94 @@
+//! What a failure and the next attempt are: which rule answers a fault, how often it did, and what the next attempt is
+//! told. Whether there is one is decided above.
+
+use rules::truncate::head_and_tail;
+use types::{CommitId, Decision, Event, FailureRule, Fault, Remedy, TaskId, Timestamp};
+
+use crate::state::{CheckState, Run, TaskState, passed};
+
+/// A task whose last attempt was not good enough.
+pub(super) struct Failed<'a> {
+    pub(super) task: TaskId,
+    pub(super) task_state: &'a TaskState,
+    pub(super) fault: &'a Fault,
+    /// What the attempt left behind.
+    pub(super) commit: Option<&'a CommitId>,
+}
+
+impl Failed<'_> {
+    /// The task is given up.
+    pub(super) fn given_up(&self, decision: Decision, halts: bool) -> Event {
+        Event::TaskFailed { task: self.task.clone(), fault: self.fault.clone(), decision, halts }
+    }
+}
+
+pub(super) fn rule_for<'a>(run: &'a Run, fault: &Fault) -> Option<&'a FailureRule> {
+    run.policy().failures.iter().find(|rule| covers(rule, fault))
+}
+
+/// Whether a rule speaks of a failure.
+pub(crate) fn covers(rule: &FailureRule, fault: &Fault) -> bool {
+    (rule.classes.is_empty() || rule.classes.contains(&fault.class))
+        && (rule.codes.is_empty() || rule.codes.contains(&fault.code))
+}
+
+/// How many attempts at this task have ended in a way that this rule answers.
+pub(super) fn executions(run: &Run, task_state: &TaskState, rule: &FailureRule) -> u32 {
+    let same = |fault: &&Fault| rule_for(run, fault).is_some_and(|other| other.id == rule.id);
+    u32::try_from(task_state.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
+}
+
+/// When the next attempt is made, how many are left then, and what a person wants it to be told.
+pub(super) struct Next {
+    pub(super) left: u32,
+    pub(super) at: Timestamp,
+    pub(super) words: Option<String>,
+}
+
+pub(super) fn retry(
+    run: &Run,
+    failed: &Failed<'_>,
+    how: Remedy,
+    rule: &FailureRule,
+    next: Next,
+    decision: Decision,
+) -> Event {
+    let (start, told) = match how {
+        Remedy::RetryWithFeedback => {
+            (failed.commit.cloned(), Some(feedback(run, failed.task_state, failed.fault)))
+        }
+        _ => (None, None),
+    };
+    let other = how == Remedy::Alternative;
+    let role = rule.role.clone().filter(|_| other);
+    let model = rule.model.clone().filter(|_| other);
+    let who = role.as_ref().or(failed.task_state.last().map(|last| &last.running.role));
+    let at = who.map_or(next.at, |who| run.breakers().not_before(who, next.at));
+    let told = [told, next.words].into_iter().flatten().collect::<Vec<_>>();
+    let feedback = (!told.is_empty()).then(|| told.join("\n\n"));
+    let (task, left) = (failed.task.clone(), next.left);
+    Event::RetryScheduled { task, at, left, start, feedback, role, model, decision }
+}
+
+/// What the next attempt is told: the fault, and what the checks that failed had to say.
+fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
+    let mut text = fault.what.clone();
+    if !fault.evidence.is_empty() {
+        text.push_str(&format!("\n\n{}", fault.evidence));
+    }
+    text + &evidence(run, task_state.checks())
+}
+
+/// What the checks that failed had to say.
+pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
+    let mut text = String::new();
+    // What a hidden check says would give it away.
+    let told = |check: &&CheckState| passed(check) == Some(false) && !check.what.hidden;
+    for check in checks.iter().filter(told) {
+        let Some(end) = &check.end else { continue };
+        let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
+        let (name, command) = (&check.what.name, &check.what.command);
+        text.push_str(&format!("\n\n{name} (`{command}`): {}\n{output}", end.ended));
+    }
+    text
+}

@@ -1,0 +1,50 @@
+//! How the state of one task changes, with the sets of ready and busy tasks kept in step.
+
+use types::{AttemptId, CommitId, Fault, TaskId};
+
+use super::Run;
+use super::task_state::{Running, Stage, TaskState};
+
+/// Changes one lane, and keeps the sets of ready and busy lanes in step with it.
+pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskState)) {
+    if *task == TaskId::plan() {
+        how(&mut run.planning);
+        return;
+    }
+    // Whatever is said first of a review, its lane is there from then on.
+    if run.reviewed_task(task).is_some() {
+        how(run.reviews.reviews.entry(task.clone()).or_insert_with(TaskState::ready));
+        return;
+    }
+    let Some(place) = run.places.get(task).copied() else { return };
+    let Some(task_state) = run.task_states.get_mut(place) else { return };
+    how(task_state);
+    let (busy, waiting) = (task_state.is_busy(), matches!(task_state.stage, Stage::Waiting));
+    if busy {
+        run.busy.insert(place);
+    } else {
+        run.busy.remove(&place);
+    }
+    if !waiting {
+        let priority = run.task(place).map(|task| task.priority).unwrap_or_default();
+        run.ready.remove(&(priority, place));
+    }
+}
+
+/// Changes what is known of an attempt that is under way.
+pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
+    change(run, &attempt.task, |task_state| {
+        if let (Stage::Running(running), true) =
+            (&mut task_state.stage, task_state.attempts == attempt.n)
+        {
+            how(running);
+        }
+    });
+}
+
+pub(super) fn reject(run: &mut Run, task: &TaskId, fault: Fault, commit: Option<CommitId>) {
+    change(run, task, |task_state| {
+        task_state.faults.push(fault.clone());
+        task_state.stage = Stage::Rejected { fault, commit };
+    });
+}

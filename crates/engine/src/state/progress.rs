@@ -1,0 +1,201 @@
+//! Figures of a run, taken down event by event, and what the stages and screens ask of them.
+
+use evidence::files::{FileKind, kind};
+use types::{
+    AttemptResult, Check, Event, Millis, Phase, Progress, SpecTaskStatus, TaskId, TaskResult,
+    TaskStage, Timestamp,
+};
+
+use super::metrics::{Failure, RunMetrics, Submitted};
+use super::task_state::TaskState;
+use super::{Run, Stage};
+
+/// The most decisions of one task that are kept, and the longest of them in characters.
+const MOST_DECISIONS: usize = 50;
+const LONGEST_DECISION: usize = 2_000;
+
+/// Takes down what an event says of a task.
+pub(super) fn note(run: &mut Run, event: &Event, at: Timestamp) {
+    match event {
+        Event::AttemptStarted { attempt, .. } => {
+            run.notes.began.entry(attempt.task.clone()).or_insert(at);
+        }
+        Event::AttemptFinished {
+            attempt,
+            result: AttemptResult::Submitted { changes, submission, .. },
+            ..
+        } => {
+            let artifacts = changes.0.iter().map(|file| file.path.to_string()).collect();
+            let result = Submitted { artifacts, decisions: decisions(submission), at };
+            run.notes.results.insert(attempt.task.clone(), result);
+        }
+        Event::TaskFinished { task, .. } => {
+            settle(run, task, at);
+            let open = |one: &&mut Failure| one.task == *task && one.resolved.is_none();
+            run.notes.failures.iter_mut().filter(open).for_each(|one| one.resolved = Some(at));
+        }
+        Event::TaskSkipped { task, .. } => settle(run, task, at),
+        Event::TaskFailed { task, fault, .. } => {
+            let (task, what) = (task.clone(), fault.what.clone());
+            settle(run, &task, at);
+            run.notes.failures.push(Failure { task, what, at, resolved: None });
+        }
+        _ => {}
+    }
+}
+
+fn settle(run: &mut Run, task: &TaskId, at: Timestamp) {
+    let estimate = run.place(task).and_then(|place| run.task(place)?.estimate_seconds);
+    let notes = &mut run.notes;
+    notes.last = Some(at);
+    let Some(began) = notes.began.remove(task) else { return };
+    if *task == TaskId::plan() {
+        return;
+    }
+    let took = at.since(began);
+    notes.settled += 1;
+    notes.took = notes.took.plus(took);
+    if let Some(seconds) = estimate.filter(|seconds| *seconds > 0) {
+        notes.took_of_estimated = notes.took_of_estimated.plus(took);
+        notes.estimated = notes.estimated.plus(Millis::seconds(seconds));
+    }
+}
+
+/// What whoever handed something in says that it decided. Only texts are taken, and only so many.
+fn decisions(submission: &serde_json::Value) -> Vec<String> {
+    let listed = submission.get("decisions").and_then(serde_json::Value::as_array);
+    let texts = listed.into_iter().flatten().filter_map(serde_json::Value::as_str);
+    let kept = texts.map(|text| text.trim().chars().take(LONGEST_DECISION).collect::<String>());
+    kept.filter(|text| !text.is_empty()).take(MOST_DECISIONS).collect()
+}
+
+impl Run {
+    pub(crate) fn notes(&self) -> &RunMetrics {
+        &self.notes
+    }
+
+    /// Whether only what a person says brings a lane on.
+    pub(super) fn waits(&self, task: &TaskId, task_state: &TaskState) -> bool {
+        let plan_is_shown =
+            *task == TaskId::plan() && matches!(task_state.stage(), Stage::Submitted { .. });
+        task_state.waits_for_a_person() || plan_is_shown
+    }
+
+    /// The checks that decide about the request as a whole: its own, the policy's, or those that were found.
+    pub(crate) fn project_checks(&self) -> &[Check] {
+        self.check_results.checks.as_deref().unwrap_or_default()
+    }
+
+    /// The same, and those that run on the merged tree alone.
+    pub(crate) fn all_project_checks(&self) -> Vec<Check> {
+        self.project_checks().iter().chain(&self.check_results.late).cloned().collect()
+    }
+
+    /// Which files are tests: those that the policy names, and the programs that the commands of the checks name.
+    pub(crate) fn test_files(&self) -> Vec<String> {
+        let mut names = self.policy.verify.tests.clone();
+        let files = self.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
+        let apart = |c: char| c.is_whitespace() || "'\"();&|".contains(c);
+        let words = self.project_checks().iter().flat_map(|check| check.command.split(apart));
+        for word in words.map(|word| word.trim_start_matches("./")) {
+            let is_program = files.iter().any(|file| file.as_str() == word)
+                && kind(word, &self.policy.verify.tests) == FileKind::Code;
+            if is_program {
+                names.push(word.rsplit('/').next().unwrap_or(word).to_owned());
+            }
+        }
+        names
+    }
+
+    /// Whether the run ends when its plan is there.
+    pub(crate) fn only_plans(&self) -> bool {
+        self.request().is_some_and(|request| request.planning.only)
+    }
+
+    /// What came of a task, once it is settled or the run is over. One that was never begun is skipped, one that was cut
+    /// off has failed.
+    pub(crate) fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
+        let task_state = self.task_state(task)?;
+        let status = match task_state.stage() {
+            Stage::Finished { .. } => SpecTaskStatus::Completed,
+            Stage::Failed => SpecTaskStatus::Failed,
+            Stage::Skipped => SpecTaskStatus::Skipped,
+            _ if self.finished.is_none() => return None,
+            _ if task_state.attempts() == 0 => SpecTaskStatus::Skipped,
+            _ => SpecTaskStatus::Failed,
+        };
+        let result = self.notes.results.get(task).cloned().unwrap_or_default();
+        let artifacts = if status == SpecTaskStatus::Completed { result.artifacts } else { vec![] };
+        Some(TaskResult { status, artifacts, decisions: result.decisions })
+    }
+
+    /// How far the run is at `now`.
+    #[must_use]
+    pub fn progress(&self, now: Timestamp) -> Progress {
+        let stages: Vec<TaskStage> = self.task_states.iter().map(TaskState::shown).collect();
+        let count =
+            |wanted: TaskStage| stages.iter().filter(|stage| **stage == wanted).count() as u64;
+        let (completed, failed) = (count(TaskStage::Finished), count(TaskStage::Failed));
+        let (skipped, waiting) = (count(TaskStage::Skipped), count(TaskStage::Waiting));
+        let total = stages.len() as u64;
+        let settled = completed + failed + skipped;
+        // Only a run that is done is at 100; a task that failed or was left out is no progress.
+        let percent = match self.finished {
+            Some(types::Status::Done) => 100,
+            _ => (completed * 100).checked_div(total).unwrap_or(0).min(99),
+        };
+        Progress {
+            percent,
+            phase: self.phase(),
+            plan_phase: self.plan_phase(),
+            current: self.busy().map(|(task, _)| task).collect(),
+            total,
+            completed,
+            failed,
+            skipped,
+            running: total - settled - waiting,
+            waiting,
+            blockers: self.questions.iter().filter(|question| question.is_open()).count() as u64,
+            elapsed_ms: self.ended.unwrap_or(now).since(self.started),
+            remaining_ms: self.finished.map_or_else(|| self.remaining(now), |_| Some(Millis(0))),
+        }
+    }
+
+    /// The planner's own phase of the tasks that are under way; the first of them, if there are several.
+    fn plan_phase(&self) -> Option<types::PlanPhase> {
+        if self.phase() != Phase::Execution {
+            return None;
+        }
+        self.busy().filter_map(|(task, _)| self.task(self.place(&task)?)?.phase).min()
+    }
+
+    /// What the tasks that are left will take: their estimates, at the pace of those that are settled. Nothing, if
+    /// there is nothing to go by.
+    fn remaining(&self, now: Timestamp) -> Option<Millis> {
+        let plan = self.plan.as_ref()?;
+        let notes = &self.notes;
+        let mean = notes.took.0.checked_div(notes.settled);
+        let mut left: u64 = 0;
+        let mut open: u64 = 0;
+        for (task, task_state) in plan
+            .tasks
+            .iter()
+            .zip(&self.task_states)
+            .filter(|(_, task_state)| !task_state.is_settled())
+        {
+            let estimate = task.estimate_seconds.map(|seconds| Millis::seconds(seconds).0);
+            let paced = estimate.map(|estimate| match notes.estimated.0 {
+                0 => estimate,
+                known => estimate.saturating_mul(notes.took_of_estimated.0) / known,
+            });
+            let whole = paced.or(mean)?;
+            let began =
+                notes.began.get(&task.id).filter(|_| !matches!(task_state.stage(), Stage::Waiting));
+            let done = began.map_or(0, |began| now.since(*began).0);
+            left = left.saturating_add(whole.saturating_sub(done));
+            open += 1;
+        }
+        let at_once = u64::try_from(self.policy.limits.parallel_tasks).unwrap_or(1);
+        Some(Millis(left / at_once.min(open).max(1)))
+    }
+}

@@ -1,0 +1,43 @@
+//! Is the sandbox around commands strong enough for a policy? What it holds was tried outside, by attacking it; here the
+//! result is only judged.
+
+use types::{Attack, Decision, Event, IsolationLevel, Policy, Proof, RuleId};
+
+/// What came of trying, with what it means under this policy.
+#[must_use]
+pub fn judged(policy: &Policy, proof: Proof) -> Event {
+    let decision = decision(policy, &proof);
+    Event::SandboxProbed { proof, decision }
+}
+
+/// What a proof means under a policy.
+#[must_use]
+pub fn decision(policy: &Policy, proof: &Proof) -> Decision {
+    let (require, rung) = (policy.sandbox.require, proof.rung);
+    let missing = proof.missing.join("; ");
+    let (rule, reason) = if rung < require {
+        let reason = format!(
+            "commands would be held by {} here, and the policy requires {}: {missing}. \
+             `bosun doctor` shows what is there; put that right, or accept less with `require` in [sandbox]",
+            rung.as_str(),
+            require.as_str()
+        );
+        ("sandbox.refused", reason)
+    } else if rung < IsolationLevel::Full {
+        let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
+        let open = if open.is_empty() { "anything".to_owned() } else { open.join(", ") };
+        let reason = format!(
+            "the policy accepts {}, and there is {}: {missing}. A command could {open}",
+            require.as_str(),
+            rung.as_str(),
+        );
+        ("sandbox.degraded", reason)
+    } else {
+        ("sandbox.walls_held", "every attack from inside was held".to_owned())
+    };
+    let seen = proof.attacks.iter().map(|Attack { what, through }| match through {
+        None => format!("{what}: held"),
+        Some(how) => format!("{what}: {how}"),
+    });
+    Decision { rule: RuleId::fixed(rule), reason, seen: seen.collect() }
+}
