@@ -152,7 +152,7 @@ impl Graph {
     /// One line for each file: what it uses.
     fn lines(&self) -> impl Iterator<Item = String> {
         self.uses.iter().map(|(module, uses)| {
-            let uses: Vec<String> = uses.iter().map(|module| shown(module)).collect();
+            let uses: Vec<String> = uses.iter().map(shown).collect();
             format!("  {} -> {}", shown(module), uses.join(" "))
         })
     }

@@ -50,7 +50,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             }
         }
         Event::SessionCompacted { session, how, .. } => {
-            context_window::apply(attempt, *session, how)
+            context_window::apply(attempt, *session, how);
         }
         Event::WorkspaceRestored { .. } => {
             if let Some(session) = attempt.sessions.get_mut(&SessionId::ROOT) {

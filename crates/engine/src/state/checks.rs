@@ -29,7 +29,7 @@ pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
         }
         Subject::Merged => run.merged_checks.push(state),
         Subject::Landed(attempt) => {
-            change(run, &attempt.task, |task_state| task_state.proofs.push(state))
+            change(run, &attempt.task, |task_state| task_state.proofs.push(state));
         }
         Subject::Attempt(attempt) => change(run, &attempt.task, |task_state| {
             task_state.stage = Stage::Checking { commit: state.commit.clone() };
