@@ -90,10 +90,10 @@ impl Stage {
     pub(super) fn printed_run(&self) -> anyhow::Result<Option<String>> {
         let out = std::fs::read(self.place().join(OUTPUT)).unwrap_or_default();
         let out = String::from_utf8_lossy(&out);
-        // The last line may have been cut off.
+        // A line may have been cut off when the command was killed, and what recovers it prints behind that.
         let Some((first, _)) = out.split_once('\n') else { return Ok(None) };
-        let first: Value = serde_json::from_str(first).context("the first line")?;
-        Ok(first["run"].as_str().map(str::to_owned))
+        let first = serde_json::from_str::<Value>(first).ok();
+        Ok(first.and_then(|first| first["run"].as_str().map(str::to_owned)))
     }
 
     pub(super) fn place(&self) -> PathBuf {
