@@ -32,6 +32,29 @@ async fn a_move_that_was_cut_off_is_finished() {
     }
 }
 
+/// A crash while a move is finished must not cost a file that the move does not change, so such a file is not written.
+#[tokio::test]
+async fn finishing_a_move_leaves_other_files_alone() {
+    use std::os::unix::fs::MetadataExt as _;
+    let fixture = fixture(&[("a", "1\n"), ("other", "as it was\n")]).await;
+    let tree = fixture.worktree("t").await;
+    put(&tree, "a", "2\n");
+    let result = fixture.seal(&tree).await.commit;
+    let repo = &fixture.repo;
+    let other = repo.root().join("other");
+    // Its time is not the one that the index knows.
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    let file = std::fs::File::options().write(true).open(&other).expect("a file");
+    file.set_modified(long_ago).expect("another time");
+    let before = std::fs::metadata(&other).expect("a file");
+    repo.note_move(&fixture.start, &result).expect("a note");
+    std::fs::write(repo.root().join("a"), "2\n").expect("a file");
+    repo.take(&result, None).await.expect("it is finished");
+    let after = std::fs::metadata(&other).expect("a file");
+    assert_eq!((after.ino(), after.mtime()), (before.ino(), before.mtime()));
+    assert_eq!(status(repo), "");
+}
+
 #[tokio::test]
 async fn work_of_the_persons_own_is_never_taken_for_half_a_move() {
     for (name, text) in [("sub/b", "mine"), ("c", ""), ("a", "3\n")] {
