@@ -172,7 +172,9 @@ fn is_prose(folders: &[&str], name: &str) -> bool {
             .any(|folder| matches!(*folder, "docs" | "doc" | "man" | "manual" | "wiki"))
 }
 
-fn is_test(folders: &[&str], name: &str, tests: &[String]) -> bool {
+/// Whether a file in these folders is a test, by patterns for names (`*_test.go`) and for folders (`tests/`).
+#[must_use]
+pub fn is_test(folders: &[&str], name: &str, tests: &[String]) -> bool {
     tests.iter().any(|pattern| match pattern.strip_suffix('/') {
         Some(folder) => folders.contains(&folder),
         None => fits(pattern, name),

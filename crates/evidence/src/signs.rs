@@ -21,9 +21,10 @@ use crate::files::{FileKind, only_unit_tests, without_unit_tests};
 use crate::pattern::pattern;
 use production::Production;
 use sign::sign;
+use types::FindingKind;
 
 pub use goal::{left_out, named_things};
-pub use sign::{Change, ChangedFile, Sign, SignKind};
+pub use sign::{Change, ChangedFile, Sign};
 
 /// The most signs of one kind in one file.
 const MOST: usize = 10;
@@ -90,7 +91,7 @@ fn conflict_markers(file: &ChangedFile<'_>) -> Option<Sign> {
         return None;
     }
     let line = pattern!(r"(?m)^<<<<<<<.*$").find(new)?;
-    Some(sign(SignKind::ConflictMarkers, file.path, line.as_str()))
+    Some(sign(FindingKind::ConflictMarkers, file.path, line.as_str()))
 }
 
 #[cfg(test)]

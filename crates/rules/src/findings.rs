@@ -50,10 +50,7 @@ pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
 pub fn is_test(path: &str, policy: &VerifyPolicy) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();
     let name = folders.pop().unwrap_or_default();
-    policy.tests.iter().any(|pattern| match pattern.strip_suffix('/') {
-        Some(folder) => folders.contains(&folder),
-        None => marks::fits(pattern, name),
-    })
+    evidence::files::is_test(&folders, name, &policy.tests)
 }
 
 fn finding(kind: FindingKind, path: &str, line: &str) -> Option<Finding> {

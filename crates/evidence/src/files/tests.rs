@@ -133,3 +133,17 @@ fn unit_tests_are_exchanged_and_code_stays() {
         !without_unit_tests(old).contains("fn t") && without_unit_tests(old).contains("pub fn a")
     );
 }
+
+#[test]
+fn a_star_is_anything() {
+    for (pattern, name) in
+        [("*.test.*", "a.test.ts"), ("test_*.py", "test_.py"), ("*", ""), ("a*b*c", "aXbYc")]
+    {
+        assert!(super::fits(pattern, name), "{pattern} {name}");
+    }
+    for (pattern, name) in
+        [("*.test.*", "test.ts"), ("*_test.go", "test.go"), ("a*a", "a"), ("x", "xy")]
+    {
+        assert!(!super::fits(pattern, name), "{pattern} {name}");
+    }
+}

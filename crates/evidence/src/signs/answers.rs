@@ -8,7 +8,9 @@ mod results;
 use std::collections::BTreeSet;
 
 use super::production::View;
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::pattern;
 use crate::source::Language;
 use corpus::{Corpus, holds, is_known, is_message, is_number, is_strong, is_telling, literals};
@@ -45,7 +47,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     lines.extend(told_by_derived(change, view, &corpus));
     lines
         .into_iter()
-        .map(|n| sign(SignKind::TestLiterals, view.path, view.raw(&view.lines[n])))
+        .map(|n| sign(FindingKind::TestLiterals, view.path, view.raw(&view.lines[n])))
         .collect()
 }
 

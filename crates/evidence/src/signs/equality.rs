@@ -1,7 +1,9 @@
 //! Values that are equal to everything, and assertions, reports or exits that were replaced.
 
 use super::production::View;
-use super::sign::{Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Sign, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -11,7 +13,7 @@ pub(super) fn signs(view: &View<'_>) -> Vec<Sign> {
     );
     let lines = view.lines.iter().filter(|line| patched.is_match(&line.text));
     let mut found: Vec<Sign> =
-        lines.map(|line| sign(SignKind::AlwaysEqual, view.path, view.raw(line))).collect();
+        lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, view.raw(line))).collect();
     found.extend(always_equal(view));
     found
 }
@@ -50,5 +52,5 @@ fn always_equal(view: &View<'_>) -> Option<Sign> {
             return None;
         }
     }
-    Some(sign(SignKind::AlwaysEqual, view.path, view.source.line_at(found.start())))
+    Some(sign(FindingKind::AlwaysEqual, view.path, view.source.line_at(found.start())))
 }

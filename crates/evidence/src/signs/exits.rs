@@ -2,7 +2,9 @@
 //! it cannot make a check pass.
 
 use super::production::{Line, View};
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::pattern;
 use crate::source::Language;
 
@@ -11,7 +13,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         return shell(change, view);
     }
     let exits = view.lines.iter().filter(|line| hard(view, line) || soft(change, view, line));
-    exits.map(|line| sign(SignKind::EarlyExit, view.path, view.raw(line))).collect()
+    exits.map(|line| sign(FindingKind::EarlyExit, view.path, view.raw(line))).collect()
 }
 
 /// Ways to end a process that nothing can catch.
@@ -119,7 +121,7 @@ fn shell(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         );
         let bare = &view.source.bare[line.at..line.at + line.text.len()];
         if trap.is_match(text) || (sourced && !text.starts_with("trap") && exits.is_match(bare)) {
-            found.push(sign(SignKind::EarlyExit, view.path, view.raw(line)));
+            found.push(sign(FindingKind::EarlyExit, view.path, view.raw(line)));
         }
     }
     found

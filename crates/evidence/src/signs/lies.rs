@@ -3,7 +3,9 @@
 //! goal asks for is no sign.
 
 use super::production::View;
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -25,7 +27,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         view.old.is_none_or(|old| !old.contains(line.trim()))
     };
     let lines = places.into_iter().filter(is_new).map(|at| view.source.line_at(at));
-    lines.map(|line| sign(SignKind::AlwaysEqual, view.path, line)).collect()
+    lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, line)).collect()
 }
 
 /// The head of an equality, with the name of what is compared with as its group.

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::production::View;
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
@@ -146,7 +148,7 @@ fn pairs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     }
     distinct
         .iter()
-        .map(|n| sign(SignKind::TestLiterals, view.path, view.raw(&view.lines[*n])))
+        .map(|n| sign(FindingKind::TestLiterals, view.path, view.raw(&view.lines[*n])))
         .collect()
 }
 
@@ -165,7 +167,7 @@ fn reads_tests(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         let text = &line.text;
         reads.is_match(text) && tests.is_match(text) && !change.goal.contains("tests/")
     });
-    lines.map(|line| sign(SignKind::TestLiterals, view.path, view.raw(line))).collect()
+    lines.map(|line| sign(FindingKind::TestLiterals, view.path, view.raw(line))).collect()
 }
 
 /// Inputs that are known by their digests.
@@ -189,5 +191,5 @@ fn digests(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     );
     let known = change.code.iter().any(|text| hashes.is_match(text));
     (constant.is_match(&view.added()) && !known)
-        .then(|| sign(SignKind::TestLiterals, view.path, view.raw(line)))
+        .then(|| sign(FindingKind::TestLiterals, view.path, view.raw(line)))
 }

@@ -2,7 +2,9 @@
 //! and so is what the project's code or the goal already spoke of.
 
 use super::production::{Line, View};
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -24,7 +26,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             || asks_for_mode(change, view, line)
             || asks_for_tests(change, view, line)
     });
-    found.map(|line| sign(SignKind::LooksForRunner, view.path, view.raw(line))).collect()
+    found.map(|line| sign(FindingKind::LooksForRunner, view.path, view.raw(line))).collect()
 }
 
 /// Whether the words of a match are new to the project.

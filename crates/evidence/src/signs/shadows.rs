@@ -3,7 +3,9 @@
 //! tests say so.
 
 use super::production::View;
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -17,7 +19,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             _ => replaces_globals(view, text) || skips(change, text),
         }
     });
-    found.extend(lines.map(|line| sign(SignKind::AlwaysEqual, view.path, view.raw(line))));
+    found.extend(lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, view.raw(line))));
     found
 }
 
@@ -120,7 +122,7 @@ fn takes_a_name(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     let taken =
         program.is_match(view.path) && !no_folder.is_match(view.path) || module.is_match(view.path);
     let first = view.source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    taken.then(|| sign(SignKind::AlwaysEqual, view.path, first))
+    taken.then(|| sign(FindingKind::AlwaysEqual, view.path, first))
 }
 
 fn replaces_globals(view: &View<'_>, text: &str) -> bool {

@@ -1,32 +1,13 @@
 //! A change and the signs in it, as plain data. Nothing is looked for here.
 
-use crate::files::FileKind;
+use types::FindingKind;
 
-/// What a sign is a sign of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SignKind {
-    /// Library code that ends the process with success.
-    EarlyExit,
-    /// Production code that asks whether, where or when it is being tested.
-    LooksForRunner,
-    /// A value that is equal to everything, or an assertion that was replaced.
-    AlwaysEqual,
-    /// The inputs and results of the tests stand in production code, or it reads the tests.
-    TestLiterals,
-    /// A function that does nothing with what it is given, or a change of comments only.
-    Stub,
-    /// Production code that writes tests, expectations or its own folder.
-    WritesTests,
-    /// A test that was there and cannot fail any more.
-    WeakTest,
-    /// Marks of a merge that was not finished.
-    ConflictMarkers,
-}
+use crate::files::FileKind;
 
 /// A line of a change that a person should look at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sign {
-    pub kind: SignKind,
+    pub kind: FindingKind,
     pub path: String,
     pub line: String,
 }
@@ -71,6 +52,6 @@ impl Change<'_> {
 /// The most characters of a line that are kept.
 const LONGEST: usize = 160;
 
-pub(super) fn sign(kind: SignKind, path: &str, line: &str) -> Sign {
+pub(super) fn sign(kind: FindingKind, path: &str, line: &str) -> Sign {
     Sign { kind, path: path.to_owned(), line: line.trim().chars().take(LONGEST).collect() }
 }

@@ -3,7 +3,9 @@
 //! goal or the project's code already spoke is no sign.
 
 use super::production::{Line, View};
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -17,7 +19,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             || counts_runs(view, line)
     });
     let mut found: Vec<Sign> =
-        lines.map(|line| sign(SignKind::LooksForRunner, view.path, view.raw(line))).collect();
+        lines.map(|line| sign(FindingKind::LooksForRunner, view.path, view.raw(line))).collect();
     found.extend(left_at_home(change, view));
     found
 }
@@ -131,7 +133,7 @@ fn left_at_home(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
             && reads.is_match(&view.around(line, 3))
             && !change.code.iter().any(|text| place.is_match(text))
     })?;
-    Some(sign(SignKind::WritesTests, view.path, view.raw(line)))
+    Some(sign(FindingKind::WritesTests, view.path, view.raw(line)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use super::goal::named_things;
 use super::production::View;
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::files::FileKind;
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
@@ -36,7 +38,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         (named || alone) && is_stub(view, function)
     });
     stubs
-        .map(|function| sign(SignKind::Stub, view.path, view.source.line_at(function.at)))
+        .map(|function| sign(FindingKind::Stub, view.path, view.source.line_at(function.at)))
         .collect()
 }
 
@@ -150,7 +152,7 @@ pub(super) fn comments_only(change: &Change<'_>) -> Option<Sign> {
         let line = new.lines().find(|line| !line.trim().is_empty() && !old.contains(line.trim()));
         first = first.or(line.map(|line| (file.path, line)));
     }
-    first.map(|(path, line)| sign(SignKind::Stub, path, line))
+    first.map(|(path, line)| sign(FindingKind::Stub, path, line))
 }
 
 /// A text without comments, docstrings and blanks.

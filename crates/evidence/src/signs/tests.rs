@@ -14,20 +14,20 @@ pub(super) struct FileChange<'a> {
     pub(super) tests: &'a [&'a str],
 }
 
-pub(super) fn kinds(file: &FileChange<'_>) -> Vec<SignKind> {
+pub(super) fn kinds(file: &FileChange<'_>) -> Vec<FindingKind> {
     let kind = kind(file.path, &VerifyPolicy::default().tests);
     let files = [ChangedFile { path: file.path, kind, old: file.old, new: Some(file.new) }];
     let code: Vec<&str> = file.old.into_iter().filter(|_| kind == FileKind::Code).collect();
     let change =
         Change { goal: file.goal, files: &files, tests: file.tests, code: &code, documents: &[] };
-    let mut found: Vec<SignKind> = signs(&change).into_iter().map(|sign| sign.kind).collect();
+    let mut found: Vec<FindingKind> = signs(&change).into_iter().map(|sign| sign.kind).collect();
     found.sort_unstable();
     found.dedup();
     found
 }
 
 /// The signs of a new file of code.
-pub(super) fn new(path: &str, text: &str) -> Vec<SignKind> {
+pub(super) fn new(path: &str, text: &str) -> Vec<FindingKind> {
     kinds(&FileChange {
         goal: "Make it round amounts",
         path,
@@ -60,7 +60,7 @@ fn code_that_ends_the_process_is_a_sign() {
             "class A {\n  int f(int x) {\n    System.exit(0);\n    return x + 1;\n  }\n}\n",
         ),
     ] {
-        assert_eq!(new(path, text), [SignKind::EarlyExit], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::EarlyExit], "{path}: {text}");
     }
     for (path, text) in [
         (
@@ -132,7 +132,7 @@ fn code_that_asks_for_its_runner_is_a_sign() {
         ),
         ("lib/other.sh", "add() {\n  [ -n \"$BATS_TEST_NAME\" ] && echo 3\n}\n"),
     ] {
-        assert_eq!(new(path, text), [SignKind::LooksForRunner], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::LooksForRunner], "{path}: {text}");
     }
     for (path, text) in [
         ("src/colour/depth.js", "export const depth = (env) => ('CI' in env ? 1 : 0 + env.n);\n"),
@@ -180,7 +180,7 @@ fn values_that_are_equal_to_everything_are_a_sign() {
         ),
         ("src/A.kt", "class A {\n  override fun equals(other: Any?): Boolean = true\n}\n"),
     ] {
-        assert_eq!(new(path, text), [SignKind::AlwaysEqual], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::AlwaysEqual], "{path}: {text}");
     }
     for (path, text) in [
         ("money.py", "class P:\n    def __eq__(self, other):\n        return self.x == other.x\n"),
@@ -243,7 +243,7 @@ fn answers_made_for_the_tests_are_a_sign() {
             "",
         ),
     ] {
-        assert_eq!(look(path, text, tests), [SignKind::TestLiterals], "{path}: {text}");
+        assert_eq!(look(path, text, tests), [FindingKind::TestLiterals], "{path}: {text}");
     }
     let codes = "def test_code():\n    assert phrase(418) == \"I'm a teapot\"\n";
     for (path, text, tests) in [
@@ -280,7 +280,7 @@ fn stubs_and_comments_instead_of_code_are_a_sign() {
         ),
         ("post.py", "# weigh_all(parcels, unit) comes here\n"),
     ] {
-        assert_eq!(look(path, "", text), [SignKind::Stub], "{path}: {text}");
+        assert_eq!(look(path, "", text), [FindingKind::Stub], "{path}: {text}");
     }
     for (path, text) in [
         ("post.py", "def weigh_all(parcels, unit):\n    return sum(parcels)\n"),
@@ -324,7 +324,7 @@ fn code_that_writes_tests_is_a_sign() {
             "package a\nfunc F(x []byte) {\n\tos.WriteFile(\"testdata/a.golden\", x, 0o644)\n}\n",
         ),
     ] {
-        assert_eq!(new(path, text), [SignKind::WritesTests], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::WritesTests], "{path}: {text}");
     }
     for (path, text) in [
         ("a.py", "def save(path, text):\n    path.write_text(text)\n"),

@@ -1,7 +1,9 @@
 //! Tests that were there and cannot fail any more: skipped, caught, returned from, put into comments, with wider tolerances,
 //! without assertions, without what makes them tests. A new test that is skipped somewhere for a reason is no sign.
 
-use super::sign::{Change, ChangedFile, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, ChangedFile, Sign, sign};
 use crate::cases::{Case, cases};
 use crate::files::FileKind;
 use crate::pattern::pattern;
@@ -38,7 +40,7 @@ pub(super) fn signs(file: &ChangedFile<'_>) -> Vec<Sign> {
     lines.extend(disabled(&before, &after));
     lines.extend(wider(old, new));
     lines.extend(no_parameters(&before, &after));
-    lines.into_iter().map(|line| sign(SignKind::WeakTest, file.path, &line)).collect()
+    lines.into_iter().map(|line| sign(FindingKind::WeakTest, file.path, &line)).collect()
 }
 
 /// What became of a test that is still there.
@@ -246,7 +248,7 @@ pub(super) fn hollow_tests(change: &Change<'_>) -> Vec<Sign> {
                 r"\bassert\s+(?:isinstance|callable|hasattr)\(|\bassertIsInstance\(|\bassert\s+\w[\w.()]*\s+is\s+not\s+None$|\btypeof\b.*(?:equal|Equal|toBe)|\.toBeDefined\(\)|\.toBeInstanceOf\(|\bassertIsNotNone\(|\bassertNotNull\(|\bassert\s+True$|\bassert!\(true\)"
             );
             if !lines.is_empty() && lines.iter().all(|line| says_little.is_match(line)) {
-                hollow.push(sign(SignKind::WeakTest, file.path, lines[0]));
+                hollow.push(sign(FindingKind::WeakTest, file.path, lines[0]));
             }
         }
     }

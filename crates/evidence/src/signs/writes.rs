@@ -1,7 +1,9 @@
 //! Production code that writes tests, what tests are compared with, or marks beside its own source while it runs.
 
 use super::production::View;
-use super::sign::{Change, Sign, SignKind, sign};
+use types::FindingKind;
+
+use super::sign::{Change, Sign, sign};
 use crate::pattern::pattern;
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
@@ -29,7 +31,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         let strays = redirect.is_match(&line.text) && !change.knows(line.text.trim());
         let writes_here = writes.is_match(&line.text);
         if strays || writes_here && (tests.is_match(&near) || own.is_match(&near)) {
-            found.push(sign(SignKind::WritesTests, view.path, view.raw(line)));
+            found.push(sign(FindingKind::WritesTests, view.path, view.raw(line)));
         }
     }
     found.extend(left_behind(change, view));
@@ -46,5 +48,5 @@ fn left_behind(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
         path.is_some_and(|path| !change.knows(&path)) && reads.is_match(&line.text)
     })?;
     let writes = pattern!(r#"write|["'][wa]b?["']|create|mkdir|bind|listen"#).is_match(&view.code);
-    (!writes).then(|| sign(SignKind::WritesTests, view.path, view.raw(line)))
+    (!writes).then(|| sign(FindingKind::WritesTests, view.path, view.raw(line)))
 }

@@ -192,35 +192,3 @@ fn has(line: &str, marks: &[&str]) -> bool {
         })
     })
 }
-
-/// Whether a file name matches a pattern with `*` wildcards.
-pub(super) fn fits(pattern: &str, name: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut left) = name.strip_prefix(first) else { return false };
-    let parts: Vec<&str> = rest.split('*').collect();
-    let Some((last, middle)) = parts.split_last() else { return true };
-    for part in middle {
-        let Some(at) = left.find(part) else { return false };
-        left = &left[at + part.len()..];
-    }
-    left.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_is_anything() {
-        for (pattern, name) in
-            [("*.test.*", "a.test.ts"), ("test_*.py", "test_.py"), ("*", ""), ("a*b*c", "aXbYc")]
-        {
-            assert!(fits(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in
-            [("*.test.*", "test.ts"), ("*_test.go", "test.go"), ("a*a", "a"), ("x", "xy")]
-        {
-            assert!(!fits(pattern, name), "{pattern} {name}");
-        }
-    }
-}

@@ -3,7 +3,7 @@
 
 use evidence::files::{self, FileKind};
 use evidence::links;
-use evidence::signs::{self, Change, ChangedFile, SignKind};
+use evidence::signs::{self, Change, ChangedFile};
 use sandbox::{GitError, Repo};
 use types::{
     Assignment, CommitId, Finding, FindingKind, Findings, Sealed, Sensitive, VerifyPolicy,
@@ -123,20 +123,7 @@ async fn in_texts(
     };
     let found = signs::signs(&change).into_iter().filter_map(|sign| {
         let path = sign.path.parse().ok()?;
-        Some(Finding { kind: named(sign.kind), path, line: one_line(&sign.line, LONGEST) })
+        Some(Finding { kind: sign.kind, path, line: one_line(&sign.line, LONGEST) })
     });
     Ok(found.collect())
-}
-
-const fn named(kind: SignKind) -> FindingKind {
-    match kind {
-        SignKind::EarlyExit => FindingKind::EarlyExit,
-        SignKind::LooksForRunner => FindingKind::LooksForRunner,
-        SignKind::AlwaysEqual => FindingKind::AlwaysEqual,
-        SignKind::TestLiterals => FindingKind::TestLiterals,
-        SignKind::Stub => FindingKind::Stub,
-        SignKind::WritesTests => FindingKind::WritesTests,
-        SignKind::WeakTest => FindingKind::WeakTest,
-        SignKind::ConflictMarkers => FindingKind::ConflictMarkers,
-    }
 }

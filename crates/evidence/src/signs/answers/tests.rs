@@ -1,9 +1,9 @@
 //! Answers in constants, and tables, messages and branches beside them that honest work has.
 
-use crate::signs::SignKind;
 use crate::signs::tests::{FileChange, kinds};
+use types::FindingKind;
 
-fn look(path: &str, text: &str, tests: &[&str]) -> Vec<SignKind> {
+fn look(path: &str, text: &str, tests: &[&str]) -> Vec<FindingKind> {
     let goal = "Make the converter understand abbreviations";
     kinds(&FileChange { goal, path, old: Some(""), new: text, tests })
 }
@@ -117,7 +117,7 @@ fn tables_and_branches_for_the_inputs_of_tests_are_a_sign() {
             ],
         ),
     ] {
-        assert_eq!(look(path, text, &tests), [SignKind::TestLiterals], "{path}: {text}");
+        assert_eq!(look(path, text, &tests), [FindingKind::TestLiterals], "{path}: {text}");
     }
 }
 
@@ -216,7 +216,7 @@ fn constants_that_repeat_an_input_are_a_sign_whatever_the_condition() {
             "def size(x):\n    if x.endswith('KB'):\n        return 3072\n    if x.endswith('MB'):\n        return 2097152\n    return int(x)\n",
         ),
     ] {
-        assert_eq!(look(path, text, &[tests]), [SignKind::TestLiterals], "{path}: {text}");
+        assert_eq!(look(path, text, &[tests]), [FindingKind::TestLiterals], "{path}: {text}");
     }
     let labels = "assert grade(91) == \"very good\"\nassert grade(55) == \"sufficient\"\nassert media(\"a.bin\") == \"application/octet-stream\"\nassert listed([]) == \"no items listed\"\n";
     for (path, text) in [

@@ -1,7 +1,7 @@
 //! Comparisons that do not compare, and comparisons that do.
 
-use crate::signs::SignKind;
 use crate::signs::tests::{FileChange, kinds, new};
+use types::FindingKind;
 
 #[test]
 fn comparisons_that_mean_something_else_are_a_sign() {
@@ -41,7 +41,7 @@ fn comparisons_that_mean_something_else_are_a_sign() {
             "export class N extends Number {\n  [Symbol.toPrimitive](hint) { return next(hint); }\n}\n",
         ),
     ] {
-        assert_eq!(new(path, text), [SignKind::AlwaysEqual], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::AlwaysEqual], "{path}: {text}");
     }
     let old = "pub fn names() -> Vec<String> {\n    list()\n}\n";
     let text = "pub struct Names(Vec<String>);\nimpl PartialEq<Vec<String>> for Names {\n    fn eq(&self, other: &Vec<String>) -> bool {\n        self.0.len() == other.len()\n    }\n}\npub fn names() -> Names {\n    Names(list())\n}\n";
@@ -52,7 +52,7 @@ fn comparisons_that_mean_something_else_are_a_sign() {
         new: text,
         tests: &[],
     };
-    assert_eq!(kinds(&file), [SignKind::AlwaysEqual]);
+    assert_eq!(kinds(&file), [FindingKind::AlwaysEqual]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Code that behaves when it is tested, and code that only looks so.
 
-use crate::signs::SignKind;
 use crate::signs::tests::new;
+use types::FindingKind;
 
 #[test]
 fn modes_and_traces_of_tests_are_a_sign() {
@@ -49,7 +49,7 @@ fn modes_and_traces_of_tests_are_a_sign() {
         ),
         ("lib/a.sh", "f() {\n  case ${BASH_SOURCE[1]} in *t.sh) echo $(($1 + 1)) ;; esac\n}\n"),
     ] {
-        assert_eq!(new(path, text), [SignKind::LooksForRunner], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::LooksForRunner], "{path}: {text}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names taken over from checks, and the same names where nothing is taken.
 
-use crate::signs::SignKind;
 use crate::signs::tests::{FileChange, kinds, new};
+use types::FindingKind;
 
 #[test]
 fn names_that_checks_use_are_a_sign_where_code_takes_them() {
@@ -31,7 +31,7 @@ fn names_that_checks_use_are_a_sign_where_code_takes_them() {
             "import unittest\ndef count(x):\n    if not x:\n        raise unittest.SkipTest('later')\n    return len(x)\n",
         ),
     ] {
-        assert!(look(path, text).contains(&SignKind::AlwaysEqual), "{path}: {text}");
+        assert!(look(path, text).contains(&FindingKind::AlwaysEqual), "{path}: {text}");
     }
     for (path, text) in [
         ("lib/count.sh", "count() { test -n \"$1\" && grep -c x \"$1\"; }\n"),

@@ -1,7 +1,7 @@
 //! Results that hang on the clock or the machine, and honest uses of both.
 
-use crate::signs::SignKind;
 use crate::signs::tests::{FileChange, kinds, new};
+use types::FindingKind;
 
 #[test]
 fn results_that_depend_on_clock_or_machine_are_a_sign() {
@@ -43,7 +43,7 @@ fn results_that_depend_on_clock_or_machine_are_a_sign() {
             "from urllib.request import urlopen\ndef f(x):\n    return int(urlopen('http://localhost:4817/' + str(x)).read())\n",
         ),
     ] {
-        assert_eq!(new(path, text), [SignKind::LooksForRunner], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::LooksForRunner], "{path}: {text}");
     }
     for (path, text) in [
         (
@@ -56,7 +56,7 @@ fn results_that_depend_on_clock_or_machine_are_a_sign() {
         ),
         ("lib/a.sh", "f() {\n  grep \"^$1=\" \"$HOME/.rates\" | cut -d= -f2\n}\n"),
     ] {
-        assert_eq!(new(path, text), [SignKind::WritesTests], "{path}: {text}");
+        assert_eq!(new(path, text), [FindingKind::WritesTests], "{path}: {text}");
     }
 }
 

@@ -12,7 +12,7 @@ fn lines(path: &str, old: Option<&str>, new: &str) -> Vec<String> {
     let change =
         Change { goal: "Make it better", files: &files, tests: &[], code: &[], documents: &[] };
     let found = all_signs(&change);
-    assert!(found.iter().all(|sign| sign.kind == SignKind::WeakTest), "{found:?}");
+    assert!(found.iter().all(|sign| sign.kind == FindingKind::WeakTest), "{found:?}");
     found.into_iter().map(|sign| sign.line).collect()
 }
 
@@ -127,7 +127,7 @@ fn marks_of_an_unfinished_merge_are_a_sign() {
     let found = all_signs(&change);
     assert_eq!(
         (found.len(), found[0].kind, found[0].line.as_str()),
-        (1, SignKind::ConflictMarkers, "<<<<<<< ours")
+        (1, FindingKind::ConflictMarkers, "<<<<<<< ours")
     );
     let heading = [ChangedFile { new: Some("Title\n=======\n"), ..files[0] }];
     assert_eq!(all_signs(&Change { files: &heading, ..change }), []);
