@@ -1,6 +1,7 @@
 //! The stages of a run, from admission to the report. Each reads the state and returns events; none changes anything, and
 //! none is known to the state below. `coordinator/decide.rs` has their order.
 
+pub(crate) mod advice;
 pub(crate) mod baseline;
 pub(crate) mod brief;
 pub(crate) mod brief_json;

@@ -1,6 +1,7 @@
 //! Contracts for JSON replies: each is parsed from the text of a reply and either holds or is a fault. Judges shape,
 //! sizes and paths only; an agent's claims about itself are never believed.
 
+mod advice;
 mod dev;
 mod edits;
 mod object;
@@ -13,6 +14,7 @@ mod verdict;
 use serde_json::{Value, json};
 use types::{Brief, Contract, Contracts, Fault, FaultClass, ReplyRule, VerifyPolicy};
 
+pub use advice::{Advice, Opinion};
 pub use reply::{Taken, Write, outside};
 pub use verdict::{Passing, Verdict};
 
@@ -60,6 +62,7 @@ fn taken(
         Contract::IntentSpec => spec::take(&object, &input, policy),
         Contract::DevOutput => dev::take(&object, &input, policy, &brief.scope),
         Contract::Verdict => verdict::take(&object, &input, policy).map_err(Invalid::Shape),
+        Contract::Advice => advice::take(&object, policy).map_err(Invalid::Shape),
     };
     match taken {
         Ok(taken) => Ok(Taken { overlooked: object.overlooked, ..taken }),

@@ -92,12 +92,20 @@ fn crew(policy: &Policy, found: &mut Vec<String>) {
     }
 }
 
-/// Reports a reviewer without a report or verdict contract.
+/// Reports a reviewer without a report or verdict contract, and an adviser without one for advice.
 fn contracts(policy: &Policy, found: &mut Vec<String>) {
-    let Some(role) = policy.review.as_ref().map(|review| &review.role) else { return };
-    let contract = policy.roles.get(role).and_then(|role| role.reply).map(|reply| reply.contract);
-    if !matches!(contract, Some(Contract::Report | Contract::Verdict)) {
+    let contract = |role: &RoleId| Some(policy.roles.get(role)?.reply?.contract);
+    if let Some(role) = policy.review.as_ref().map(|review| &review.role)
+        && !matches!(contract(role), Some(Contract::Report | Contract::Verdict))
+    {
         found.push(format!("review.role is {role}, who answers with no report and no verdict"));
+    }
+    if let Some(role) = policy.adviser.as_ref().map(|adviser| &adviser.role)
+        && contract(role) != Some(Contract::Advice)
+    {
+        found.push(format!(
+            "adviser.role is {role}, which needs reply = {{ contract = \"advice\" }} in [roles.{role}]"
+        ));
     }
 }
 

@@ -11,9 +11,10 @@ use types::{Family, WorkPath};
 /// Where a project keeps its own prompts, from its top.
 pub const PROMPTS: &str = ".bosun/prompts";
 /// What ships, by file name.
-const SHIPPED: [(&str, &str); 18] = [
+const SHIPPED: [(&str, &str); 19] = [
     ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),
     ("audited/product.md", include_str!("../../../prompts/audited/product.md")),
+    ("adviser.md", include_str!("../../../prompts/adviser.md")),
     ("audited/qa.md", include_str!("../../../prompts/audited/qa.md")),
     ("base.md", include_str!("../../../prompts/base.md")),
     ("coder.md", include_str!("../../../prompts/coder.md")),

@@ -30,6 +30,8 @@ pub enum Contract {
     DevOutput,
     /// A judgement of that, requirement by requirement, with evidence.
     Verdict,
+    /// `{verdict, reason, questions}`: an adviser's opinion of a request.
+    Advice,
 }
 
 impl Contract {
@@ -42,6 +44,7 @@ impl Contract {
             Self::IntentSpec => "intent_spec",
             Self::DevOutput => "dev_output",
             Self::Verdict => "verdict",
+            Self::Advice => "advice",
         }
     }
 }
@@ -126,6 +129,13 @@ impl Default for Contracts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewPolicy {
+    pub role: RoleId,
+}
+
+/// The part `[adviser]` of a policy: a model's opinion of a request that the rules accept. It can only add questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdviserPolicy {
     pub role: RoleId,
 }
 

@@ -122,6 +122,15 @@ pub enum Event {
     /// The attempt's result, or the attempt itself, was not good enough.
     #[serde(rename = "task.rejected")]
     TaskRejected { attempt: AttemptId, fault: Fault },
+    /// An adviser gave its opinion of the request, or none. A request that the rules accept stays accepted.
+    #[serde(rename = "request.advised")]
+    RequestAdvised {
+        attempt: AttemptId,
+        /// What the person is asked; empty if there is no objection.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        questions: Vec<String>,
+        decision: Decision,
+    },
     /// What is wanted and how it will be seen, before anything is made. From here on it does not change.
     #[serde(rename = "spec.written")]
     SpecWritten { spec: Value, digest: Digest, decision: Decision },

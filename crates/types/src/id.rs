@@ -97,6 +97,12 @@ impl TaskId {
         Self::trusted("plan")
     }
 
+    /// The reserved task under which an adviser looks at the request.
+    #[must_use]
+    pub fn advice() -> Self {
+        Self::trusted("advice")
+    }
+
     /// The reserved task of an open conversation.
     #[must_use]
     pub fn chat() -> Self {

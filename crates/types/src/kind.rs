@@ -26,6 +26,7 @@ impl Event {
             Self::TaskRejected { .. } => "task.rejected",
             Self::SpecWritten { .. } => "spec.written",
             Self::TaskReviewed { .. } => "task.reviewed",
+            Self::RequestAdvised { .. } => "request.advised",
             Self::TaskFinished { .. } => "task.finished",
             Self::TaskFailed { .. } => "task.failed",
             Self::TaskSkipped { .. } => "task.skipped",

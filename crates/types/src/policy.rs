@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, FaultClass, GateRule,
-    IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef, Permission,
+    AdmissionRule, AdviserPolicy, Budget, Check, ContextRule, Contracts, Escalation, FaultClass,
+    GateRule, IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef, Permission,
     PermitRule, PlanPolicy, ProjectType, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
     RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile, VerifyPolicy,
     WorkspacePolicy,
@@ -91,6 +91,9 @@ pub struct Policy {
     /// Who looks at a result after its checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewPolicy>,
+    /// The role that is asked for its opinion of a request before anything is planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adviser: Option<AdviserPolicy>,
     /// Whether an Intent Spec stands between the request and the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<IntentPolicy>,

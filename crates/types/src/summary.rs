@@ -75,6 +75,10 @@ impl Event {
                 let id = spec.get("spec_id").and_then(serde_json::Value::as_str);
                 format!("{} {}, {}", word(id.unwrap_or("spec")), digest.short(), decision.rule)
             }
+            Self::RequestAdvised { attempt, questions, decision } => {
+                let how = if questions.is_empty() { "no objection" } else { "asks" };
+                format!("{attempt} {how}, {}", rule(decision))
+            }
             Self::TaskReviewed { attempt, review, passed, decision, .. } => {
                 let how = if *passed { "passed" } else { "did not pass" };
                 format!("{attempt} {how} by {review}, {}", rule(decision))

@@ -1,16 +1,16 @@
-//! The only place where the state of an attempt changes: one arm for each event of an attempt's log. An event that
-//! does not fit the state is passed over, so that any log can be folded.
+//! The only place where the state of an attempt changes: one arm for each event. An event that does not fit the state
+//! changes nothing, so any log can be folded.
 
 use std::sync::Arc;
 
 use types::{
-    Access, Brief, Call, CallId, CallOutcome, Decision, Event, ExactCall, FileState, Inspection,
-    Listed, Message, ModelReply, Part, Policy, Recovered, Sealed, SessionEnd, SessionId, Source,
-    Spend, StopReason, Telling, Timestamp, Used,
+    Access, Answer, AskAgain, Asking, Brief, Call, CallId, CallOutcome, Decision, Event, ExactCall,
+    Fault, FileState, Inspection, Listed, Message, ModelReply, Part, Policy, Recovered, Sealed,
+    SessionEnd, SessionId, Source, Spend, StopReason, Telling, Timestamp, Used,
 };
 
 use super::booking::{count, hold, settle};
-use super::session::{CallState, PendingCall, Resting, Session, SessionPhase};
+use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{Attempt, away, booking, context_window, json_reply, loop_detection, question};
 
 /// What the model is told when a person took something back.
@@ -58,24 +58,33 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             }
         }
         Event::SandboxProbed { proof, .. } => attempt.proof = Some(proof.clone()),
-        Event::ModelAsked { .. } | Event::ModelReplied { .. } | Event::ModelFailed { .. } => {
-            turn(attempt, event, at);
+        Event::ModelAsked { session, turn, reserved, max_output, summary, .. } => {
+            hold(attempt, *session, *reserved);
+            if let Some(session) = attempt.sessions.get_mut(session) {
+                session.asking(*turn, *max_output, *reserved, *summary, at);
+            }
         }
-        Event::QuestionAsked { .. } | Event::QuestionAnswered { .. } => {
-            question::apply(attempt, event, at);
+        Event::ModelReplied { session, reply, inspections, exact, .. } => {
+            replied(attempt, *session, reply, (inspections, exact), at);
+        }
+        Event::ModelFailed { session, fault, again, .. } => {
+            failed(attempt, *session, fault, again.as_deref(), at);
+        }
+        Event::QuestionAsked { question, text, decision, call, files, terms, .. } => {
+            let (text, decision) = (text.clone(), decision.clone());
+            let (question, files, terms) = (*question, files.clone(), terms.clone());
+            let asking = Asking { question, text, decision, files, terms };
+            question::apply_asked(attempt, *call, &asking);
+        }
+        Event::QuestionAnswered { question, by, text, .. } => {
+            let said = Answer { by: by.clone(), text: text.clone() };
+            question::apply_answered(attempt, *question, &said, at);
         }
         Event::AttemptSealed { commit, changes, findings } => {
             let (commit, changes, findings) = (commit.clone(), changes.clone(), findings.clone());
             attempt.sealed = Some(Sealed { commit, changes, findings });
         }
         Event::SealFailed { fault } => attempt.seal_fault = Some(fault.clone()),
-        _ => called(attempt, event, at),
-    }
-}
-
-/// What becomes of calls. The rest belongs to the run's log.
-fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
-    match event {
         Event::ToolStarted { call, .. } => {
             let session = attempt.sessions.get_mut(&call.session);
             let slots = session.into_iter().flat_map(|session| &mut session.round);
@@ -84,27 +93,7 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             }
         }
         Event::ToolRefused { call, outcome, decision, tool, violation } => {
-            if *violation {
-                attempt.violations = attempt.violations.saturating_add(1);
-            }
-            let counts = *violation || *outcome == CallOutcome::Refused;
-            if counts && attempt.denied.len() < MOST_DENIED {
-                // What was tried is said of what counts; of the rest, that it was not allowed.
-                let what = if *violation { decision.seen.join(" ") } else { tool.clone() };
-                attempt.denied.push(format!("{call} {what}: {}", decision.rule));
-            }
-            if *outcome == CallOutcome::Refused
-                && attempt.policy.session.ends_after.contains_key(&decision.rule)
-            {
-                *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
-            }
-            note_change(attempt, *call, *outcome, &decision.reason);
-            if decision.rule.as_str() == super::call_events::AFTER_FAILED_CHANGE
-                && let Some(session) = attempt.sessions.get_mut(&call.session)
-            {
-                session.repeats.sent_back = true;
-            }
-            answer(attempt, *call, *outcome, &decision.reason, &[]);
+            refused(attempt, *call, *outcome, decision, tool, *violation);
         }
         Event::ToolFinished { call, outcome, output, images, files, .. } => {
             remember(attempt, files);
@@ -112,18 +101,84 @@ fn called(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             answer(attempt, *call, *outcome, &output.text, images);
         }
         Event::ToolLost { call, workspace, recovered } => {
-            let became = match recovered {
-                None => "Whether it took effect is not known.",
-                Some(Recovered::Finished) => "All its changes are made; do not make them again.",
-                Some(Recovered::Undone) => "None of its changes is made; they were taken back.",
-            };
-            let text = format!(
-                "This call was cut off when the program stopped. {became} The workspace now shows:\n{workspace}"
-            );
+            let text = lost(workspace, *recovered);
             answer(attempt, *call, CallOutcome::of(*recovered), &text, &[]);
         }
-        _ => {}
+        // These stand in the log of the run.
+        Event::RunRequested { .. }
+        | Event::RunAccepted { .. }
+        | Event::RunRefused { .. }
+        | Event::RequestAdvised { .. }
+        | Event::RunRouted { .. }
+        | Event::RunCancelled { .. }
+        | Event::RunFinished { .. }
+        | Event::ResultSettled { .. }
+        | Event::ContextSelected { .. }
+        | Event::PlanAdopted { .. }
+        | Event::PlanRefused { .. }
+        | Event::AttemptStarted { .. }
+        | Event::AttemptFinished { .. }
+        | Event::CheckStarted { .. }
+        | Event::CheckFinished { .. }
+        | Event::TaskVerified { .. }
+        | Event::TaskRejected { .. }
+        | Event::SpecWritten { .. }
+        | Event::TaskReviewed { .. }
+        | Event::TaskFinished { .. }
+        | Event::TaskFailed { .. }
+        | Event::TaskSkipped { .. }
+        | Event::RetryScheduled { .. }
+        | Event::RetryReleased { .. }
+        | Event::MergeStarted { .. }
+        | Event::MergeFinished { .. }
+        | Event::GatePassed { .. }
+        | Event::GateBlocked { .. }
+        | Event::BudgetWarned { .. }
+        | Event::BudgetExhausted { .. }
+        | Event::BudgetRaised { .. } => {}
     }
+}
+
+fn refused(
+    attempt: &mut Attempt,
+    call: CallId,
+    outcome: CallOutcome,
+    decision: &Decision,
+    tool: &str,
+    violation: bool,
+) {
+    if violation {
+        attempt.violations = attempt.violations.saturating_add(1);
+    }
+    let counts = violation || outcome == CallOutcome::Refused;
+    if counts && attempt.denied.len() < MOST_DENIED {
+        // A violation is listed with what was tried, any other call with its tool alone.
+        let what = if violation { decision.seen.join(" ") } else { tool.to_owned() };
+        attempt.denied.push(format!("{call} {what}: {}", decision.rule));
+    }
+    let ends = &attempt.policy.session.ends_after;
+    if outcome == CallOutcome::Refused && ends.contains_key(&decision.rule) {
+        *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
+    }
+    note_change(attempt, call, outcome, &decision.reason);
+    if decision.rule.as_str() == super::call_events::AFTER_FAILED_CHANGE
+        && let Some(session) = attempt.sessions.get_mut(&call.session)
+    {
+        session.repeats.sent_back = true;
+    }
+    answer(attempt, call, outcome, &decision.reason, &[]);
+}
+
+/// The result of a call that was interrupted, for the model.
+fn lost(workspace: &str, recovered: Option<Recovered>) -> String {
+    let became = match recovered {
+        None => "Whether it took effect is not known.",
+        Some(Recovered::Finished) => "All its changes are made; do not make them again.",
+        Some(Recovered::Undone) => "None of its changes is made; they were taken back.",
+    };
+    format!(
+        "This call was cut off when the program stopped. {became} The workspace now shows:\n{workspace}"
+    )
 }
 
 fn started(
@@ -206,46 +261,25 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
     }
 }
 
-/// Asking the model, and what comes of it.
-fn turn(attempt: &mut Attempt, event: &Event, at: Timestamp) {
-    match event {
-        Event::ModelAsked { session, turn, reserved, max_output, summary, .. } => {
-            hold(attempt, *session, *reserved);
-            if let Some(session) = attempt.sessions.get_mut(session) {
-                session.turn = *turn;
-                session.asked_output = max_output.unwrap_or(session.most_output);
-                if session.phase == SessionPhase::Idle && !summary {
-                    // The work on an input that was stopped goes on; its time begins anew.
-                    (session.began, session.stopped) = (at, None);
-                }
-                let resting = match session.phase {
-                    SessionPhase::Waiting { summary: Some(resting), .. } => resting,
-                    SessionPhase::Idle => Resting::Yes,
-                    _ => Resting::No,
-                };
-                let summary = summary.then_some(resting);
-                session.phase = SessionPhase::Asking { reserved: *reserved, summary };
-            }
-        }
-        Event::ModelReplied { session, reply, inspections, exact, .. } => {
-            replied(attempt, *session, reply, (inspections, exact), at);
-        }
-        Event::ModelFailed { session, fault, again, .. } => {
-            let Some(asked) = attempt.sessions.get_mut(session) else { return };
-            let SessionPhase::Asking { reserved, summary } = asked.phase else { return };
-            away::failed(asked, fault, again.as_deref(), summary, at);
-            let used = fault.used.as_deref();
-            let spent = Spend {
-                tokens: used.map_or(0, |used| used.usage.total()),
-                money: used.and_then(|used| used.cost).unwrap_or_default(),
-                calls: 1,
-            };
-            settle(attempt, *session, reserved, spent);
-            if let Some(used) = used {
-                count(attempt, used.marked(), used.cost);
-            }
-        }
-        _ => {}
+fn failed(
+    attempt: &mut Attempt,
+    id: SessionId,
+    fault: &Fault,
+    again: Option<&AskAgain>,
+    at: Timestamp,
+) {
+    let Some(asked) = attempt.sessions.get_mut(&id) else { return };
+    let SessionPhase::Asking { reserved, summary } = asked.phase else { return };
+    away::failed(asked, fault, again, summary, at);
+    let used = fault.used.as_deref();
+    let spent = Spend {
+        tokens: used.map_or(0, |used| used.usage.total()),
+        money: used.and_then(|used| used.cost).unwrap_or_default(),
+        calls: 1,
+    };
+    settle(attempt, id, reserved, spent);
+    if let Some(used) = used {
+        count(attempt, used.marked(), used.cost);
     }
 }
 

@@ -137,34 +137,26 @@ pub(super) fn is_open(session: &Session) -> bool {
     session.round.iter().any(open)
 }
 
-/// Takes a question or its answer into the state.
-pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
-    let sessions = attempt.sessions.values_mut();
-    match event {
-        Event::QuestionAsked { question, text, decision, call, files, terms, .. } => {
-            let slots = sessions.flat_map(|session| &mut session.round);
-            for slot in slots.filter(|slot| Some(slot.id) == *call && slot.may_start()) {
-                let (question, text, decision) = (*question, text.clone(), decision.clone());
-                let (files, terms) = (files.clone(), terms.clone());
-                let asking = Asking { question, text, decision, files, terms };
-                slot.state = CallState::Asked(Box::new(asking));
-            }
-            attempt.questions = question.saturating_add(1);
-        }
-        Event::QuestionAnswered { question, by, text, .. } => {
-            for session in sessions {
-                // The time that the person took is not the conversation's.
-                session.began = at;
-                for slot in &mut session.round {
-                    if let CallState::Asked(asking) = &slot.state
-                        && asking.question == *question
-                    {
-                        let said = Answer { by: by.clone(), text: text.clone() };
-                        slot.state = CallState::Answered(asking.clone(), said);
-                    }
-                }
+/// Takes a question into the state.
+pub(super) fn apply_asked(attempt: &mut Attempt, call: Option<CallId>, asking: &Asking) {
+    let slots = attempt.sessions.values_mut().flat_map(|session| &mut session.round);
+    for slot in slots.filter(|slot| Some(slot.id) == call && slot.may_start()) {
+        slot.state = CallState::Asked(Box::new(asking.clone()));
+    }
+    attempt.questions = asking.question.saturating_add(1);
+}
+
+/// Takes an answer into the state.
+pub(super) fn apply_answered(attempt: &mut Attempt, question: u32, said: &Answer, at: Timestamp) {
+    for session in attempt.sessions.values_mut() {
+        // The time that the person took is not the conversation's.
+        session.began = at;
+        for slot in &mut session.round {
+            if let CallState::Asked(asking) = &slot.state
+                && asking.question == question
+            {
+                slot.state = CallState::Answered(asking.clone(), said.clone());
             }
         }
-        _ => {}
     }
 }

@@ -9,20 +9,21 @@ use types::{
 
 use crate::Machine as _;
 use crate::stages::{
-    baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan, question,
-    report, review, route, schedule, verify,
+    advice, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
+    question, report, review, route, schedule, verify,
 };
 use crate::state::{Run, Stage, TaskState};
 
 type Station = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// The line that every request travels.
-const LINE: [Station; 16] = [
+const LINE: [Station; 17] = [
     question::due,
     intake::due,
     route::due,
     context::due,
     isolation::due,
+    advice::due,
     baseline::due,
     intent::due,
     plan::due,

@@ -22,6 +22,7 @@ pub(crate) fn compose(
     let task = run.place(&attempt.task).and_then(|place| run.task(place));
     let (input, shows) = match contract {
         Contract::Plan => (planner(run, policy), vec![]),
+        Contract::Advice => (adviser(run, policy), vec![]),
         Contract::Edits => coder(task, running, policy),
         Contract::Report => (tester(run, attempt), vec![]),
         Contract::IntentSpec => {
@@ -39,6 +40,11 @@ pub(crate) fn compose(
         }
     };
     (input.to_string(), shows)
+}
+
+/// The request and the files, as a planner without a fixed plan id gets them.
+fn adviser(run: &Run, policy: &Contracts) -> Value {
+    planner(run, &Contracts { plan_id: None, ..policy.clone() })
 }
 
 fn planner(run: &Run, policy: &Contracts) -> Value {

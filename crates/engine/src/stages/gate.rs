@@ -12,7 +12,7 @@ use types::{
 };
 
 use crate::stages::question::expiry;
-use crate::stages::{baseline, verify};
+use crate::stages::{advice, baseline, verify};
 use crate::state::{Question, Run};
 use asked::questions;
 use types::choices::STOP;
@@ -164,7 +164,8 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
 fn is_over(run: &Run, phase: Phase) -> bool {
     match phase {
         Phase::Initiation => {
-            run.documents().is_some() && run.proof().is_some() && baseline::is_over(run)
+            let begun = run.documents().is_some() && run.proof().is_some();
+            begun && baseline::is_over(run) && advice::is_over(run)
         }
         Phase::Planning => run.plan().is_some() || run.planning().is_settled(),
         Phase::Execution => run.all_settled(),

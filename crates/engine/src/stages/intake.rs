@@ -60,7 +60,17 @@ pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision, now: Time
         let reason = format!("after {asked} answers it is still true: {}", decision.reason);
         return Event::RunRefused { decision: Decision { reason, ..decision } };
     }
-    let question = u32::try_from(asked).unwrap_or(u32::MAX);
+    clarification(run, questions, decision, now)
+}
+
+/// A question about the request, whose answer becomes part of it.
+pub(crate) fn clarification(
+    run: &Run,
+    questions: &[String],
+    decision: Decision,
+    now: Timestamp,
+) -> Event {
+    let question = u32::try_from(run.questions().len()).unwrap_or(u32::MAX);
     let text = questions.join("\n");
     let terms = Terms::open(QuestionKind::Clarification, Severity::Medium);
     let terms = Some(Box::new(Terms {

@@ -1,9 +1,10 @@
-//! The only place where the state of a run changes: one arm for each event of a run's log. An event that does not
-//! fit the state is passed over, so that any log can be folded.
+//! The only place where the state of a run changes: one arm for each event. An event that does not fit the state
+//! changes nothing, so any log can be folded.
 
 use types::{
-    About, Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event,
-    GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
+    About, Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
+    GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Terms,
+    Timestamp, Weighed,
 };
 
 use super::change::{change, change_running, reject};
@@ -19,15 +20,16 @@ use rules::ledger::{Ledger, claim, narrower};
 impl Run {
     /// Takes one event into the state.
     pub(crate) fn take(&mut self, event: &Event, at: Timestamp) {
-        take(self, event, at);
+        take(self, event.clone(), at);
         progress::note(self, event, at);
         let still = self.stands_still();
         self.standstill.note(still, at);
     }
 }
 
-fn take(run: &mut Run, event: &Event, at: Timestamp) {
-    match event.clone() {
+/// One arm for each event. An event that does not fit the state changes nothing.
+fn take(run: &mut Run, event: Event, at: Timestamp) {
+    match event {
         Event::RunRequested { request, survey, policy, price } => {
             run.started = at;
             run.head = survey.base.clone();
@@ -38,6 +40,7 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::RequestAdvised { attempt, .. } => advised(run, &attempt.task),
         Event::SpecWritten { spec, digest, .. } => {
             run.reviews.spec.get_or_insert((spec, digest));
         }
@@ -52,6 +55,9 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
         Event::RunFinished { status, .. } => {
             run.ended = Some(at);
             run.finished = Some(status);
+        }
+        Event::ResultSettled { how, commit, by } => {
+            run.settlement.get_or_insert(Settled { how, commit, by });
         }
         Event::ContextSelected { included, .. } => {
             run.documents = Some(included);
@@ -74,49 +80,12 @@ fn take(run: &mut Run, event: &Event, at: Timestamp) {
             run.exhausted = Some(decision);
         }
         Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
-        Event::ResultSettled { how, commit, by } => {
-            run.settlement.get_or_insert(Settled { how, commit, by });
-        }
-        other => take_verdict(run, other, at),
-    }
-}
-
-fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {
-    let card = card.map(|card| *card);
-    run.gates.push(GateView { phase, go, decision, card, reopened: false });
-}
-
-/// The task's failure is in a person's hands.
-fn escalate(run: &mut Run, task: &TaskId) {
-    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
-    change(run, task, |task_state| {
-        if let Stage::Rejected { fault, commit } = &task_state.stage {
-            let (fault, commit) = (fault.clone(), commit.clone());
-            task_state.stage = Stage::Escalated { fault, commit, question };
-        }
-    });
-}
-
-/// What gates and people say.
-fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
-    match event {
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
         Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
             let offer = terms.as_ref().and_then(|terms| terms.offer);
             answers::asked_for_more(run, question, attempt.as_ref(), offer);
-            if let Some(attempt) = &attempt {
-                change_running(run, attempt, |running| {
-                    running.asked = running.asked.saturating_add(1);
-                });
-            }
-            if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
-                escalate(run, task);
-            }
-            let (rule, from, asked, answer) = (decision.rule, attempt, at, None);
-            let room = run.headroom(at);
-            let question = Question { text, rule, from, terms, asked, room, answer };
-            answers::asked(run, question);
+            asked(run, text, decision.rule, attempt, terms, at);
         }
         Event::QuestionAnswered { question, by, text, choice, feedback, halts } => {
             let answer = Answered { said: Answer { by, text }, choice, at };
@@ -125,31 +94,10 @@ fn take_verdict(run: &mut Run, event: Event, at: Timestamp) {
                 run.halted = Some(*decision);
             }
         }
-        other => apply_to_lane(run, other, at),
-    }
-}
-
-fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
-    match event {
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
-            run.attempts += 1;
-            run.budget_state.went_on(&attempt.task);
-            run.breakers.started(&role);
-            run.ledger.hold(claim(budget));
-            // Files that an earlier attempt left stand where that one stood.
-            let base = (start == run.head).then(|| start.clone());
             let running =
                 Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
-            change(run, &attempt.task, |task_state| {
-                task_state.attempts = attempt.n;
-                task_state.checks.clear();
-                task_state.proofs.clear();
-                task_state.trials.clear();
-                task_state.evidence = None;
-                task_state.base = base.or(task_state.base.take());
-                task_state.share = budget;
-                task_state.stage = Stage::Running(Box::new(running));
-            });
+            start_attempt(run, &attempt, running);
         }
         Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {
             run.usage = run.usage.plus(usage);
@@ -169,14 +117,15 @@ fn apply_to_lane(run: &mut Run, event: Event, at: Timestamp) {
             });
         }
         Event::MergeFinished { task, end, fault } => finish_merge(run, &task, end, fault),
-        Event::RetryScheduled { .. } | Event::RetryReleased { .. } => again(run, event),
-        other => judged_task(run, other),
-    }
-}
-
-/// What was said of a task.
-fn judged_task(run: &mut Run, event: Event) {
-    match event {
+        Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
+            let released = false;
+            retry(run, &task, Stage::Retrying { at, start, feedback, role, model, released });
+        }
+        Event::RetryReleased { task } => change(run, &task, |task_state| {
+            if let Stage::Retrying { released, .. } = &mut task_state.stage {
+                *released = true;
+            }
+        }),
         Event::TaskVerified { attempt, commit, evidence, .. } => {
             change(run, &attempt.task, |task_state| {
                 task_state.stage = Stage::Verified { commit };
@@ -190,38 +139,18 @@ fn judged_task(run: &mut Run, event: Event) {
         }
         Event::TaskReviewed { attempt, review, passed, report, .. } => {
             run.reviews.reviewed.insert(attempt, Reviewed { passed, report });
-            // The lane of the review is free for the next attempt at the task.
+            // The review's own state is free for the next attempt at the task.
             change(run, &review.task, |task_state| {
                 task_state.stage = Stage::Waiting;
                 task_state.faults.clear();
             });
         }
-        Event::TaskFinished { task, commit } => {
-            change(run, &task, |task_state| {
-                task_state.stage = Stage::Finished { commit };
-                // What it changed is kept for as long as it may still have to be proven.
-                if task_state
-                    .evidence
-                    .as_ref()
-                    .is_none_or(|weighed| weighed.level != Level::Unproven)
-                {
-                    task_state.last = None;
-                }
-            });
-            release(run, &task);
-        }
+        Event::TaskFinished { task, commit } => finish_task(run, &task, commit),
         Event::TaskFailed { task, fault, decision, halts } => {
             if halts {
                 run.halted = Some(decision);
             }
-            run.budget_state.close_for(&task);
-            change(run, &task, |task_state| {
-                if task_state.faults.last() != Some(&fault) {
-                    task_state.faults.push(fault);
-                }
-                task_state.stage = Stage::Failed;
-            });
-            release(run, &task);
+            fail_task(run, &task, fault);
         }
         Event::TaskSkipped { task, .. } => {
             change(run, &task, |task_state| {
@@ -230,36 +159,120 @@ fn judged_task(run: &mut Run, event: Event) {
             });
             release(run, &task);
         }
-        // The rest belongs to the logs of attempts.
-        _ => {}
+        // These stand in the logs of attempts.
+        Event::SessionStarted { .. }
+        | Event::SessionTold { .. }
+        | Event::SessionChanged { .. }
+        | Event::SessionWarned { .. }
+        | Event::SessionPaused { .. }
+        | Event::SessionCompacted { .. }
+        | Event::SessionEnded { .. }
+        | Event::ModelAsked { .. }
+        | Event::ModelReplied { .. }
+        | Event::ModelFailed { .. }
+        | Event::ToolStarted { .. }
+        | Event::ToolRefused { .. }
+        | Event::ToolFinished { .. }
+        | Event::ToolLost { .. }
+        | Event::WorkspaceRestored { .. }
+        | Event::AttemptSealed { .. }
+        | Event::SealFailed { .. } => {}
     }
 }
 
-/// There will be another attempt, or its time has come.
-fn again(run: &mut Run, event: Event) {
-    match event {
-        Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
-            run.budget_state.went_on(&task);
-            // An attempt that is only put off is not one more.
-            let stage = run.task_state(&task).map(TaskState::stage);
-            if !matches!(stage, None | Some(Stage::Waiting | Stage::Retrying { .. })) {
-                run.retries += 1;
-            }
-            change(run, &task, |task_state| {
-                let released = false;
-                task_state.stage = Stage::Retrying { at, start, feedback, role, model, released };
-            });
+/// The adviser has spoken, or will not.
+fn advised(run: &mut Run, advice: &TaskId) {
+    let commit = run.head.clone();
+    change(run, advice, |task_state| task_state.stage = Stage::Finished { commit });
+}
+
+fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {
+    let card = card.map(|card| *card);
+    run.gates.push(GateView { phase, go, decision, card, reopened: false });
+}
+
+fn asked(
+    run: &mut Run,
+    text: String,
+    rule: RuleId,
+    from: Option<AttemptId>,
+    terms: Option<Box<Terms>>,
+    asked: Timestamp,
+) {
+    if let Some(attempt) = &from {
+        change_running(run, attempt, |running| running.asked = running.asked.saturating_add(1));
+    }
+    if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
+        escalate(run, task);
+    }
+    let room = run.headroom(asked);
+    answers::asked(run, Question { text, rule, from, terms, asked, room, answer: None });
+}
+
+/// The task's failure waits for a person's decision.
+fn escalate(run: &mut Run, task: &TaskId) {
+    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
+    change(run, task, |task_state| {
+        if let Stage::Rejected { fault, commit } = &task_state.stage {
+            let (fault, commit) = (fault.clone(), commit.clone());
+            task_state.stage = Stage::Escalated { fault, commit, question };
         }
-        Event::RetryReleased { task } => change(run, &task, |task_state| {
-            if let Stage::Retrying { released, .. } = &mut task_state.stage {
-                *released = true;
-            }
-        }),
-        _ => {}
-    }
+    });
 }
 
-/// The commit that a lane's attempt left, if it left one.
+fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
+    run.attempts += 1;
+    run.budget_state.went_on(&attempt.task);
+    run.breakers.started(&running.role);
+    run.ledger.hold(claim(running.budget));
+    // Files of an earlier attempt keep the base of that attempt.
+    let base = (running.start == run.head).then(|| running.start.clone());
+    change(run, &attempt.task, |task_state| {
+        task_state.attempts = attempt.n;
+        task_state.checks.clear();
+        task_state.proofs.clear();
+        task_state.trials.clear();
+        task_state.evidence = None;
+        task_state.base = base.or(task_state.base.take());
+        task_state.share = running.budget;
+        task_state.stage = Stage::Running(Box::new(running));
+    });
+}
+
+fn retry(run: &mut Run, task: &TaskId, retrying: Stage) {
+    run.budget_state.went_on(task);
+    // An attempt that is only postponed is not another one.
+    let stage = run.task_state(task).map(TaskState::stage);
+    if !matches!(stage, None | Some(Stage::Waiting | Stage::Retrying { .. })) {
+        run.retries += 1;
+    }
+    change(run, task, |task_state| task_state.stage = retrying);
+}
+
+fn finish_task(run: &mut Run, task: &TaskId, commit: CommitId) {
+    change(run, task, |task_state| {
+        task_state.stage = Stage::Finished { commit };
+        // The changes of an unproven task are kept: they may still be proven.
+        let unproven = |weighed: &Weighed| weighed.level == Level::Unproven;
+        if !task_state.evidence.as_ref().is_some_and(unproven) {
+            task_state.last = None;
+        }
+    });
+    release(run, task);
+}
+
+fn fail_task(run: &mut Run, task: &TaskId, fault: Fault) {
+    run.budget_state.close_for(task);
+    change(run, task, |task_state| {
+        if task_state.faults.last() != Some(&fault) {
+            task_state.faults.push(fault);
+        }
+        task_state.stage = Stage::Failed;
+    });
+    release(run, task);
+}
+
+/// The commit that a task's attempt left, if it left one.
 fn handed_in(task_state: &TaskState) -> Option<CommitId> {
     match &task_state.stage {
         Stage::Submitted { commit, .. }
@@ -286,7 +299,7 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.plan = Some(plan);
 }
 
-/// A task is settled: whoever waited for it has one thing less to wait for.
+/// A task is settled: its dependants have one thing less to wait for.
 fn release(run: &mut Run, task: &TaskId) {
     let Some(place) = run.places.get(task).copied() else { return };
     let finished = run.task_states.get(place).is_some_and(TaskState::is_finished);

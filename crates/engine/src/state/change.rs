@@ -11,8 +11,8 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
         how(&mut run.planning);
         return;
     }
-    // Whatever is said first of a review, its lane is there from then on.
-    if run.reviewed_task(task).is_some() {
+    // The state of a review, or of the advice, begins with the first event about it.
+    if run.reviewed_task(task).is_some() || run.is_advice(task) {
         how(run.reviews.reviews.entry(task.clone()).or_insert_with(TaskState::ready));
         return;
     }

@@ -22,6 +22,11 @@ impl Run {
         (self.place(review).is_none() && self.place(&task).is_some()).then_some(task)
     }
 
+    /// Whether this is the adviser's own task.
+    pub(crate) fn is_advice(&self, task: &TaskId) -> bool {
+        *task == TaskId::advice() && self.policy.adviser.is_some()
+    }
+
     /// The files that a task promises.
     pub(crate) fn artifacts(&self, task: &TaskId) -> Vec<Artifact> {
         let task = self.place(task).and_then(|place| self.task(place));

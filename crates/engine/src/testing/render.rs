@@ -64,6 +64,7 @@ fn of_a_task(event: &Event) -> Option<String> {
         Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
         Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.as_str()),
         Event::SpecWritten { decision, .. } => decision.rule.to_string(),
+        Event::RequestAdvised { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
         Event::TaskReviewed { attempt, passed, decision, .. } => {
             format!("{attempt} {} {}", if *passed { "passed" } else { "failed" }, decision.rule)
         }

@@ -46,7 +46,8 @@ fn of_task(policy: &Policy, task: &Task, place: usize, ids: &BTreeSet<&TaskId>) 
     let mut wrong = |key: &str, code: &str, message: String| {
         found.push(Problem::new(format!("tasks.{place}.{key}"), code, message));
     };
-    if *id == TaskId::plan() || *id == TaskId::chat() {
+    let advised = policy.adviser.is_some() && *id == TaskId::advice();
+    if *id == TaskId::plan() || *id == TaskId::chat() || advised {
         wrong("id", "reserved", format!("{id} is a reserved id; name tasks T1, T2, ..."));
     }
     if policy.review.is_some() && !crate::review_id::can_be_reviewed(id) {

@@ -202,6 +202,8 @@ impl Asked<'_> {
                 "out_of_scope": ["Others"], "context_refs": [],
                 "assumptions": [{ "id": "ASM-001", "statement": "English", "source": "operator_input" }],
             }),
+            Contract::Advice if passes => json!({ "verdict": "go", "reason": "clear" }),
+            Contract::Advice => json!({ "verdict": "ask", "reason": "unclear", "questions": ["Which?"] }),
             Contract::DevOutput => json!({
                 "task_id": task, "spec_id": spec_id, "status": "completed",
                 "artifacts": [{ "path": self.path(dice), "content": "x\n", "type": "source" }],

@@ -78,6 +78,7 @@ pub fn decision(event: &Event) -> Option<&Decision> {
         | Event::BudgetRaised { decision, .. }
         | Event::SpecWritten { decision, .. }
         | Event::TaskReviewed { decision, .. }
+        | Event::RequestAdvised { decision, .. }
         | Event::SessionWarned { decision, .. }
         | Event::SessionPaused { decision, .. }
         | Event::SessionCompacted { decision, .. }
@@ -102,6 +103,7 @@ pub fn is_about(line: &Envelope, task: &TaskId) -> bool {
         || match &line.event {
             Event::TaskVerified { attempt, .. }
             | Event::TaskReviewed { attempt, .. }
+            | Event::RequestAdvised { attempt, .. }
             | Event::PlanRefused { attempt, .. } => of(attempt),
             Event::QuestionAsked { attempt, .. } => {
                 attempt.as_ref().is_some_and(of)

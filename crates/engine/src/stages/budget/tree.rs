@@ -118,7 +118,11 @@ fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
 }
 
 fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
-    let phase = if *task == TaskId::plan() { Phase::Planning } else { Phase::Execution };
+    let phase = if *task == TaskId::plan() || run.is_advice(task) {
+        Phase::Planning
+    } else {
+        Phase::Execution
+    };
     let percent = *run.policy().budget.phases.get(&phase)?;
     let budget = part(run.ledger().budget(), percent);
     let planning = run.planning().spent();
