@@ -1,5 +1,5 @@
-//! Samples for the tests of every crate: the presets as policies, a request, a brief, calls. Plain data, made from `types`
-//! alone, so that any crate above it can use them; no test logic.
+//! Samples for the tests of every crate: the presets as policies, a request, a brief, calls. Plain data, made from
+//! `types` alone, so that any crate above can use it; no test logic.
 
 #![allow(
     clippy::expect_used,
@@ -13,13 +13,13 @@ use types::{
     Request, Spawn,
 };
 
-/// The preset, with its prompts left as they are named in the file, and without baseline and trials, so that what
-/// happens in between is short; `proving` has them.
+/// The preset, with prompts as named in the file, and without baseline and trials, to keep logs short; `proving` has
+/// them.
 pub fn crew() -> Policy {
     plain(proving())
 }
 
-/// The preset as it is, with its prompts left as they are named in the file.
+/// The unchanged preset, with prompts as named in the file.
 pub fn proving() -> Policy {
     toml::from_str(include_str!("../../../policies/crew.toml")).expect("the preset is a policy")
 }
@@ -29,7 +29,7 @@ fn plain(mut policy: Policy) -> Policy {
     policy
 }
 
-/// A preset that builds upon the crew, as the runtime would read it.
+/// A preset that extends the crew, as the runtime would read it.
 pub fn preset(text: &str) -> Policy {
     let mut whole: toml::Table =
         toml::from_str(include_str!("../../../policies/crew.toml")).expect("a table");
