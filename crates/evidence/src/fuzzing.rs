@@ -39,7 +39,7 @@ pub fn change(bytes: &[u8]) {
     }
 }
 
-/// A test file with altered expectations differs from the original, or does not exist.
+/// A test file with altered expectations differs from the original, if there is one.
 pub fn altered(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for path in TESTS {
