@@ -38,8 +38,7 @@ use part::Part;
 /// The tests reported by the runners of one check, from its output (both streams, not trimmed) and its report files
 /// (name and content). `None` if no runner is recognised.
 ///
-/// A report file takes precedence over the text of the same runner, but is complete only if the text has the end of
-/// that run.
+/// A report file overrides the text of the same runner, but is complete only if the text has the end of that run.
 pub fn read(output: &str, files: &[(String, String)]) -> Option<TestReport> {
     let text = text::plain(output);
     let lines = text::lines(&text);

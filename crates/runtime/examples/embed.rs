@@ -1,5 +1,4 @@
-//! An agent in your own program: open a session, send an input, follow the work. Runs offline, with a script as the
-//! model:
+//! An agent in your own program: open a session, send an input, follow it. Runs offline, with a script as the model:
 //!
 //! ```text
 //! cargo run -p runtime --example embed

@@ -144,8 +144,7 @@ impl Redactor {
         self.cleaned_piecemeal(event, &dirty, hits)
     }
 
-    /// A match was in a word that the structure needs (say, a secret `assistant`). Such words stay; all else is
-    /// removed.
+    /// A match was in a word that the structure needs (say, a secret `assistant`). Such words stay; others go.
     fn cleaned_piecemeal(&self, event: Event, dirty: &Value, hits: usize) -> Event {
         let mut wanted = vec![false; hits];
         let mut best = event;

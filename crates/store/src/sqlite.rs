@@ -102,8 +102,8 @@ impl SqliteJournal {
         }
     }
 
-    /// Checkpoints everything into the one file before a pause in writing. Acknowledged lines are durable before that;
-    /// but damage is told from a crash only in the file itself, not in the write-ahead log beside it.
+    /// Checkpoints everything into the one file before a pause in writing. Acknowledged lines are already durable, but
+    /// only in the file itself, not in the write-ahead log, can a later edit be told from a crash.
     pub async fn rest(&self) -> Result<(), JournalError> {
         self.shared.writing()?.writer.submit(Work::Rest).await.map(|_| ())
     }

@@ -1,6 +1,5 @@
 //! Benchmark of concurrency in one process, with scripted models and everything else real: ten projects in their own
-//! repositories (P56), then a hundred requests of twenty turns each. Nothing may fail, and memory per project is
-//! limited.
+//! repositories (P56), then a hundred requests of twenty turns each. Nothing may fail; memory per project is limited.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::path::{Path, PathBuf};

@@ -93,8 +93,7 @@ pub struct DirEntry {
     pub folder: bool,
     /// `None` for a folder.
     pub bytes: Option<u64>,
-    /// No path can name it, as when its name has control characters or is not UTF-8: the path shows it escaped, in
-    /// quotes.
+    /// No path can name it, for example with control characters or invalid UTF-8: the path shows it escaped, in quotes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unnamed: bool,
 }

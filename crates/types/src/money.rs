@@ -117,7 +117,7 @@ impl Usage {
     }
 }
 
-/// What may be spent. A limit that is not named does not bind.
+/// Spending limits. A missing limit does not bind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {

@@ -1,5 +1,5 @@
-//! Text for people: one line that is safe for a terminal, and numbers with their noun. Independent of this crate's
-//! types.
+//! Text for people: a single line that is safe for a terminal, and numbers with their noun. Knows no type of this
+//! crate.
 
 /// A text on one line, without control characters, at most `most` characters long.
 #[must_use]

@@ -119,8 +119,7 @@ impl Attempt {
         self.seen.iter().map(state).collect()
     }
 
-    /// The calls that started and have no known end, with their start times; after a crash the workspace is inspected
-    /// for them.
+    /// The started calls without a known end, with their start times; after a crash the workspace is inspected.
     #[must_use]
     pub fn open_calls(&self) -> Vec<(CallId, Timestamp)> {
         let sessions = self.sessions.values().filter(|session| session.end.is_none());

@@ -14,7 +14,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     vec![Event::RunRefused { decision: decision(run.policy(), proof) }]
 }
 
-/// Whether to probe the sandbox: the request was accepted, and no probe was made yet.
+/// Whether to probe the sandbox: the documents are selected, and no probe was made yet.
 pub(crate) fn wanted(run: &Run) -> bool {
     run.documents().is_some() && run.proof().is_none() && !run.winds_down()
 }

@@ -207,7 +207,7 @@ fn checking(
     vec![Event::TaskRejected { attempt: attempt.clone(), fault }]
 }
 
-/// Whether the policy requires evidence levels.
+/// Whether the policy wants trials.
 fn weighs(run: &Run) -> bool {
     run.policy().verify.trials
 }

@@ -127,8 +127,7 @@ mod tests {
         }
     }
 
-    /// P38: after five failures no attempt starts for 30 s, then one tries; success closes the breaker, failure opens
-    /// it again.
+    /// P38: after five failures no attempt starts for 30 s, then one tries; success closes, failure opens again.
     #[test]
     fn five_failures_open_it_and_one_trial_decides() {
         let mut bench = Bench::new();

@@ -224,8 +224,7 @@ fn trial_of(on: &str) -> Option<Subject> {
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
 }
 
-/// Further observations of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete untried
-/// cannot`.
+/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete untried cannot`.
 fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
     let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
     let mut tests =

@@ -1,6 +1,5 @@
 //! Manifests with the dependencies of one commit and the test settings of another. Dependencies and features stay as
-//! the new code needs them; settings that determine which tests run, and how, come from the base. Comments of TOML
-//! files are lost.
+//! the new code needs them; which tests run, and how, comes from the base. Comments of TOML files are lost.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};

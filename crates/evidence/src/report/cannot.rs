@@ -10,8 +10,7 @@ use regex::{Regex, RegexSet};
 use super::signs::{SIGNS, Sign, Thing};
 use super::text::{lines, pattern, plain};
 
-/// The most lines searched. Causes are near the start or the end of an output; the middle of a very long one is
-/// skipped.
+/// The most lines searched: causes are near the start or the end, so the middle of a very long output is skipped.
 const MOST_LINES: usize = 20_000;
 
 static MATCHER: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {

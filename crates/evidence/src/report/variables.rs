@@ -1,9 +1,8 @@
-//! Environment variables that make a check's runner report, and the paths of report files that runners write by
-//! default.
+//! Environment variables that make a check's runner report, and the default paths of runners' report files.
 //!
-//! Only settings harmless to every other program. Deliberately left out: `NODE_OPTIONS` (a node that does not know the
-//! option refuses to start, and a script with its own reporters fails), `GOFLAGS=-v` (it also makes `go run` and `go
-//! build` verbose), and anything that replaces what a person sees on the screen.
+//! Only settings harmless to every other program. Deliberately left out: `NODE_OPTIONS` (a node without the option
+//! refuses to start, and a script with its own reporters fails), `GOFLAGS=-v` (it also makes `go run` and `go build`
+//! verbose), and anything that replaces what a person sees on the screen.
 
 /// The environment variables for a check; report files go to `report_folder`.
 ///

@@ -51,8 +51,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         .collect()
 }
 
-/// Arms whose keys and values occur together in tests; most arms have to be such, since a larger table is a genuine
-/// table.
+/// Arms whose keys and values occur together in tests; most arms must be such, since a larger table is genuine.
 fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTreeSet<usize> {
     let is_new = |word: &String| !is_known(change, word);
     let (mut found, mut certain, mut matched) = (Vec::new(), false, 0);

@@ -97,7 +97,7 @@ impl View<'_> {
         self.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// A new line as it stands in the file.
+    /// A new line as written in the file.
     pub(super) fn raw(&self, line: &Line) -> &str {
         self.source.line_at(line.at)
     }

@@ -98,8 +98,7 @@ impl Stage {
     }
 }
 
-/// A1, A3, A4, A7, A53, A55, A60: idle, processing, idle, closed; the end is recorded, and the workspace is released
-/// once.
+/// A1, A3, A4, A7, A53, A55, A60: idle, processing, idle, closed; the end is recorded; the workspace is released once.
 #[tokio::test]
 async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
     let stage = Stage::set();

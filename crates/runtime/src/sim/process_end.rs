@@ -23,7 +23,7 @@ pub(super) enum Ended {
     Hung,
 }
 
-/// Suspends at some point, as Ctrl-C does.
+/// Suspends at some point.
 pub(super) fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken) {
     let (world, suspend) = (world.clone(), suspend.clone());
     let delay = {

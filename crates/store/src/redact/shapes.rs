@@ -108,8 +108,7 @@ fn private_keys(text: &str, found: &mut Found) {
     }
 }
 
-/// Whether a word starts after this text. An escape (`
-/// `) or a terminal colour may precede it.
+/// Whether a word starts after this text. An escape sequence or a terminal colour may precede it.
 fn starts_a_word(before: &str) -> bool {
     let Some(last) = before.chars().next_back().filter(char::is_ascii_alphanumeric) else {
         return true;

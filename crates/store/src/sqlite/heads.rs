@@ -31,7 +31,7 @@ pub(super) struct Heads {
     path: PathBuf,
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     pub(super) logs: BTreeMap<i64, (LogId, Tip)>,

@@ -1,6 +1,6 @@
-//! Write locks on logs, across processes: one byte of a lock file for each log, locked by the holder's open file, so
-//! that the kernel releases it when the holder dies. Leases within one journal share that file, so they are told apart
-//! here.
+//! Write locks on logs, across processes: one byte of a lock file per log, locked by the holder's open file, so that
+//! the kernel releases it when the holder dies. Leases within one journal share that file, so this module tells them
+//! apart.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};

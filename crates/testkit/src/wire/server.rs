@@ -122,7 +122,7 @@ impl WireServer {
         text
     }
 
-    /// A registry in which this server is every provider.
+    /// Every provider, as this server.
     pub fn registry(&self) -> anyhow::Result<Registry> {
         let settings = Settings::parse(&self.settings())?;
         let transport = Arc::new(Http::new(Millis::seconds(10)));

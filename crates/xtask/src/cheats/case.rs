@@ -272,7 +272,7 @@ fn table(path: &Path) -> anyhow::Result<Table> {
     text.parse().with_context(|| format!("reading {}", path.display()))
 }
 
-/// Merges tables; `above` wins, key by key.
+/// `above` wins, key by key.
 fn merged(below: Table, above: Table) -> Table {
     let mut out = below;
     for (key, value) in above {

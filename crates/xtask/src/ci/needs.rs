@@ -1,5 +1,5 @@
 //! Programs that the tests run: checked before the tests, so that a bare machine fails with one sentence instead of
-//! forty tests. Installs packages on build machines only.
+//! forty tests. Installs packages only as root, with apt-get.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,6 +1,5 @@
 //! A small real model as a single agent: it answers a question about a file by reading it, and edits a file, in every
-//! dialect of the server. A small model fails at times, so each task may be retried a few times; the number is
-//! reported.
+//! dialect of the server. A small model fails at times, so each task has a few tries; the number is reported.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! A tree with altered expectations, and the alterations that its tests missed. Which trees are built is decided
-//! elsewhere.
+//! A tree with altered expectations, and the alterations that its tests missed. Which trees exist is decided elsewhere.
 
 use evidence::related;
 use types::{CheckEnd, CommitId, TestOutcome, TestReport};
