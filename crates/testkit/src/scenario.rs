@@ -45,8 +45,7 @@ pub struct Scenario {
     /// The isolation level after that cut, if lower than before.
     #[serde(default)]
     pub walls_after_cut: Option<IsolationLevel>,
-    /// Calls whose arguments contain this never end by themselves; the clock advances by a quarter of an hour
-    /// meanwhile.
+    /// Calls whose arguments contain this never end by themselves; the clock advances by fifteen minutes meanwhile.
     #[serde(default)]
     pub never_ends: Option<String>,
     /// What the person does with the final result.

@@ -47,8 +47,7 @@ pub struct Tests {
     /// Tests that failed, the first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
-    /// Tests that passed before and are now missing, skipped or failing, or failed before and are now missing or
-    /// skipped.
+    /// Tests that passed before and are now missing, skipped or failing, or that failed and are now missing or skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
     /// Tests that pass now and did not before, or did not exist.

@@ -1,5 +1,4 @@
-//! Text for people: a single line that is safe for a terminal, and numbers with their noun. Knows no type of this
-//! crate.
+//! Text for people: a line that is safe for a terminal, and numbers with their noun. Knows no type of this crate.
 
 /// A text on one line, without control characters, at most `most` characters long.
 #[must_use]

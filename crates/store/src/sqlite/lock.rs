@@ -1,6 +1,5 @@
 //! Write locks on logs, across processes: one byte of a lock file per log, locked by the holder's open file, so that
-//! the kernel releases it when the holder dies. Leases within one journal share that file, so this module tells them
-//! apart.
+//! the kernel releases it when the holder dies. Leases within one journal share that file and are told apart here.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
