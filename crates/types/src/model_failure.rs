@@ -18,8 +18,8 @@ pub struct ModelFailureRule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
     pub reason: String,
-    /// The longest delay before the first retry; it doubles with each further one. The actual delay is random between
-    /// zero and this, so that many runs do not retry at the same moment.
+    /// The longest delay before the first retry; it doubles with each further one. The actual delay lies anywhere
+    /// between zero and this, so that many runs do not retry at the same moment.
     #[serde(default = "ModelFailureRule::first_wait")]
     pub backoff_ms: Millis,
     /// The maximum of the doubling.

@@ -33,7 +33,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![]
 }
 
-/// The review that has to precede verification; `None` if there is none.
+/// The review or the rejection that precedes verification; `None` to proceed.
 pub(crate) fn hold(
     run: &Run,
     attempt: &AttemptId,

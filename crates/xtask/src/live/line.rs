@@ -67,7 +67,7 @@ fn one(binary: &Path, scratch: &Path, settings: &Path, planned: bool) -> anyhow:
     }
 }
 
-/// Whether the check passes on the run's branch.
+/// Whether the check would pass on the run's branch.
 fn holds(repo: &Path) -> anyhow::Result<bool> {
     let git = |words: &[&str]| Command::new("git").args(words).current_dir(repo).output();
     let branches = said(&git(&["branch", "--list", "bosun/*", "--format=%(refname:short)"])?);
