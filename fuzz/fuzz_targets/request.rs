@@ -8,6 +8,9 @@ use types::Policy;
 static POLICY: OnceLock<Policy> = OnceLock::new();
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let read = || toml::from_str(include_str!("../../policies/crew.toml")).expect("a policy");
+    let read = || toml::from_str(concat!(
+        include_str!("../../policies/requests.toml"),
+        include_str!("../../policies/crew.toml")
+    )).expect("a policy");
     rules::fuzzing::request(POLICY.get_or_init(read), bytes);
 });

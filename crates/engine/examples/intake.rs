@@ -1,6 +1,6 @@
-//! How the crew's rules judge requests that a person has labelled: those of `eval/intake.jsonl`, or of the file that is
-//! named. Prints every ordinary request that is refused and every harmful one that is taken, and a table of what was
-//! wanted against what was decided; with `--all`, every difference.
+//! Evaluates the crew's rules on labelled requests from `eval/intake.jsonl` or the file that is named. Prints every
+//! ordinary request that is refused, every harmful one that is accepted, and a confusion table; with `--all`, every
+//! difference.
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 #![expect(clippy::disallowed_methods, reason = "the file may be named on the command line")]
@@ -13,11 +13,14 @@ use rules::routing::Course;
 use serde::Deserialize;
 use types::{Policy, Request};
 
-const POLICY: &str = include_str!("../../../policies/crew.toml");
+const POLICY: &str = concat!(
+    include_str!("../../../policies/requests.toml"),
+    include_str!("../../../policies/crew.toml")
+);
 const LABELLED: &str = include_str!("../../../eval/intake.jsonl");
 const VERDICTS: [&str; 3] = ["accept", "ask", "refuse"];
 
-/// A request with what a person says should become of it.
+/// A request with its expected decision.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Labelled {
@@ -51,7 +54,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             Course::Person => "person",
             Course::Nobody => "nobody",
         };
-        // Whoever is asked decides about the rest.
+        // A person who is asked decides the rest.
         let wanted = label.to.as_deref().filter(|_| admission != "refuse");
         routes += usize::from(wanted.is_some());
         let right = wanted.is_none_or(|wanted| wanted == to);

@@ -1,5 +1,5 @@
-//! One agent at work: an attempt at a task, or an open conversation with a person, as a machine. State below, then what
-//! is decided about it; nothing here knows of other agents of a run.
+//! The state machine of one agent: an attempt at a task, or an open conversation with a person. It knows nothing of
+//! other agents of the run.
 
 mod apply;
 mod away;

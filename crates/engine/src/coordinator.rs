@@ -1,4 +1,4 @@
-//! The coordination of many agents: a run as a machine. State below, stages in between, and here what drives them.
+//! The coordination of many agents: the state machine of a run, on top of the stages and the state.
 
 mod cause;
 mod complete;
@@ -34,7 +34,7 @@ impl Machine for Run {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        // A task that is retried later does not wait for anybody.
+        // A task that is retried later waits for no person.
         !self.winds_down() && self.open_question().is_some() && decide::only_the_deadline(self)
     }
 

@@ -1,5 +1,5 @@
-//! The log in other words, for programs that expect them: pure folds over its lines, used by nobody inside. Pieces of
-//! replies can be put between the lines while they come; without them the same words come out in one piece.
+//! Projections of the log for other programs: pure folds over its lines, unused inside the engine. Pieces of replies
+//! may be interleaved while they stream; without them each text is emitted as a whole.
 
 mod audit;
 mod checks;
@@ -37,14 +37,14 @@ pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 use serde_json::{Value, json};
 use types::{BlobRef, Envelope, Event, Money, Usage};
 
-/// A piece of a reply on its way.
+/// A piece of a streaming reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     Text(&'a str),
     Thinking(&'a str),
 }
 
-/// Where the whole of a call's output is, if the line has only a part of it. Whoever feeds a projection looks it up.
+/// The blob with a call's whole output, if the line has only a part. The caller of a projection looks it up.
 #[must_use]
 pub fn whole_output(line: &Envelope) -> Option<&BlobRef> {
     match &line.event {

@@ -1,5 +1,5 @@
-//! What holds in every world: the log is the state, every run ends, the order of outcomes does not matter, a crash
-//! changes nothing, the budget is kept. Worlds are drawn at random and shrink to the smallest that breaks a law.
+//! Properties that hold in every world: the log is the state, every run ends, the order of outcomes does not matter, a
+//! crash changes nothing, the budget is kept. Worlds are random and shrink to the smallest failure.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn cases(count: u32) -> ProptestConfig {
     ProptestConfig { cases: count, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// A machine that was brought back from the first `length` events of a log, and woken.
+/// A machine restored from the first `length` events of a log, and woken.
 fn woken<M: crate::Machine>(fresh: M, log: &[(Event, Timestamp)], length: usize) -> Bench<M> {
     let log = reread(&log[..length]);
     let now = log.last().map_or(Timestamp::default(), |(_, at)| *at);
@@ -27,7 +27,7 @@ fn woken<M: crate::Machine>(fresh: M, log: &[(Event, Timestamp)], length: usize)
     bench
 }
 
-/// A run that goes on after its log was cut, to its end.
+/// A run resumed from a truncated log and driven to its end.
 fn resumed<'w>(
     world: &'w World,
     log: &[(Event, Timestamp)],
@@ -49,7 +49,7 @@ fn cancel() -> Input {
 proptest! {
     #![proptest_config(cases(64))]
 
-    // The fold of the log, the offers of effects and the end are asserted in `Drive`, at every step of every law.
+    // `Drive` asserts the fold of the log, the pending effects and the end at every step of every test.
 
     #[test]
     fn every_run_ends_and_is_the_fold_of_its_log(world in worlds(), seed in any::<u64>()) {
@@ -74,8 +74,7 @@ proptest! {
     fn the_order_of_outcomes_does_not_change_the_report(
         world in worlds(), one in any::<u64>(), other in any::<u64>(), parallel in 1..=4_usize,
     ) {
-        // What is merged while an attempt is under way decides whether its result is proved again, so here only the
-        // end is proved.
+        // Merges during an attempt decide whether its result is checked again, so here only the end is checked.
         let mut world = world;
         world.proves = MergeCheck::End;
         let mut elsewhere = world.clone();
@@ -91,7 +90,7 @@ proptest! {
     fn a_run_that_was_cut_off_comes_to_the_same_end(
         world in worlds(), seed in any::<u64>(), cut in any::<prop::sample::Index>(),
     ) {
-        // Effects that are open at the cut come to their ends in another order; see the law above.
+        // Effects that are open at the cut end in another order; see the test above.
         let mut world = world;
         world.proves = MergeCheck::End;
         let whole = world.ended(seed);
@@ -195,7 +194,7 @@ proptest! {
         let mut drive = Drive::new(Talk::fresh(), bench, &talk, seed);
         drive.finish(|_| false);
         answered(&drive.bench.machine);
-        // What a reply wanted to do after a call that is lost is refused, which may take another turn.
+        // Calls after a lost one are refused, which may take another turn.
         let lost = |(event, _): &(Event, _)| matches!(event, Event::ToolLost { .. });
         if !drive.bench.log.iter().any(lost) {
             prop_assert_eq!(outcome(&whole.bench.machine), outcome(&drive.bench.machine));
@@ -225,7 +224,7 @@ fn outcome(attempt: &Attempt) -> (AttemptResult, u32) {
     (end.result, end.turns)
 }
 
-/// Every call in the history has exactly one result, in the message right after it.
+/// Asserts that every call in the history has exactly one result, in the message right after it.
 fn answered(attempt: &Attempt) {
     use types::{BlockBody, Message};
     let mut messages = attempt.history().iter().peekable();
@@ -255,7 +254,7 @@ fn a_run_can_be_cut_off_after_each_of_its_events() {
     }
 }
 
-/// As many as a plan could ever have; more where the program is built to be fast.
+/// The largest possible plan; more in release builds.
 const MANY: usize = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
 
 #[test]

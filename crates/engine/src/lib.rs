@@ -1,11 +1,11 @@
 //! Every decision of Bosun: pure, synchronous, deterministic.
 //!
-//! Two machines live here, and one loop drives both. [`Run`] is one request on its way along the line;
-//! [`Attempt`] is one try at a task, with its conversation. Each is the fold of its own log:
+//! There are two machines, driven by one loop. [`Run`] is one request on its way through the stages; [`Attempt`] is one
+//! try at a task, with its conversation. Each is the fold of its own log:
 //!
-//! * [`Machine::decide`]: what happened because of this input. Total: it cannot fail.
+//! * [`Machine::decide`]: the events that follow from an input. Total: it cannot fail.
 //! * [`Machine::apply`]: the only place where state changes.
-//! * [`Machine::pending`]: what the state now asks of the outside world.
+//! * [`Machine::pending`]: the effects that the state now asks for.
 //! * [`Run::view`]: plain data for every screen.
 //!
 //! Nothing here reads a clock, a file or the environment, draws a random number, or is async.

@@ -1,49 +1,49 @@
-//! What a state is that is the fold of a log: the interface between the loop and everything that decides.
+//! The interface between the loop and its machines, whose state is the fold of a log.
 
 use std::collections::BTreeSet;
 
 use types::{Effect, EffectId, Event, Input, Listed, RunView, Timestamp};
 
-/// The effects that are being performed right now.
+/// The effects in progress.
 pub type InFlight = BTreeSet<EffectId>;
 
-/// A state that is the fold of a log, and knows what comes next.
+/// A state that is the fold of a log and decides what comes next.
 pub trait Machine {
-    /// The events that follow from one input. Any input in any state has an answer, if only an empty one.
+    /// The events that follow from an input. Every input in every state has an answer, possibly empty.
     fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event>;
 
-    /// Takes one event into the state.
+    /// Applies one event to the state.
     fn apply(&mut self, event: &Event, at: Timestamp);
 
-    /// What is to be done outside and is not being done yet.
+    /// The effects to perform that are not in flight yet.
     fn pending(&self, in_flight: &InFlight) -> Vec<Effect>;
 
     /// Whether the state still waits for the outcome of this effect.
     fn awaits(&self, effect: &EffectId) -> bool;
 
-    /// Whether everything under way should be brought to an end.
+    /// Whether everything in progress should be brought to an end.
     fn winds_down(&self) -> bool;
 
-    /// Whether it cannot go on without a person.
+    /// Whether it cannot continue without a person.
     fn waits_for_a_person(&self) -> bool;
 
     /// Whether nothing can happen any more.
     fn is_over(&self) -> bool;
 
-    /// What a list shows of it, once there is something. The work for it depends on what is open, not on the log.
+    /// Its entry in lists, once there is one. The cost depends on open work, not on the length of the log.
     fn listed(&self) -> Option<Listed> {
         None
     }
 
-    /// The whole of it as it will be shown from now on, where it is over and has such a view.
+    /// The final view of a finished machine that has one.
     fn last_view(&self) -> Option<RunView> {
         None
     }
 }
 
-/// A machine whose inputs can be read off its log.
+/// A machine whose inputs can be derived from its log.
 pub trait Recorded: Machine {
-    /// The inputs from outside that may have led to this event, the likeliest first. What is merely due, the start of
-    /// the program and timers are not among them: those are tried in any case.
+    /// The outside inputs that may have led to this event, the likeliest first. Due events, program starts and timers
+    /// are not included: those are always tried.
     fn causes(&self, event: &Event) -> Vec<Input>;
 }

@@ -1,5 +1,5 @@
-//! The stages of a run, from admission to the report. Each reads the state and returns events; none changes anything, and
-//! none is known to the state below. `coordinator/decide.rs` has their order.
+//! The stages of a run, from admission to the report. Each reads the state and returns events; none changes anything,
+//! and the state below knows none of them. `coordinator/decide.rs` has their order.
 
 pub(crate) mod advice;
 pub(crate) mod baseline;

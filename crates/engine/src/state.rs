@@ -1,5 +1,5 @@
-//! One request on its way along the line: the state, which is the fold of the run's log. Its fields are private
-//! to this module; only `apply` changes them, and the stations read them through the questions below.
+//! The state of a run: the fold of its log. Its fields are private to this module; only `apply` changes them, and the
+//! stages read them through the methods below.
 
 mod answers;
 mod apply;
@@ -51,13 +51,13 @@ pub struct Run {
     admitted: Option<Decision>,
     refused: Option<Decision>,
     route: Option<RoleId>,
-    /// On which side of the work whoever took it first stands.
+    /// The side of the role that took the request first.
     side: Side,
     documents: Option<Vec<Selected>>,
-    /// What the walls around commands hold, once that was tried.
+    /// The probed isolation, once known.
     proof: Option<(Proof, Decision)>,
     questions: Vec<Question>,
-    /// The places of those that nobody has answered.
+    /// The indexes of open questions.
     open: BTreeSet<usize>,
     standstill: Standstill,
     breakers: Breakers,
@@ -68,41 +68,41 @@ pub struct Run {
     places: BTreeMap<TaskId, usize>,
     dag: Dag,
     order: Vec<usize>,
-    /// How many tasks, from the first in the order of merging, are settled.
+    /// The number of settled tasks at the front of the merge order.
     settled: usize,
-    /// How many tasks are settled in all.
+    /// The number of settled tasks.
     done: usize,
-    /// Tasks that wait for one that will never be finished.
+    /// Tasks that depend on one that will never finish.
     unreachable: BTreeSet<usize>,
     ready: BTreeSet<(types::TaskPriority, usize)>,
-    /// Lanes in which something is going on; all work per input is bounded by their number.
+    /// Tasks in progress; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
     head: CommitId,
-    /// What was put on the branch last.
+    /// The last commit on the branch.
     tip: Option<CommitId>,
     changes: Changes,
     missing: Vec<Artifact>,
-    /// The checks that will decide about the merged tree.
+    /// The checks of the merged tree.
     final_checks: Vec<Check>,
     merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
     budget_state: BudgetState,
     check_results: CheckResults,
-    /// What became of the result, after the end.
+    /// What happened to the result after the end.
     settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,
     retries: u32,
     cancelled: Option<Decision>,
-    /// A failure, or that nobody answered, ends the run at once.
+    /// A failure or an unanswered question ends the run at once.
     halted: Option<Decision>,
     exhausted: Option<Decision>,
     finished: Option<Status>,
     notes: RunMetrics,
 }
 
-/// The request and what was known when it came in.
+/// The request, and the facts known when it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) request: Request,
@@ -111,7 +111,7 @@ pub(crate) struct Asked {
 }
 
 impl Run {
-    /// A run of which nothing has happened yet.
+    /// A run before its first event.
     #[must_use]
     pub fn new(id: RunId, policy: Arc<Policy>) -> Self {
         Self {
@@ -169,7 +169,7 @@ impl Run {
         &self.id
     }
 
-    /// How it ended, or where it stands.
+    /// Its final or current status.
     #[must_use]
     pub fn status(&self) -> Status {
         match self.finished {
@@ -179,7 +179,7 @@ impl Run {
         }
     }
 
-    /// What the repository looked like when the request came in.
+    /// The repository when the request arrived.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.asked.as_ref().map(|asked| &asked.survey)
@@ -196,7 +196,7 @@ impl Run {
         self.asked.as_ref().map(|asked| asked.policy)
     }
 
-    /// The policy that decides.
+    /// The policy of the run.
     #[must_use]
     pub fn policy(&self) -> &Arc<Policy> {
         &self.policy
@@ -218,28 +218,27 @@ impl Run {
         self.route.as_ref()
     }
 
-    /// On which side of the work a role stands: whoever takes the request first is where the route says, all others
-    /// make what was planned.
+    /// The side of a role: the routed one for the role that takes the request first, development for all others.
     pub(crate) fn side(&self, role: &RoleId) -> Side {
         if self.route.as_ref() == Some(role) { self.side } else { Side::Dev }
     }
 
-    /// The documents that the agents are given, once that is decided.
+    /// The documents selected for the agents, once decided.
     pub(crate) fn documents(&self) -> Option<&[Selected]> {
         self.documents.as_deref()
     }
 
-    /// What holds this run's commands, once that was tried.
+    /// The probed isolation of this run's commands.
     pub(crate) fn proof(&self) -> Option<&Proof> {
         self.proof.as_ref().map(|(proof, _)| proof)
     }
 
-    /// What must hold its commands from now on; before anything was tried, what the policy requires.
+    /// The required isolation level: the probed one, or the policy's before the probe.
     pub(crate) fn rung(&self) -> IsolationLevel {
         self.proof().map_or(self.policy.sandbox.require, |proof| proof.rung)
     }
 
-    /// The plan that was adopted.
+    /// The adopted plan.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
@@ -249,7 +248,7 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
-    /// The lane of a task, of a review, or that of the plan itself.
+    /// The state of a task, of a review, or of planning.
     pub(crate) fn task_state(&self, task: &TaskId) -> Option<&TaskState> {
         if *task == TaskId::plan() {
             return Some(&self.planning);
@@ -268,7 +267,7 @@ impl Run {
         &self.task_states
     }
 
-    /// The lanes in which something is going on, with their tasks; the plan's own lane first, reviews last.
+    /// The states in progress, with their tasks; planning first, reviews last.
     pub(crate) fn busy(&self) -> impl Iterator<Item = (TaskId, &TaskState)> {
         let planning = self.planning.is_busy().then(|| (TaskId::plan(), &self.planning));
         let tasks = self.busy.iter().filter_map(|place| {
@@ -277,7 +276,7 @@ impl Run {
         planning.into_iter().chain(tasks).chain(self.busy_reviews())
     }
 
-    /// The tasks whose turn to start has come, by priority, then in the plan's order.
+    /// The tasks ready to start, by priority, then in the plan's order.
     pub(crate) fn ready(&self) -> impl Iterator<Item = usize> {
         self.ready.iter().map(|(_, place)| *place)
     }
@@ -286,17 +285,17 @@ impl Run {
         self.places.get(task).copied()
     }
 
-    /// How many tasks are not settled.
+    /// The number of unsettled tasks.
     pub(crate) fn unfinished(&self) -> usize {
         self.task_states.len().saturating_sub(self.done)
     }
 
-    /// Tasks that wait for one that failed or was skipped.
+    /// Tasks that depend on one that failed or was skipped.
     pub(crate) fn newly_unreachable(&self) -> impl Iterator<Item = usize> {
         self.unreachable.iter().copied()
     }
 
-    /// The next task to be merged, if there is one left.
+    /// The next task to merge, if any.
     pub(crate) fn next_to_merge(&self) -> Option<usize> {
         self.order.get(self.settled).copied()
     }
@@ -319,7 +318,7 @@ impl Run {
         &self.missing
     }
 
-    /// The checks that decide about the merged tree, begun or not.
+    /// The checks of the merged tree, started or not.
     pub(crate) fn final_checks(&self) -> &[Check] {
         &self.final_checks
     }
@@ -332,12 +331,12 @@ impl Run {
         &self.ledger
     }
 
-    /// What is known of money beyond the ledger.
+    /// The budget facts beyond the ledger.
     pub(crate) fn budget_state(&self) -> &BudgetState {
         &self.budget_state
     }
 
-    /// What is known of checks apart from tasks.
+    /// The results of checks outside tasks.
     pub(crate) fn check_results(&self) -> &CheckResults {
         &self.check_results
     }
@@ -351,7 +350,7 @@ impl Run {
     }
 }
 
-/// The attempt that a lane is at.
+/// The current attempt of a task.
 pub(crate) fn current(task: &TaskId, task_state: &TaskState) -> AttemptId {
     AttemptId::new(task.clone(), task_state.attempts())
 }

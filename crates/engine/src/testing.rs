@@ -1,5 +1,5 @@
-//! What the tests of the engine share: the crew's policy, a request, and a bench that does what the loop does.
-//! Inputs are read from short lines and events are written as short lines, so that tests are text in, text out.
+//! Shared test support of the engine: the crew's policy, a request, and a bench that works like the loop. Inputs and
+//! events are short lines, so that tests are text in, text out.
 
 mod dice;
 pub(crate) mod drive;
@@ -42,7 +42,7 @@ pub(crate) fn begin(request: Request, survey: Survey) -> Input {
     Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO, price: None }))
 }
 
-/// What the loop does with one input: what follows from it, and then whatever is due, until nothing is.
+/// Handles one input as the loop does: decides, then decides what is due, until nothing is.
 pub(crate) fn settle(machine: &mut impl Machine, input: &Input, now: Timestamp) -> Vec<Event> {
     let mut all = Vec::new();
     let mut input = input.clone();
@@ -58,7 +58,7 @@ pub(crate) fn settle(machine: &mut impl Machine, input: &Input, now: Timestamp) 
     panic!("there is always something due; the last was {:?}", all.last());
 }
 
-/// A log after it was written down and read again.
+/// A log after serializing and reading it back.
 pub(crate) fn reread(log: &[(Event, Timestamp)]) -> Vec<(Event, Timestamp)> {
     let read = |(event, at): &(Event, Timestamp)| {
         let text = serde_json::to_string(event).expect("an event can be written");
@@ -78,9 +78,9 @@ pub(crate) struct Bench<M> {
     pub(crate) machine: M,
     pub(crate) log: Vec<(Event, Timestamp)>,
     pub(crate) now: Timestamp,
-    /// Whether the walls are found to be whole as soon as they are asked about.
+    /// Whether the sandbox probe succeeds as soon as it is requested.
     pub(crate) walled: bool,
-    /// What is in the files that commands name, which are looked at as soon as that is asked for.
+    /// The content of files that commands name, which are inspected as soon as requested.
     pub(crate) scripts: Option<&'static str>,
 }
 
@@ -109,7 +109,7 @@ impl<M: Machine> Bench<M> {
         events
     }
 
-    /// Sends what the lines say, one after the other, and says what came of it.
+    /// Sends the lines as inputs, and returns the resulting events.
     pub(crate) fn tell(&mut self, lines: &str) -> String {
         let mut events = Vec::new();
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -122,7 +122,7 @@ impl<M: Machine> Bench<M> {
         render(&events)
     }
 
-    /// Its log as it would be stored, except for the chain.
+    /// Its log as it would be stored, without the hash chain.
     pub(crate) fn lines(&self) -> Vec<Envelope> {
         let line = |((event, at), seq): (&(Event, Timestamp), u64)| Envelope {
             v: Envelope::VERSION,
@@ -137,7 +137,7 @@ impl<M: Machine> Bench<M> {
         self.log.iter().zip(1..).map(line).collect()
     }
 
-    /// Everything that is asked of the outside world, under way or not.
+    /// All effects that are pending or in flight.
     pub(crate) fn asked(&self) -> Vec<Effect> {
         self.machine.pending(&InFlight::new())
     }
@@ -150,7 +150,7 @@ impl<M: Machine> Bench<M> {
     }
 }
 
-/// What an attempt of a role that answers with JSON is told first.
+/// The first message to an attempt with a JSON contract.
 pub(crate) fn told(bench: &Bench<Run>, attempt: &str) -> serde_json::Value {
     let brief = bench.asked().into_iter().find_map(|effect| match effect {
         types::Effect::RunAttempt { brief, .. } if brief.attempt.to_string() == attempt => {
@@ -161,7 +161,7 @@ pub(crate) fn told(bench: &Bench<Run>, attempt: &str) -> serde_json::Value {
     serde_json::from_str(&brief.expect("it is under way").task).expect("one JSON object")
 }
 
-/// A run of the crew, of which nothing has happened yet.
+/// A run of the crew before its first event.
 pub(crate) fn new_run() -> Bench<Run> {
     run_with(crew())
 }
@@ -182,7 +182,7 @@ pub(crate) fn planned_with(policy: Policy, tasks: &str) -> Bench<Run> {
     bench
 }
 
-/// Compares line by line, whatever the indentation.
+/// Compares line by line, ignoring indentation.
 #[track_caller]
 pub(crate) fn same(actual: &str, expected: &str) {
     let plain = |text: &str| {
@@ -193,7 +193,7 @@ pub(crate) fn same(actual: &str, expected: &str) {
     assert!(actual == expected, "expected:\n{expected}\n\ncame:\n{actual}\n");
 }
 
-/// Only the lines that begin in one of these ways.
+/// Only the lines with one of these prefixes.
 pub(crate) fn only(text: &str, beginnings: &[&str]) -> String {
     let wanted = |line: &&str| beginnings.iter().any(|beginning| line.starts_with(beginning));
     text.lines().filter(wanted).collect::<Vec<_>>().join("\n")

@@ -1,6 +1,6 @@
-//! Tests with other expectations: a test file in which the expected side of equalities is changed and a failing test is
-//! planted, so that a runner that lives must report failures. Only what stands directly in the body of a test is changed,
-//! because nothing else is sure to be run; tables and loops are left to the planted test.
+//! Altered tests: a test file with changed expected values and a planted failing test, so that a working runner must
+//! report failures. Only statements directly in the body of a test are altered, because nothing else is certain to run;
+//! tables and loops are left to the planted test.
 
 mod edit;
 mod expect;
@@ -14,11 +14,11 @@ use edit::{Edit, applied};
 
 pub use edit::Altered;
 
-/// The most versions with a single altered expectation.
+/// The most variants with a single altered expectation.
 const MOST: usize = 8;
 
 /// A test file with altered expectations and a planted test. `names` are tests from a runner's report; without any, all
-/// tests of the file are altered. None where nothing can be altered or planted.
+/// tests of the file are altered. `None` if nothing can be altered or planted.
 #[must_use]
 pub fn altered(path: &str, text: &str, names: &[String]) -> Option<Altered> {
     let source = Source::of(path, text)?;
@@ -42,8 +42,8 @@ pub fn altered(path: &str, text: &str, names: &[String]) -> Option<Altered> {
     Some(Altered { text, tests, lines, planted: name })
 }
 
-/// Versions of a test file with a single expectation altered each, the most telling ones first, and nothing planted.
-/// For runners that do not name tests.
+/// Variants of a test file with a single altered expectation each, the most telling first, and nothing planted. For
+/// runners that do not name tests.
 #[must_use]
 pub fn one_by_one(path: &str, text: &str) -> Vec<Altered> {
     let Some(source) = Source::of(path, text) else {
@@ -66,7 +66,7 @@ pub fn one_by_one(path: &str, text: &str) -> Vec<Altered> {
     edits.into_iter().take(MOST).filter_map(single).collect()
 }
 
-/// The last thing that a test expects: everything before it has to have run.
+/// The last expectation of a test: everything before it must have run.
 fn last_expectation(source: &Source<'_>, case: &Case) -> Option<Edit> {
     let edits: Vec<Edit> = if source.language == Language::Shell {
         shell::expectations(source, case.body.clone())
@@ -78,7 +78,7 @@ fn last_expectation(source: &Source<'_>, case: &Case) -> Option<Edit> {
     telling.or_else(|| edits.into_iter().next_back())
 }
 
-/// Whether a file is run as a whole and is a test by what it asserts on its top level.
+/// Whether a file runs as a whole and is a test by its top-level assertions.
 fn is_script(source: &Source<'_>, all: &[Case]) -> bool {
     match source.language {
         Language::Shell => !all.iter().any(|case| case.word == "@test"),
@@ -96,7 +96,7 @@ fn script_expectations(source: &Source<'_>) -> Vec<Edit> {
     statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
 }
 
-/// Whether a test is one of those named, as `file::Class::test`, `module.test`, `suite > test` or `test[parameters]`.
+/// Whether a test is among the named ones, as `file::Class::test`, `module.test`, `suite > test` or `test[parameters]`.
 fn is_named(case: &Case, names: &[String]) -> bool {
     names.is_empty()
         || names.iter().any(|name| {

@@ -1,27 +1,27 @@
-//! The single tests of a file: their names, marks and bodies, by the forms that runners collect. Tests that are made at
-//! run time, from tables or by macros, are not found.
+//! The tests of a file: names, marks and bodies, in the forms that runners collect. Tests generated at run time, from
+//! tables or by macros, are not found.
 
 use std::ops::Range;
 
 use crate::pattern::{Pattern, pattern};
 use crate::source::{Language, Source, line_range};
 
-/// One test as it stands in a file.
+/// One test in a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// Where it begins, without its marks.
+    /// Its start, without its marks.
     pub(crate) start: usize,
     /// Decorators, attributes or annotations.
     pub(crate) marks: String,
-    /// What stands inside it.
+    /// Its body.
     pub(crate) body: Range<usize>,
     /// The word that makes it a test: `it`, `@Test`, `def`.
     pub(crate) word: String,
 }
 
 impl Case {
-    /// Whether its runner may pass over it, or expects it to fail.
+    /// Whether its runner may skip it, or expects it to fail.
     pub(crate) fn is_special(&self) -> bool {
         pattern!(
             r"(?i)skip|xfail|ignore|disabled|should_panic|expected|\bcfg\(|EnabledOn|DisabledOn"
@@ -30,7 +30,7 @@ impl Case {
     }
 }
 
-/// The tests of a file, in their order.
+/// The tests of a file, in order.
 pub(crate) fn cases(source: &Source<'_>) -> Vec<Case> {
     match source.language {
         Language::Python => indented(
@@ -177,7 +177,7 @@ fn braced(source: &Source<'_>, head: &Pattern, mark: &Pattern) -> Vec<Case> {
     found
 }
 
-/// Tests of bats, and functions whose names begin with `test`.
+/// Tests of bats, and functions with the prefix `test`.
 fn shell(source: &Source<'_>) -> Vec<Case> {
     let head = pattern!(r#"(?m)^(?:(?P<w>@test)\s+["'](?P<t>.*)["']|(?P<n>test\w*)\s*\(\))\s*\{"#);
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! What a file is for, by its path: code, a test, a recipe that decides how tests run, data or a document; and from that,
-//! which files make "the new code with the base's tests" and "the base's code with the new tests". It reads no folder:
-//! whoever builds such a tree does.
+//! The purpose of a file, by its path: code, test, recipe, data or document; and from that, the files that make up "the
+//! new code with the base's tests" and "the base's code with the new tests". Reads no folder: the caller builds the
+//! trees.
 
 mod manifest;
 mod recipes;
@@ -9,22 +9,22 @@ mod unit_tests;
 pub use manifest::restored_manifest;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// What the product is made of.
+    /// Source code of the product.
     Code,
-    /// A test, or what only tests use.
+    /// A test, or a file used only by tests.
     Test,
-    /// What decides how tests are found, built and run.
+    /// Determines how tests are found, built and run.
     Recipe,
-    /// What code or tests read or compare with.
+    /// Read by code or tests, or compared with.
     Data,
-    /// What people read.
+    /// For people.
     Document,
 }
 
-/// What happened to a file.
+/// How a file changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
     Added,
@@ -32,18 +32,18 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// How to turn one tree into another that has the tests, recipes and data of a second commit.
+/// How to turn one tree into another with the tests, recipes and data of a second commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mix {
-    /// Paths to take from the second commit as they are there.
+    /// Paths to take unchanged from the second commit.
     pub restore: Vec<String>,
     /// Paths to delete.
     pub remove: Vec<String>,
-    /// Manifests of which only the parts about tests come from the second commit: `restored_manifest` says how.
+    /// Manifests whose test settings come from the second commit: see `restored_manifest`.
     pub merge: Vec<String>,
 }
 
-/// What a file is for. `tests` are names with `*` for anything, or folders with a slash.
+/// The purpose of a file. `tests` are names with `*` for anything, or folders with a slash.
 #[must_use]
 pub fn kind(path: &str, tests: &[String]) -> FileKind {
     let mut folders: Vec<&str> = path.split('/').collect();
@@ -88,7 +88,7 @@ const DATA: &[&str] = &[
     "mp3", "ttf", "woff", "woff2", "svg", "po", "plist",
 ];
 
-/// Folders in which nothing runs, whatever it is called: results are compared with it.
+/// Folders of expected results, in which nothing runs, whatever its name.
 const COMPARED: &[&str] = &[
     "testdata",
     "test_data",
@@ -108,7 +108,7 @@ const COMPARED: &[&str] = &[
     "cassettes",
 ];
 
-/// Folders of what results are compared with, or what tests read.
+/// Folders of expected results, or of data that tests read.
 const EXPECTED: &[&str] = &[
     "testdata",
     "test_data",
@@ -181,7 +181,7 @@ pub fn is_test(folders: &[&str], name: &str, tests: &[String]) -> bool {
     })
 }
 
-/// Whether a name fits a pattern in which `*` is anything.
+/// Whether a name matches a pattern in which `*` is anything.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
@@ -194,7 +194,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     left.ends_with(last)
 }
 
-/// Whether a file is what results are compared with: it lies among tests or expectations, or is named like one.
+/// Whether a file has expected results: it lies among tests or expectations, or is named like one.
 #[must_use]
 pub fn is_expectation(path: &str, tests: &[String]) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();
@@ -207,8 +207,8 @@ pub fn is_expectation(path: &str, tests: &[String]) -> bool {
         || parts.any(|part| named.iter().any(|word| part.starts_with(word)))
 }
 
-/// Whether a changed file of data is what was asked for rather than what tests compare with: the goal names it, or there
-/// is nothing else that could be the work.
+/// Whether a changed data file is the goal of the work rather than test data: the goal names it, or nothing else could
+/// be the work.
 #[must_use]
 pub fn is_product(path: &str, goal: &str, code_changed: bool, tests: &[String]) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -218,7 +218,7 @@ pub fn is_product(path: &str, goal: &str, code_changed: bool, tests: &[String]) 
 }
 
 /// How the new commit becomes "the new code with the base's tests, recipes and data". New data stays, because new code
-/// may need it; so do files that name dependencies or sources, as far as they can be told from what is about tests.
+/// may need it; so do files with dependencies or sources, as far as they can be separated from test settings.
 #[must_use]
 pub fn base_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
     let mut mix = Mix::default();

@@ -1,21 +1,21 @@
-//! What must hold for any bytes, for the fuzzer. Not part of the library.
+//! Invariants for any input, for the fuzzer. Not part of the library.
 
 use crate::alter;
 use crate::files::FileKind;
 use crate::report;
 use crate::signs::{Change, ChangedFile, signs};
 
-/// Names of test files, one for each language that is known.
+/// Names of test files, one for each known language.
 const TESTS: &[&str] =
     &["t_test.go", "test_t.py", "t.test.ts", "tests/t.rs", "t_spec.rb", "TTest.java"];
 
-/// What a test runner printed is read or left.
+/// The output of a test runner is read or ignored.
 pub fn test_output(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     drop(report::read(&text, &[]));
 }
 
-/// A report in XML is read or left.
+/// An XML report is read or ignored.
 pub fn junit(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     drop(report::read("", &[("report.xml".to_owned(), text)]));
@@ -39,7 +39,7 @@ pub fn change(bytes: &[u8]) {
     }
 }
 
-/// A test file with altered expectations is another text, or none.
+/// A test file with altered expectations differs from the original, if there is one.
 pub fn altered(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for path in TESTS {

@@ -1,7 +1,7 @@
-//! Judges of what Bosun saw: what a test runner reported, what a diff does, what a test would notice.
+//! Analysis of evidence: reports of test runners, effects of diffs, and what a test would notice.
 //!
-//! Pure functions over texts. They know no run, no policy decisions and no files; whoever has the texts calls them,
-//! and whoever decides reads what they return from the log.
+//! Pure functions over texts. They know no run, no policy decisions and no files; the caller provides the texts and
+//! records the results.
 
 pub mod alter;
 mod cases;

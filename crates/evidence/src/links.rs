@@ -1,12 +1,12 @@
-//! Symbolic links of a tree that lead out of it: absolute ones, ones with too many `..`, ones into git's own files, also by
-//! way of other links. Read from the links alone; no file system is asked.
+//! Symbolic links that lead out of a tree: absolute ones, ones with too many `..`, ones into git's own files, also via
+//! other links. Computed from the links alone, without a file system.
 
 use std::collections::BTreeMap;
 
-/// How many links are followed for one; a kernel gives up at as many.
+/// The most links followed for one, the same as in a kernel.
 const MOST_STEPS: usize = 40;
 
-/// The links among these, by path, that lead out of the tree. A link that leads nowhere does not lead out.
+/// The links among these, by path, that lead out of the tree. A dangling link does not lead out.
 #[must_use]
 pub fn leading_out(links: &BTreeMap<String, String>) -> Vec<&str> {
     let out = links.keys().filter(|path| leads_out(path, links));
@@ -14,7 +14,7 @@ pub fn leading_out(links: &BTreeMap<String, String>) -> Vec<&str> {
 }
 
 fn leads_out(link: &str, links: &BTreeMap<String, String>) -> bool {
-    // The names still to be walked, the next one last.
+    // The remaining names, the next one last.
     let mut ahead: Vec<&str> = link.split('/').rev().collect();
     let mut place: Vec<&str> = Vec::new();
     let mut steps = 0;
@@ -42,7 +42,7 @@ fn leads_out(link: &str, links: &BTreeMap<String, String>) -> bool {
     false
 }
 
-/// Git's own folder, also where upper and lower case are the same.
+/// Git's own folder, also on case-insensitive file systems.
 fn is_git(name: &str) -> bool {
     name.eq_ignore_ascii_case(".git")
 }

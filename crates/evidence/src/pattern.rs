@@ -1,9 +1,8 @@
-//! Regular expressions that are part of the program: compiled once, on first use. It does not take patterns from
-//! outside.
+//! Regular expressions of the program, compiled once, on first use. Takes no patterns from outside.
 
 use regex::{Captures, Match, Regex};
 
-/// A compiled expression. One that does not compile matches nothing, and stops a debug build.
+/// A compiled expression. An invalid one matches nothing, and panics in a debug build.
 #[derive(Debug)]
 pub(crate) struct Pattern(Option<Regex>);
 
@@ -35,7 +34,7 @@ impl Pattern {
     }
 }
 
-/// The pattern with this text, compiled where it stands.
+/// The pattern with this text, compiled once per call site.
 macro_rules! pattern {
     ($text:expr) => {{
         static PATTERN: std::sync::LazyLock<$crate::pattern::Pattern> =

@@ -1,7 +1,6 @@
-//! Is a failing test about what was changed? Told by whether the file that holds it was changed, or mentions a file
-//! that was. In doubt it is.
+//! Whether a failing test is related to a change: its file was changed, or mentions a changed file. In doubt it is.
 
-/// The tests among `failing` that have nothing to do with the changed files. `tests` are the texts of test files.
+/// The tests among `failing` that are unrelated to the changed files. `tests` are the texts of test files.
 #[must_use]
 pub fn unrelated(
     failing: &[String],
@@ -20,7 +19,7 @@ pub fn unrelated(
     failing.iter().filter(is_unrelated).cloned().collect()
 }
 
-/// The part of a test's name that stands in its file.
+/// The part of a test's name that occurs in its file.
 #[must_use]
 pub fn short_name(name: &str) -> &str {
     let name = name.split('[').next().unwrap_or(name);
@@ -33,13 +32,13 @@ pub fn short_name(name: &str) -> &str {
     }
 }
 
-/// A file's name without its end, where that is telling.
+/// A file's name without its extension, if it is distinctive.
 fn stem(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
     let stem = name.split('.').next()?;
     let common = ["mod", "lib", "main", "index", "__init__", "test", "tests", "README"];
     match common.contains(&stem) {
-        // Of these the folder says more.
+        // Here the folder says more.
         true => path.rsplit('/').nth(1),
         false => Some(stem).filter(|stem| stem.len() > 1),
     }

@@ -1,7 +1,7 @@
-//! What test runners report, read from a check's output and report files into a list of tests.
+//! Reports of test runners, read from a check's output and report files into a list of tests.
 //!
-//! Everything read here may have been written by the code under test, so a report proves nothing by itself: it says
-//! what the runners claim, and whether each of them came to its end. Nothing here decides what follows from that.
+//! The code under test may have written any of it, so a report proves nothing by itself: it has the runners' claims,
+//! and whether each of them finished. Nothing here decides what follows from that.
 
 mod cannot;
 mod cargo;
@@ -35,10 +35,10 @@ pub use variables::{report_files, variables};
 
 use part::Part;
 
-/// The tests that the runners of one check reported, from its output (both streams, not trimmed) and the report files
-/// (name and content) that it wrote. Nothing where no runner can be recognised.
+/// The tests reported by the runners of one check, from its output (both streams, not trimmed) and its report files
+/// (name and content). `None` if no runner is recognised.
 ///
-/// A report file goes before the text of the same runner, but is complete only if the text has the end of that run.
+/// A report file overrides the text of the same runner, but is complete only if the text has the end of that run.
 pub fn read(output: &str, files: &[(String, String)]) -> Option<TestReport> {
     let text = text::plain(output);
     let lines = text::lines(&text);
@@ -61,7 +61,7 @@ pub fn read(output: &str, files: &[(String, String)]) -> Option<TestReport> {
     part::combine(parts)
 }
 
-/// The report files, each once; those of a runner that writes one for each class together.
+/// The report files, each once; those of a runner that writes one per class are combined.
 fn written(files: &[(String, String)], lines: &[&str]) -> Vec<Part> {
     let mut found: Vec<Part> = Vec::new();
     for (path, content) in files {
@@ -79,7 +79,7 @@ fn written(files: &[(String, String)], lines: &[&str]) -> Vec<Part> {
     found
 }
 
-/// Puts a report file in the place of the text that tells the same run.
+/// Replaces the text of the same run by a report file.
 fn place(mut file: Part, parts: &mut Vec<Part>) {
     let of_runner = |part: &Part| part.runner == file.runner || file.runner == "junit";
     let total = file.counts.total();
@@ -99,8 +99,8 @@ fn place(mut file: Part, parts: &mut Vec<Part>) {
             }
             parts[at] = file;
         }
-        // Without any text of the runner that wrote it, a file is only somebody's word; those of runners that always
-        // end with a summary are not complete.
+        // Without any text of its runner, a file is an unconfirmed claim; those of runners that always end with a
+        // summary are not complete.
         None => {
             file.complete &= matches!(file.runner, "junit" | "gradle");
             parts.push(file);

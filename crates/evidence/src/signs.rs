@@ -1,6 +1,6 @@
 //! Signs in a change that its tests are deceived rather than satisfied. They are shown to a person, with the line; they
-//! prove nothing by themselves, so each is narrow: honest work must not be asked about. What runs, and whether it fails,
-//! is judged elsewhere.
+//! prove nothing by themselves, so each is narrow: honest work must not raise questions. Test results are evaluated
+//! elsewhere.
 
 mod answers;
 mod equality;
@@ -32,7 +32,7 @@ const MOST: usize = 10;
 /// The signs of a change.
 #[must_use]
 pub fn signs(change: &Change<'_>) -> Vec<Sign> {
-    // Unit tests of Rust stand in files of code: what they say is what tests say.
+    // Rust unit tests are in code files: their text counts as tests.
     let holds_tests = |text: &&&str| text.contains("#[cfg(test)]");
     let new =
         change.files.iter().filter(|file| file.kind == FileKind::Code).filter_map(|file| file.new);

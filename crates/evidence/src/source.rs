@@ -1,5 +1,5 @@
-//! Source text by language: where its comments and strings are, where brackets close, where statements end. It is a
-//! lexer for a dozen languages, not a parser: it knows nothing of names, types or scopes.
+//! Source text by language: comments and strings, matching brackets, ends of statements. A lexer for a dozen languages,
+//! not a parser: it knows nothing of names, types or scopes.
 
 mod language;
 mod lexer;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 pub(crate) use language::Language;
 
-/// A text with its comments and strings found. Offsets are bytes, the same in all its forms.
+/// A text with its comments and strings located. Offsets are bytes, the same in all its forms.
 #[derive(Debug, Clone)]
 pub(crate) struct Source<'a> {
     pub(crate) language: Language,
@@ -62,19 +62,19 @@ impl<'a> Source<'a> {
         String::from_utf8(code).unwrap_or_else(|_| self.text.to_owned())
     }
 
-    /// The number of the line, from 1, in which an offset is.
+    /// The line number of an offset, from 1.
     pub(crate) fn line_number(&self, at: usize) -> u32 {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         u32::try_from(before.iter().filter(|byte| **byte == b'\n').count() + 1).unwrap_or(u32::MAX)
     }
 
-    /// The whole line in which an offset is.
+    /// The whole line at an offset.
     pub(crate) fn line_at(&self, at: usize) -> &'a str {
         let range = line_range(self.text, at);
         &self.text[range]
     }
 
-    /// What a string says, without quotation marks.
+    /// The content of a string, without quotation marks.
     pub(crate) fn content(&self, string: &Range<usize>) -> &'a str {
         &self.text[inside(self.text, string)]
     }
@@ -89,7 +89,7 @@ pub(crate) fn line_range(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// Spaces for everything but line breaks.
+/// Blanks everything but line breaks.
 fn blank(bytes: &mut [u8], span: Range<usize>) {
     for byte in bytes.get_mut(span).unwrap_or_default() {
         if *byte != b'\n' {

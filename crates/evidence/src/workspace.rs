@@ -1,18 +1,18 @@
-//! What a repository's files say about making a fresh checkout ready: which commands install its dependencies, which
-//! ignored folders of the person's own checkout can be brought along instead, and which lock files decide whether that
-//! can be used again. A proposal only: nothing is looked up, copied or run here.
+//! Suggestions for preparing a fresh checkout, from a repository's files: commands that install its dependencies,
+//! ignored folders of the person's checkout to copy instead, and lock files that determine reuse. A proposal only:
+//! nothing is looked up, copied or run here.
 
 use std::collections::BTreeSet;
 
 use types::{WorkPath, WorkspacePolicy};
 
-/// One package manager: the lock file by which it is known, and what it installs.
+/// One package manager: its lock file, and what it installs.
 struct Installer {
     lock: &'static str,
     command: Option<&'static str>,
-    /// Where it puts dependencies, below the folder of the lock file.
+    /// Its folders of dependencies, below that of the lock file.
     folders: &'static [&'static str],
-    /// The hosts that the command asks.
+    /// The hosts that the command contacts.
     hosts: &'static [&'static str],
 }
 
@@ -20,7 +20,7 @@ const NPM: &[&str] = &["registry.npmjs.org"];
 const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
 const VENVS: &[&str] = &[".venv", "venv"];
 
-/// In this order they are proposed; of those that install into the same folder only the first counts.
+/// In order of preference; of those that install into the same folder only the first counts.
 const INSTALLERS: [Installer; 18] = [
     Installer::new("pnpm-lock.yaml", "pnpm install --frozen-lockfile", &["node_modules"], NPM),
     Installer::new(
@@ -33,7 +33,7 @@ const INSTALLERS: [Installer; 18] = [
     Installer::new("bun.lockb", "bun install --frozen-lockfile", &["node_modules"], NPM),
     Installer::new("package-lock.json", "npm ci", &["node_modules"], NPM),
     Installer::new("npm-shrinkwrap.json", "npm ci", &["node_modules"], NPM),
-    // A project without a lock file is not set up by itself, but what is there is brought along.
+    // A project without a lock file is not set up automatically, but existing dependencies are copied.
     Installer { lock: "package.json", command: None, folders: &["node_modules"], hosts: &[] },
     Installer::new("uv.lock", "uv sync --frozen", VENVS, PYPI),
     Installer::new("poetry.lock", "poetry install --no-interaction", VENVS, PYPI),
@@ -68,7 +68,7 @@ const INSTALLERS: [Installer; 18] = [
     ),
 ];
 
-/// Files whose content decides what a set-up leaves, beside those by which a manager is known.
+/// Further files that determine the result of a set-up.
 const MORE_LOCKS: [&str; 6] = [
     "gradle.lockfile",
     "gradle/verification-metadata.xml",
@@ -78,17 +78,17 @@ const MORE_LOCKS: [&str; 6] = [
     "package.json",
 ];
 
-/// Folders in which package managers keep what they installed: agents and checks read them and have no reason to write.
+/// Folders of installed packages: agents and checks read them and have no reason to write.
 const DEPENDENCIES: [&str; 8] =
     ["node_modules", ".venv", "venv", "vendor", "deps", "bower_components", ".bundle", ".yarn"];
 
-/// What tools write into an installed `node_modules` while they run.
+/// Folders in an installed `node_modules` that tools write to.
 const NODE_CACHES: [&str; 3] = [".cache", ".vite", ".vite-temp"];
 
-/// Settings for tests that are ignored by git and hold no credentials of their own.
+/// Test settings ignored by git that hold no credentials.
 const TEST_SETTINGS: [&str; 2] = [".env.test", ".env.testing"];
 
-/// A checkout deeper than this in a repository is an example or a fixture rather than a part of it.
+/// A project nested deeper than this is an example or a fixture.
 const DEEPEST: usize = 3;
 
 impl Installer {
@@ -102,9 +102,9 @@ impl Installer {
     }
 }
 
-/// Proposes how a checkout is made ready. `files` are the tracked paths, `ignored_present` the ignored ones that are in
-/// the person's own checkout (folders without what is in them); `read` gives the text of a tracked file. Where what a
-/// command would install is there already, bringing it along is proposed instead: that needs no network.
+/// Proposes how to prepare a checkout. `files` are the tracked paths, `ignored_present` the ignored ones in the
+/// person's checkout (folders without their contents); `read` returns the text of a tracked file. If what a command
+/// would install exists already, copying it is proposed instead: that needs no network.
 pub fn proposed(
     files: &[&str],
     ignored_present: &[&str],
@@ -147,13 +147,13 @@ pub fn locks(files: &[&str]) -> Vec<WorkPath> {
     files.iter().filter(known).filter_map(|path| path.parse().ok()).collect()
 }
 
-/// Whether a folder is one in which a package manager keeps what it installed.
+/// Whether a folder holds packages installed by a package manager.
 #[must_use]
 pub fn is_dependency(path: &str) -> bool {
     path.split('/').any(|name| DEPENDENCIES.contains(&name))
 }
 
-/// The places in brought folders that tools write to.
+/// The paths in copied folders that tools write to.
 #[must_use]
 pub fn caches(brought: &[WorkPath]) -> Vec<WorkPath> {
     let modules = brought.iter().filter(|path| name_of(path.as_str()) == "node_modules");
@@ -161,7 +161,7 @@ pub fn caches(brought: &[WorkPath]) -> Vec<WorkPath> {
     paths(&caches.collect::<Vec<_>>())
 }
 
-/// Why a path must not be brought to agents: it is, or commonly holds, somebody's credentials.
+/// Whether a path must not be copied for agents: it is, or commonly holds, credentials.
 #[must_use]
 pub fn is_credential(path: &str) -> bool {
     const NAMES: [&str; 20] = [
@@ -192,13 +192,13 @@ pub fn is_credential(path: &str) -> bool {
     })
 }
 
-/// What was found so far.
+/// The proposals so far.
 #[derive(Default)]
 struct Found {
     setup: Vec<String>,
     bring: Vec<String>,
     network: Vec<String>,
-    /// Folders for which somebody is responsible already.
+    /// Folders that already have an installer.
     taken: BTreeSet<String>,
 }
 
@@ -214,7 +214,7 @@ impl Found {
         let settled = !there.is_empty();
         self.taken.extend(if settled || installer.command.is_some() { folders } else { vec![] });
         self.bring.extend(there);
-        // A folder whose name a shell would read otherwise is left to the person.
+        // A folder whose name needs shell quoting is left to the person.
         let plain = folder.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
         let Some(command) = installer.command.filter(|_| !settled && plain) else { return };
         let command = match folder {
@@ -229,7 +229,7 @@ impl Found {
     }
 }
 
-/// A name that cannot be used as a path here is left to the person.
+/// The names as paths; a name that is not a valid path is left to the person.
 fn paths(names: &[String]) -> Vec<WorkPath> {
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }

@@ -1,6 +1,6 @@
-//! `signs` over collections of cheats and honest controls: the project's own in `cheats`, and one that may lie beside the
-//! checkout in `shared/cheats`, which is skipped loudly where it does not. Commands of a case are not run, apart from
-//! lines that are appended to a file.
+//! `signs` over collections of cheats and honest controls: the project's own in `cheats`, and an optional one beside
+//! the checkout in `shared/cheats`, which is skipped with a notice if absent. Commands of a case are not run, apart
+//! from lines that append to a file.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
@@ -14,7 +14,7 @@ use types::VerifyPolicy;
 
 type Files = BTreeMap<String, String>;
 
-/// Families of cheats whose signs stand in the diff.
+/// Families of cheats with signs in the diff.
 const VISIBLE: &[&str] =
     &["special_inputs", "detects_runner", "early_exit", "lying_values", "nothing_done"];
 
@@ -163,7 +163,7 @@ fn no_control_beside_the_checkout_has_a_sign() {
     check(&root);
 }
 
-/// Fails where a control has a sign, and where a cheat of a family whose signs stand in the diff has none.
+/// Fails if a control has a sign, or a cheat of a visible family has none.
 fn check(root: &Path) {
     let mut marked = Vec::new();
     let mut counts: BTreeMap<String, (usize, usize, Vec<String>)> = BTreeMap::new();

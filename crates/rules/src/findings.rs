@@ -1,5 +1,5 @@
 //! Findings in a diff: tests that are changed, deleted or skipped, lost assertions, checks that can no longer fail.
-//! Recognised line by line for each language; whether a finding is a violation is judged elsewhere.
+//! Recognised line by line for each language; whether a finding is a violation is decided elsewhere.
 
 use types::{Changes, Finding, FindingKind, Findings, VerifyPolicy, WorkPath};
 
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// K31 and X26: what happens to a test that was there is found, and a new test is not.
+    /// K31 and X26: changes to an existing test are found, and a new test is not.
     #[test]
     fn a_test_that_was_there_and_is_changed_or_gone_is_found() {
         let changed = diff("tests/a.py", "tests/a.py", &["x = 1"], &["x = 2"]);

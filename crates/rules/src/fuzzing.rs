@@ -9,7 +9,7 @@ use crate::explain::explain;
 use crate::permit::judge;
 use crate::{plan, policy, spec};
 
-/// Any text is read within bounds, and commands beside or around it change nothing of what is found in it.
+/// Any text is parsed within bounds, and commands beside or around it change nothing of what is found in it.
 pub fn command_line(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parts = read(text);
@@ -52,7 +52,7 @@ fn asking(text: &str) -> Option<Request> {
     Some(Request::new(text, model))
 }
 
-/// Any request is judged, by rules that have names.
+/// Any request gets a decision, by named rules.
 pub fn request(policy: &Policy, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let Some(request) = asking(&text) else { return };
@@ -80,7 +80,7 @@ pub fn journal_line(bytes: &[u8]) {
     assert_eq!(again.as_ref(), Some(&line), "{written}");
 }
 
-/// A valid policy can be judged and survives a round trip.
+/// A valid policy can be evaluated and survives a round trip.
 pub fn policy_file(read: &Policy) {
     drop(policy::problems(read));
     let kept = serde_json::to_string(read).unwrap_or_default();

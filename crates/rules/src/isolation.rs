@@ -1,16 +1,16 @@
-//! Is the sandbox around commands strong enough for a policy? What it holds was tried outside, by attacking it; here the
-//! result is only judged.
+//! Whether the sandbox is strong enough for a policy. The runtime probes it by attacking it; this module only evaluates
+//! the result.
 
 use types::{Attack, Decision, Event, IsolationLevel, Policy, Proof, RuleId};
 
-/// What came of trying, with what it means under this policy.
+/// The probe result, with its decision under this policy.
 #[must_use]
 pub fn judged(policy: &Policy, proof: Proof) -> Event {
     let decision = decision(policy, &proof);
     Event::SandboxProbed { proof, decision }
 }
 
-/// What a proof means under a policy.
+/// The decision on a proof under a policy.
 #[must_use]
 pub fn decision(policy: &Policy, proof: &Proof) -> Decision {
     let (require, rung) = (policy.sandbox.require, proof.rung);

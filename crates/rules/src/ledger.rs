@@ -3,9 +3,9 @@
 
 use types::{Budget, Money, Spend};
 
-/// A call whose worst case is more than what is left of its attempt's share.
+/// A call whose worst case exceeds the rest of its attempt's share.
 pub const CALL: &str = "budget.call_does_not_fit";
-/// Nobody knows what a call would cost, and money is limited. More of it would not help.
+/// The price of a call is unknown, and money is limited. More of it would not help.
 pub const UNPRICED: &str = "budget.price_unknown";
 
 /// The longest reply of a model with an unknown limit, in tokens.

@@ -1,5 +1,5 @@
-//! Rules: pure, deterministic functions that judge a text, a plan, a call or a change by a policy. No state, no I/O, no
-//! model calls, and no knowledge of the run that asks.
+//! Rules: pure, deterministic functions that evaluate a text, a plan, a call or a change by a policy. No state, no I/O,
+//! no model calls, and no knowledge of the run.
 
 pub mod admission;
 pub mod approval;

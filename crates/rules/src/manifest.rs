@@ -84,7 +84,7 @@ mod tests {
         );
     }
 
-    /// C23: a manifest that gives more than the operator does is refused before anything is started.
+    /// C23: a manifest that grants more than the operator does is refused before anything starts.
     #[test]
     fn a_manifest_beyond_what_the_operator_grants_is_a_problem() {
         let mut policy = samples::audited();

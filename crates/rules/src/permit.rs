@@ -1,6 +1,6 @@
-//! Permissions: may this call be made? The first rule that matches a call decides, and for a command line the first
-//! rule that matches each part; the strictest verdict wins. Without a matching rule a call is denied, and a part of a
-//! command gets the default of the policy. Rules catch mistakes; only the sandbox enforces.
+//! Permissions of calls. The first rule that matches a call decides, and for a command line the first rule that matches
+//! each part; the strictest verdict wins. Without a matching rule a call is denied, and a part of a command gets the
+//! default of the policy. Rules catch mistakes; only the sandbox enforces.
 
 mod look;
 mod sensitive;
@@ -15,16 +15,16 @@ pub use sensitive::names as names_file;
 /// How many characters of a command are shown.
 const SHOWN: usize = 200;
 
-/// The verdict on a call.
+/// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permit {
     pub verdict: Permission,
     pub decision: Decision,
-    /// The verdict on each part of its command; empty for a call that runs none.
+    /// The decision on each part of its command; empty for a call that runs none.
     pub parts: Vec<PartPermit>,
 }
 
-/// The verdict on one part of a command line.
+/// The decision on one part of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartPermit {
     /// The part in one line.
@@ -36,7 +36,7 @@ pub struct PartPermit {
     pub reason: String,
 }
 
-/// Judges one call. The strictest of its parts decides.
+/// Decides on one call. The strictest of its parts wins.
 #[must_use]
 pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
     let permit = judge_attended(policy, scope, tool, facts);
@@ -177,7 +177,7 @@ fn only_wraps(part: &Part) -> bool {
         && part.risks.iter().all(|risk| part.is_wrapper && *risk == Deed::RunsCode)
 }
 
-/// The verdict on a whole command: that of its strictest part.
+/// The decision on a whole command: that of its strictest part.
 fn strictest(parts: Vec<PartPermit>, inputs: &str) -> Permit {
     let verdict = parts.iter().map(|part| part.verdict).max().unwrap_or(Permission::Deny);
     let decides = |part: &&PartPermit| part.verdict == verdict;
@@ -196,7 +196,7 @@ fn strictest(parts: Vec<PartPermit>, inputs: &str) -> Permit {
     Permit { verdict, decision: decision.seeing(inputs), parts }
 }
 
-/// The verdict on a call that runs no command.
+/// The decision on a call that runs no command.
 fn whole(
     rule: Option<&PermitRule>,
     scope: &Scope,

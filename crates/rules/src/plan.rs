@@ -28,7 +28,7 @@ pub enum BadPlan {
     Invalid(Vec<Problem>),
 }
 
-/// Reads a person's plan and judges it as the run will.
+/// Reads a person's plan and validates it as the run will.
 pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadPlan> {
     let read = yaml::read(text).map_err(BadPlan::Parse)?;
     let invalid = |problems: Vec<Problem>| {

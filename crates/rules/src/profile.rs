@@ -14,7 +14,7 @@ pub fn of(policy: &Policy, role: &RoleId, model: &ModelRef) -> ToolProfile {
     known.unwrap_or_else(|| ToolProfile::of(Family::of(model)))
 }
 
-/// A profile by its name: one of the policy's own, or one that ships with the product.
+/// A profile by its name: one of the policy's own, or a shipped one.
 #[must_use]
 pub fn find(policy: &Policy, name: &str) -> Option<ToolProfile> {
     policy.profiles.get(name).cloned().or_else(|| ToolProfile::shipped(name))

@@ -46,7 +46,7 @@ pub struct PromptFacts {
 pub struct GitFacts {
     /// None when no branch is checked out.
     pub branch: Option<String>,
-    /// In short form, a line for each file; none when git took too long.
+    /// In short form, one line per file; none when git took too long.
     pub status: Option<Vec<String>>,
     /// The newest first: short hash and subject.
     pub commits: Vec<String>,
@@ -186,7 +186,7 @@ fn documents(documents: &[Document]) -> String {
     text
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// The beginning of a text, of at most this many bytes.
 fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }

@@ -1,5 +1,5 @@
-//! A conversation with a model at an address of yours, whose commands nothing holds. `bosun` itself never works like
-//! that where the machine has walls; `cargo xtask bench session` measures with it what walls cost:
+//! A session with a model at a given address and without a sandbox. `bosun` never works like that if the machine has
+//! one; `cargo xtask bench session` uses it to measure the cost of the sandbox:
 //!
 //! ```text
 //! cargo run -p runtime --example bare -- http://127.0.0.1:8080 FOLDER STATE

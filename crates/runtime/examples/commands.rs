@@ -1,5 +1,5 @@
-//! An agent that runs a command, behind the walls that the shipped policies require: the program is started again as
-//! the one that builds them, so `HelperExe::enter` comes first in `main`.
+//! An agent that runs a command in the sandbox that the shipped policies require. The program re-executes itself as the
+//! sandbox helper, so `HelperExe::enter` comes first in `main`.
 //!
 //! ```text
 //! cargo run -p runtime --example commands

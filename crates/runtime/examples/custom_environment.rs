@@ -1,5 +1,5 @@
-//! Another place to work in: here files in memory and no commands. A container or another machine would be done the
-//! same way; `sandbox::conformance` holds any of them to the same rules.
+//! A custom environment: files in memory, no commands. A container or another machine works the same way;
+//! `sandbox::conformance` tests any of them against the same rules.
 //!
 //! ```text
 //! cargo run -p runtime --example custom_environment

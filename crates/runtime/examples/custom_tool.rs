@@ -1,5 +1,5 @@
-//! A tool of your own beside those that ship: it says what a call would touch, so that the rules can judge it, and
-//! answers with a text for the model. Failures are texts for the model too.
+//! A custom tool beside the shipped ones: it declares what a call would touch, for the rules, and returns a text for
+//! the model. Failures are texts for the model too.
 //!
 //! ```text
 //! cargo run -p runtime --example custom_tool
@@ -16,7 +16,7 @@ use runtime::{Bosun, Config, NewSession};
 use serde_json::{Value, json};
 use types::{Access, CallFacts, Inspection, Repeat, ToolOutput, ToolSpec};
 
-/// When it is high water.
+/// The time of high water.
 #[derive(Debug)]
 struct Tide {
     spec: ToolSpec,
@@ -42,7 +42,7 @@ impl Tool for Tide {
     }
 
     fn inspect(&self, _arguments: &Value) -> Inspection {
-        // It reads, touches no file, and can be made again after a crash.
+        // It reads, touches no file, and can be repeated after a crash.
         Inspection::Would(CallFacts::new(Access::Read, Repeat::Safe))
     }
 

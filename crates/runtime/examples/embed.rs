@@ -1,4 +1,4 @@
-//! An agent in your own program: open a session, say something, watch it work. Runs offline, with a script for a model:
+//! An agent in your own program: open a session, send an input, follow it. Runs offline, with a script as the model:
 //!
 //! ```text
 //! cargo run -p runtime --example embed
@@ -31,7 +31,7 @@ async fn main() -> anyhow::Result<()> {
 
     let setup = Config::new(Arc::new(MemoryJournal::new()), folder.path().join("state"));
     let bosun = Bosun::new(setup);
-    // With a key in the environment: "anthropic/claude-sonnet-4-5".parse()?, and Models::with_registry in the setup.
+    // With a key in the environment: "anthropic/claude-sonnet-4-5".parse()?, and Models::with_registry in the config.
     let model = bosun.keep_script(SCRIPT).await?;
     let session = bosun.open(NewSession::new(&workspace, model)?).await?;
 

@@ -1,5 +1,4 @@
-//! The library's interface to runs: what a program or a command can ask of them. Starting and driving them is in
-//! `start.rs`, conversations are in `session.rs`.
+//! The library's interface to runs. Starting and driving them is in `start.rs`, sessions are in `session.rs`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::services::{Config, Services};
 use crate::watch::{Mix, watch};
 use crate::worktrees::Worktrees;
 
-/// Bosun, ready to work.
+/// The entry point of the library.
 #[derive(Debug, Clone)]
 pub struct Bosun {
     pub(crate) services: Arc<Services>,
@@ -33,7 +32,7 @@ pub struct NewRun {
     pub request: Request,
     pub repository: PathBuf,
     pub policy: Policy,
-    /// For reproducible runs; otherwise one is drawn.
+    /// For reproducible runs; drawn at random otherwise.
     pub id: Option<RunId>,
 }
 
@@ -59,19 +58,19 @@ impl Bosun {
         Self { services: Arc::new(Services::new(config)) }
     }
 
-    /// Keeps a script in the journal; the name under which it can be asked.
+    /// Stores a script in the journal and returns its model name.
     pub async fn keep_script(&self, text: &str) -> Result<ModelRef, KeepError> {
         keep_script(text, &*self.services.journal).await
     }
 
-    /// A run with the right to write to its log.
+    /// Loads a run with the lease on its log.
     pub(crate) async fn held(&self, run: &RunId) -> Result<Drive<Run>, Error> {
         Box::pin(self.sweep_forks()).await;
         let blank = self.blank(run).await?;
         Ok(Drive::load(blank, LogId::run(run.clone()), self.services.loop_deps()).await?)
     }
 
-    /// Puts the repository of a run that is over in order; nothing, if it is gone.
+    /// Cleans up the repository of a finished run; `None` if it is gone.
     pub(crate) async fn close(&self, run: &Run) -> Result<Option<Repo>, GitError> {
         let repo = match self.services.repo(&self.path_of(run)).await {
             Err(GitError::NotARepository { .. }) => return Ok(None),
@@ -81,8 +80,8 @@ impl Bosun {
         Ok(Some(repo))
     }
 
-    /// Says something to a run or a conversation, and returns the number under which it waits in the inbox. Whoever
-    /// drives it hears it soon; if nobody does, it is heard when it is resumed. See [`Bosun::deliver`].
+    /// Posts a command to a run or session, and returns its number in the inbox. A driver handles it soon; without a
+    /// driver it is handled on resume. See [`Bosun::deliver`].
     pub async fn post(&self, run: &RunId, command: &Command) -> Result<u64, Error> {
         if !self.is_session(run).await? {
             self.load(run).await?;
@@ -90,12 +89,12 @@ impl Bosun {
         Ok(self.services.journal.post(run, self.services.clock.now(), command).await?)
     }
 
-    /// A run as it stands.
+    /// The current view of a run.
     pub async fn view(&self, run: &RunId) -> Result<RunView, Error> {
         Ok(self.shown(&self.load(run).await?))
     }
 
-    /// Everything that was and will be recorded of a run and its attempts.
+    /// All past and future lines of a run and its attempts.
     pub fn watch(
         &self,
         run: &RunId,
@@ -104,13 +103,13 @@ impl Bosun {
         watch(self.services.journal.clone(), run.clone(), mix)
     }
 
-    /// The pieces of replies as they come in, of all runs that are driven here.
+    /// Pieces of replies as they arrive, of all runs driven here.
     #[must_use]
     pub fn deltas(&self) -> broadcast::Receiver<Delta> {
         self.services.hub.subscribe()
     }
 
-    /// What agents are told here.
+    /// The prompts in use.
     #[must_use]
     pub fn prompts(&self) -> &Prompts {
         &self.services.prompts
@@ -127,7 +126,7 @@ impl Bosun {
         Ok(machine)
     }
 
-    /// The run as it was before anything happened: what a watcher folds the lines of its log into.
+    /// The run before its first event, into which a watcher folds the log.
     pub async fn blank(&self, run: &RunId) -> Result<Run, Error> {
         let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         let digest = first.first().and_then(|line| match &line.event {
@@ -140,7 +139,7 @@ impl Bosun {
         Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
     }
 
-    /// What to say of a run without a log.
+    /// The error for a run without a log.
     pub(crate) async fn unknown(&self, run: &RunId) -> Error {
         let removed = self.services.journal.removed(Some(run)).await.unwrap_or_default();
         match removed.first() {
@@ -150,13 +149,13 @@ impl Bosun {
     }
 
     pub(crate) async fn keep_policy(&self, policy: &Policy) -> Result<Digest, Error> {
-        // Plain data of ours always has a JSON form.
+        // Our plain data always serializes.
         let text = serde_json::to_vec(policy).unwrap_or_default();
         Ok(self.services.journal.put_blob(&text).await?.digest)
     }
 }
 
-/// An id that no other run has.
+/// Draws a unique run id.
 #[must_use]
 pub fn draw_run_id() -> RunId {
     let text = uuid::Uuid::new_v4().simple().to_string();

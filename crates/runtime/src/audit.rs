@@ -1,9 +1,9 @@
-//! A run in one file, for somebody who has neither the journal nor the machine: every line of its logs as it was
-//! hashed, and the blobs that they name. The file is JSON lines; `docs/replay.md` has the format.
+//! A run in one file, for verification without the journal or the machine: every line of its logs as hashed, and the
+//! blobs that they name. The file is JSON lines; `docs/replay.md` has the format.
 //!
 //! [`export`] writes one, [`verify`] checks one: the chains, the blobs, and by replay that the rules decide what is
-//! recorded. Whoever can make a log can make such a file too; that it is the log of that day is shown by an
-//! [`Anchor`] that was put somewhere else then.
+//! recorded. Anyone who can write a log can write such a file; an [`Anchor`] stored elsewhere at the time shows that it
+//! is the original.
 
 mod anchor;
 mod export;
@@ -17,12 +17,12 @@ pub use anchor::{Anchor, Held, anchors, compare, held, read_anchors};
 pub use export::{Exported, export};
 pub use verify::{Verified, verify};
 
-/// What the first record says that the file is.
+/// The format name in the first record.
 pub const FORMAT: &str = "bosun.audit/1";
 
-/// The longest record. A blob of the largest size in base64 fits.
+/// The longest record. Fits a blob of the maximum size in base64.
 pub const MAX_RECORD_BYTES: usize = 96 * 1024 * 1024;
-/// The most that all lines of all logs may have together.
+/// The most bytes of all lines of all logs together.
 pub const MAX_LOG_BYTES: usize = 512 * 1024 * 1024;
 /// The most logs and the most blobs.
 const MAX_LOGS: usize = 10_000;
@@ -38,7 +38,7 @@ struct Header {
     logs: Vec<Head>,
 }
 
-/// Where a log ends.
+/// The end of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     #[serde(with = "as_text")]
@@ -60,7 +60,7 @@ enum Record {
         blob: Digest,
         base64: String,
     },
-    /// A blob that the journal does not have any more.
+    /// A blob that the journal no longer has.
     Absent {
         blob: Digest,
         absent: bool,
@@ -80,7 +80,7 @@ mod as_text {
     }
 }
 
-/// Why a bundle was not written, or cannot be believed.
+/// Why a bundle was not written, or cannot be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     #[error(transparent)]

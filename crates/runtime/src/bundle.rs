@@ -1,17 +1,17 @@
-//! Statements in DSSE envelopes, one to a line: an in-toto bundle. Wraps and unwraps; signatures are made and checked
-//! elsewhere, over the bytes that [`pae`] gives.
+//! Statements in DSSE envelopes, one per line: an in-toto bundle. Wraps and unwraps only; signatures over the bytes of
+//! [`pae`] are made and checked elsewhere.
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
 use serde::{Deserialize, Serialize};
 
-/// What the envelopes contain.
+/// The payload type of the envelopes.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-/// Both alphabets are allowed in an envelope.
+/// An envelope may use either base64 alphabet.
 const READERS: [GeneralPurpose; 2] = [
     GeneralPurpose::new(&alphabet::STANDARD, LENIENT),
     GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT),
@@ -27,7 +27,7 @@ pub struct Sealed {
     signatures: Vec<Signature>,
 }
 
-/// A signature in an envelope. The key's id is a hint and proves nothing.
+/// A signature in an envelope. The key id is a hint and proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -35,12 +35,12 @@ pub struct Signature {
     pub sig: String,
 }
 
-/// What was in an envelope. Signatures are checked before the payload is read.
+/// An opened envelope. Check the signatures before reading the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     pub payload_type: String,
     pub payload: Vec<u8>,
-    /// Each as the text that ssh-keygen reads.
+    /// Each as text for ssh-keygen.
     pub signatures: Vec<String>,
 }
 
@@ -52,14 +52,14 @@ impl Opened {
     }
 }
 
-/// What is signed: type and payload with their lengths, so that neither can be taken for the other.
+/// The signed bytes: type and payload with their lengths, so that neither can be mistaken for the other.
 #[must_use]
 pub fn pae(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
     [head.as_bytes(), payload].concat()
 }
 
-/// Puts a statement into an envelope. The signature is kept as the text that ssh-keygen writes.
+/// Puts a statement into an envelope. The signature is the text written by ssh-keygen.
 #[must_use]
 pub fn seal(statement: &str, signature: Option<(&str, &str)>) -> Sealed {
     let standard = general_purpose::STANDARD;
@@ -73,8 +73,8 @@ pub fn seal(statement: &str, signature: Option<(&str, &str)>) -> Sealed {
     }
 }
 
-/// Takes the statements of a bundle out of their envelopes, and counts the lines that are something else: a bundle may
-/// have such lines, and what is missing because of them is found when the statements are read.
+/// Extracts the statements of a bundle, and counts the other lines: a bundle may have such lines, and statements
+/// missing because of them are noticed on reading.
 #[must_use]
 pub fn open(text: &str) -> (Vec<Opened>, usize) {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -89,7 +89,7 @@ fn opened(line: &str) -> Option<Opened> {
         return None;
     }
     let payload = decoded(&sealed.payload)?;
-    // What is no text was not made by ssh-keygen, and fits nothing.
+    // ssh-keygen writes text; anything else is no signature.
     let signature = |one: &Signature| String::from_utf8(decoded(&one.sig)?).ok();
     let signatures =
         sealed.signatures.iter().map(|one| signature(one).unwrap_or_default()).collect();

@@ -21,7 +21,7 @@ use crate::look::look;
 use crate::sandbox_factory::{Isolation, SandboxFactory, SandboxSpec, Whose};
 use crate::web::Internet;
 
-/// Somebody who can be asked: what he says to a question, if he says anything.
+/// Asks a person: returns the answer to a question, if there is one.
 pub struct Person<'a>(pub Box<Says<'a>>);
 
 type Says<'a> = dyn FnMut(&str) -> Option<String> + Send + 'a;
@@ -32,34 +32,34 @@ impl std::fmt::Debug for Person<'_> {
     }
 }
 
-/// A call to be made.
+/// A single tool call.
 #[derive(Debug)]
 pub struct HandCall<'a> {
     pub policy: &'a Policy,
     pub workspace: &'a Path,
-    /// Where it may write.
+    /// The write scope.
     pub scope: Scope,
     pub walls: Isolation,
-    /// The places of this machine that agents stay out of.
+    /// Folders of this machine that agents must not use.
     pub machine: MachineFolders,
     pub redactor: &'a Redactor,
-    /// The tool profile in whose names and arguments it is made.
+    /// The tool profile of the call.
     pub profile: ToolProfile,
     pub tool: &'a str,
     pub arguments: Arguments,
-    /// Who is asked where the rules say that a person has to be; the call is not made if that is nobody.
+    /// Asked if the rules require a person; without one the call is not made.
     pub person: Option<Person<'a>>,
-    /// How often; more than once only to try whether something else gets between.
+    /// How often to make it; repeats test for interference from outside.
     pub times: u32,
 }
 
-/// What came of it.
+/// The result of the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     pub outcome: MadeOutcome,
-    /// What the rules said.
+    /// The rules' decision.
     pub decision: Decision,
-    /// What a model would be shown.
+    /// The output as shown to a model.
     pub shown: Shown,
     pub images: Vec<Source>,
     pub files: Vec<FileState>,
@@ -71,7 +71,7 @@ pub enum MadeOutcome {
     Ok,
     Error,
     Denied,
-    /// A person would be asked, and it was not made.
+    /// A person would be asked; the call was not made.
     Asked,
 }
 
@@ -88,7 +88,7 @@ impl MadeOutcome {
 }
 
 impl HandCall<'_> {
-    /// Makes the call. Only a place that cannot be worked in is an error.
+    /// Makes the call. The only error is an unusable workspace.
     pub async fn make(mut self, stop: &CancellationToken) -> Result<Made, Fault> {
         let root = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
         let registry = profile::adapted(&self.profile, &Registry::standard());
@@ -126,7 +126,7 @@ impl HandCall<'_> {
         }
     }
 
-    /// Asks the person, and again for as long as the files that the call names are not what the answer was about.
+    /// Asks the person, and again while the named files differ from those in the question.
     async fn allowed(
         &self,
         mut person: Person<'_>,
@@ -190,7 +190,7 @@ impl HandCall<'_> {
         })
     }
 
-    /// The workspace. Only a command needs walls, and only then are they tried.
+    /// Opens the workspace. Only a command needs the sandbox and probes it.
     async fn open(&self, root: &Path, access: Access) -> Result<LocalEnvironment, Fault> {
         let walls = if access == Access::Execute { self.walls.clone() } else { Isolation::None };
         let require = if access == Access::Execute {
@@ -198,7 +198,7 @@ impl HandCall<'_> {
         } else {
             types::IsolationLevel::None
         };
-        // A repository around the workspace is not the workspace's own, and stays out of sight.
+        // A repository around the workspace stays hidden.
         let repo = Repo::discover(root).await.ok().filter(|repo| repo.root() == root);
         let whole = self.scope.0.iter().any(|place| place.path.is_root() && place.whole_folder);
         let spec = SandboxSpec {
@@ -223,7 +223,7 @@ impl HandCall<'_> {
         cut.shown(&self.redactor.scrub(text), None, Gaps { not_held, ..Gaps::default() })
     }
 
-    /// What the person would be asked, on one line, whatever line breaks are in it.
+    /// The question for the person, on one line.
     fn asked(&self, facts: &CallFacts, decision: Decision) -> Made {
         let paths: Vec<&str> = facts.paths.iter().map(types::WorkPath::as_str).collect();
         let what = facts.command.clone().unwrap_or_else(|| paths.join(" "));

@@ -1,5 +1,5 @@
-//! Time, as something that is given: the real clock, and one for tests and reproducible runs that stands still until
-//! somebody has to wait.
+//! Time as a dependency: the real clock, and one for tests and reproducible runs that stands still until something
+//! waits.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::sync::Notify;
 use types::Timestamp;
 
-/// What time it is, and how to wait for another one.
+/// The current time, and waiting.
 #[async_trait]
 pub trait Clock: Send + Sync + Debug {
     fn now(&self) -> Timestamp;
@@ -16,11 +16,11 @@ pub trait Clock: Send + Sync + Debug {
     /// Returns when it is `until` or later.
     async fn sleep_until(&self, until: Timestamp);
 
-    /// Nothing will happen before `until`: a clock that is not bound to the real one may go there at once.
+    /// Nothing will happen before `until`: a virtual clock may jump there at once.
     fn skip_to(&self, until: Timestamp);
 }
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RealClock;
 
@@ -41,7 +41,7 @@ impl Clock for RealClock {
     fn skip_to(&self, _until: Timestamp) {}
 }
 
-/// A clock that stands still, and jumps when nothing else can happen or when it is told to.
+/// A clock that stands still, and jumps when nothing else can happen or when set.
 #[derive(Debug)]
 pub struct ManualClock {
     millis: AtomicI64,
@@ -65,7 +65,7 @@ impl Clock for ManualClock {
         loop {
             let moved = self.moved.notified();
             tokio::pin!(moved);
-            // Registered before the time is read, so that a move in between is not missed.
+            // Registered before the time is read, so that no move in between is missed.
             moved.as_mut().enable();
             if self.now() >= until {
                 return;

@@ -1,6 +1,6 @@
-//! Delivery of commands: the sender stays until the driver of the run has taken the command, or drives the run itself.
-//! A driver that leaves checks the inbox as well (`start.rs`), so no command is lost in between. What a command means
-//! is decided in `engine`.
+//! Delivery of commands: the sender waits until the driver of the run has taken the command, or drives the run itself.
+//! A driver that leaves checks the inbox as well (`start.rs`), so no command is lost in between. `engine` decides what
+//! a command means.
 
 use types::{Command, RunId, RunView};
 
@@ -10,18 +10,18 @@ use crate::handle::Handle;
 use crate::inbox::LOOK_EVERY;
 use crate::session::{Session, SessionError};
 
-/// What became of a command that was posted.
+/// The outcome of a posted command.
 #[derive(Debug)]
 pub enum Delivered {
-    /// Whoever drives the run has taken it.
+    /// The driver of the run has taken it.
     Taken,
-    /// Nobody drove the run; it is driven here now, and hears the command first.
+    /// The run had no driver; it is now driven here, starting with the command.
     Here(Handle),
 }
 
 impl Bosun {
-    /// Says something to a run, and stays until somebody has heard it: whoever drives the run, or this process, if
-    /// nobody does or whoever did leaves.
+    /// Posts a command and waits until the driver of the run has taken it; drives the run here if it has no driver or
+    /// the driver leaves.
     pub async fn deliver(&self, run: &RunId, command: &Command) -> Result<Delivered, Error> {
         let number = self.post(run, command).await?;
         let mut ticks = tokio::time::interval(LOOK_EVERY);
@@ -38,7 +38,7 @@ impl Bosun {
         }
     }
 
-    /// The same for a conversation. Where this process goes on with it, it has heard the command already.
+    /// The same for a session. If this process resumes it, the command is already handled.
     pub async fn deliver_to_session(
         &self,
         run: &RunId,
@@ -60,7 +60,7 @@ impl Bosun {
         }
     }
 
-    /// Stays until a run is over that was told to end. If whoever drives it leaves before, it is driven here.
+    /// Waits until a cancelled run is over. If its driver leaves before, it is driven here.
     pub async fn until_over(&self, run: &RunId) -> Result<RunView, Error> {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -76,7 +76,7 @@ impl Bosun {
         }
     }
 
-    /// The same for a conversation.
+    /// The same for a session.
     pub async fn until_closed(&self, run: &RunId, by: &str) -> Result<(), SessionError> {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {

@@ -1,5 +1,5 @@
-//! Performs effects. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the commit at the
-//! end. Each returns an outcome, also when it fails; none decides anything.
+//! Performs effects. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the final commit.
+//! Each returns an outcome, also on failure; none decides anything.
 
 pub(crate) mod attempt;
 mod check;
@@ -15,10 +15,10 @@ use types::{BlobRef, Fault, FaultClass};
 
 use crate::services::Services;
 
-/// Outputs longer than this are also kept as blobs, whole; shorter ones only where they will be cut.
+/// Outputs longer than this are also kept whole as blobs; shorter ones only if they will be truncated.
 const BLOB_ABOVE: usize = 4_096;
 
-/// The text without secrets, and where the whole of it is kept if it is long or will be cut.
+/// The redacted text, and the blob with all of it if it is long or will be truncated.
 pub(crate) async fn kept(
     services: &Services,
     text: String,
@@ -38,7 +38,7 @@ pub(crate) async fn kept(
     }
 }
 
-/// The same for what a command said, of which only so much could be held while it ran.
+/// The same for a command's output, which is captured up to a limit.
 pub(crate) async fn kept_whole(
     services: &Services,
     text: String,

@@ -1,4 +1,4 @@
-//! The errors of the library's interface. Faults on record are `types::Fault`.
+//! The errors of the library's interface. Recorded faults are `types::Fault`.
 
 use sandbox::GitError;
 use store::JournalError;
@@ -60,7 +60,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether somebody else drives the run.
+    /// Whether the run has another driver.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         let (Self::Journal(error) | Self::Drive(DriveError::Journal(error))) = self else {

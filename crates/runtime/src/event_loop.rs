@@ -1,6 +1,6 @@
-//! The loop. It loads a log, folds it into a machine, and then, until the machine is over: starts what the state asks
-//! for, takes one input, lets the machine decide, stores the events, and only then lets anybody see or do anything.
-//! It contains no rule.
+//! The loop. It loads a log, folds it into a machine, and until the machine is over: starts pending effects, takes one
+//! input, lets the machine decide, stores the events, and only then publishes or performs anything. It contains no
+//! rule.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use types::{
 use crate::clock::Clock;
 use crate::in_flight::{Order, RunningEffects};
 
-/// How many events may follow from one input before something must be wrong.
+/// More events than this from one input are a bug.
 const MOST_EVENTS: usize = 100_000;
-/// How many lines are read at a time when a log is loaded.
+/// The lines read at a time when a log is loaded.
 const PAGE: usize = 1_000;
 
-/// What the loop needs of its surroundings.
+/// The dependencies of the loop.
 #[derive(Debug, Clone)]
 pub(crate) struct LoopDeps {
     pub(crate) journal: Arc<dyn Journal>,
@@ -31,27 +31,27 @@ pub(crate) struct LoopDeps {
     pub(crate) order: Order,
 }
 
-/// What a workspace shows after a crash, and what became of calls that were cut off, where that is known.
+/// The state of a workspace after a crash, and the known outcomes of calls that were cut off.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
     pub(crate) workspace: Option<String>,
     pub(crate) recovered: Vec<(CallId, Recovered)>,
 }
 
-/// Whoever performs the effects of a machine.
+/// Performs the effects of a machine.
 pub(crate) trait EffectExecutor<M>: Send + Sync {
-    /// What the workspace shows, for a machine that was just loaded and has calls whose outcome nobody knows.
+    /// The state of the workspace, for a machine that was just loaded and has calls with unknown outcomes.
     fn look(&self, machine: &M) -> BoxFuture<'static, Recovery>;
 
     fn effects(&self, effect: Effect, stop: CancellationToken) -> BoxFuture<'static, Outcome>;
 }
 
-/// A command on its way to a machine, with its number in the inbox if it came from there.
+/// A command on its way to a machine, with its number if it came from the inbox.
 #[derive(Debug)]
 pub(crate) struct Posted {
     pub(crate) number: Option<u64>,
     pub(crate) command: Command,
-    /// Told as soon as what follows from it is on record.
+    /// Notified as soon as its consequences are recorded.
     pub(crate) heard: Option<oneshot::Sender<()>>,
 }
 
@@ -61,28 +61,28 @@ impl Posted {
     }
 }
 
-/// What the loop does when nothing can happen before a person says something.
+/// What the loop does when only a person can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhenWaiting {
     Leave,
     Stay,
 }
 
-/// Is shown the machine after each step, with the lines that were just stored.
+/// Called with the machine after each step, and the lines just stored.
 pub(crate) type Observer<M> = Box<dyn Fn(&M, &[Envelope]) + Send + Sync>;
 
-/// Why the loop came back.
+/// Why the loop returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
     /// The machine is over.
     Over,
-    /// Nothing can happen before a person says something.
+    /// Only a person can continue.
     Waiting,
-    /// It was told to leave everything as it is.
+    /// It was suspended.
     Suspended,
 }
 
-/// Why a loop could not go on. What was acknowledged before is safe.
+/// Why a loop failed. Everything acknowledged before is safe.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     #[error(transparent)]
@@ -96,7 +96,7 @@ pub enum DriveError {
 }
 
 impl DriveError {
-    /// The fault of whatever the loop was driving.
+    /// The fault for the work that the loop was driving.
     pub(crate) fn fault(&self) -> Fault {
         match self {
             Self::Journal(error) => error.fault(),
@@ -121,14 +121,14 @@ pub(crate) struct Drive<M> {
 }
 
 impl<M: Machine> Drive<M> {
-    /// Becomes the one writer of the log and folds what is there into the machine.
+    /// Takes the lease on the log and folds it into the machine.
     pub(crate) async fn load(machine: M, log: LogId, around: LoopDeps) -> Result<Self, DriveError> {
         let lease = around.journal.lease(&log).await?;
-        // A machine is large; it is not kept twice.
+        // A machine is large; this avoids a second copy.
         Box::pin(Self::load_held(machine, lease, around)).await
     }
 
-    /// The same for whoever is the one writer already.
+    /// The same with a lease already held.
     pub(crate) async fn load_held(
         machine: M,
         lease: Lease,
@@ -140,7 +140,7 @@ impl<M: Machine> Drive<M> {
         Ok(drive)
     }
 
-    /// Shows every step to somebody, beginning with the state as it is.
+    /// Calls an observer after every step, starting with the current state.
     pub(crate) fn observed_by(mut self, observer: Observer<M>) -> Self {
         observer(&self.machine, &[]);
         self.observer = Some(observer);
@@ -151,7 +151,7 @@ impl<M: Machine> Drive<M> {
         self.seq == 0
     }
 
-    /// Takes one input: decides, settles what follows from it, and stores all of that at once.
+    /// Takes one input: decides, decides what is due, and stores all events atomically.
     pub(crate) async fn take(
         &mut self,
         input: &Input,
@@ -160,7 +160,7 @@ impl<M: Machine> Drive<M> {
         self.take_all(std::slice::from_ref(input), taken).await
     }
 
-    /// The same for several inputs, of which all are on record or none.
+    /// The same for several inputs, all or none of which are recorded.
     pub(crate) async fn take_all(
         &mut self,
         inputs: &[Input],
@@ -170,7 +170,7 @@ impl<M: Machine> Drive<M> {
         let mut batch: Vec<Clean> = Vec::new();
         for input in inputs {
             let mut events = self.machine.decide(input, now);
-            // Also an input that says nothing new, such as a timer, may make something due.
+            // Also an input without events, such as a timer, may make something due.
             loop {
                 for event in events {
                     let clean = self.around.redactor.clean(event);
@@ -189,7 +189,7 @@ impl<M: Machine> Drive<M> {
         self.store(&batch, now, taken).await
     }
 
-    /// Takes everything that waits in the run's inbox; whether there was something.
+    /// Takes all commands in the run's inbox; returns whether there were any.
     pub(crate) async fn take_posted(&mut self) -> Result<bool, DriveError> {
         let posted = self.around.journal.posted(&self.log.run).await?;
         let some = !posted.is_empty();
@@ -217,7 +217,7 @@ impl<M: Machine> Drive<M> {
         Ok(())
     }
 
-    /// Appends, with what a list shows of the log if that is new. The logs of attempts are not listed.
+    /// Appends, with the list entry of the log if it changed. Logs of attempts are not listed.
     async fn append(&mut self, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         let journal = &self.around.journal;
         let listed = self.machine.listed().filter(|_| self.log.attempt.is_none());
@@ -231,7 +231,7 @@ impl<M: Machine> Drive<M> {
         Ok(lines)
     }
 
-    /// Drives the machine until it is over, waits for a person and is not to stay, or is told to leave.
+    /// Drives the machine until it is over, waits for a person and may leave, or is suspended.
     pub(crate) async fn run<H: EffectExecutor<M> + ?Sized>(
         &mut self,
         executor: &H,
@@ -242,7 +242,7 @@ impl<M: Machine> Drive<M> {
         let mut in_flight = RunningEffects::new(self.around.order, suspend.child_token());
         let left = self.start_due(executor, inbox, suspend, waiting, &mut in_flight).await;
         if matches!(left, Err(DriveError::Journal(JournalError::Fenced { .. }))) {
-            // Somebody else drives it now: nothing of ours goes on, and nothing is recorded as ended.
+            // Another process drives it now: all our work stops, and nothing is recorded as ended.
             suspend.cancel();
         }
         in_flight.drain().await;
@@ -280,7 +280,7 @@ impl<M: Machine> Drive<M> {
                 () = due(&mut renewal) => self.around.journal.renew(&self.lease).await?,
                 Some(posted) = inbox.recv() => {
                     self.take(&Input::Command(posted.command), posted.number).await?;
-                    // Whoever does not wait for this word does not need it.
+                    // The sender may not be waiting for it.
                     posted.heard.map(|heard| heard.send(()));
                 }
                 (effect, outcome) = in_flight.next(&*clock) => {
@@ -321,7 +321,7 @@ impl<M: Machine> Drive<M> {
     }
 }
 
-/// Waits until a lease has to be renewed; for ever, if it need not.
+/// Waits until the lease must be renewed; forever, if it need not be.
 async fn due(renewal: &mut Option<tokio::time::Interval>) {
     match renewal {
         Some(interval) => drop(interval.tick().await),
@@ -329,7 +329,7 @@ async fn due(renewal: &mut Option<tokio::time::Interval>) {
     }
 }
 
-/// What is stored beside the log of a machine.
+/// The summary stored beside the log of a machine.
 pub(crate) fn summary<M: Machine>(machine: &M, listed: &Listed) -> Option<Summary> {
     let whole = machine.last_view().and_then(|view| serde_json::to_string(&view).ok());
     let text = serde_json::to_string(listed).ok()?;

@@ -1,8 +1,8 @@
-//! Forks: a new run, or a new session, that begins as a copy of another one up to a line of its log. What was decided
-//! until then is decided; from there on it goes its own way. The original is not touched.
+//! Forks: a new run or session that starts as a copy of another up to a line of its log, and then diverges. The
+//! original is not touched.
 //!
-//! A fork never begins in the middle of a decision. Attempts that were open at that point begin anew; what they had
-//! done until then is not part of the fork. Nothing is driven here: `resume` does that.
+//! A fork never starts in the middle of a decision. Attempts that were open at that point start again; their work is
+//! not part of the fork. Nothing is driven here: `resume` does that.
 
 mod copied;
 mod unfinished;
@@ -31,11 +31,11 @@ use copied::Copying;
 #[derive(Debug, Clone)]
 pub struct NewFork {
     pub from: RunId,
-    /// The line after which it goes its own way. The decision that the line belongs to is taken over whole.
+    /// The last line to copy. The decision that it belongs to is copied whole.
     pub at: u64,
-    /// For a session: the folder that its files are put into. It must be new or empty.
+    /// For a session: the folder for its files. It must be new or empty.
     pub into: Option<PathBuf>,
-    /// For reproducible runs; otherwise one is drawn.
+    /// For reproducible runs; drawn at random otherwise.
     pub id: Option<RunId>,
 }
 
@@ -46,11 +46,11 @@ pub struct Fork {
     pub origin: Forked,
     /// Whether it is a session, and not a run with a plan.
     pub session: bool,
-    /// Attempts that were open at that point and begin anew.
+    /// Attempts that were open at that point and start again.
     pub anew: Vec<AttemptId>,
 }
 
-/// Why there is no fork. Nothing was written then, unless the journal itself failed.
+/// Why there is no fork. Nothing was written, unless the journal itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
     #[error(transparent)]
@@ -99,7 +99,7 @@ impl From<DriveError> for ForkError {
 }
 
 impl Bosun {
-    /// Makes a fork. It can be gone on with as soon as this comes back.
+    /// Makes a fork. It can be resumed as soon as this returns.
     pub async fn fork(&self, new: NewFork) -> Result<Fork, ForkError> {
         let logs = recorded_logs(&*self.services.journal, &new.from).await?;
         let Some(first) = logs.run.first() else {
@@ -163,7 +163,7 @@ impl Bosun {
         Ok(Fork { run, origin, session: false, anew })
     }
 
-    /// The fork's branch begins with what was merged until then.
+    /// Points the fork's branch at what was merged until then.
     async fn point(&self, repo: &Repo, from: &Run, run: &RunId) -> Result<(), ForkError> {
         let base = from.survey().map(|survey| survey.base.clone()).unwrap_or_default();
         if *from.head() != base {
@@ -199,7 +199,7 @@ impl Bosun {
         self.begin_fork(&run, None)?;
         self.keep_place(&run, &into)?;
         self.write(&copying, &lease, lines).await?;
-        // From here on the agent is told of its new folder.
+        // From here on the agent knows its new folder.
         let system = match Path::new(&from).is_absolute() {
             true => system.replace(&from, &into.to_string_lossy()),
             false => system,
@@ -212,7 +212,7 @@ impl Bosun {
         Ok(Fork { run, origin, session: true, anew: vec![] })
     }
 
-    /// Copies lines into a log that does not exist yet, and returns the hash of the last one.
+    /// Copies lines into a new log, and returns the hash of the last.
     async fn write(
         &self,
         copying: &Copying<'_>,
@@ -221,7 +221,7 @@ impl Bosun {
     ) -> Result<Digest, ForkError> {
         let journal = &self.services.journal;
         let mut expect = 0;
-        // What was recorded at one moment is recorded at one moment again.
+        // Lines recorded together are stored together again.
         for together in lines.chunk_by(|one, next| one.at == next.at) {
             let Some(first) = together.first() else { continue };
             let event = |line: &Envelope| self.services.redactor.clean(copying.event(&line.event));
@@ -239,14 +239,14 @@ impl Bosun {
     }
 }
 
-/// Where the decision ends that the line belongs to.
+/// The end of the decision that the line belongs to.
 fn point(new: &NewFork, policy: &Arc<Policy>, logs: &Logs) -> Result<u64, ForkError> {
     let run = || new.from.clone();
     let last = logs.run.len() as u64;
     if new.at == 0 || new.at > last {
         return Err(ForkError::NoSuchLine { run: run(), at: new.at, last });
     }
-    // Only the log itself: what its attempts decided is not part of the question.
+    // Only the log itself: decisions of its attempts do not matter here.
     let alone = Logs { run: logs.run.clone(), attempts: BTreeMap::new() };
     let report = replayed(policy.clone(), &new.from, &alone, Torn::Refused);
     let step = report.steps.iter().find(|step| step.last >= new.at);
@@ -257,7 +257,7 @@ fn point(new: &NewFork, policy: &Arc<Policy>, logs: &Logs) -> Result<u64, ForkEr
     }
 }
 
-/// The attempts that are finished at the end of these lines, and those that are not.
+/// The finished and the unfinished attempts at the end of these lines.
 fn attempts(lines: &[Envelope]) -> (Vec<AttemptId>, Vec<AttemptId>) {
     let (mut finished, mut open) = (Vec::new(), Vec::new());
     for line in lines {
@@ -273,7 +273,7 @@ fn attempts(lines: &[Envelope]) -> (Vec<AttemptId>, Vec<AttemptId>) {
     (finished, open)
 }
 
-/// An attempt that begins anew may ask about something else, and must not find an answer that is already there.
+/// Refuses a fork in which a restarted attempt would find an answer to another question.
 fn not_asked(attempt: &AttemptId, at: u64, lines: &[Envelope]) -> Result<(), ForkError> {
     let first = |wanted: &dyn Fn(&Event) -> bool| {
         lines.iter().find(|line| wanted(&line.event)).map(|line| line.seq)
@@ -294,7 +294,7 @@ fn not_asked(attempt: &AttemptId, at: u64, lines: &[Envelope]) -> Result<(), For
     Err(ForkError::Asked { attempt: attempt.clone(), at, start: start.unwrap_or_default(), end })
 }
 
-/// The commits that the work goes on from: the base, the branch, and the last result of each task that is not settled.
+/// The commits that the work depends on: the base, the branch, and the last result of each unsettled task.
 fn needed(run: &Run, lines: &[Envelope]) -> Vec<CommitId> {
     let mut results: BTreeMap<&TaskId, Option<&CommitId>> = BTreeMap::new();
     for line in lines {
@@ -323,7 +323,7 @@ fn needed(run: &Run, lines: &[Envelope]) -> Vec<CommitId> {
     all
 }
 
-/// The folder, once it is certain that nothing is in it.
+/// The folder, checked to be empty.
 fn empty(folder: &Path) -> Result<PathBuf, ForkError> {
     let unfit = |why: String| ForkError::Folder { path: folder.display().to_string(), why };
     std::fs::create_dir_all(folder).map_err(|error| unfit(error.to_string()))?;

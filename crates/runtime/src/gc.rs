@@ -14,22 +14,22 @@ use crate::listing::{Entry, Found};
 use crate::services::{ASIDE, SNAPSHOTS};
 use crate::worktrees::WORKTREES;
 
-/// Which runs are old enough to go.
+/// Which runs are old enough to remove.
 #[derive(Debug, Clone, Copy)]
 pub struct GcRules {
-    /// Whatever happened within so many days stays.
+    /// Keeps anything active within this many days.
     pub keep_days: u32,
-    /// The newest so many stay, however old they are.
+    /// Keeps this many of the newest, however old.
     pub keep: usize,
-    /// Results that were neither accepted nor discarded may go, too.
+    /// Also removes results that were neither accepted nor discarded.
     pub results: bool,
-    /// Sessions that wait for the next input may go, too.
+    /// Also removes sessions that wait for input.
     pub sessions: bool,
-    /// Only find out what it would come to.
+    /// Only reports what would be removed.
     pub dry_run: bool,
 }
 
-/// What went, or would go.
+/// What was removed, or would be.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
     pub removed: Removed,
@@ -39,12 +39,12 @@ pub struct Collected {
     pub failed: Vec<(RunId, String)>,
     pub snapshots: u64,
     pub snapshot_bytes: u64,
-    /// Copies of files that were taken away after commands.
+    /// Copies of files that were removed after commands.
     pub copies: u64,
     pub copy_bytes: u64,
 }
 
-/// Whether an entry may go.
+/// Whether an entry may be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Goes,
@@ -71,7 +71,7 @@ impl GcRules {
 }
 
 impl Bosun {
-    /// Removes what is old by these rules from a journal, which must be the one that this Bosun works with.
+    /// Removes old entries from a journal, which must be the one in use by this instance.
     pub async fn collect_garbage(
         &self,
         journal: &SqliteJournal,
@@ -122,7 +122,7 @@ impl Bosun {
         self.sweep_aside(rules, &mut collected);
         if !collected.removed.in_use && collected.removed.busy.is_empty() {
             if !rules.dry_run {
-                // With those that were begun meanwhile.
+                // Includes those started meanwhile.
                 staying = self.overview(false).await?;
             }
             self.sweep_snapshots(&staying, rules.dry_run, &mut collected);
@@ -130,18 +130,18 @@ impl Bosun {
         Ok(collected)
     }
 
-    /// Removes the branch and the worktrees of a run. A repository that is gone has neither.
+    /// Removes the branch and the worktrees of a run. A missing repository has neither.
     async fn clear(&self, entry: &Entry, dry_run: bool) -> Result<(), Error> {
         if dry_run || !matches!(entry.found, Found::Run { .. }) {
             return Ok(());
         }
-        // Nobody else may settle or resume it meanwhile.
+        // The lease keeps others from settling or resuming it meanwhile.
         let drive = self.held(&entry.run).await?;
         if self.path_of(&drive.machine).is_dir()
             && let Some(repo) = self.close(&drive.machine).await?
         {
             match repo.drop_branch(&drive.machine.branch(), drive.machine.head()).await {
-                // Somebody has gone on from the result: it is theirs now.
+                // The branch has new commits: it belongs to the person now.
                 Ok(()) | Err(GitError::WentOn { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -150,7 +150,7 @@ impl Bosun {
         Ok(())
     }
 
-    /// Removes old copies of files that were taken away after commands.
+    /// Removes old copies of files that were removed after commands.
     fn sweep_aside(&self, rules: GcRules, collected: &mut Collected) {
         let entries =
             std::fs::read_dir(self.services.home.join(ASIDE)).into_iter().flatten().flatten();
@@ -168,7 +168,7 @@ impl Bosun {
         }
     }
 
-    /// Removes the snapshots of folders that no session or run works in any more.
+    /// Removes the snapshots of folders that no session or run uses any more.
     fn sweep_snapshots(&self, staying: &[Entry], dry_run: bool, collected: &mut Collected) {
         let Some(kept) = self.staying_folders(staying) else { return };
         let kept: BTreeSet<PathBuf> =
@@ -180,7 +180,7 @@ impl Bosun {
             }
             let lock = std::fs::File::open(entry.path().join("lock")).ok();
             if lock.as_ref().is_some_and(|lock| lock.try_lock().is_err()) {
-                continue; // somebody works with it
+                continue; // in use
             }
             let bytes = size_of(&entry.path());
             if dry_run || remove_folder(&entry.path()) {
@@ -190,7 +190,7 @@ impl Bosun {
         }
     }
 
-    /// The folders that somebody may still work in; nothing if that is not known of each.
+    /// The folders that may still be in use; `None` if one is unknown.
     fn staying_folders(&self, staying: &[Entry]) -> Option<Vec<PathBuf>> {
         let mut folders = Vec::new();
         for entry in staying {
@@ -209,7 +209,7 @@ impl Bosun {
     }
 }
 
-/// Whether this is a folder of this machine, or none at all, and not what is left of one.
+/// Whether this is a folder of this machine, or none, and not a leftover name.
 fn is_known(folder: &str) -> bool {
     let whole = folder.is_empty() || Path::new(folder).is_absolute();
     whole && !folder.contains('\u{fffd}')
@@ -217,7 +217,7 @@ fn is_known(folder: &str) -> bool {
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Whether it is gone.
+/// Whether it is gone afterwards.
 fn remove_folder(folder: &Path) -> bool {
     let removed = sandbox::remove(folder);
     if let Err(error) = &removed {

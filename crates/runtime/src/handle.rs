@@ -18,9 +18,9 @@ pub struct Handle {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     pub view: RunView,
-    /// It was stopped in the middle, and can be resumed.
+    /// It was stopped midway, and can be resumed.
     pub suspended: bool,
-    /// Why a model could not be reached, where that is what stopped it.
+    /// Why a model was unavailable, if that stopped it.
     pub away: Option<Fault>,
 }
 
@@ -30,7 +30,7 @@ impl Handle {
         &self.run
     }
 
-    /// Stops everything and leaves the run as it is, to be resumed.
+    /// Stops everything and leaves the run to be resumed.
     pub fn suspend(&self) {
         self.suspend.cancel();
     }

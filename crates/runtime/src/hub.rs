@@ -1,17 +1,17 @@
-//! What is published and never stored: replies on their way in, and what commands say, for whoever is watching right
-//! now. A watcher that is too slow misses some; the whole is in the log a moment later.
+//! Live data that is published and never stored: streaming replies and command output. A slow watcher misses pieces;
+//! the log has the whole soon after.
 
 use tokio::sync::broadcast;
 use types::{Envelope, LogId, SessionId, StreamItem};
 
-/// How many pieces a slow watcher may be behind.
+/// How many pieces a slow watcher may lag behind.
 const BACKLOG: usize = 1_024;
 
-/// A piece of a reply, or of what a command says.
+/// A piece of a reply, or of a command's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delta {
     pub log: LogId,
-    /// Which conversation in that log.
+    /// The session in that log.
     pub session: SessionId,
     pub kind: DeltaKind,
     pub text: String,
@@ -36,7 +36,7 @@ impl Delta {
     }
 }
 
-/// What happens in a conversation, in order: what was stored, and what is on its way.
+/// What happens in a session, in order: stored lines and live pieces.
 #[derive(Debug, Clone)]
 pub enum SessionItem {
     Event(Box<Envelope>),
@@ -46,7 +46,7 @@ pub enum SessionItem {
 #[derive(Debug, Clone)]
 pub(crate) struct Hub {
     deltas: broadcast::Sender<Delta>,
-    /// Of one conversation, for those who want both in one line.
+    /// For followers of one session who want both in one stream.
     items: Option<broadcast::Sender<SessionItem>>,
 }
 
@@ -55,26 +55,26 @@ impl Hub {
         Self { deltas: broadcast::Sender::new(BACKLOG), items: None }
     }
 
-    /// The same hub, which also tells those who follow one conversation.
+    /// The same hub, which also serves followers of one session.
     pub(crate) fn of_session(&self) -> Self {
         Self { items: Some(broadcast::Sender::new(BACKLOG)), ..self.clone() }
     }
 
-    /// What is going on in the conversation from now on.
+    /// The session's items from now on.
     pub(crate) fn items(&self) -> Option<broadcast::Receiver<SessionItem>> {
         self.items.as_ref().map(broadcast::Sender::subscribe)
     }
 
-    /// Says that something was stored.
+    /// Publishes a stored line.
     pub(crate) fn stored(&self, line: &Envelope) {
         if let Some(items) = self.items.as_ref().filter(|items| items.receiver_count() > 0) {
-            // The last one may have left in the meantime; then there is nobody to tell.
+            // The last follower may have left.
             let _unheard = items.send(SessionItem::Event(Box::new(line.clone())));
         }
     }
 
     pub(crate) fn publish(&self, delta: Delta) {
-        // The last watcher may have left in the meantime; then there is nobody to tell.
+        // The last watcher may have left.
         if let Some(items) = self.items.as_ref().filter(|items| items.receiver_count() > 0) {
             let _unheard = items.send(SessionItem::Delta(delta.clone()));
         }

@@ -1,5 +1,5 @@
-//! What is being performed right now: the running effects with their stop tokens, and the timers. Outcomes come out
-//! in the order in which they arrive, or, for reproducible runs, in the order in which the effects were started.
+//! Effects in flight: the running effects with their stop tokens, and the timers. Outcomes are returned in order of
+//! arrival, or, for reproducible runs, in the order the effects were started.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -14,25 +14,24 @@ use types::{EffectId, Fault, Outcome, TimerId, Timestamp};
 
 use crate::clock::Clock;
 
-/// In which order outcomes are taken.
+/// The order in which outcomes are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// As they come: nothing waits for anything it does not need.
+    /// On arrival: no unnecessary waiting.
     #[default]
     Arrival,
-    /// As the effects were started: the same run twice gives the same log. Effects still run at the same time.
+    /// In order of start: repeated runs give the same log. Effects still run concurrently.
     Started,
 }
 
 #[derive(Debug)]
 pub(crate) struct RunningEffects {
     order: Order,
-    /// Everything that must not be offered again.
+    /// Effects that must not be started again.
     ids: InFlight,
     effects: BTreeMap<u64, (EffectId, CancellationToken)>,
     timers: BTreeMap<u64, (EffectId, Timestamp)>,
-    /// Timers that have fired and that the state has not let go of yet. The same one does not fire again; one that was set
-    /// anew meanwhile does.
+    /// Timers that have fired and that the state still awaits. They do not fire again unless they were reset meanwhile.
     fired: BTreeMap<EffectId, Timestamp>,
     arrived: BTreeMap<u64, Outcome>,
     tickets: u64,
@@ -43,7 +42,7 @@ pub(crate) struct RunningEffects {
 }
 
 impl RunningEffects {
-    /// `suspend` stops everything that is started here.
+    /// `suspend` stops everything started here.
     pub(crate) fn new(order: Order, suspend: CancellationToken) -> Self {
         let (sender, receiver) = mpsc::channel(64);
         Self {
@@ -65,7 +64,7 @@ impl RunningEffects {
         &self.ids
     }
 
-    /// Nothing is going on but the passing of time.
+    /// Whether only timers are in flight.
     pub(crate) fn only_timers(&self) -> bool {
         self.effects.is_empty()
     }
@@ -85,7 +84,7 @@ impl RunningEffects {
                     "a panic while performing this; it is in the program's own log",
                 ))
             });
-            // Nobody listens any more when the loop has ended; then the outcome does not matter.
+            // After the loop has ended, the outcome does not matter.
             let _unheard = sender.send((ticket, outcome)).await;
         });
     }
@@ -105,7 +104,7 @@ impl RunningEffects {
         self.tickets
     }
 
-    /// Lets go of what the state no longer waits for: a timer is forgotten, an effect is told to stop.
+    /// Releases what the state no longer awaits: a timer is dropped, an effect is told to stop.
     pub(crate) fn release(&mut self, awaited: impl Fn(&EffectId) -> bool) {
         self.fired.retain(|id, _| awaited(id));
         let ids: Vec<EffectId> = self.ids.iter().filter(|id| !awaited(id)).cloned().collect();
@@ -125,7 +124,7 @@ impl RunningEffects {
         self.effects.values().for_each(|(_, stop)| stop.cancel());
     }
 
-    /// The next outcome. Safe to drop at any point: nothing is lost.
+    /// The next outcome. Cancel safe: nothing is lost.
     pub(crate) async fn next(&mut self, clock: &dyn Clock) -> (EffectId, Outcome) {
         loop {
             if let Some(outcome) = self.take_arrived() {
@@ -164,7 +163,7 @@ impl RunningEffects {
         Some((id, outcome))
     }
 
-    /// The oldest thing in flight; a deadline does not count, it comes when it comes.
+    /// The oldest effect in flight, not counting a deadline.
     fn first_started(&self) -> Option<u64> {
         let timers = self.timers.iter().filter(|(_, (id, _))| !is_deadline(id)).map(|(at, _)| at);
         timers.chain(self.effects.keys()).min().copied()
@@ -179,8 +178,7 @@ impl RunningEffects {
         timers.map(|(ticket, (_, until))| (*ticket, *until)).min_by_key(|(_, until)| *until)
     }
 
-    /// The time before which no outcome can come out: nothing but timers is in flight, or, where outcomes come in the
-    /// order of their start, a timer is at the head of the line.
+    /// The time before which no outcome can come: only timers are in flight, or, in order of start, a timer is first.
     pub(crate) fn nothing_before(&self) -> Option<Timestamp> {
         if self.effects.is_empty() {
             return self.next_timer().map(|(_, until)| until);
@@ -189,7 +187,7 @@ impl RunningEffects {
         self.timers.get(&head).map(|(_, until)| *until)
     }
 
-    /// Waits until everything that was started has come to an end. Stops it first.
+    /// Stops everything and waits until it has ended.
     pub(crate) async fn drain(mut self) {
         self.stop_all();
         self.receiver.close();
@@ -290,7 +288,7 @@ mod tests {
         assert_eq!(in_flight.next(&clock).await, (tool(1), done("stopped")));
     }
 
-    /// A task that is put off once more in the very step in which its wait was over has the same timer, set anew.
+    /// A task delayed again in the step in which its delay ended has the same timer, reset.
     #[tokio::test]
     async fn a_timer_that_was_set_anew_fires_again_and_the_same_one_does_not() {
         let (mut in_flight, clock) = in_flight(Order::Arrival);

@@ -1,4 +1,4 @@
-//! The inbox of a run or session: whether it is driven, which commands are unheard, and forwarding them to its loop.
+//! The inbox of a run or session: whether it is driven, which commands are unread, and forwarding them to its loop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::error::Error;
 use crate::event_loop::Posted;
 use crate::services::Services;
 
-/// How often the inbox is looked into for commands of other processes, and by these whether they were taken.
+/// How often drivers poll the inbox, and senders check whether a command was taken.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 impl Bosun {
-    /// Whether somebody, here or in another process, is driving the run right now.
+    /// Whether the run has a driver, here or in another process.
     pub async fn is_driven(&self, run: &RunId) -> Result<bool, Error> {
         Ok(self.services.journal.is_leased(&LogId::run(run.clone())).await?)
     }
 
-    /// Whether something that was said to a run or a conversation was not heard yet.
+    /// Whether a run or session has unread commands.
     pub async fn has_posted(&self, run: &RunId) -> Result<bool, Error> {
         Ok(!self.services.journal.posted(run).await?.is_empty())
     }
 }
 
-/// Hands on what is put into the run's inbox, each command once.
+/// Forwards commands from the run's inbox, each once.
 pub(crate) async fn listen(services: Arc<Services>, run: RunId, sender: mpsc::Sender<Posted>) {
     let mut handed_on = 0;
     let mut ticks = tokio::time::interval(LOOK_EVERY);

@@ -1,6 +1,5 @@
-//! Whether what is recorded is still what was recorded: the chain of every log, open ones too, the ends that runs name
-//! for their attempts, and the blobs that lines point to. Goes through everything and lists all that is wrong; mends
-//! nothing.
+//! Integrity of the journal: the chain of every log, open ones too, the recorded ends of attempts, and the blobs that
+//! lines refer to. Visits everything and lists all flaws; repairs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +10,17 @@ use crate::models::SCRIPT;
 
 const PAGE: usize = 1_000;
 
-/// What a check of the journal came to.
+/// The result of checking the journal.
 #[derive(Debug, Default)]
 pub struct Integrity {
-    /// The logs that are as they were written.
+    /// The logs that are unchanged.
     pub intact: Vec<LogSummary>,
     /// How many blobs were compared with their hashes.
     pub blobs: usize,
     pub flaws: Vec<Flaw>,
 }
 
-/// Something that is not as it was recorded, or cannot be judged.
+/// A difference from the record, or something that cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum Flaw {
     #[error(transparent)]
@@ -39,7 +38,7 @@ pub enum Flaw {
 }
 
 impl Flaw {
-    /// The log that it is about.
+    /// The log concerned.
     #[must_use]
     pub fn log(&self) -> Option<&LogId> {
         match self {
@@ -52,14 +51,14 @@ impl Flaw {
         }
     }
 
-    /// Whether it only cannot be judged, because a newer program wrote it.
+    /// Whether it cannot be checked because a newer version wrote it.
     #[must_use]
     pub fn is_newer(&self) -> bool {
         matches!(self, Self::Log(JournalError::TooNew { .. }))
     }
 }
 
-/// Check the logs of one run, or of all, with everything that they point to.
+/// Checks the logs of one run, or of all, with everything that they refer to.
 pub async fn integrity(
     journal: &dyn Journal,
     of: Option<&RunId>,
@@ -69,7 +68,7 @@ pub async fn integrity(
         checked.flaws.push(Flaw::Log(JournalError::Lost { loss }));
     }
     let mut known = BTreeMap::new();
-    // Which blobs were looked at: many runs share a policy.
+    // Blobs already checked: many runs share a policy.
     let mut seen = BTreeSet::new();
     let logs = journal.logs(of).await?;
     for found in &logs {
@@ -93,7 +92,7 @@ pub async fn integrity(
 struct Checking {
     summary: Option<LogSummary>,
     flaws: Vec<Flaw>,
-    /// The ends of attempts that this log names.
+    /// The ends of attempts recorded in this log.
     ends: Vec<(LogId, Digest)>,
 }
 
@@ -105,7 +104,7 @@ async fn check(
     let mut checking = Checking::default();
     match journal.verify(log).await {
         Ok(summary) => checking.summary = Some(summary),
-        // Known already.
+        // Already known.
         Err(JournalError::Lost { .. }) => {}
         Err(error) => checking.flaws.push(Flaw::Log(flaw(error)?)),
     }
@@ -113,7 +112,7 @@ async fn check(
     loop {
         let page = match journal.read(log, after, PAGE).await {
             Ok(page) => page,
-            // Said above.
+            // Reported above.
             Err(error) => return flaw(error).map(|_| checking),
         };
         let Some(last) = page.last() else { return Ok(checking) };
@@ -137,7 +136,7 @@ async fn check(
     }
 }
 
-/// What is wrong with the record itself; anything else, such as a disk that cannot be read, ends the check.
+/// A flaw of the record itself; any other error, such as an unreadable disk, ends the check.
 fn flaw(error: JournalError) -> Result<JournalError, JournalError> {
     match error {
         JournalError::Damaged { .. }
@@ -151,7 +150,7 @@ fn flaw(error: JournalError) -> Result<JournalError, JournalError> {
     }
 }
 
-/// What an event says is kept elsewhere: outputs, reports, policies, scripts.
+/// The blobs that an event refers to: outputs, reports, policies, scripts.
 pub(crate) fn blobs(event: &Event) -> Vec<Digest> {
     let script = |model: &ModelRef| {
         let name = (model.provider() == SCRIPT).then(|| model.name());

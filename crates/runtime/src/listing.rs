@@ -13,7 +13,7 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::event_loop;
 
-/// How many policies are held at a time.
+/// The most policies held at a time.
 const MOST_POLICIES: usize = 32;
 
 /// One run or session in a list.
@@ -26,20 +26,20 @@ pub struct Entry {
     pub found: Found,
 }
 
-/// What is known of a run or session without working on it.
+/// The stored facts about a run or session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     Run {
         listed: ListedRun,
-        /// The whole view as JSON, if it is over and was asked for.
+        /// The whole view as JSON, if it is over and was requested.
         view: Option<String>,
     },
     Session(Box<ListedSession>),
-    /// Its log, or something that its log names, is not what was written.
+    /// Its log, or something that its log names, was changed.
     Damaged {
         why: String,
     },
-    /// It was made by a newer Bosun.
+    /// Written by a newer Bosun.
     Newer {
         why: String,
     },
@@ -53,7 +53,7 @@ impl Found {
         }
     }
 
-    /// Puts in where it works on this machine, of which its log has the name only.
+    /// Adds its path on this machine; the log has only the name.
     fn works_in(&mut self, place: &str) {
         match self {
             Self::Run { listed, view } => {
@@ -69,7 +69,7 @@ impl Found {
         }
     }
 
-    /// Why it cannot be read, if it cannot. An error that is not about this one run is handed back.
+    /// Why it cannot be read. An error that is not about this run is returned.
     fn unreadable(error: Error) -> Result<Self, Error> {
         let why = error.to_string();
         match error {
@@ -91,13 +91,13 @@ impl Found {
 }
 
 impl Bosun {
-    /// All runs and sessions, the newest first. `views` says whether the whole view of each run that is over is wanted.
+    /// All runs and sessions, the newest first. `views` includes the whole view of each finished run.
     pub async fn overview(&self, views: bool) -> Result<Vec<Entry>, Error> {
         let (mut entries, places) = (Vec::new(), self.places());
         let forks = self.forks_being_made();
         for (log, summary) in self.services.journal.summaries(views).await? {
             if forks.contains(&log.log.run) && !Box::pin(self.fork_is_whole(&log.log.run)).await? {
-                continue; // it is being made, or the next start removes it
+                continue; // in progress, or removed by the next start
             }
             let stored = summary.as_ref().and_then(read);
             let mut found = match stored {
@@ -118,7 +118,7 @@ impl Bosun {
         Ok(entries)
     }
 
-    /// All runs that can be read, the newest first, each folded from its log. Conversations are not among them.
+    /// All readable runs, the newest first, each folded from its log. Sessions are not included.
     pub async fn list(&self) -> Result<Vec<RunView>, Error> {
         let mut views = Vec::new();
         for entry in self.overview(false).await? {
@@ -131,7 +131,7 @@ impl Bosun {
         Ok(views)
     }
 
-    /// A run as it stands, or why it cannot be read.
+    /// The current view of a run, or why it cannot be read.
     pub async fn view_or_why(&self, run: &RunId) -> Result<Result<RunView, Found>, Error> {
         match self.view(run).await {
             Ok(view) => Ok(Ok(view)),
@@ -139,7 +139,7 @@ impl Bosun {
         }
     }
 
-    /// Stores a summary for each run and session that has none that holds, as after an upgrade; how many there were.
+    /// Stores missing or outdated summaries, as after an upgrade; returns their number.
     pub async fn fill_in_summaries(&self) -> Result<usize, Error> {
         let mut filled = 0;
         for (log, summary) in self.services.journal.summaries(false).await? {
@@ -153,7 +153,7 @@ impl Bosun {
         Ok(filled)
     }
 
-    /// One log without a summary.
+    /// Folds one log without a summary.
     async fn fold_one(&self, log: &LogSummary) -> Result<(Found, Option<Summary>), Error> {
         match self.folded(&log.log).await {
             Ok((listed, summary)) => {
@@ -190,8 +190,8 @@ impl Bosun {
         Ok((listed, summary))
     }
 
-    /// The policy that a run was started with, read once for all runs that share it. What is kept under a hash is what
-    /// was written, so a policy that cannot be read was written by another version.
+    /// The policy of a run, read once for all runs that share it. Blobs are addressed by hash, so an unreadable policy
+    /// was written by another version.
     pub(crate) async fn policy_of(
         &self,
         run: &RunId,
@@ -214,7 +214,7 @@ impl Bosun {
     }
 }
 
-/// A stored summary, if it is of the form of today.
+/// A stored summary, if it has the current format.
 fn read(summary: &Summary) -> Option<Listed> {
     let readable = summary.form == Listed::FORM;
     readable.then(|| serde_json::from_str(&summary.text).ok()).flatten()

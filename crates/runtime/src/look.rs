@@ -1,12 +1,12 @@
-//! What the files are that a command line names: of each word that can be a path in the workspace, the digest of what
-//! is there. Whether that matters is not decided here.
+//! The files that a command line names: for each word that can be a path in the workspace, the digest of its content.
+//! Whether that matters is not decided here.
 
 use std::path::PathBuf;
 
 use sandbox::Environment;
 use types::{Digest, FileState, WorkPath};
 
-/// Looks at what the words name; `roots` are the names of the workspace on its machine.
+/// Inspects the files that the words name; `roots` are the workspace's paths on its machine.
 pub(crate) async fn look(
     env: &dyn Environment,
     roots: &[PathBuf],
@@ -17,7 +17,7 @@ pub(crate) async fn look(
         if found.iter().any(|file| file.path == path) {
             continue;
         }
-        // A folder, and what may not be read, has no content that could be another.
+        // Folders and unreadable files have no comparable content.
         let digest = env.read(&path).await.ok().map(|bytes| Digest::of(&bytes));
         found.push(FileState { path, digest });
     }
@@ -31,7 +31,7 @@ fn inside(roots: &[PathBuf], word: &str) -> Option<WorkPath> {
     let mut names: Vec<&str> = Vec::new();
     for name in rest.next().unwrap_or(word).split('/') {
         match name {
-            // As far as text can tell, which is not where links are; those lead to files that have names of their own.
+            // Textual only, ignoring links, whose targets have their own names.
             ".." => drop(names.pop()?),
             name => names.push(name),
         }

@@ -1,5 +1,5 @@
-//! Which model answers to which name. Models that a program registers, those of a registry, and scripts, which are kept in the journal by
-//! their hash so that a run can be resumed with the very same answers.
+//! Model names: models that a program registers, those of a registry, and scripts, which are stored in the journal by
+//! hash so that a run can be resumed with the same replies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use llm::{Model, Script, ScriptedModel};
 use store::Journal;
 use types::{Digest, Fault, FaultClass, ModelRef, PriceCap};
 
-/// The provider under which scripts are found.
+/// The provider name of scripts.
 pub(crate) const SCRIPT: &str = "script";
 
-/// The models that a program knows: its own, by provider, and those of a registry.
+/// The available models: registered ones, by provider, and those of a registry.
 #[derive(Debug, Clone, Default)]
 pub struct Models {
     providers: BTreeMap<String, Arc<dyn Model>>,
@@ -19,21 +19,21 @@ pub struct Models {
 }
 
 impl Models {
-    /// All models of a provider are asked through this one.
+    /// Registers a model for all names of a provider.
     #[must_use]
     pub fn with(mut self, provider: &str, model: Arc<dyn Model>) -> Self {
         self.providers.insert(provider.to_owned(), model);
         self
     }
 
-    /// Every provider that this registry knows.
+    /// Adds every provider of this registry.
     #[must_use]
     pub fn with_registry(mut self, registry: Arc<llm::Registry>) -> Self {
         self.registry = Some(registry);
         self
     }
 
-    /// Where a model is asked that is not on this machine; nothing for scripts and for what a program has registered.
+    /// The address of a remote model; `None` for scripts and registered models.
     pub(crate) fn remote_address(&self, model: &ModelRef) -> Option<String> {
         if model.provider() == SCRIPT || self.providers.contains_key(model.provider()) {
             return None;
@@ -41,22 +41,22 @@ impl Models {
         self.registry.as_ref()?.remote_address(model)
     }
 
-    /// How many tokens a model takes, where that is known.
+    /// The context window of a model, if known.
     pub(crate) fn window(&self, model: &ModelRef) -> Option<u64> {
         self.registry.as_ref()?.catalogue().find(model)?.window
     }
 
-    /// The longest reply that a model gives, where that is known.
+    /// The longest reply of a model, if known.
     pub(crate) fn max_output(&self, model: &ModelRef) -> Option<u64> {
         self.registry.as_ref()?.catalogue().find(model)?.max_output
     }
 
-    /// What a model's tokens cost at the most, where that is known without looking into the journal.
+    /// The highest token price of a model, if known without reading the journal.
     pub(crate) fn known_price(&self, model: &ModelRef) -> Option<PriceCap> {
         self.registry.as_ref()?.catalogue().dearest(model)
     }
 
-    /// What a model's tokens cost at the most, where that is known; a script says it itself.
+    /// The highest token price of a model, if known; a script has its own.
     pub(crate) async fn price(&self, model: &ModelRef, journal: &dyn Journal) -> Option<PriceCap> {
         if model.provider() != SCRIPT || self.providers.contains_key(SCRIPT) {
             return self.known_price(model);
@@ -74,7 +74,7 @@ impl Models {
             return Ok(found.clone());
         }
         if let Some(registry) = self.registry.as_ref().filter(|_| model.provider() != SCRIPT) {
-            // A session asks again by its own rules, on record.
+            // A session has its own, recorded retries.
             return registry.once(model);
         }
         if model.provider() != SCRIPT {
@@ -94,7 +94,7 @@ impl Models {
     }
 }
 
-/// Keeps a script in the journal; the name under which it can be asked.
+/// Stores a script in the journal and returns its model name.
 pub(crate) async fn keep_script(text: &str, journal: &dyn Journal) -> Result<ModelRef, KeepError> {
     Script::parse(text)?;
     let blob = journal.put_blob(text.as_bytes()).await?;

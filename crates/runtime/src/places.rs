@@ -1,6 +1,6 @@
-//! Where the repositories of runs and the folders of conversations are on this machine: one file beside the journal, to
-//! which a line is added for each run that begins or is moved. No log has it, because it is a fact about this machine and
-//! not about the run. The last line for a run holds; one that was torn by a power cut is passed over.
+//! The paths of runs' repositories and sessions' folders on this machine: one file beside the journal, with a line
+//! added for each run that starts or moves. It is not in a log, because it is a fact about this machine. The last line
+//! for a run holds; a line torn by a power cut is skipped.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -14,14 +14,14 @@ use types::RunId;
 /// The file's name, in the product's home.
 const FILE: &str = "places";
 
-/// Adds where a run works, durably. An empty path forgets it.
+/// Adds the path of a run, durably. An empty path removes it.
 pub(crate) fn keep(home: &Path, run: &RunId, place: &Path) -> io::Result<()> {
     std::fs::create_dir_all(home)?;
     let path = home.join(FILE);
     let new = !path.exists();
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     let place = place.as_os_str().as_bytes();
-    // The line break before it ends a line that was torn; the length tells that this one is whole.
+    // The leading line break ends a torn line; the length shows that this one is complete.
     let mut line = format!("\n{run} {} ", place.len()).into_bytes();
     line.extend_from_slice(place);
     line.push(b'\n');
@@ -30,12 +30,12 @@ pub(crate) fn keep(home: &Path, run: &RunId, place: &Path) -> io::Result<()> {
     if new { File::open(home)?.sync_all() } else { Ok(()) }
 }
 
-/// Where one run works, if that is known.
+/// The path of one run, if known.
 pub(crate) fn find(home: &Path, run: &RunId) -> Option<PathBuf> {
     read(home).remove(run)
 }
 
-/// Where all runs work of which it is known.
+/// All known paths of runs.
 pub(crate) fn read(home: &Path) -> BTreeMap<RunId, PathBuf> {
     let bytes = std::fs::read(home.join(FILE)).unwrap_or_default();
     let (mut places, mut rest) = (BTreeMap::new(), bytes.as_slice());
@@ -51,13 +51,13 @@ pub(crate) fn read(home: &Path) -> BTreeMap<RunId, PathBuf> {
     places
 }
 
-/// A path in the file, and where it begins.
+/// A path in the file, and its offset.
 struct Found<'a> {
     start: usize,
     bytes: &'a [u8],
 }
 
-/// What a line says that begins here, if it is whole.
+/// The entry that starts here, if it is complete.
 fn entry(text: &[u8]) -> Option<(RunId, Found<'_>)> {
     let first = text.iter().position(|byte| *byte == b' ')?;
     let second = first + 1 + text[first + 1..].iter().position(|byte| *byte == b' ')?;

@@ -1,4 +1,4 @@
-//! Makes worktrees ready for agents and checks: dependencies copied from the person's checkout or installed by set-up
+//! Prepares worktrees for agents and checks: dependencies copied from the person's checkout or installed by set-up
 //! commands, submodules, LFS objects, virtual environments. Prepared states are kept below the product's home and
 //! reused under their key. The policy and `evidence::workspace` decide on paths and commands.
 
@@ -26,17 +26,17 @@ pub(crate) use made::sweep;
 pub use plan::proposed_workspace;
 pub(crate) use ready::Ready;
 
-/// What a run has found out about preparing its worktrees.
+/// The preparations of a run's worktrees.
 #[derive(Debug)]
 pub(crate) struct Preparations {
     deps: Arc<PrepareDeps>,
     /// By the commands that a person added to the policy's set-up.
     plans: tokio::sync::Mutex<BTreeMap<Vec<String>, Arc<Plan>>>,
-    /// What was prepared, by key. Each is held so that nobody removes it.
+    /// Prepared states by key, held so that they are not removed.
     states: Mutex<BTreeMap<String, Arc<State>>>,
 }
 
-/// What makes a checkout of one commit ready.
+/// The preparation of a checkout of one commit.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     checkout: Checkout,
@@ -52,8 +52,8 @@ impl Preparations {
         }
     }
 
-    /// Finds out what the checkouts of a commit need, and prepares it unless that was done before. `added` are commands
-    /// that a person wants to be run after the policy's own.
+    /// Finds out what checkouts of a commit need, and prepares it unless done before. `added` are a person's commands,
+    /// run after the policy's.
     pub(crate) async fn prepare(
         &self,
         commit: &CommitId,
@@ -72,7 +72,7 @@ impl Preparations {
         Ok(prepared)
     }
 
-    /// Prepares what a commit needs and makes a worktree of it ready.
+    /// Prepares the needs of a commit and a worktree of it.
     pub(crate) async fn ready(
         &self,
         folder: &Path,
@@ -82,7 +82,7 @@ impl Preparations {
         self.prepare(commit, added).await?.make_ready(folder).await
     }
 
-    /// What worktrees need, found out once.
+    /// The needs of worktrees, determined once.
     async fn plan(&self, added: &[String]) -> Result<Arc<Plan>, Fault> {
         let mut plans = self.plans.lock().await;
         if let Some(plan) = plans.get(added) {
@@ -97,7 +97,7 @@ impl Preparations {
         Ok(plan)
     }
 
-    /// What was prepared for a checkout, now or before.
+    /// The prepared state for a checkout, new or existing.
     async fn state(&self, checkout: &Checkout) -> Result<Arc<State>, Fault> {
         let key = checkout.key().await?;
         let known = |states: &BTreeMap<String, Arc<State>>| states.get(&key).cloned();
@@ -111,13 +111,13 @@ impl Preparations {
 }
 
 impl Prepared {
-    /// What a person should know: what could not be brought or filled, and what to do about it.
+    /// Notes for people: what could not be copied or filled, and what to do about it.
     pub(crate) fn notes(&self) -> Vec<String> {
         let made = self.state.iter().flat_map(|state| state.notes.iter());
         self.checkout.plan.notes.iter().chain(made).cloned().collect()
     }
 
-    /// Puts everything into a worktree of the commit that is there. What is in place already stays.
+    /// Puts everything into an existing worktree of the commit. Existing files stay.
     pub(crate) async fn make_ready(&self, folder: &Path) -> Result<Ready, Fault> {
         if !folder.is_dir() {
             return Ok(Ready::default());
@@ -129,7 +129,7 @@ impl Prepared {
         placed.map_err(|error| Fault::bug(error.to_string()))?
     }
 
-    /// Files are shared between worktrees only where the kernel keeps commands from writing to them.
+    /// Files are shared between worktrees only if the kernel keeps commands from writing to them.
     async fn sharing(&self) -> Sharing {
         let held = self.checkout.deps.services.sandboxes.holds_mounts().await;
         if held { Sharing::Linked } else { Sharing::Own }
@@ -161,7 +161,7 @@ impl Prepared {
         Ok(ready)
     }
 
-    /// Brings one kept path to its place in a worktree, whole or not at all.
+    /// Puts one kept path into a worktree, whole or not at all.
     fn put(
         &self,
         state: &State,

@@ -19,17 +19,17 @@ pub use error::PolicyError;
 pub use project::{POLICY, project, refuse_too_much, top};
 pub use shipped::names;
 
-/// A preset as it is written. That each can be read is tested; without it nothing could start.
+/// A shipped preset as a table. Tests ensure that each can be read.
 fn table(name: &str) -> Result<toml::Table, PolicyError> {
     Ok(toml::from_str(text(name)?).unwrap_or_default())
 }
 
-/// The text of a policy that ships, as its authors wrote it.
+/// The text of a shipped policy.
 pub fn text(name: &str) -> Result<&'static str, PolicyError> {
     find(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })
 }
 
-/// The preset that a policy file is, or is laid over; nothing for rules of somebody's own.
+/// The preset that a policy file is, or extends; `None` for a policy of its own.
 #[must_use]
 pub fn preset_of(text: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(text).ok()?;
@@ -40,7 +40,7 @@ pub fn preset_of(text: &str) -> Option<String> {
     named("name").filter(known).or(laid_over.filter(known)).map(str::to_owned)
 }
 
-/// A policy that ships with the product.
+/// A shipped policy.
 pub fn preset(name: &str) -> Result<Policy, PolicyError> {
     preset_with(name, &Prompts::default())
 }
@@ -50,12 +50,12 @@ pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError>
     read_with(name, text(name)?, prompts)
 }
 
-/// A policy from the text of a file; `name` is for messages. A file without roles is laid over the crew's.
+/// A policy from the text of a file; `name` is for messages. A file without roles extends the crew's.
 pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
     read_with(name, text, &Prompts::default())
 }
 
-/// A policy that is written as a JSON object, with these prompts.
+/// A policy from a JSON object, with these prompts.
 pub fn read_json(
     name: &str,
     policy: &serde_json::Value,
@@ -69,8 +69,8 @@ pub fn read_json(
     read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
 }
 
-/// What `@a.md` or `@a.md + @b.md` stands for; another text stands for itself. The name of a prompt that is not there
-/// is the error.
+/// The text for `@a.md` or `@a.md + @b.md`; any other text stands for itself. The error is the name of a missing
+/// prompt.
 fn spoken(prompt: &str, prompts: &Prompts) -> Result<String, String> {
     if !prompt.starts_with('@') {
         return Ok(prompt.to_owned());
@@ -81,7 +81,7 @@ fn spoken(prompt: &str, prompts: &Prompts) -> Result<String, String> {
     Ok(texts.join("\n"))
 }
 
-/// The preset that a file builds upon.
+/// The preset that a file extends.
 fn base(name: &str, below: &toml::Value) -> Result<toml::Table, PolicyError> {
     let unreadable = |cause: &str| PolicyError::Unreadable {
         name: name.to_owned(),

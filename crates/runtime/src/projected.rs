@@ -1,4 +1,4 @@
-//! Logs in other words: the projections of the engine, fed with whole outputs from the journal.
+//! Projections of logs, fed with whole outputs from the journal.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use types::Envelope;
 
 use crate::hub::{Delta, DeltaKind, SessionItem};
 
-/// In whose words.
+/// The format of a projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
     /// Document 003's thirteen kinds, from `SESSION_START` to `SUBAGENT_EVENT`.
@@ -23,7 +23,7 @@ pub enum Words {
     Audit,
 }
 
-/// Puts what happens into other words.
+/// Projects lines and deltas into a format.
 #[derive(Debug)]
 pub struct Projected {
     journal: Arc<dyn Journal>,
@@ -50,7 +50,7 @@ impl Projected {
         Self { journal, told }
     }
 
-    /// What a line says.
+    /// The events of a line.
     pub async fn line(&mut self, line: &Envelope) -> Result<Vec<Value>, JournalError> {
         let whole = match whole_output(line) {
             Some(blob) => Some(self.journal.blob(&blob.digest).await?),
@@ -65,12 +65,12 @@ impl Projected {
         })
     }
 
-    /// What a piece on its way says.
+    /// The events of a live piece.
     pub fn delta(&mut self, delta: &Delta) -> Vec<Value> {
         let piece = match delta.kind {
             DeltaKind::Text => Piece::Text(&delta.text),
             DeltaKind::Thinking => Piece::Thinking(&delta.text),
-            // The whole of it comes with the end of the call.
+            // The end of the call has all of it.
             DeltaKind::Output => return vec![],
         };
         match &mut self.told {
@@ -78,12 +78,12 @@ impl Projected {
             Told::Coordinator(stream) => {
                 stream.piece(delta.log.attempt.as_ref(), delta.session, piece)
             }
-            // These are told in whole lines.
+            // These have whole lines only.
             Told::Strict(_) | Told::Audit(_) => vec![],
         }
     }
 
-    /// What is said when nothing more will be told, although it may go on elsewhere.
+    /// The closing events of a stream that stops, although the session may continue elsewhere.
     pub fn left(&mut self) -> Vec<Value> {
         match &mut self.told {
             Told::Session(stream) => stream.left(),
@@ -91,7 +91,7 @@ impl Projected {
         }
     }
 
-    /// A whole stream in other words. It ends where an output cannot be read any more.
+    /// A whole stream, projected. It ends at an output that can no longer be read.
     pub(crate) fn all(
         self,
         items: impl Stream<Item = SessionItem> + Send + Unpin + 'static,

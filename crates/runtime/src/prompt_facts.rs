@@ -1,5 +1,5 @@
-//! Gathers what a session's system prompt is made of: the machine, git, the project's documents. Nothing here can keep
-//! a session from starting: what cannot be found out is left out, and said so in the log for developers.
+//! Collects the facts of a session's system prompt: the machine, git, the project's documents. Nothing here can keep a
+//! session from starting: missing facts are left out, with a note in the developer log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, ToolProfile, Wo
 
 use crate::prompts::Prompts;
 
-/// What is said where calls of one reply never run at the same time.
+/// The instruction for calls that never run concurrently.
 const ONE_BY_ONE: &str =
     "Here all calls of a reply run one after the other, in your order, also those that only look.";
 
-/// The session whose prompt it is.
+/// The session whose prompt is built.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening<'a> {
-    /// Where it works.
+    /// Its working folder.
     pub folder: &'a Path,
     pub model: &'a ModelRef,
-    /// Who the agent is and how it works.
+    /// The base prompt.
     pub base: &'a str,
-    /// The tool profile that it has.
+    /// Its tool profile.
     pub profile: &'a ToolProfile,
-    /// What the person wants to hold for the whole session.
+    /// The person's instruction for the whole session.
     pub instruction: Option<&'a str>,
     pub now: Timestamp,
 }
 
-/// What the system prompt of a conversation is made of, whichever model it is for.
+/// The parts of a session's system prompt, for any model.
 #[derive(Debug, Clone)]
 pub(crate) struct PromptSource {
     pub(crate) folder: PathBuf,
-    /// In place of the folder.
+    /// Replaces the folder.
     pub(crate) environment: Option<Arc<dyn Environment>>,
     pub(crate) base: String,
     pub(crate) instruction: Option<String>,
@@ -60,14 +60,14 @@ impl PromptSource {
             Some(env) => Ok(composed(prompts, opening, env.facts(), None, &[])),
             None => {
                 let text = system_prompt(prompts, opening).await.map_err(|error| error.fault())?;
-                // What is made here is recorded; the place is put in when it is sent.
+                // The recorded text has no path; it is inserted when sent.
                 Ok(prompt::without_place(&text))
             }
         }
     }
 }
 
-/// The system prompt of a session that begins now. It is made once; what changes later is not said again.
+/// The system prompt of a new session. It is built once; later changes are not included.
 pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<String, EnvError> {
     let facts = LocalEnvironment::open(opening.folder)?.facts();
     let git = Glance::at(opening.folder, prompt::COMMITS);
@@ -105,7 +105,7 @@ fn composed(
     })
 }
 
-/// The documents that a project has for agents of a profile, from the repository's root down to the folder.
+/// A project's documents for agents of a profile, from the repository's root down to the folder.
 pub async fn project_documents(folder: &Path, profile: &ToolProfile) -> Vec<Document> {
     let (folder, profile) = (folder.to_owned(), profile.clone());
     let work = tokio::task::spawn_blocking(move || {
@@ -123,10 +123,10 @@ pub async fn project_documents(folder: &Path, profile: &ToolProfile) -> Vec<Docu
     work.await.ok().flatten().unwrap_or_default()
 }
 
-/// How much of one document is read: more than a prompt holds, so that what is cut can be counted.
+/// The most bytes read of one document: more than a prompt holds, so that the omitted part can be counted.
 const READ_BYTES: usize = 4 * 1024 * 1024;
 
-/// Where documents may be: in every folder from the root down.
+/// The possible paths of documents: in every folder from the root down.
 fn places(root: &Path, folder: &Path, profile: &ToolProfile) -> Vec<WorkPath> {
     let own = match profile.like {
         Family::OpenAi => Some(".codex/instructions.md"),
@@ -137,7 +137,7 @@ fn places(root: &Path, folder: &Path, profile: &ToolProfile) -> Vec<WorkPath> {
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
     let mut folders = vec![String::new()];
     for part in below.components() {
-        // A folder whose name is no text has no path here, and neither has what is below it.
+        // A folder whose name is not UTF-8 has no path here, nor has anything below it.
         let Some(part) = part.as_os_str().to_str() else { break };
         let above = folders.last().cloned().unwrap_or_default();
         folders.push(format!("{above}{part}/"));

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use sandbox::EnvError;
 use types::{Family, WorkPath};
 
-/// Where a project keeps its own prompts, from its top.
+/// The path of a project's prompts, from its top.
 pub const PROMPTS: &str = ".bosun/prompts";
-/// What ships, by file name.
+/// The shipped prompts, by file name.
 const SHIPPED: [(&str, &str); 19] = [
     ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),
     ("audited/product.md", include_str!("../../../prompts/audited/product.md")),
@@ -36,7 +36,7 @@ const SHIPPED: [(&str, &str); 19] = [
 /// Folders of prompts.
 const FOLDERS: [&str; 3] = ["audited", "family", "strict"];
 
-/// The largest prompt that is taken.
+/// The largest accepted prompt.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// The prompts that are in use.
@@ -72,7 +72,7 @@ impl Default for Prompts {
 }
 
 impl Prompts {
-    /// Those that ship, with the files of a folder in their place. A folder that is not there replaces nothing.
+    /// The shipped prompts, with replacements from a folder. A missing folder replaces nothing.
     pub fn read(folder: &Path) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
         for (known, path) in found(folder, "")? {
@@ -88,7 +88,7 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// These, with those of a project in their place. They may be a stranger's, so no link is followed.
+    /// These prompts, with replacements from a project. It may be untrusted, so no link is followed.
     pub fn and(mut self, top: &Path) -> Result<Self, PromptError> {
         for (known, path) in found(&top.join(PROMPTS), "")? {
             let inside: Result<WorkPath, _> = format!("{PROMPTS}/{known}").parse();
@@ -99,7 +99,7 @@ impl Prompts {
         Ok(self)
     }
 
-    /// What there is, by file name.
+    /// The file names of all prompts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         names()
     }
@@ -110,13 +110,13 @@ impl Prompts {
         self.texts.get(name).map(AsRef::as_ref)
     }
 
-    /// Who the agent is and how it works.
+    /// The base prompt.
     #[must_use]
     pub fn base(&self) -> &str {
         self.text("base.md")
     }
 
-    /// The tools, in a family's words.
+    /// The tools prompt of a family.
     #[must_use]
     pub fn family(&self, family: Family) -> &str {
         self.text(match family {
@@ -127,31 +127,31 @@ impl Prompts {
         })
     }
 
-    /// What asks a model to sum up a conversation that has become too long.
+    /// The prompt that requests a summary of a long conversation.
     #[must_use]
     pub fn compact(&self) -> &str {
         self.text("compact.md")
     }
 
-    /// What a model is told that repeats itself.
+    /// The warning to a model that repeats itself.
     #[must_use]
     pub fn repeating(&self) -> &str {
         self.text("loop.md")
     }
 
-    /// What a sub-agent is told beyond the base.
+    /// The addition to the base for sub-agents.
     #[must_use]
     pub fn subagent(&self) -> &str {
         self.text("subagent.md")
     }
 
     fn text(&self, name: &str) -> &str {
-        // Every name that ships has a text; a test holds it.
+        // Every shipped name has a text; a test ensures it.
         self.get(name).unwrap_or_default()
     }
 }
 
-/// The files of a folder that replace prompts, by the names of those.
+/// The files of a folder that replace prompts, by prompt name.
 fn found(folder: &Path, above: &str) -> Result<Vec<(&'static str, PathBuf)>, PromptError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -202,7 +202,7 @@ mod tests {
         Prompts::read(folder(files).path()).expect_err("it was taken").to_string()
     }
 
-    /// A12: who it is, its tools, how to write code.
+    /// A12: identity, tools, how to write code.
     #[test]
     fn every_family_is_told_who_it_is_what_it_has_and_how_to_work() {
         let prompts = Prompts::default();
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(prompts, Prompts::default());
     }
 
-    /// What a stranger's repository links to is the person's own.
+    /// A link in an untrusted repository may lead to the person's own files.
     #[test]
     fn a_projects_prompts_are_files_of_the_project() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
 //! Replay: reads the lines of a run and its attempts from a journal or a bundle, and has the engine decide them again.
-//! No effect is performed, no model is called, nothing is written.
+//! Performs no effect, calls no model, writes nothing.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use types::{Digest, Envelope, Event, LogId, Policy, RunId};
 use crate::api::Bosun;
 use crate::error::Error;
 
-/// How many lines are read at a time.
+/// The lines read at a time.
 const PAGE: usize = 1_000;
 
-/// Whether a decision may be on record in part.
+/// Whether a decision may be recorded in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Torn {
-    /// No journal stores a part of a decision, so a part of one was cut.
+    /// No journal stores a part of a decision, so a part means that the log was cut.
     Refused,
     /// For logs that were cut on purpose.
     Allowed,
 }
 
 impl Bosun {
-    /// Decides a run with its attempts, or a conversation, again from its logs, and says where they differ first.
+    /// Replays a run with its attempts, or a session, from its logs, and reports the first difference.
     pub async fn replay(&self, run: &RunId) -> Result<Report, Error> {
         let logs = recorded_logs(&*self.services.journal, run).await?;
         let digest = logs.run.first().and_then(|line| policy_digest(&line.event));
@@ -36,7 +36,7 @@ impl Bosun {
     }
 }
 
-/// The policy that the first line of a log names.
+/// The policy named in the first line of a log.
 #[must_use]
 pub fn policy_digest(first: &Event) -> Option<Digest> {
     match first {
@@ -46,10 +46,10 @@ pub fn policy_digest(first: &Event) -> Option<Digest> {
     }
 }
 
-/// Decides logs again under the policy that they were written under.
+/// Replays logs under their original policy.
 #[must_use]
 pub fn replayed(policy: Arc<Policy>, id: &RunId, logs: &Logs, torn: Torn) -> Report {
-    // Values that were secret then stand nowhere in the log; what is shaped like a key is taken out as it was then.
+    // Known secret values are not in the log; key-shaped texts are redacted as they were then.
     let redactor = Redactor::none();
     let clean = |event| redactor.clean(event).into_event();
     let how = How { clean: &clean, torn: torn == Torn::Allowed };
@@ -59,7 +59,7 @@ pub fn replayed(policy: Arc<Policy>, id: &RunId, logs: &Logs, torn: Torn) -> Rep
     }
 }
 
-/// Everything that is recorded of a run, log by log, each checked against its chain.
+/// All logs of a run, each checked against its chain.
 pub async fn recorded_logs(journal: &dyn Journal, run: &RunId) -> Result<Logs, JournalError> {
     let mut logs = Logs { run: whole(journal, &LogId::run(run.clone())).await?, ..Logs::default() };
     for summary in journal.logs(Some(run)).await? {

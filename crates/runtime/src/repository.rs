@@ -1,6 +1,6 @@
 //! The repository of a run, or the folder of a session, on this machine, and whether it is the right one. A log has
 //! only its name; the path is kept beside the journal (`places.rs`). Logs of earlier versions contain the original
-//! path, and have a small file each where they were moved.
+//! path, and have a small file each if they were moved.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStringExt as _;
@@ -14,14 +14,14 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::places;
 
-/// The folder with a file for each run of an earlier version that was moved.
+/// The folder with a file for each moved run of an earlier version.
 const MOVED: &str = "moved";
-/// A folder that is never there, for places that are not known on this machine.
+/// A folder that never exists, for paths unknown on this machine.
 const UNKNOWN: &str = "not-known-here";
 
 impl Bosun {
-    /// Says where the repository of a run, or the folder of a conversation, is now. Refused if it is another repository:
-    /// it must have the commits that the run has begun with and come to.
+    /// Sets the repository of a run, or the folder of a session, to a new path. Refuses another repository: it must
+    /// have the run's base and result commits.
     pub async fn rebind(&self, run: &RunId, to: &Path) -> Result<PathBuf, Error> {
         let to = to.canonicalize().unwrap_or_else(|_| to.to_owned());
         if self.is_session(run).await? {
@@ -40,7 +40,7 @@ impl Bosun {
         Ok(repo.root().to_owned())
     }
 
-    /// The repository that a run works in, which is the one that it began in.
+    /// The repository of a run, checked to be the original one.
     pub(crate) async fn repository_of(&self, run: &Run) -> Result<Repo, Error> {
         self.repository_at(run, &self.path_of(run)).await
     }
@@ -64,21 +64,21 @@ impl Bosun {
         Ok(repo)
     }
 
-    /// Where the repository of a run should be.
+    /// The expected path of a run's repository.
     pub(crate) fn path_of(&self, run: &Run) -> PathBuf {
         let hint = run.survey().map(|survey| survey.repository.as_str()).unwrap_or_default();
         self.place_of(run.id(), hint)
     }
 
-    /// Where a run or a conversation works on this machine. `hint` is what its log says: the folder's name, or the place
-    /// where it was; nothing, if it does not work in a folder.
+    /// The path of a run or session on this machine. `hint` is the log's entry: the folder's name, or the original
+    /// path; empty, if it has no folder.
     #[must_use]
     pub fn place_of(&self, run: &RunId, hint: &str) -> PathBuf {
         let kept = places::find(&self.services.home, run).or_else(|| self.moved_to(run));
         kept.unwrap_or_else(|| self.hinted(hint))
     }
 
-    /// A name is never looked for in the folder that somebody happens to be in.
+    /// A name is never looked up in the current folder.
     fn hinted(&self, hint: &str) -> PathBuf {
         match hint.is_empty() || Path::new(hint).is_absolute() {
             true => PathBuf::from(hint),
@@ -86,7 +86,7 @@ impl Bosun {
         }
     }
 
-    /// Where all runs and conversations work of which that is kept.
+    /// The stored paths of all runs and sessions.
     pub(crate) fn places(&self) -> BTreeMap<RunId, PathBuf> {
         let entries =
             std::fs::read_dir(self.services.home.join(MOVED)).into_iter().flatten().flatten();
@@ -100,13 +100,13 @@ impl Bosun {
         all
     }
 
-    /// Where an earlier version kept that it was moved.
+    /// The path that an earlier version stored after a move.
     fn moved_to(&self, run: &RunId) -> Option<PathBuf> {
         let bytes = std::fs::read(self.moved_file(run)).ok()?;
         Some(std::ffi::OsString::from_vec(bytes).into())
     }
 
-    /// What was done to the files of a moved folder can still be taken back. Not of a copied one: others may work in the first.
+    /// Moves the undo snapshots of a moved folder. Not of a copied one: the original may still be in use.
     fn move_snapshots(&self, from: &Path, to: &Path) {
         if from.exists() {
             return;
@@ -120,14 +120,14 @@ impl Bosun {
         }
     }
 
-    /// A run as it stands, with the place where it works now.
+    /// The view of a run, with its current path.
     pub(crate) fn shown(&self, run: &Run) -> RunView {
         let mut view = run.view(self.services.clock.now());
         view.repository = self.place_of(run.id(), &view.repository).to_string_lossy().into_owned();
         view
     }
 
-    /// Forgets where a run works; the log has gone.
+    /// Removes the stored path of a run whose log is gone.
     pub(crate) fn forget_place(&self, run: &RunId) {
         if let Err(error) = places::keep(&self.services.home, run, Path::new("")) {
             tracing::debug!(%error, "a place is not forgotten");
@@ -141,7 +141,7 @@ impl Bosun {
         self.services.home.join(MOVED).join(run.as_str())
     }
 
-    /// Keeps where a run or a conversation works. Done before its log names it.
+    /// Stores the path of a run or session. Called before its log names it.
     pub(crate) fn keep_place(&self, run: &RunId, place: &Path) -> Result<(), Error> {
         places::keep(&self.services.home, run, place)
             .map_err(|source| Error::Kept { path: shown(&self.services.home), source })

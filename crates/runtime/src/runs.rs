@@ -1,6 +1,6 @@
-//! Document 002's folder `runs/`: the communication log of a run, written as it goes and only ever added to, and a
-//! snapshot of its plan. Both follow from the journal, so after a crash the log goes on where it stopped. Whether git
-//! ignores the folder is left to the person; files of these names never count as uncommitted work.
+//! Document 002's folder `runs/`: the communication log of a run, append-only, and a snapshot of its plan. Both derive
+//! from the journal, so after a crash the log continues where it stopped. Whether git ignores the folder is up to the
+//! person; files of these names never count as uncommitted work.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -14,12 +14,12 @@ use types::{Event, RunId, Timestamp};
 use crate::api::Bosun;
 use crate::watch::Mix;
 
-/// How many runs may begin within one second.
+/// How many runs may start within one second.
 const MOST_ALIKE: u32 = 100;
 /// How many plans one folder keeps for one id.
 const MOST_PLANS: u64 = 10_000;
 
-/// Why the folder is not as it should be.
+/// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunsError {
     #[error("writing {path}")]
@@ -62,7 +62,7 @@ fn failed(path: &Path) -> impl Fn(std::io::Error) -> RunsError {
     move |source| RunsError::Io { path: path.clone(), source }
 }
 
-/// Keeps a plan under its id, or under the next number that is free. One that is there already, to the byte, is left.
+/// Stores a plan under its id, or under the next free number. An identical file is left alone.
 fn snapshot(folder: &Path, id: &str, text: &str) -> Result<PathBuf, RunsError> {
     let (stem, digits) = id.rsplit_once('_').unwrap_or((id, ""));
     let first: Option<u64> = digits.parse().ok();
@@ -83,7 +83,7 @@ fn snapshot(folder: &Path, id: &str, text: &str) -> Result<PathBuf, RunsError> {
                 if there == text.as_bytes() {
                     return Ok(path);
                 }
-                // A crash may have cut it off in the middle; that is completed and nothing else is touched.
+                // A crash may have truncated it; it is completed, and other files are left alone.
                 if text.as_bytes().starts_with(&there) {
                     std::fs::write(&path, text).map_err(failed(&path))?;
                     return Ok(path);
@@ -96,7 +96,7 @@ fn snapshot(folder: &Path, id: &str, text: &str) -> Result<PathBuf, RunsError> {
     Err(RunsError::Io { path: folder.to_owned(), source })
 }
 
-/// A name that is a file's name and no path.
+/// The id as a file name, without path separators.
 fn plain(id: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     id.chars().take(80).map(|c| if fits(c) { c } else { '_' }).collect()
@@ -105,13 +105,13 @@ fn plain(id: &str) -> String {
 struct Log {
     path: PathBuf,
     file: File,
-    /// What was in the file already, and how much of it was told again.
+    /// The existing content of the file, and how much of it was matched.
     known: Vec<u8>,
     told: usize,
 }
 
 impl Log {
-    /// The log that begins with this record, or a new one. Names are times; two runs may begin in the same second.
+    /// The log that starts with this record, or a new one. Names are times; two runs may start in the same second.
     fn open(folder: &Path, at: Timestamp, first: &str) -> Result<Self, RunsError> {
         let time: String = at.to_string().chars().filter(char::is_ascii_digit).take(14).collect();
         let (day, hour) = time.split_at(8.min(time.len()));
@@ -133,7 +133,7 @@ impl Log {
         Err(RunsError::Io { path: folder.to_owned(), source })
     }
 
-    /// Adds a record, unless it is there; of one that was cut off in the middle, the rest.
+    /// Adds a record, or the missing rest of it.
     fn add(&mut self, text: &str) -> Result<(), RunsError> {
         let (text, known) = (text.as_bytes(), self.known.get(self.told..).unwrap_or_default());
         if known.starts_with(text) {
@@ -150,7 +150,7 @@ impl Log {
 mod tests {
     use super::*;
 
-    /// M25: what is there stays; what was cut off goes on.
+    /// M25: existing text stays; a truncated record is completed.
     #[test]
     fn a_log_is_only_added_to() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -171,7 +171,7 @@ mod tests {
         std::fs::write(&path, "{\"a\":1}\n{\"b\"").expect("a file");
         write(&["{\"a\":1}\n", "{\"b\":2}\n"]);
         assert_eq!(read(), "{\"a\":1}\n{\"b\":2}\n");
-        // A crash may cut in the middle of a letter.
+        // A crash may cut within a character.
         std::fs::write(&path, b"{\"a\":1}\n{\"\xc3").expect("a file");
         write(&["{\"a\":1}\n", "{\"ä\":2}\n"]);
         assert_eq!(read(), "{\"a\":1}\n{\"ä\":2}\n");
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(read(), "{\"a\":1}\n{\"ä\":2}\n");
     }
 
-    /// M9: a later plan with the same id gets the next number; nothing that is there is overwritten.
+    /// M9: a later plan with the same id gets the next number; nothing is overwritten.
     #[test]
     fn plans_are_numbered_and_never_overwritten() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,5 @@
-//! Makes the environments of agents and checks, sandboxed as well as this process can. The sandbox is attacked once per
-//! process to prove what it holds; a command that requires more is not run. Whether that is enough is decided
-//! elsewhere.
+//! Makes the environments of agents and checks, in the strongest sandbox this process has. The sandbox is probed by
+//! attacks once per process; a command that requires more is not run. Whether that is enough is decided elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -16,51 +15,51 @@ use types::{
 
 use crate::prepare::Ready;
 
-/// What commands are held by.
+/// The isolation of commands.
 #[derive(Debug, Clone)]
 pub enum Isolation {
-    /// By nothing. Only for policies that require nothing.
+    /// None. Only for policies that require none.
     None,
-    /// By the kernel, as far as this machine has what it takes.
+    /// The kernel's, as far as this machine supports it.
     Kernel(HelperExe),
-    /// By nothing, and this is said to be the proof: for tests, which must not depend on the machine.
+    /// None, with this as its claimed proof: for tests, which must not depend on the machine.
     Told(Proof),
 }
 
-/// The walls of this process, and what they were found to hold.
+/// The sandbox of this process, and its probed isolation.
 #[derive(Debug)]
 pub(crate) struct SandboxFactory {
     walls: Isolation,
     proof: OnceCell<Proof>,
     machine: MachineFolders,
-    /// Where files are kept that commands should not have written.
+    /// The folder for files that commands should not have written.
     aside: Option<PathBuf>,
 }
 
-/// Who runs commands in a folder.
+/// On whose behalf commands run in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// An agent, in files that are kept.
+    /// An agent's, in files that are kept.
     Agent,
-    /// We ourselves, in a checkout that is thrown away.
+    /// Bosun's own, in a disposable checkout.
     Ours,
 }
 
-/// Where commands are to run, and what for.
+/// Where commands run, and for what.
 #[derive(Debug)]
 pub(crate) struct SandboxSpec<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) whose: Whose,
-    /// The repository behind it, if there is one.
+    /// Its repository, if any.
     pub(crate) repo: Option<&'a Repo>,
-    /// The commit that it was made from; the repository's own when nothing is said.
+    /// The commit that it was made from; `None`: the repository's own.
     pub(crate) start: Option<&'a CommitId>,
-    /// Where they may write in it; everywhere when nothing is said.
+    /// The write scope; `None`: everywhere.
     pub(crate) scope: Option<&'a Scope>,
-    /// What must hold them.
+    /// The required isolation level.
     pub(crate) walls: IsolationLevel,
     pub(crate) policy: &'a SandboxPolicy,
-    /// What it was made ready with, if it was.
+    /// How it was prepared, if it was.
     pub(crate) ready: Option<&'a Ready>,
 }
 
@@ -69,7 +68,7 @@ impl SandboxFactory {
         Self { walls, proof: OnceCell::new(), machine: known(machine), aside }
     }
 
-    /// Refuses a folder in which nobody works. None at all is that of an environment that somebody brought along.
+    /// Refuses a folder that agents must not use. An empty path stands for a custom environment.
     pub(crate) fn refuse_folder(&self, folder: &Path, policy: &SandboxPolicy) -> Result<(), Fault> {
         if folder.as_os_str().is_empty() {
             return Ok(());
@@ -81,7 +80,7 @@ impl SandboxFactory {
         }
     }
 
-    /// Keeps agents from keys, from our own state, and from settings that make other programs run something.
+    /// Keeps agents from keys, from Bosun's own state, and from settings that make other programs run something.
     async fn reach(
         &self,
         env: LocalEnvironment,
@@ -100,13 +99,13 @@ impl SandboxFactory {
         Ok(env.guarding_settings(named.filter(settings).collect(), self.aside.clone()))
     }
 
-    /// What a person has committed of that which is named like a secret. In a home folder that says nothing.
+    /// Committed files that are named like secrets. In a home folder that proves nothing.
     async fn tracked(&self, spec: &SandboxSpec<'_>) -> Vec<WorkPath> {
         let Some(repo) = spec.repo.filter(|_| self.machine.home.as_deref() != Some(spec.folder))
         else {
             return vec![];
         };
-        // What cannot be read is not known to be committed.
+        // Unreadable files are not known to be committed.
         let commit = match spec.start {
             Some(commit) => Ok(commit.clone()),
             None => repo.head().await,
@@ -120,13 +119,13 @@ impl SandboxFactory {
         paths.into_iter().filter(named).collect()
     }
 
-    /// Whether commands are kept from writing by mounts of their own.
+    /// Whether mounts keep commands from writing.
     pub(crate) async fn holds_mounts(&self) -> bool {
         let kernel = matches!(self.walls, Isolation::Kernel(_));
         kernel && self.proof().await.rung == IsolationLevel::Full
     }
 
-    /// What the walls hold, as tried in this process.
+    /// The isolation probed in this process.
     pub(crate) async fn proof(&self) -> Proof {
         let tried = async {
             match &self.walls {
@@ -138,7 +137,7 @@ impl SandboxFactory {
         self.proof.get_or_init(|| tried).await.clone()
     }
 
-    /// A workspace whose commands are held as well as this process can, and at least as well as was asked.
+    /// A workspace whose commands are isolated as well as this process can, and at least as required.
     pub(crate) async fn open(&self, spec: SandboxSpec<'_>) -> Result<LocalEnvironment, Fault> {
         let proof = self.proof().await;
         if proof.rung < spec.walls {
@@ -180,7 +179,7 @@ impl SandboxFactory {
 }
 
 impl SandboxFactory {
-    /// Covers our own state where something else would show it. A worktree of ours lies in it.
+    /// Masks Bosun's own state where another mount would show it. Our worktrees lie in it.
     fn masking_own(&self, confine: Confine, spec: &SandboxSpec<'_>) -> Confine {
         let needed = |own: &&std::path::PathBuf| {
             spec.folder.starts_with(own) || spec.ready.is_some_and(|ready| ready.sees_below(own))
@@ -190,7 +189,7 @@ impl SandboxFactory {
     }
 }
 
-/// Places as the system itself names them.
+/// Canonical paths of the folders.
 fn known(machine: MachineFolders) -> MachineFolders {
     let real = |path: std::path::PathBuf| {
         let whole = std::path::absolute(&path).unwrap_or(path);
@@ -200,16 +199,16 @@ fn known(machine: MachineFolders) -> MachineFolders {
     MachineFolders { home: machine.home.map(real), own }
 }
 
-/// A repository to be read, without the keys that people put into its settings.
+/// Makes a repository readable, without the keys that people put into its settings.
 fn seeing(confine: Confine, repo: &Repo) -> Confine {
     let settings = repo.common_dir().join("config");
     let confine = confine.seeing(repo.common_dir().to_owned());
-    // What cannot be read may hold anything.
+    // Unreadable settings may hold anything.
     let text = std::fs::read_to_string(&settings).map(|text| text.to_lowercase());
     if text.is_ok_and(|text| !holds_keys(&text)) { confine } else { confine.masking(settings) }
 }
 
-/// Whether the settings of a repository hold something that opens doors: a name in an address, a header, a helper.
+/// Whether the settings of a repository hold credentials: a user name in an address, a header, a helper.
 fn holds_keys(settings: &str) -> bool {
     let words =
         ["extraheader", "password", "token", "[credential", "helper", "sslkey", "cookiefile"];
@@ -245,22 +244,22 @@ fn confine(helper_exe: HelperExe, spec: &SandboxSpec<'_>) -> Result<Confine, Fau
         disk_bytes: policy.disk_mb.saturating_mul(MB),
     });
     let confine = match spec.repo {
-        // What is hidden stands in the history too, so commands are shown none of it.
+        // Hidden files are in the history too, so commands see none of it.
         Some(repo) if !hides_a_folder(spec) => seeing(confine, repo),
         Some(_) | None => confine,
     };
     Ok(spec.ready.map_or(confine.clone(), |ready| ready.confine(confine)))
 }
 
-/// Whether the workspace has a folder of which the policy hides everything, such as `context/**`.
+/// Whether the policy hides a whole folder of the workspace, such as `context/**`.
 fn hides_a_folder(spec: &SandboxSpec<'_>) -> bool {
     let folders = spec.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
     let plain = |folder: &&str| !folder.contains(['*', '?', '[', '{']);
     folders.filter(plain).any(|folder| spec.folder.join(folder).is_dir())
 }
 
-/// A scope and the folders in which builds leave what is never committed. Whoever may change something must be able to
-/// build and test it, and what git ignores leaves the worktree on no other way.
+/// A scope plus the folders in which builds leave ignored files. An agent that may change code must be able to build
+/// and test it, and ignored files never leave the worktree.
 async fn with_builds(scope: &Scope, spec: &SandboxSpec<'_>) -> Result<Scope, Fault> {
     let mut scope = scope.clone();
     if let (Some(repo), false) = (spec.repo, scope.0.is_empty()) {

@@ -1,4 +1,4 @@
-//! The services that all work shares: journal, models, tools, clock, sandboxes. The embedding program hands them in;
+//! The services shared by all work: journal, models, tools, clock, sandboxes. The embedding program provides them;
 //! nothing is global.
 
 use std::collections::BTreeMap;
@@ -20,28 +20,28 @@ use crate::models::Models;
 use crate::prompts::Prompts;
 use crate::sandbox_factory::{Isolation, SandboxFactory};
 
-/// What a [`crate::Bosun`] is made of.
+/// The configuration of a [`crate::Bosun`].
 #[derive(Debug)]
 pub struct Config {
     pub journal: Arc<dyn Journal>,
-    /// Where worktrees are made.
+    /// The folder for worktrees.
     pub home: PathBuf,
     pub models: Models,
     pub registry: Registry,
     pub clock: Arc<dyn Clock>,
     pub redactor: Redactor,
     pub order: Order,
-    /// What commands are held by.
+    /// The isolation of commands.
     pub walls: Isolation,
-    /// What agents are told.
+    /// The prompts for agents.
     pub prompts: Prompts,
-    /// The places of this machine that agents stay out of: the person's home folder itself, and our own.
+    /// The folders of this machine that agents must not use: the person's home folder itself, and our own.
     pub machine: MachineFolders,
 }
 
 impl Config {
-    /// The ordinary one with walls around commands, as the policies that ship require them. `helper_exe` is what
-    /// [`sandbox::HelperExe::enter`] gave at the beginning of `main`; the example `commands` is such a program.
+    /// The default configuration with a sandbox for commands, as the shipped policies require. `helper_exe` is the
+    /// result of [`sandbox::HelperExe::enter`] at the start of `main`; see the example `commands`.
     #[must_use]
     pub fn walled(
         journal: Arc<dyn Journal>,
@@ -51,8 +51,8 @@ impl Config {
         Self { walls: Isolation::Kernel(helper_exe), ..Self::new(journal, home) }
     }
 
-    /// The ordinary one: the standard tools, the real clock, scripts for models, only key-shaped texts redacted. It
-    /// has no walls, so no command is run with it unless the policy requires none; see [`Config::walled`].
+    /// The default configuration: the standard tools, the real clock, scripts as models, only key-shaped texts
+    /// redacted. It has no sandbox, so commands run only if the policy requires none; see [`Config::walled`].
     #[must_use]
     pub fn new(journal: Arc<dyn Journal>, home: impl Into<PathBuf>) -> Self {
         let home = home.into();
@@ -71,9 +71,9 @@ impl Config {
     }
 }
 
-/// The folder with copies of files that were taken away from where commands wrote them.
+/// The folder with copies of files that were removed after commands wrote them.
 pub(crate) const ASIDE: &str = "removed";
-/// The folder with the snapshots of every folder that conversations work in.
+/// The folder with the snapshots of all session folders.
 pub(crate) const SNAPSHOTS: &str = "snapshots";
 
 #[derive(Debug)]
@@ -88,9 +88,9 @@ pub(crate) struct Services {
     pub(crate) hub: Hub,
     pub(crate) sandboxes: SandboxFactory,
     pub(crate) prompts: Prompts,
-    /// The policies that were read from the journal, by their hash.
+    /// The policies read from the journal, by hash.
     pub(crate) policies: Mutex<BTreeMap<Digest, Arc<Policy>>>,
-    /// The repositories that are worked on: runs in the same one must know of each other's worktrees.
+    /// The repositories in use: runs in the same one must know of each other's worktrees.
     repos: Mutex<BTreeMap<PathBuf, Repo>>,
 }
 
@@ -114,20 +114,20 @@ impl Services {
         }
     }
 
-    /// Where the snapshots of a folder are kept.
+    /// The folder of a folder's snapshots.
     pub(crate) fn snapshots_of(&self, folder: &Path) -> PathBuf {
         let name = Digest::of(folder.as_os_str().as_encoded_bytes()).short();
         self.home.join(SNAPSHOTS).join(name)
     }
 
-    /// The repository that a folder belongs to, the same one for every run in it.
+    /// The repository of a folder, shared by every run in it.
     pub(crate) async fn repo(&self, folder: &Path) -> Result<Repo, GitError> {
         let found = Repo::discover(folder).await?.disregarding(rules::spec::is_ours);
         let mut repos = self.repos.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(repos.entry(found.root().to_owned()).or_insert(found).clone())
     }
 
-    /// Refuses a model on another machine where a policy works offline.
+    /// Refuses a remote model under an offline policy.
     pub(crate) fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
         match self.models.remote_address(model).filter(|_| policy.offline) {
             None => Ok(()),

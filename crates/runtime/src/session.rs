@@ -1,5 +1,5 @@
 //! An open session: a handle to the loop that drives its log. Every input is logged first; events can be followed,
-//! looked up, and resumed from after any crash.
+//! queried, and resumed from after any crash.
 //!
 //! It contains no rule: model calls, permissions and limits are decided in `engine`.
 
@@ -39,11 +39,11 @@ use crate::projected::{Projected, Words};
 use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 
-/// Who speaks to a conversation when nothing else is said.
+/// The default author of inputs.
 const SOMEBODY: &str = "you";
 
-/// An open conversation. Cheap to clone; when the last handle is gone, the work stops where it is, and
-/// [`crate::Bosun::reopen`] goes on with it.
+/// An open session. Cheap to clone; when the last handle is dropped, the work stops, and [`crate::Bosun::reopen`]
+/// resumes it.
 #[derive(Debug, Clone)]
 pub struct Session {
     shared: Arc<Shared>,
@@ -56,7 +56,7 @@ struct Shared {
     services: Arc<Services>,
     policy: Arc<Policy>,
     profiled: Arc<ProfiledTools>,
-    /// The tools that are wanted, whatever the current model's family calls them.
+    /// The wanted tools, in base names.
     tools: Mutex<Vec<String>>,
     inbox: mpsc::Sender<Posted>,
     view: watch::Receiver<SessionView>,
@@ -65,7 +65,7 @@ struct Shared {
     partial: Arc<PartialReplies>,
     source: Arc<PromptSource>,
     suspend: CancellationToken,
-    /// Nobody drives it any more.
+    /// It has no driver any more.
     gone: CancellationToken,
     task: tokio::sync::Mutex<Option<JoinHandle<Result<(), DriveError>>>>,
     _suspends_when_dropped: DropGuard,
@@ -77,12 +77,12 @@ impl Session {
         &self.shared.run
     }
 
-    /// The next input. Comes back as soon as it is on record; the work on it goes on. Refused while there is work.
+    /// Submits the next input. Returns as soon as it is recorded; the work goes on. Refused while there is work.
     pub async fn submit(&self, text: impl Into<String>) -> Result<(), SessionError> {
         self.submit_with_images(text, vec![]).await
     }
 
-    /// The same with pictures, for models that take them.
+    /// The same with images, for models that accept them.
     pub async fn submit_with_images(
         &self,
         text: impl Into<String>,
@@ -95,12 +95,12 @@ impl Session {
         self.say(Command::Tell { how, by, text, images }).await
     }
 
-    /// Something that the model hears after the calls that are under way.
+    /// A message that the model gets after the running calls.
     pub async fn steer(&self, text: impl Into<String>) -> Result<(), SessionError> {
         self.tell(Telling::Steer, text.into()).await
     }
 
-    /// Something that the model hears when it is done with the current input.
+    /// A message that the model gets after the current input.
     pub async fn follow_up(&self, text: impl Into<String>) -> Result<(), SessionError> {
         self.tell(Telling::FollowUp, text.into()).await
     }
@@ -110,27 +110,26 @@ impl Session {
         self.say(Command::Tell { how, by, text, images: vec![] }).await
     }
 
-    /// Stops the work on the current input, and whatever runs for it. The session stays, and so does what was seen of
-    /// the reply that was on its way.
+    /// Stops the work on the current input, and everything running for it. The session stays, and so does the partial
+    /// reply.
     pub async fn interrupt(&self) -> Result<(), SessionError> {
         let said = self.shared.partial.of(types::SessionId::ROOT);
         self.say(Command::Interrupt { by: self.shared.by.clone(), said }).await
     }
 
-    /// Goes on with the last input, if its model could not be reached, or a fault or a limit stopped the work on it. Nothing
-    /// happens where there is none.
+    /// Resumes the last input, if its model was unavailable, or a fault or a limit stopped it. Otherwise does nothing.
     pub async fn go_on(&self) -> Result<(), SessionError> {
         self.say(Command::GoOn { by: self.shared.by.clone() }).await
     }
 
-    /// Answers a question or an approval that is open.
+    /// Answers an open question or approval.
     pub async fn answer(&self, question: u32, text: impl Into<String>) -> Result<(), SessionError> {
         let (by, text) = (self.shared.by.clone(), text.into());
         self.say(Command::Answer { by, question, text }).await
     }
 
-    /// Another model, another effort, other tools, from the next turn on. Another model is told of its tools, of the
-    /// project and of itself in the words and by the documents of its family.
+    /// Changes model, effort or tools from the next turn on. Another model gets tools, prompt and documents of its
+    /// family.
     pub async fn change(
         &self,
         model: Option<ModelRef>,
@@ -174,7 +173,7 @@ impl Session {
         prompt.await.map_err(SessionError::Fault)
     }
 
-    /// Makes room in the conversation now. Only while nothing else is going on.
+    /// Compacts the conversation now. Only while idle.
     pub async fn compact(&self) -> Result<(), SessionError> {
         if self.state() != SessionState::Idle {
             return Err(SessionError::Busy);
@@ -182,7 +181,7 @@ impl Session {
         self.say(Command::Compact { by: self.shared.by.clone() }).await
     }
 
-    /// Takes back what the last round of calls did to files; nothing, if none is left that did something.
+    /// Undoes the file changes of the last round of calls; `None` if there are none left.
     pub async fn undo(&self) -> Result<Option<Undone>, SessionError> {
         let changes = self.changes().await?;
         match changes.last_round() {
@@ -191,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Puts the files back to what they were after a line of the log. Only while nothing is going on.
+    /// Restores the files to their state after a line of the log. Only while idle.
     pub async fn rewind(&self, to: u64) -> Result<Undone, SessionError> {
         let tree = self.changes().await?.after(to)?;
         self.put_back(to, tree).await
@@ -216,8 +215,8 @@ impl Session {
         Ok(undone)
     }
 
-    /// Closes the session: the reply on its way is dropped, commands are ended with everything they started,
-    /// sub-agents are closed, and the end is on record before this comes back. Doing it twice is harmless.
+    /// Closes the session: the reply in progress is dropped, commands are ended with all their children, sub-agents are
+    /// closed, and the end is recorded before this returns. Idempotent.
     pub async fn abort(&self) -> Result<(), SessionError> {
         let (by, reason) = (self.shared.by.clone(), "closed".to_owned());
         match self.say(Command::Cancel { by, reason }).await {
@@ -226,13 +225,13 @@ impl Session {
         }
     }
 
-    /// Stops the work where it is and lets go of the log, for somebody else to go on with.
+    /// Stops the work and releases the log, for another process to resume.
     pub async fn suspend(&self) -> Result<(), SessionError> {
         self.shared.suspend.cancel();
         self.ended().await
     }
 
-    /// Waits until the loop has ended, with everything that it started.
+    /// Waits until the loop and everything it started has ended.
     async fn ended(&self) -> Result<(), SessionError> {
         let task = self.shared.task.lock().await.take();
         let Some(task) = task else { return Ok(()) };
@@ -253,29 +252,29 @@ impl Session {
         self.shared.view.borrow().state
     }
 
-    /// How it stands: model, effort, what was used, what waits for a person.
+    /// Its status: model, effort, usage, open questions.
     #[must_use]
     pub fn view(&self) -> SessionView {
         self.shared.view.borrow().clone()
     }
 
-    /// Waits until it is not processing any more: it is idle, asks something, or is closed.
+    /// Waits until it is not processing: it is idle, asks something, or is closed.
     pub async fn rest(&self) -> SessionState {
         let mut view = self.shared.view.clone();
         let rests = |view: &SessionView| view.state != SessionState::Processing;
         match view.wait_for(rests).await {
             Ok(view) => view.state,
-            // The loop is gone, and with it whoever could change this.
+            // The loop is gone, so the state is final.
             Err(_) => self.state(),
         }
     }
 
-    /// The conversation as the model knows it.
+    /// The history as sent to the model.
     pub async fn history(&self) -> Result<Vec<Arc<Message>>, SessionError> {
         Ok(self.fold().await?.history().to_vec())
     }
 
-    /// What the model said last.
+    /// The model's last message.
     pub async fn last_words(&self) -> Result<String, SessionError> {
         Ok(self.fold().await?.last_words())
     }
@@ -285,13 +284,12 @@ impl Session {
         folded(services, policy.clone(), run).await
     }
 
-    /// Everything that was and will be recorded, and the pieces of replies and outputs on their way, in order. Ends
-    /// with the session.
+    /// All past and future lines, and live pieces of replies and outputs, in order. Ends with the session.
     pub fn events(&self) -> impl Stream<Item = SessionItem> + Send + 'static {
         self.events_after(0)
     }
 
-    /// The same in the words of one of the documents, for programs that expect them.
+    /// The same in the format of one of the documents.
     pub fn events_as(
         &self,
         words: Words,
@@ -299,7 +297,7 @@ impl Session {
         Projected::new(words, self.shared.services.journal.clone()).all(Box::pin(self.events()))
     }
 
-    /// The same as [`Session::events`], beginning after a line that is known already.
+    /// The same as [`Session::events`], starting after a known line.
     pub fn events_after(&self, seq: u64) -> impl Stream<Item = SessionItem> + Send + 'static {
         let log = LogId::run(self.shared.run.clone());
         let (items, gone) = (self.shared.hub.items(), self.shared.gone.clone());
@@ -307,7 +305,7 @@ impl Session {
     }
 }
 
-/// A conversation as it stands in its log.
+/// A session folded from its log.
 async fn folded(
     services: &Services,
     policy: Arc<Policy>,

@@ -1,4 +1,4 @@
-//! Settling the result of a finished run: the person accepts it into their branch, or discards it. Either is the one
+//! Settling the result of a finished run: the person accepts it into their branch, or discards it. Either is the only
 //! event that may follow the end of a run, and can be repeated after a crash.
 
 use engine::Run;
@@ -9,18 +9,18 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::event_loop::Drive;
 
-/// How a result may be taken.
+/// How to accept a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Who takes it.
+    /// Who accepts it.
     pub by: String,
-    /// Make a merge commit where the person's branch went another way since.
+    /// Makes a merge commit if the person's branch has diverged.
     pub merge: bool,
-    /// Take it although the run did not end well.
+    /// Accepts it although the run did not succeed.
     pub force: bool,
 }
 
-/// Why a result was not taken or thrown away. Nothing was changed then.
+/// Why a result was not settled. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
     #[error(
@@ -55,17 +55,17 @@ impl From<GitError> for SettleError {
     }
 }
 
-/// What was done with a result.
+/// A settled result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
     pub view: RunView,
     pub settled: Settled,
-    /// How it came onto the person's branch, if it was taken.
+    /// How it was put on the person's branch, if accepted.
     pub taken: Option<Taken>,
 }
 
 impl Bosun {
-    /// Takes a run's result onto the branch that is checked out in the person's repository.
+    /// Accepts a run's result into the branch that is checked out in the person's repository.
     pub async fn accept(&self, run: &RunId, how: &Acceptance) -> Result<Settlement, SettleError> {
         let mut drive = self.finished(run).await?;
         let view = self.shown(&drive.machine);
@@ -101,11 +101,11 @@ impl Bosun {
         self.record(&mut drive, settled, Some(taken)).await
     }
 
-    /// Throws a run's result away: its branch and its worktrees. What was taken cannot be.
+    /// Discards a run's result: its branch and its worktrees. An accepted result cannot be discarded.
     pub async fn discard(&self, run: &RunId, by: &str) -> Result<Settlement, SettleError> {
         let mut drive = self.finished(run).await?;
         let view = self.shown(&drive.machine);
-        // A repository that is gone has nothing left to throw away.
+        // A missing repository has nothing to discard.
         if let Some(repo) = self.close(&drive.machine).await? {
             repo.drop_branch(&view.branch, &view.head).await?;
         }
@@ -113,9 +113,9 @@ impl Bosun {
         self.record(&mut drive, settled, None).await
     }
 
-    /// The log of a run that is over and of whose result nothing has become yet, with the right to write to it.
+    /// The log of a finished run with an unsettled result, with its lease.
     async fn finished(&self, run: &RunId) -> Result<Drive<Run>, SettleError> {
-        // Judged by what is on record once nobody else can add to it: what was settled meanwhile is not settled again.
+        // Read under the lease: a result settled meanwhile is not settled again.
         let drive = self.held(run).await?;
         let view = self.shown(&drive.machine);
         let open = view.questions.iter().find(|asked| asked.answer.is_none());
@@ -144,7 +144,7 @@ impl Bosun {
     }
 }
 
-/// What a merge commit says, with the trailer that ties it to the run.
+/// The message of a merge commit, with the trailer that names the run.
 fn message(view: &RunView) -> String {
     let goal = types::one_line(&view.goal, 60);
     let CommitId(result) = &view.head;
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::{Config, DriveError, NewRun};
 
-    /// Two who settle a result at the same time: the second looks only when the first has written.
+    /// Two concurrent settlements: the second reads only after the first has written.
     #[tokio::test]
     async fn what_is_on_record_is_read_by_one_alone() {
         let dir = tempfile::tempdir().expect("a folder");

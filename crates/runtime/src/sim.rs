@@ -1,8 +1,8 @@
-//! The whole coordinator, simulated: the real loop and the real machines of a run and its attempts, over a journal that
-//! fails, with models, tools, checks, merges and a person that are made up, under virtual time. Everything follows from
-//! one number, and after every step laws are checked. No real time passes, and nothing outside is touched.
+//! A simulation of the whole coordinator: the real loop and the real machines of a run and its attempts, over a journal
+//! that fails, with simulated models, tools, checks, merges and people, under virtual time. Everything follows from one
+//! seed, and invariants are checked after every step. No real time passes, and nothing outside is touched.
 //!
-//! `cargo xtask sim` plays many; docs/simulation.md says what is simulated and how to look at one.
+//! `cargo xtask sim` runs many; docs/simulation.md says what is simulated and how to inspect one.
 
 mod case;
 mod clock;
@@ -34,19 +34,19 @@ use process_end::Ended;
 use tally::Tally;
 use world::World;
 
-/// More processes than this for one run, and it does not end.
+/// A run that needs more processes than this does not end.
 const MOST_LIVES: u64 = 80;
-/// After so many processes the person cancels the run; then it has to end.
+/// After this many processes the person cancels the run; then it has to end.
 const LAST_STRAW: u64 = 60;
 
-/// What came of one seed.
+/// The result of one seed.
 struct Played {
     tally: Tally,
     broken: Option<Broken>,
     story: Vec<String>,
 }
 
-/// Plays the run that a seed stands for to its end.
+/// Plays the run of a seed to its end.
 fn play(seed: u64) -> Played {
     let world = Arc::new(World::new(seed));
     let journal = MemoryJournal::new();
@@ -59,7 +59,7 @@ fn play(seed: u64) -> Played {
     Played { tally: state.tally.clone(), broken, story: state.story.clone() }
 }
 
-/// One process after the other, until the run is over or left alone for good.
+/// One process after the other, until the run is over or abandoned for good.
 fn lives(world: &Arc<World>, journal: &MemoryJournal) -> Option<Status> {
     loop {
         let ended = process::live(world, journal);
@@ -104,7 +104,7 @@ fn away(world: &World) {
     }
 }
 
-/// What is said to a run that is over: its result is settled, and anything else is taken and says nothing.
+/// Commands to a finished run: its result is settled, and anything else has no effect.
 fn too_late(world: &Arc<World>, journal: &MemoryJournal, status: Status) {
     let settled = Settled {
         how: Settling::Accepted,
@@ -123,7 +123,7 @@ fn too_late(world: &Arc<World>, journal: &MemoryJournal, status: Status) {
     }
 }
 
-/// Whether the person says something to a run that waits for them, or leaves it alone for ever.
+/// Whether the person answers a waiting run, or abandons it for good.
 fn says_something(world: &Arc<World>, journal: &MemoryJournal, lives: u64) -> bool {
     let case = &world.case;
     if case.talks {

@@ -1,10 +1,10 @@
-//! Small files beside the journal that are there whole or not at all, also after a power cut.
+//! Small files beside the journal, written atomically and durably.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes a file in place of the one that is there.
+/// Replaces a file.
 pub(crate) fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(file);
     std::fs::create_dir_all(folder)?;

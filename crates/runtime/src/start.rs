@@ -1,5 +1,5 @@
 //! Starts and resumes runs, and drives them until they are over, wait for a person, or are suspended. A driver checks
-//! the inbox before it leaves, and again after it has given back the lease.
+//! the inbox before it leaves, and again after it has released the lease.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::prepare::{Preparations, PrepareDeps};
 use crate::worktrees::Worktrees;
 
 impl Bosun {
-    /// Admits a request and starts to work on it. Whatever is wrong with it is found before anything is written.
+    /// Admits a request and starts to work on it. Errors are found before anything is written.
     pub async fn start(&self, new: NewRun) -> Result<Handle, Error> {
         self.refuse_remote(&new.policy, &new.request.model)?;
         let repo = self.services.repo(&new.repository).await?;
@@ -41,12 +41,11 @@ impl Bosun {
         Ok(self.launch(drive, repo))
     }
 
-    /// Goes on with a run from where its log ends.
+    /// Resumes a run from the end of its log.
     pub async fn resume(&self, run: &RunId) -> Result<Handle, Error> {
         let mut drive = Box::pin(self.held(run)).await?;
         if engine::Machine::is_over(&drive.machine) {
-            // Whoever drove it to its end may have died before everything was in order; what was said to it since
-            // says nothing any more.
+            // The last driver may have died before cleaning up; commands posted since have no effect.
             drive.take_posted().await?;
             Box::pin(self.close(&drive.machine)).await?;
             let status = drive.machine.status().as_str();
@@ -55,7 +54,7 @@ impl Bosun {
         let repo = match Box::pin(self.repository_of(&drive.machine)).await {
             Ok(repo) => repo,
             Err(error) => {
-                // It can be ended also without its repository.
+                // It can be ended without its repository, too.
                 drive.take_posted().await?;
                 let status = drive.machine.status().as_str();
                 let over = engine::Machine::is_over(&drive.machine);
@@ -72,7 +71,7 @@ impl Bosun {
         Ok(self.launch(drive, repo))
     }
 
-    /// Where a policy works offline, every model that a run could ask must be on this machine.
+    /// Under an offline policy, every model that a run could use must be on this machine.
     fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
         let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
         let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
@@ -106,7 +105,7 @@ impl Bosun {
         Handle { run, suspend, task }
     }
 
-    /// The run once more, if something was said to it since it was left and nobody else has taken it up.
+    /// Takes the run up again, if a command was posted since it was left and it has no other driver.
     async fn called_back(&self, run: &RunId) -> Result<Option<Drive<Run>>, Error> {
         if !self.has_posted(run).await? {
             return Ok(None);
@@ -119,30 +118,30 @@ impl Bosun {
     }
 }
 
-/// Drives a run until it is over, waits for a person, or is suspended, and leaves nothing unheard.
+/// Drives a run until it is over, waits for a person, or is suspended, and leaves no command unread.
 async fn drive_run(
     bosun: Bosun,
     mut drive: Drive<Run>,
     executor: RunExecutor,
 ) -> Result<Left, Error> {
     loop {
-        // What was said while nobody drove the run is heard before anything is done.
+        // Commands posted without a driver are handled first.
         drive.take_posted().await?;
         let left = drive_once(&mut drive, &executor).await?;
         if left == event_loop::Left::Waiting && bosun.has_posted(&executor.run).await? {
             continue;
         }
         if left == event_loop::Left::Over {
-            // It says nothing any more; whoever posted it learns that the run is over.
+            // It has no effect; its sender learns that the run is over.
             drive.take_posted().await?;
             if let Err(error) = executor.worktrees.close(&drive.machine).await {
-                // The run is over all the same, and whoever opens it again tries once more.
+                // The run is over all the same, and opening it again retries the clean-up.
                 tracing::warn!(run = %executor.run, %error, "cleaning up after a run");
             }
         }
         let view = bosun.shown(&drive.machine);
-        // This gives the lease back. What was posted between the last look and now, by somebody who found that the
-        // run is driven, is seen by the next look.
+        // Releases the lease. A command posted between the last look and now, by a sender that saw a driver, is found
+        // by the next look.
         drop(drive);
         let again = match left {
             event_loop::Left::Waiting => bosun.called_back(&executor.run).await?,

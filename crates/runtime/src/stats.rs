@@ -1,4 +1,4 @@
-//! Figures over all runs in a journal. The engine counts; this file reads the views and the costs of attempts.
+//! Figures over all runs in a journal. The engine counts; this module reads the views and the costs of attempts.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,7 @@ use crate::listing::Found;
 use crate::watch::whole;
 
 impl Bosun {
-    /// Figures over the runs that were started since then. Conversations are not among them, and neither are runs that
-    /// cannot be read.
+    /// Figures over the runs started since then, without sessions and unreadable runs.
     pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, Error> {
         let mut stats = Stats::default();
         let removed = self.services.journal.removed(None).await?;
@@ -47,7 +46,7 @@ impl Bosun {
         Ok(stats)
     }
 
-    /// A run as it was after one of its lines.
+    /// The view of a run after one of its lines.
     async fn view_after(
         &self,
         run: &RunId,
@@ -63,7 +62,7 @@ impl Bosun {
         Ok(machine.view(at))
     }
 
-    /// What the attempts of a run took after a line of its log. The model is the one that each began with.
+    /// The costs of a run's attempts after a line of its log. The model is the one that each started with.
     async fn costs(
         &self,
         run: &RunId,
@@ -90,7 +89,7 @@ impl Bosun {
     }
 }
 
-/// How many lines of a fork are those of the run that it was forked from; none of another run.
+/// How many lines of a fork come from the original; 0 for any other run.
 fn copied(lines: &[Envelope]) -> u64 {
     match lines.first().map(|line| &line.event) {
         Some(Event::RunRequested { request, .. }) => {

@@ -1,4 +1,4 @@
-//! Removes what killed processes left behind: folders of finished runs, registrations of missing worktrees, incomplete
+//! Removes leftovers of killed processes: folders of finished runs, registrations of missing worktrees, incomplete
 //! prepared states and forks, temporary folders. Looks only at names, so it is cheap enough for every start. Runs that
 //! are held or can be resumed are not touched, nor are branches: those are results.
 
@@ -14,38 +14,38 @@ use crate::listing::Found;
 use crate::prepare;
 use crate::worktrees::{INTENTS, WORKTREES};
 
-/// How many runs are removed at a time; the next sweep sees to the rest.
+/// The most runs cleaned up at a time; the next sweep continues.
 const MOST_RUNS: usize = 64;
-/// How long folders that no log tells of are left alone: their log may be in another journal.
+/// How long folders without a log are left alone: their log may be in another journal.
 const NOBODYS_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What was left behind and is gone now.
+/// Removed leftovers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Leftovers {
-    /// The runs and conversations whose folders were removed.
+    /// The runs and sessions whose folders were removed.
     pub runs: Vec<RunId>,
-    /// Worktrees that a repository still knew of.
+    /// Stale worktree registrations of a repository.
     pub registrations: u64,
-    /// Prepared states whose making was cut off.
+    /// Incomplete prepared states.
     pub prepared: u64,
-    /// Temporary folders of processes that are gone.
+    /// Temporary folders of dead processes.
     pub temporary: u64,
-    /// Forks whose making was cut off.
+    /// Incomplete forks.
     pub forks: u64,
 }
 
 impl Leftovers {
-    /// Whether there was nothing.
+    /// Whether nothing was removed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Whose a folder is.
+/// The owner of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// A run or a conversation that goes on, or may.
+    /// A run or session that is active, or may be resumed.
     Open,
     RunThatIsOver,
     SessionThatIsOver,
@@ -53,8 +53,7 @@ enum Owner {
 }
 
 impl Bosun {
-    /// Removes what was left behind, and what a repository knows of it if one is named. What cannot be removed is left
-    /// for the next time.
+    /// Removes leftovers, and their registrations in a repository if one is named. Failures are left for the next time.
     pub async fn sweep(&self, repository: Option<&Path>) -> Leftovers {
         let home = self.services.home.clone();
         let names = tokio::task::spawn_blocking(move || {
@@ -81,7 +80,7 @@ impl Bosun {
         left
     }
 
-    /// Those of some runs that are not known to be open, by their stored summaries.
+    /// The runs not known to be open, by their stored summaries.
     async fn over(&self, mut runs: BTreeSet<RunId>) -> BTreeSet<RunId> {
         if !runs.is_empty() {
             for entry in self.overview(false).await.unwrap_or_default() {
@@ -106,12 +105,12 @@ impl Bosun {
         })
     }
 
-    /// Removes the folders of a run if it does not need them any more.
+    /// Removes the folders of a run that no longer needs them.
     async fn swept(&self, run: &RunId) -> Result<bool, Error> {
         if self.owner(run).await? == Owner::Open {
             return Ok(false);
         }
-        // Looked at once more by one alone: it may have been begun or gone on with since.
+        // Checked again under the lease: it may have been started or resumed since.
         let lease = self.services.journal.lease(&LogId::run(run.clone())).await?;
         let owner = self.owner(run).await?;
         match owner {
@@ -145,7 +144,7 @@ impl Bosun {
             let over = self.session_is_over(run).await?;
             return Ok(if over { Owner::SessionThatIsOver } else { Owner::Open });
         }
-        // After its end, a run has one line more at the most.
+        // At most one line follows the end of a run.
         let last = journal.read(&log.log, log.last_seq.saturating_sub(2), 2).await?;
         let over = last.iter().any(|line| matches!(line.event, Event::RunFinished { .. }));
         Ok(if over { Owner::RunThatIsOver } else { Owner::Open })
@@ -168,14 +167,14 @@ impl Bosun {
     }
 }
 
-/// The runs that have a folder below the product's home.
+/// The runs with a folder below the product's home.
 fn runs_below(home: &Path) -> BTreeSet<RunId> {
     let folders = [WORKTREES, INTENTS].map(|folder| std::fs::read_dir(home.join(folder)));
     let entries = folders.into_iter().flatten().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// When something was last put into a folder or taken out of it.
+/// When an entry was last added to or removed from a folder.
 fn changed(folder: &Path) -> Option<Timestamp> {
     let time = std::fs::metadata(folder).and_then(|facts| facts.modified()).ok()?;
     let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;

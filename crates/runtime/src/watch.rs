@@ -1,5 +1,5 @@
-//! Watching a run: everything that is already in its logs, then what comes, without a gap. The logs of attempts are
-//! followed as soon as the run's log mentions them.
+//! Watching a run: all stored lines, then new ones, without a gap. Logs of attempts are followed as soon as the run's
+//! log mentions them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use futures::{Stream, StreamExt as _};
 use store::{Journal, JournalError};
 use types::{AttemptId, Envelope, Event, LogId, RunId, SessionId};
 
-/// How many lines are read at a time.
+/// The lines read at a time.
 const PAGE: usize = 1_000;
 
-/// How the lines of attempts are mixed with those of their run.
+/// How the lines of attempts are interleaved with those of their run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
-    /// As they come.
+    /// As they arrive.
     Live,
-    /// Each attempt's lines as one block, just before the line that says that it is finished. The same run twice
-    /// then gives the same sequence.
+    /// Each attempt's lines as one block, just before the line that finishes it. Repeated runs then give the same
+    /// sequence.
     Grouped,
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn watch(
     .fuse()
 }
 
-/// What is recorded so far of a run and its attempts: the lines of each attempt just before the line that says that it is
-/// finished, those of attempts that are not at the end.
+/// The recorded lines of a run and its attempts: each attempt's just before the line that finishes it, those of
+/// unfinished attempts at the end.
 pub async fn recorded(journal: &dyn Journal, run: &RunId) -> Result<Vec<Envelope>, JournalError> {
     let (mut lines, mut open) = (Vec::new(), Vec::new());
     for line in whole(journal, &LogId::run(run.clone())).await? {
@@ -67,7 +67,7 @@ pub async fn recorded(journal: &dyn Journal, run: &RunId) -> Result<Vec<Envelope
     Ok(lines)
 }
 
-/// Everything that a log has.
+/// All lines of a log.
 pub(crate) async fn whole(
     journal: &dyn Journal,
     log: &LogId,
@@ -87,9 +87,9 @@ struct Watch {
     run: RunId,
     mix: Mix,
     follow: SelectAll<BoxStream<'static, Result<Envelope, JournalError>>>,
-    /// Lines that go out next.
+    /// Lines to emit next.
     ready: VecDeque<Envelope>,
-    /// The last line that went out of each attempt that is not finished.
+    /// The last emitted line of each unfinished attempt.
     seen: BTreeMap<AttemptId, u64>,
     over: bool,
 }
@@ -123,7 +123,7 @@ impl Watch {
                     self.follow.push(self.journal.follow(log, 0));
                 }
             }
-            // The run's log mentions the end of an attempt after the attempt's own log has recorded it.
+            // The run's log records the end of an attempt after the attempt's own log does.
             (None, Event::AttemptFinished { attempt, .. }) => {
                 let attempt = attempt.clone();
                 self.catch_up(&attempt).await?;
@@ -132,7 +132,7 @@ impl Watch {
             | (None, Event::SessionEnded { session: SessionId::ROOT, .. }) => self.over = true,
             (Some(attempt), _) => match self.seen.get_mut(attempt) {
                 Some(seen) if *seen < line.seq => *seen = line.seq,
-                // It went out already, before the line that said that the attempt is finished.
+                // Already emitted, before the line that finished the attempt.
                 _ => return Ok(()),
             },
             _ => {}
@@ -141,7 +141,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Lets out what is left of an attempt's log.
+    /// Emits the rest of an attempt's log.
     async fn catch_up(&mut self, attempt: &AttemptId) -> Result<(), JournalError> {
         let mut after = self.seen.remove(attempt).unwrap_or(0);
         let log = LogId::attempt(self.run.clone(), attempt.clone());

@@ -1,5 +1,5 @@
-//! The network for agents: pages of the hosts that a policy grants. Every hop is checked anew, its name and the
-//! address that it leads to, and the address that was checked is the one that is asked.
+//! The network for agents: pages of the hosts that a policy grants. Every hop is checked again, by name and by address,
+//! and the checked address is the one that is used.
 
 use async_trait::async_trait;
 use llm::{PageAddress, hop};
@@ -8,17 +8,17 @@ use tokio_util::sync::CancellationToken;
 use tools::{Page, Web};
 use types::{Fault, SandboxPolicy};
 
-/// How often a server may send us elsewhere.
+/// The most redirects.
 const MAX_HOPS: usize = 5;
 
-/// The hosts that were granted, ready to be asked.
+/// The granted hosts.
 #[derive(Debug)]
 pub(crate) struct Internet {
     hosts: Hosts,
 }
 
 impl Internet {
-    /// What a policy grants; nothing if it grants nothing.
+    /// The hosts that a policy grants; `None` if there are none.
     pub(crate) fn of(policy: &SandboxPolicy) -> Result<Option<Self>, Fault> {
         let hosts = crate::sandbox_factory::hosts(policy)?;
         Ok((!hosts.is_empty()).then_some(Self { hosts }))

@@ -1,5 +1,5 @@
-//! Where attempts work: one folder for each, all below the product's home, out of the user's own tree. Knows where
-//! things are and how to clean up; what is done there is up to others.
+//! The worktrees of attempts: one folder each, all below the product's home, outside the user's tree. Knows paths and
+//! clean-up; the work is done elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use engine::Run;
 use sandbox::{GitError, IntentLog, Repo};
 use types::{AttemptId, CheckId, RunId, Subject, Trial};
 
-/// The folders below the product's home: of worktrees, and of notes of changes, each with a folder for each run.
+/// The folders below the product's home: of worktrees, and of intent logs, each with a folder per run.
 pub(crate) const WORKTREES: &str = "worktrees";
 pub(crate) const INTENTS: &str = "changes";
 
@@ -16,7 +16,7 @@ pub(crate) const INTENTS: &str = "changes";
 pub(crate) struct Worktrees {
     repo: Repo,
     folder: PathBuf,
-    /// What is noted of changes to files before they are made.
+    /// The intent logs of file changes.
     intents: PathBuf,
 }
 
@@ -34,12 +34,12 @@ impl Worktrees {
         self.folder.join(attempt.to_string())
     }
 
-    /// Where an attempt notes its changes to files, out of its reach.
+    /// The intent log of an attempt, out of its reach.
     pub(crate) fn intents(&self, attempt: &AttemptId) -> IntentLog {
         IntentLog::new(self.intents.join(attempt.to_string()))
     }
 
-    /// Where a check runs: a folder of its own, below one that says nothing of us.
+    /// The folder of a check, below a path that does not name the product.
     pub(crate) fn of_check(&self, check: &CheckId) -> PathBuf {
         let on = match &check.on {
             Subject::Base => "base".to_owned(),
@@ -59,14 +59,14 @@ impl Worktrees {
         self.folder.join("src").join(format!("{on}-{}", check.index))
     }
 
-    /// Leaves nothing of a run that is over but its branch, which ends with its result. Doing it again is harmless.
+    /// Removes everything of a finished run but its branch, which ends with its result. Idempotent.
     pub(crate) async fn close(&self, run: &Run) -> Result<(), GitError> {
         self.clear().await?;
         let Some(off) = run.taken_off() else { return Ok(()) };
         self.repo.take_off(&run.branch(), off, run.head()).await
     }
 
-    /// Takes down every worktree of the run. What was committed stays in the repository.
+    /// Removes every worktree of the run. Commits stay in the repository.
     async fn clear(&self) -> Result<(), GitError> {
         let checkouts = self.folder.join("src");
         if let Err(error) = sandbox::remove(&checkouts) {
@@ -78,7 +78,7 @@ impl Worktrees {
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             self.repo.remove_worktree(&entry.path()).await?;
         }
-        // What a crash has cut off while it was made or removed is known to the repository alone.
+        // Only the repository knows of worktrees whose creation or removal a crash cut off.
         self.repo.forget_worktrees(self.folder.parent().unwrap_or(&self.folder)).await?;
         if let Err(error) = std::fs::remove_dir(&self.folder) {
             tracing::debug!(%error, folder = %self.folder.display(), "the folder of a run stays");

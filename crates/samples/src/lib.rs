@@ -1,5 +1,5 @@
-//! Samples for the tests of every crate: the presets as policies, a request, a brief, calls. Plain data, made from `types`
-//! alone, so that any crate above it can use them; no test logic.
+//! Samples for the tests of every crate: the presets as policies, a request, a brief, calls. Plain data, made from
+//! `types` alone, so that any crate above can use it; no test logic.
 
 #![allow(
     clippy::expect_used,
@@ -13,15 +13,20 @@ use types::{
     Request, Spawn,
 };
 
-/// The preset, with its prompts left as they are named in the file, and without baseline and trials, so that what
-/// happens in between is short; `proving` has them.
+const CREW: &str = concat!(
+    include_str!("../../../policies/requests.toml"),
+    include_str!("../../../policies/crew.toml")
+);
+
+/// The preset, with prompts as named in the file, and without baseline and trials, to keep logs short; `proving` has
+/// them.
 pub fn crew() -> Policy {
     plain(proving())
 }
 
-/// The preset as it is, with its prompts left as they are named in the file.
+/// The unchanged preset, with prompts as named in the file.
 pub fn proving() -> Policy {
-    toml::from_str(include_str!("../../../policies/crew.toml")).expect("the preset is a policy")
+    toml::from_str(CREW).expect("the preset is a policy")
 }
 
 fn plain(mut policy: Policy) -> Policy {
@@ -29,10 +34,9 @@ fn plain(mut policy: Policy) -> Policy {
     policy
 }
 
-/// A preset that builds upon the crew, as the runtime would read it.
+/// A preset that extends the crew, as the runtime would read it.
 pub fn preset(text: &str) -> Policy {
-    let mut whole: toml::Table =
-        toml::from_str(include_str!("../../../policies/crew.toml")).expect("a table");
+    let mut whole: toml::Table = toml::from_str(CREW).expect("a table");
     let file: toml::Table = toml::from_str(text).expect("a table");
     let routes = file.get("routes").cloned();
     for (key, value) in file {

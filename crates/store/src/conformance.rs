@@ -1,5 +1,5 @@
-//! The promises of a journal as checks that any implementation can be put through: `conformance::run` calls them all,
-//! each with a journal of its own, and panics at the first promise that is broken. It is meant for tests.
+//! The guarantees of a journal as checks for any implementation: `conformance::run` calls them all, each with its own
+//! journal, and panics at the first violation. For use in tests.
 #![expect(clippy::expect_used, reason = "a broken promise ends the test that runs these checks")]
 
 mod fixture;
@@ -14,7 +14,7 @@ use types::Millis;
 
 use crate::Journal;
 
-/// Put an implementation through all checks. `make` returns a new, empty journal each time.
+/// Runs all checks against an implementation. `make` returns a new, empty journal each time.
 pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
     lines::nothing_is_there_before_the_first_append(&*make().await).await;
     lines::what_is_appended_is_what_is_read(&*make().await).await;
@@ -37,7 +37,7 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
     side::an_inbox_is_bounded_and_holds_no_keys(&*make().await).await;
 }
 
-/// The same for leases that expire: they do so `after` they were last renewed, as told by a clock that `pass` moves.
+/// The same for leases that expire: they do so `after` their last renewal, by a clock that `pass` moves.
 pub async fn expiry(journal: &dyn Journal, after: Millis, pass: impl Fn(Millis)) {
     lease::a_lease_that_is_not_renewed_expires_and_says_so(journal, after, pass).await;
 }

@@ -1,5 +1,5 @@
-//! What can go wrong with a journal, and what a person can do about it. An append that ends in any of these was not
-//! acknowledged. Nothing here retries.
+//! Errors of a journal, and their remedies. An append that ends in any of these was not acknowledged. Nothing here
+//! retries.
 
 use std::error::Error;
 use std::io;
@@ -100,7 +100,7 @@ pub enum JournalError {
     },
 }
 
-/// How a stored line differs from what was written.
+/// How a stored line differs from the written one.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
     #[error("the line is missing")]
@@ -116,7 +116,7 @@ pub enum Damage {
 }
 
 impl JournalError {
-    /// The failure as policy and screens see it.
+    /// The fault for policy and screens.
     #[must_use]
     pub fn fault(&self) -> Fault {
         use FaultClass::{Bug, Resource, Safety, Structural, Transient};

@@ -1,5 +1,4 @@
-//! A command as the inbox keeps it: JSON, without anything that is shaped like a key. Who takes a command, and what
-//! it means, is not known here.
+//! A command as stored in the inbox: JSON, without key-shaped text. The inbox does not interpret commands.
 
 use types::Command;
 
@@ -20,7 +19,7 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         Command::Interrupt { by, said } => {
             Command::Interrupt { by: scrub(by), said: said.as_deref().map(scrub) }
         }
-        // Nothing in these was written by anybody.
+        // These have no free text.
         Command::GoOn { .. }
         | Command::Change { .. }
         | Command::Compact { .. }

@@ -1,5 +1,5 @@
-//! The seam: what a journal promises to whoever drives, follows or proves a run. `conformance` checks these
-//! promises. Nothing here knows where the lines are kept.
+//! The journal interface, as used by drivers, followers and auditors of a run. `conformance` checks its guarantees.
+//! Where the lines are stored is up to the implementation.
 
 use std::any::Any;
 use std::fmt;
@@ -12,40 +12,39 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
 use crate::{Clean, JournalError, Loss, Removal, Removed, RemovedRun, Summary};
 
-/// The longest line that is stored; whatever is larger belongs into a blob.
+/// The longest stored line; larger data belongs in a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The largest blob that is stored.
 pub const MAX_BLOB_BYTES: usize = 64 * 1024 * 1024;
-/// How many commands may wait in the inbox of one run.
+/// The most commands in the inbox of one run.
 pub const MAX_POSTED: u64 = 1_000;
 
 /// Logs with one writer each, blobs by hash, and an inbox for each run.
 #[async_trait]
 pub trait Journal: Send + Sync + fmt::Debug {
-    /// Become the one writer of a log; it need not exist yet.
+    /// Takes the lease on a log, which need not exist yet.
     ///
-    /// Fails with [`JournalError::Busy`] while somebody else holds it, in this process or in another one. A holder
-    /// that died holds nothing. Fails with [`JournalError::Lost`] where the run's logs lost lines that were acknowledged.
+    /// Fails with [`JournalError::Busy`] while it is held, in this process or another. A dead holder holds nothing.
+    /// Fails with [`JournalError::Lost`] if the run's logs lost acknowledged lines.
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError>;
 
-    /// Keep a lease that would expire otherwise; see [`Lease::renew_every`]. Fails with [`JournalError::Fenced`] once
-    /// somebody else has it.
+    /// Renews a lease that would expire otherwise; see [`Lease::renew_every`]. Fails with [`JournalError::Fenced`] once
+    /// it has another holder.
     async fn renew(&self, lease: &Lease) -> Result<(), JournalError> {
         let _ = lease;
         Ok(())
     }
 
-    /// Whether somebody holds the lease on a log, in this process or in another one. Writes nothing.
+    /// Whether the lease on a log is held, in this process or another. Writes nothing.
     async fn is_leased(&self, log: &LogId) -> Result<bool, JournalError>;
 
-    /// Append all or nothing. What is returned is durable, and is exactly what a later read returns.
+    /// Appends all or nothing. The returned lines are durable, and exactly those of a later read.
     ///
-    /// When the future is dropped before it ends, the lines may or may not be stored: read before writing again.
+    /// If the future is dropped before it ends, the lines may or may not be stored: read before writing again.
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError>;
 
-    /// The same, with what a list shows of the log from then on, stored in the same transaction: a new summary, or
-    /// nothing if the one before still holds. A log that is appended to without this has none until it is given one.
-    /// A journal may keep no summaries; then this only appends.
+    /// The same, with the log's summary stored in the same transaction: a new one, or `None` if the previous one still
+    /// holds. Appending without this invalidates the summary. A journal may keep no summaries; then this only appends.
     async fn append_summarized(
         &self,
         lease: &Lease,
@@ -56,7 +55,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
         self.append(lease, batch).await
     }
 
-    /// Store the summary of a log that ends with line `seq`; nothing happens if it ends elsewhere.
+    /// Stores the summary of a log that ends with line `seq`; does nothing if it ends elsewhere.
     async fn put_summary(
         &self,
         _log: &LogId,
@@ -66,8 +65,8 @@ pub trait Journal: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// The logs of all runs, without those of their attempts, the newest first, each with its summary if there is one
-    /// that holds. `whole` says whether the long form is wanted too.
+    /// The logs of all runs, without those of their attempts, the newest first, each with its valid summary. `whole`
+    /// includes the long form.
     async fn summaries(
         &self,
         _whole: bool,
@@ -76,8 +75,8 @@ pub trait Journal: Send + Sync + fmt::Debug {
         Ok(logs.filter(|log| log.log.attempt.is_none()).map(|log| (log, None)).collect())
     }
 
-    /// The lines after `after`, at most `limit`, in order; none for a log that does not exist.
-    /// Every line that is returned is checked against the hash chain.
+    /// The lines after `after`, at most `limit`, in order; none for a log that does not exist. Every returned line is
+    /// checked against the hash chain.
     async fn read(
         &self,
         log: &LogId,
@@ -85,8 +84,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> Result<Vec<Envelope>, JournalError>;
 
-    /// The stored lines as they stand, exactly the bytes that were hashed. Not checked, so that a damaged log can
-    /// still be taken out.
+    /// The stored lines, exactly the bytes that were hashed. Not checked, so that a damaged log can still be exported.
     async fn lines(
         &self,
         log: &LogId,
@@ -94,11 +92,11 @@ pub trait Journal: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> Result<Vec<String>, JournalError>;
 
-    /// Everything after `after`, then what is appended later, by this process or another one, without gap or
-    /// repetition. The log need not exist yet. The stream does not end by itself; an error is its last item.
+    /// Everything after `after`, then new lines of any process, without gap or repetition. The log need not exist yet.
+    /// The stream does not end by itself; an error is its last item.
     fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>>;
 
-    /// The logs that have lines, of one run or of all, the newest first.
+    /// The logs with lines, of one run or of all, the newest first.
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError>;
 
     /// The runs and sessions that were removed on purpose, one or all.
@@ -107,37 +105,37 @@ pub trait Journal: Send + Sync + fmt::Debug {
         Ok(Vec::new())
     }
 
-    /// Check the whole chain of a log against its recorded head.
+    /// Checks the whole chain of a log against its recorded head.
     async fn verify(&self, log: &LogId) -> Result<LogSummary, JournalError>;
 
-    /// What was acknowledged and is no longer there, of one run or of all. A run with losses cannot be leased: what is
-    /// gone from its logs may have happened, and would be done again.
+    /// Acknowledged lines that are missing, of one run or of all. A run with losses cannot be leased: the lost events
+    /// may have had effects, which would be repeated.
     async fn losses(&self, of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {
         let _ = of;
         Ok(Vec::new())
     }
 
-    /// Go on without what a run has lost; returns what that was.
+    /// Accepts the losses of a run and returns them.
     async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
         let _ = (run, at);
         Ok(Vec::new())
     }
 
-    /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
-    /// more. A run that somebody is working on stays. A journal may keep everything; then this does nothing.
+    /// Removes runs with all their logs, records the removal, and removes unreferenced blobs. A run in use stays. A
+    /// journal may keep everything; then this does nothing.
     async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
         drop(removal);
         Ok(Removed::default())
     }
 
-    /// Keep bytes under their hash; the same bytes are kept once. Text must have been scrubbed before.
+    /// Stores bytes under their hash; the same bytes are stored once. Text must have been redacted before.
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError>;
 
     /// The bytes with this hash, checked against it.
     async fn blob(&self, digest: &Digest) -> Result<Vec<u8>, JournalError>;
 
-    /// Put a command in a run's inbox for whoever drives it, and return its number. What is shaped like a key is taken
-    /// out of its texts; other secrets must have been scrubbed before.
+    /// Puts a command in a run's inbox, and returns its number. Key-shaped text is redacted; other secrets must have
+    /// been redacted before.
     async fn post(
         &self,
         run: &RunId,
@@ -145,14 +143,14 @@ pub trait Journal: Send + Sync + fmt::Debug {
         command: &Command,
     ) -> Result<u64, JournalError>;
 
-    /// The commands that nobody has taken yet, with their numbers, in order.
+    /// The untaken commands, with their numbers, in order.
     async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError>;
 }
 
-/// What is appended together.
+/// Events that are appended together.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// The number of the last line that the writer knows; 0 for an empty log.
+    /// The number of the last line known to the writer; 0 for an empty log.
     pub expect: u64,
     pub at: Timestamp,
     pub events: &'a [Clean],
@@ -160,8 +158,8 @@ pub struct Batch<'a> {
     pub taken: Option<u64>,
 }
 
-/// The right to write to one log; given back when dropped. Each lease on a log has a higher generation than those
-/// before it, and a write with an old one is refused.
+/// The right to write to one log; released when dropped. Each lease on a log has a higher generation than those before
+/// it, and a write with an old one is refused.
 pub struct Lease {
     log: LogId,
     generation: u64,
@@ -170,27 +168,27 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// For implementors: dropping `hold` must give the log free.
+    /// For implementors: dropping `hold` must release the log.
     #[must_use]
     pub fn new(log: LogId, generation: u64, hold: impl Any + Send + Sync) -> Self {
         Self { log, generation, hold: Box::new(hold), expiry: None }
     }
 
-    /// For implementors whose leases expire: how often it wants to be renewed, and what turns true when it is lost.
+    /// For implementors whose leases expire: the renewal interval, and a flag that is set when it is lost.
     #[must_use]
     pub fn expiring(mut self, renew_every: Duration, lost: watch::Receiver<bool>) -> Self {
         self.expiry = Some((renew_every, lost));
         self
     }
 
-    /// How often the holder has to renew it; nothing if it lasts as long as the holder lives.
+    /// How often the holder has to renew it; `None` if it lasts as long as the holder lives.
     #[must_use]
     pub fn renew_every(&self) -> Option<Duration> {
         self.expiry.as_ref().map(|(every, _)| *every)
     }
 
-    /// Waits until somebody else has it: everything that its holder does has to stop then. A lease that lasts as long as
-    /// its holder lives is never lost.
+    /// Waits until the lease has another holder: all work of the old one has to stop then. A lease that lasts as long
+    /// as its holder lives is never lost.
     pub async fn lost(&self) {
         if let Some((_, lost)) = &self.expiry
             && lost.clone().wait_for(|lost| *lost).await.is_ok()
@@ -210,7 +208,7 @@ impl Lease {
         self.generation
     }
 
-    /// For implementors: what they put in, if this lease is one of theirs.
+    /// For implementors: their own data, if this lease is one of theirs.
     #[must_use]
     pub fn hold<T: Any>(&self) -> Option<&T> {
         self.hold.downcast_ref()
@@ -223,7 +221,7 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// A log as a list shows it.
+/// A log in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSummary {
     pub log: LogId,

@@ -1,8 +1,8 @@
-//! The journal: logs of events that are durable before they are visible, one writer each, every line chained
-//! to the one before by its hash; blobs by their hash; and an inbox of commands for each run.
+//! The journal: logs of events that are durable before they are visible, one writer each, every line chained to the
+//! previous one by its hash; blobs by their hash; and an inbox of commands for each run.
 //!
-//! Only events that a [`Redactor`] has cleaned can be written. What an event means is not known here: this crate
-//! keeps order, proves that nothing was changed, and wakes readers.
+//! Only events redacted by a [`Redactor`] can be written. This crate does not interpret events: it keeps order, proves
+//! that nothing was changed, and wakes readers.
 
 pub mod conformance;
 mod error;

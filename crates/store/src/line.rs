@@ -1,12 +1,12 @@
-//! Lines and their chain: an event becomes a line that holds the hash of the line before, and stored lines are
-//! checked against that chain and against the recorded end of their log. Pure; where lines are kept is not known here.
+//! Lines and their chain: an event becomes a line with the hash of the previous line, and stored lines are checked
+//! against that chain and the recorded end of their log. Pure; storage is elsewhere.
 
 use serde::Deserialize;
 use types::{Digest, Envelope, LogId, Timestamp};
 
 use crate::{Clean, Damage, JournalError, MAX_LINE_BYTES};
 
-/// Where a log ends: the number and the hash of its last line.
+/// The end of a log: the number and the hash of its last line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tip {
     pub(crate) seq: u64,
@@ -17,7 +17,7 @@ impl Tip {
     pub(crate) const EMPTY: Self = Self { seq: 0, head: Digest::ZERO };
 }
 
-/// Lines that continue a log, and where it ends after them.
+/// Lines that continue a log, and its new end.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) lines: Vec<String>,
@@ -25,11 +25,11 @@ pub(crate) struct Written {
     pub(crate) tip: Tip,
 }
 
-/// Make the next lines of a log.
+/// Makes the next lines of a log.
 ///
-/// Each line is parsed again, and what came out is what the writer gets: so the state that goes on and the state that
-/// is loaded after a crash are made of the same values, and no line is stored that could not be read (a model's
-/// arguments may be nested more deeply than the parser follows).
+/// Each line is parsed again, and the parsed value is returned to the writer: so the running state and the state loaded
+/// after a crash are made of the same values, and no unreadable line is stored (a model's arguments may be nested more
+/// deeply than the parser allows).
 pub(crate) fn write(
     log: &LogId,
     mut tip: Tip,
@@ -61,7 +61,7 @@ pub(crate) fn write(
     Ok(Written { lines, envelopes, tip })
 }
 
-/// What was asked of a log, and so which rows have to be fetched to answer and to check it.
+/// A requested page of a log, and the rows needed to check it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page {
     pub(crate) after: u64,
@@ -69,17 +69,17 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The first row to fetch: the line before the page too, since the page's first line holds its hash.
+    /// The first row to fetch: the line before the page, whose hash the first line holds.
     pub(crate) fn first(self) -> u64 {
         self.after.max(1)
     }
 
-    /// How many rows to fetch: the line behind the page too, since it holds the hash of the page's last line.
+    /// How many rows to fetch: includes the line after the page, which holds the hash of the page's last line.
     pub(crate) fn rows(self) -> usize {
         self.limit.saturating_add(1).saturating_add(usize::from(self.after > 0))
     }
 
-    /// Check the fetched rows and return the page's own lines. Rows and tip must come from one snapshot.
+    /// Checks the fetched rows and returns the page's own lines. Rows and tip must come from one snapshot.
     pub(crate) fn check(
         self,
         log: &LogId,
@@ -102,7 +102,7 @@ impl Page {
                 let recorded = next.or_else(|| (*seq == tip.seq).then_some(tip.head));
                 let parsed =
                     || parse(log, *seq, line).map_err(|error| error.or_newer(line, recorded));
-                // Of the line behind the page nothing matters but what it says of the one before.
+                // Of the line after the page only its link matters.
                 let behind = if envelopes.len() < self.limit { None } else { link(line) };
                 let prev = match behind {
                     Some(prev) => prev,
@@ -131,7 +131,7 @@ impl Page {
     }
 }
 
-/// Reads a whole log that was kept elsewhere, each line checked against the chain and the last one against `head`.
+/// Reads a whole log stored elsewhere, checking each line against the chain and the last one against `head`.
 pub fn read_chain(
     log: &LogId,
     head: Digest,
@@ -142,7 +142,7 @@ pub fn read_chain(
     Page { after: 0, limit: usize::MAX }.check(log, tip, &rows)
 }
 
-/// Read one stored line, which must be the one that belongs into this place.
+/// Reads one stored line, which must have this position.
 fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
     let damaged = |why| JournalError::Damaged { log: log.clone(), seq, why };
     let envelope = match Envelope::parse(line) {
@@ -161,7 +161,7 @@ fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
     Ok(envelope)
 }
 
-/// What a stored line says of the one before it, if it says anything.
+/// The previous hash in a stored line, if readable.
 fn link(line: &str) -> Option<Digest> {
     #[derive(Deserialize)]
     struct Link {
@@ -171,8 +171,7 @@ fn link(line: &str) -> Option<Digest> {
 }
 
 impl JournalError {
-    /// A line that cannot be read and has the hash that was recorded for it is exactly what was written: by a newer
-    /// program, not by an accident.
+    /// An unreadable line with the recorded hash is exactly what was written: by a newer version, not by damage.
     fn or_newer(self, line: &str, recorded: Option<Digest>) -> Self {
         match self {
             Self::Damaged { log, seq, why: Damage::NotAnEvent(source) }
@@ -185,7 +184,7 @@ impl JournalError {
     }
 }
 
-/// A line from the future need not parse as an event of today, but it says that it is one.
+/// A line of a newer version need not parse as a known event, but it has a version.
 fn too_new(line: &str) -> Result<(), JournalError> {
     #[derive(Deserialize)]
     struct Version {

@@ -1,15 +1,14 @@
-//! What a journal once acknowledged and no longer has. How that is known is the matter of each journal; what is done
-//! about it is decided by a person.
+//! Acknowledged lines that a journal no longer has. Each journal detects them its own way; a person decides what to do.
 
 use std::fmt;
 
 use types::{Digest, LogId};
 
-/// A log that ends before a line that was acknowledged.
+/// A log that ends before an acknowledged line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
     pub log: LogId,
-    /// The last line that is still there; 0 if the log is gone.
+    /// The last remaining line; 0 if the log is gone.
     pub kept: u64,
     /// The last line that was acknowledged.
     pub acknowledged: u64,

@@ -1,5 +1,5 @@
-//! A journal in memory, for embedding, tests and measurements: the same promises as the one on disk, except that it
-//! ends with the process. One lock around everything; nothing waits while it is held.
+//! A journal in memory, for embedding, tests and benchmarks: the same guarantees as on disk, except that it ends with
+//! the process. One lock around everything; nothing waits while it is held.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::{
     inbox,
 };
 
-/// A journal that lives as long as the process. A clone is the same journal.
+/// A journal that lives as long as the process. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryJournal {
     shared: Arc<Shared>,
@@ -29,8 +29,7 @@ impl MemoryJournal {
         Self::default()
     }
 
-    /// A journal whose leases end after a while unless they are renewed, as they do where holders are on other
-    /// machines. `now` says what time it is.
+    /// A journal whose leases expire unless renewed, as with holders on other machines. `now` returns the time.
     #[must_use]
     pub fn with_expiry(after: Millis, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let expiry = Some(Expiry { after, now: Box::new(now) });
@@ -76,11 +75,11 @@ struct Log {
     tip: Tip,
     generation: u64,
     leased: bool,
-    /// When the lease ends unless it is renewed.
+    /// When the lease expires unless renewed.
     until: Option<Timestamp>,
     /// Tells the holder that the lease is lost.
     lost: watch::Sender<bool>,
-    /// Its place among all logs, in the order in which they were made.
+    /// Its index among all logs, in order of creation.
     place: usize,
     created: Timestamp,
     updated: Timestamp,
@@ -103,7 +102,7 @@ impl Default for Log {
     }
 }
 
-/// Gives the log free when the lease is dropped.
+/// Releases the log when the lease is dropped.
 struct Hold {
     shared: Arc<Shared>,
     log: LogId,
@@ -113,7 +112,7 @@ struct Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         if let Some(log) = self.shared.lock().logs.get_mut(&self.log) {
-            // Somebody else may have it by now.
+            // It may have another holder by now.
             log.leased &= log.generation != self.generation;
         }
     }
@@ -124,7 +123,7 @@ impl Shared {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether somebody holds a log and may still do so.
+    /// Whether a log has a current holder.
     fn is_held(&self, log: &Log) -> bool {
         let over = |expiry: &Expiry| log.until.is_some_and(|until| until <= (expiry.now)());
         log.leased && !self.expiry.as_ref().is_some_and(over)
@@ -283,7 +282,7 @@ impl Journal for MemoryJournal {
         Ok(stored.ok_or_else(unknown)?.summary(log))
     }
 
-    /// Blobs stay: they end with the process.
+    /// Keeps blobs: they end with the process.
     async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
         let (mut kept, mut removed) = (self.shared.lock(), Removed::default());
         for run in removal.runs {

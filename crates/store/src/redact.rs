@@ -1,5 +1,5 @@
-//! Secrets never reach the disk: what is written must be [`Clean`], and only a [`Redactor`] makes that. It takes out
-//! the values it was told and whatever is shaped like a key of a well-known provider; it cannot know other secrets.
+//! Keeps secrets off the disk: only [`Clean`] events can be written, and only a [`Redactor`] makes those. It removes
+//! the values it was given and text shaped like a key of a well-known provider; it cannot know other secrets.
 
 mod shapes;
 
@@ -10,10 +10,10 @@ use std::ops::Range;
 use serde_json::Value;
 use types::{Event, REDACTED};
 
-/// Shorter values are not looked for: they would be found everywhere.
+/// Shorter values are ignored: they would match everywhere.
 const SHORTEST: usize = 8;
 
-/// How many times a secret may have been put into a JSON string inside another one and still be found.
+/// How deeply nested in JSON strings a secret is still found.
 const NESTING: usize = 3;
 
 /// An event without secrets; the only thing that can be appended to a log.
@@ -32,15 +32,15 @@ impl Clean {
     }
 }
 
-/// Takes secrets out of what is going to be written.
+/// Removes secrets from text before it is written.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// The known values in every form in which they can stand in JSON, the longest first.
+    /// The known values in every form that JSON can give them, the longest first.
     known: Vec<String>,
 }
 
 impl Redactor {
-    /// A redactor that knows these values, next to the shapes of keys. Values below 8 bytes are ignored.
+    /// A redactor for these values, besides the shapes of keys. Values below 8 bytes are ignored.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut known: Vec<String> = secrets
@@ -53,18 +53,18 @@ impl Redactor {
         Self { known }
     }
 
-    /// A redactor that knows only the shapes of keys.
+    /// A redactor for the shapes of keys only.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The event without secrets; the same event when there are none in it. Its kind never changes.
+    /// The event without secrets; unchanged if it has none. Its kind never changes.
     #[must_use]
     pub fn clean(&self, event: Event) -> Clean {
         match serde_json::to_string(&event) {
             Ok(json) if self.suspects(&json) => Clean(self.cleaned(event)),
-            // An event that cannot be written as JSON cannot be appended either.
+            // An event that cannot be serialized cannot be appended either.
             _ => Clean(event),
         }
     }
@@ -87,7 +87,7 @@ impl Redactor {
         Cow::Owned(scrubbed)
     }
 
-    /// Where secrets stand in a text: in order, none inside another.
+    /// The positions of secrets in a text: in order, without overlap.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<(usize, usize)> = Vec::new();
@@ -96,7 +96,7 @@ impl Redactor {
             found.extend(places.map(|(at, secret)| (at, at + secret.len())));
         }
         if shapes::suspects(text) {
-            // A known value is no part of a word or of a key that begins or ends next to it.
+            // A known value is not part of an adjacent word or key.
             let masked = (!found.is_empty()).then(|| masked(text, &found));
             shapes::find(masked.as_deref().unwrap_or(text), &mut found);
         }
@@ -124,7 +124,7 @@ impl Redactor {
         }
     }
 
-    /// Whether a text may hold a secret. Cheap, and wrong only in one direction.
+    /// Whether a text may hold a secret. Cheap, without false negatives.
     fn suspects(&self, json: &str) -> bool {
         self.known.iter().any(|secret| json.contains(secret.as_str())) || shapes::suspects(json)
     }
@@ -144,7 +144,7 @@ impl Redactor {
         self.cleaned_piecemeal(event, &dirty, hits)
     }
 
-    /// Some hit was in a word that the structure needs (say, a secret `assistant`). Such words stay; all else goes.
+    /// A match was in a word that the structure needs (say, a secret `assistant`). Such words stay; others go.
     fn cleaned_piecemeal(&self, event: Event, dirty: &Value, hits: usize) -> Event {
         let mut wanted = vec![false; hits];
         let mut best = event;
@@ -160,7 +160,7 @@ impl Redactor {
         best
     }
 
-    /// Scrub all strings of a value that are `wanted`; returns how many had something in them.
+    /// Redacts the `wanted` strings of a value; returns how many had a match.
     fn scrub_value(&self, value: &mut Value, wanted: &mut dyn FnMut(usize) -> bool) -> usize {
         let mut hits = 0;
         self.walk(value, &mut hits, wanted);
@@ -193,24 +193,24 @@ impl Redactor {
     }
 }
 
-/// A redactor holds secrets, so it does not show them.
+/// Does not show the secrets.
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Redactor({} forms of secrets)", self.known.len())
     }
 }
 
-/// The text with other bytes, as many, where known values stand.
+/// The text with known values masked by as many other bytes.
 fn masked(text: &str, known: &[(usize, usize)]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for (start, end) in known {
         bytes[*start..*end].fill(0);
     }
-    // Values begin and end where characters do.
+    // Values start and end at character boundaries.
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// A secret as it stands in a text, in a JSON string, in a JSON string inside a JSON string, and so on.
+/// A secret in a text, in a JSON string, in a JSON string inside a JSON string, and so on.
 fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     for depth in 0..NESTING {

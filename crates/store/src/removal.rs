@@ -1,15 +1,15 @@
-//! What is asked of a journal when runs are removed from it, and what came of it.
+//! Requests to remove runs from a journal, and their results.
 
 use types::{RunId, Timestamp};
 
-/// Runs to be removed, with all their logs, and then every blob that nothing names any more.
+/// Runs to remove, with all their logs, and then every unreferenced blob.
 #[derive(Debug, Clone)]
 pub struct Removal {
     pub runs: Vec<RunId>,
     pub at: Timestamp,
     /// Who removes them, for the record.
     pub by: String,
-    /// Only find out what it would come to.
+    /// Only reports what would be removed.
     pub dry_run: bool,
 }
 
@@ -17,7 +17,7 @@ pub struct Removal {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Removed {
     pub runs: Vec<RunId>,
-    /// Those that somebody is working on; they were left.
+    /// Runs in use, which were kept.
     pub busy: Vec<RunId>,
     pub logs: u64,
     pub lines: u64,
@@ -25,11 +25,11 @@ pub struct Removed {
     pub line_bytes: u64,
     pub blobs: u64,
     pub blob_bytes: u64,
-    /// Another process has the journal open and may be about to use a blob, so none was removed.
+    /// Another process has the journal open and may be about to reference a blob, so none was removed.
     pub in_use: bool,
 }
 
-/// A run that was removed, as the journal has it on record.
+/// The record of a removed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedRun {
     pub run: RunId,

@@ -1,7 +1,7 @@
 //! The embedded journal: one SQLite file with a write-ahead log, synced at every commit. Appends of all logs go through
-//! one writer thread that commits together what waits together; reads have connections of their own and never wait for
-//! it. Nothing here blocks a thread of the async runtime.
-//! Beside the database stands a file with the acknowledged end of every log, which shows what damage took away.
+//! one writer thread that commits waiting work together; reads have their own connections and never wait for it.
+//! Nothing here blocks a thread of the async runtime. A file beside the database has the acknowledged end of every log,
+//! which reveals losses through damage.
 
 mod backup;
 mod code;
@@ -47,7 +47,7 @@ use summaries::Vouched;
 use work::{Append, Done, Leased, Work};
 use writer::WriterHandle;
 
-/// A journal in a file. A clone is the same journal. It is closed when the last clone, lease and follower is gone.
+/// A journal in a file. Clones share it. It is closed when the last clone, lease and follower is dropped.
 #[derive(Debug, Clone)]
 pub struct SqliteJournal {
     shared: Arc<Shared>,
@@ -56,17 +56,17 @@ pub struct SqliteJournal {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
-    /// Closed before the writer, which brings the write-ahead log into the file when it is the last.
+    /// Closed before the writer, which as the last connection checkpoints the write-ahead log.
     readers: Readers,
-    /// Not there in a journal that was opened for reading.
+    /// `None` in a journal opened for reading.
     writing: Option<Writing>,
-    /// The lock file, if there is one.
+    /// The lock file, if any.
     locks: Option<Arc<Locks>>,
     losses: Mutex<Vec<Loss>>,
     tails: Arc<Tails>,
     watcher: AbortHandle,
     kept_copy: Option<PathBuf>,
-    /// What is read in the original's stead.
+    /// A copy that is read instead of the original.
     _copy: Option<TempDir>,
 }
 
@@ -84,27 +84,26 @@ impl Drop for Shared {
 }
 
 impl SqliteJournal {
-    /// Open a journal, and make it with its folder if it is not there. Needs a tokio runtime, now and as long as it is
-    /// used.
+    /// Opens a journal, creating it and its folder if needed. Needs a tokio runtime, now and as long as it is used.
     pub async fn open(path: &Path) -> Result<Self, JournalError> {
         Self::start(path, open::open(path).await?)
     }
 
-    /// Open a journal only to read it. Nothing is made or changed, and no writer is waited for, so read-only media will
-    /// do. Nothing if there is no journal yet. Somebody who wants to see what is written later says so with `follow`.
+    /// Opens a journal for reading only. Nothing is created or changed, and no writer is waited for, so read-only media
+    /// will do. `None` if there is no journal yet. `follow` is needed to see later writes.
     pub async fn read_only(path: &Path, follow: bool) -> Result<Option<Self>, JournalError> {
         match reading::read(path, follow).await? {
             Found::Nothing => Ok(None),
             Found::Journal(readable) => {
                 Ok(Some(Self::assemble(path, *readable, Arc::default(), None, None)))
             }
-            // It has to be brought up to date, which is writing.
+            // It has to be migrated, which is writing.
             Found::Older => Self::open(path).await.map(Some),
         }
     }
 
-    /// Bring everything into the one file: nothing more is to be written for now. What was acknowledged is durable
-    /// before; but in the file itself a later edit is told from a crash, and in the write-ahead log beside it is not.
+    /// Checkpoints everything into the one file before a pause in writing. Acknowledged lines are already durable, but
+    /// only in the file itself, not in the write-ahead log, can a later edit be told from a crash.
     pub async fn rest(&self) -> Result<(), JournalError> {
         self.shared.writing()?.writer.submit(Work::Rest).await.map(|_| ())
     }
@@ -183,14 +182,14 @@ impl Shared {
         self.losses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails if a log of this run lost something.
+    /// Fails if a log of this run has losses.
     fn lost_nothing(&self, run: &RunId) -> Result<(), JournalError> {
         let losses = self.losses();
         let lost = losses.iter().find(|loss| loss.log.run == *run).cloned();
         lost.map_or(Ok(()), |loss| Err(JournalError::Lost { loss }))
     }
 
-    /// Compare the end of a log with what the heads file says.
+    /// Compares the end of a log with the heads file.
     fn compare(&self, log: &LogId, row: i64, tip: Tip) -> Result<(), JournalError> {
         let Some((name, noted)) = Recorded::at(&self.path, row) else { return Ok(()) };
         if name != *log || noted.seq < tip.seq || noted == tip {
@@ -207,12 +206,12 @@ impl Shared {
     }
 }
 
-/// What a lease of this journal holds.
+/// The data of a lease of this journal.
 #[derive(Debug)]
 struct Hold {
     held: Held,
     row: i64,
-    /// Appends of one lease are made one after the other.
+    /// Serializes the appends of one lease.
     turn: tokio::sync::Mutex<()>,
     /// The end of the log, as the writer last left it.
     known: Arc<Mutex<Tip>>,

@@ -1,5 +1,5 @@
-//! Following a log: pages from the store until there are no more, then a wait until the log is longer. A follower
-//! subscribes before its first read, so nothing can be appended between the two unseen.
+//! Following a log: pages from the store until there are no more, then a wait for new lines. A follower subscribes
+//! before its first read, so no append between the two is missed.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,19 +11,19 @@ use types::{Envelope, LogId};
 
 use crate::JournalError;
 
-/// How many lines a follower reads at once.
+/// The lines that a follower reads at a time.
 const PAGE: usize = 128;
 
-/// The logs that somebody follows, each with the highest line known to be stored.
+/// The followed logs, each with the highest line known to be stored.
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
     followed: Mutex<HashMap<LogId, watch::Sender<u64>>>,
-    /// Woken when the first follower of a log comes.
+    /// Woken when a log gets its first follower.
     pub(crate) wanted: Notify,
 }
 
 impl Tails {
-    /// A log has lines up to `seq`, and they can be read.
+    /// A log has readable lines up to `seq`.
     pub(crate) fn reached(&self, log: &LogId, seq: u64) {
         if let Some(tail) = self.lock().get(log) {
             tail.send_if_modified(|known| {
@@ -56,7 +56,7 @@ impl Tails {
     }
 }
 
-/// A stream of everything after `after`. `read` returns at most as many lines after the given one as it is asked for.
+/// A stream of everything after `after`. `read` returns at most the requested number of lines after the given one.
 pub(crate) fn follow<R, F>(
     tails: &Tails,
     log: &LogId,
@@ -79,7 +79,7 @@ where
                 )));
             }
             if tail.wait_for(|stored| *stored > after).await.is_err() {
-                // Nobody is left who could append: the journal that this stream belongs to is gone.
+                // The journal of this stream is gone, so no line can be added.
                 std::future::pending::<()>().await;
             }
         }

@@ -1,5 +1,5 @@
-//! How long the deterministic decisions take, against their targets: admission and routing of every labelled request,
-//! of one that is very long, and of texts of 2 MB that are made to be slow to read.
+//! Benchmark of the deterministic decisions, against their targets: admission and routing of every labelled request, of
+//! a very long one, and of hostile texts of 2 MB.
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 
@@ -10,16 +10,19 @@ use std::time::{Duration, Instant};
 use rules::explain::explain;
 use types::{Policy, Request};
 
-const POLICY: &str = include_str!("../../../policies/crew.toml");
+const POLICY: &str = concat!(
+    include_str!("../../../policies/requests.toml"),
+    include_str!("../../../policies/crew.toml")
+);
 const LABELLED: &str = include_str!("../../../eval/intake.jsonl");
-/// The most that one request may take, and the most for each thousand words of a very long one.
+/// The most time for one request, and for each thousand words of a very long one.
 const MOST: Duration = Duration::from_millis(1);
 const MOST_LONG: Duration = Duration::from_millis(20);
 const ROUNDS: usize = 20;
-/// How large a hostile text is, and the most that it may take.
+/// The size of a hostile text, and the most time for it.
 const HOSTILE_BYTES: usize = 2_000_000;
 const MOST_HOSTILE: Duration = Duration::from_millis(300);
-/// What hostile texts are made of, again and again.
+/// The repeated contents of hostile texts.
 const HOSTILE: &[&str] = &[
     "a",
     "a b c d, ",
@@ -68,7 +71,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The median of some rounds: whatever else the machine does now and then is not the request's.
+/// The median of some rounds, to exclude other load on the machine.
 fn median(policy: &Policy, request: &Request) -> Duration {
     let round = |_| {
         let start = Instant::now();

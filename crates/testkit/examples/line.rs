@@ -1,5 +1,5 @@
-//! How long the line itself takes, with an outside world that answers at once: scheduling a plan of ten thousand tasks
-//! to its end, and the gates and the report of a run of a thousand (P55: no model is asked for any of it).
+//! Benchmark of the coordinator, with an outside world that answers at once: scheduling a plan of ten thousand tasks to
+//! its end, and the gates and the report of a run of a thousand (P55: no model is asked for any of it).
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 
@@ -19,8 +19,11 @@ use types::{
     Request, RunId, Shown, Spend, Status, Survey, TaskId, TimerId, Timestamp, Usage,
 };
 
-const POLICY: &str = include_str!("../../../policies/crew.toml");
-/// The most that each may take.
+const POLICY: &str = concat!(
+    include_str!("../../../policies/requests.toml"),
+    include_str!("../../../policies/crew.toml")
+);
+/// The most time for each.
 const MOST_GATE: Duration = Duration::from_millis(5);
 const MOST_REPORT: Duration = Duration::from_millis(50);
 const MOST_PLAN: Duration = Duration::from_secs(1);
@@ -67,17 +70,17 @@ fn took<T>(work: impl Fn() -> T) -> Duration {
     start.elapsed() / ROUNDS
 }
 
-/// A run that came to its end, and how long the engine took for it.
+/// A finished run, and the engine's time for it.
 struct Played {
     run: Run,
     lines: Vec<Envelope>,
     whole: Duration,
-    /// The longest that a decision about a gate took.
+    /// The longest decision about a gate.
     gate: Duration,
     slowest: Duration,
 }
 
-/// A run of this many tasks, of which every tenth waits for the one before it.
+/// A run of this many tasks, every tenth of which depends on the one before it.
 fn play(tasks: usize) -> Result<Played, Box<dyn Error>> {
     let mut policy: Policy = toml::from_str(POLICY)?;
     policy.limits.max_tasks = tasks;
@@ -120,7 +123,7 @@ fn play(tasks: usize) -> Result<Played, Box<dyn Error>> {
 }
 
 impl Played {
-    /// What the loop does with one input, with a look at the clock.
+    /// Handles one input as the loop does, with timing.
     fn take(&mut self, input: &Input) {
         let at = Timestamp::from_millis(1_000_000);
         let begun = Instant::now();
@@ -161,7 +164,7 @@ fn line(before: usize, at: Timestamp, event: Event) -> Envelope {
     }
 }
 
-/// Everything turns out well, at once.
+/// Everything succeeds at once.
 fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
     Ok(match effect {
         Effect::Probe => {

@@ -1,6 +1,6 @@
-//! Long lives: a journal with ten thousand runs and a hundred thousand events, a run of a hundred thousand events, a
-//! conversation of five thousand turns. How long it takes to list them, to find what waits, and to load the long ones.
-//! The events are real ones, of scenarios that are played first; no model is asked.
+//! Benchmark of long lives: a journal with ten thousand runs and a hundred thousand events, a run of a hundred thousand
+//! events, a session of five thousand turns. Measures listing them, finding what waits, and loading the long ones. The
+//! events are real, from scenarios played first; no model is asked.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::process::ExitCode;
@@ -15,15 +15,15 @@ use testkit::{Scenario, play, scenarios, talk};
 use types::{Digest, Envelope, Event, LogId, Policy, RunId, Status, Timestamp};
 
 const RUNS: u64 = 10_000;
-/// What each of them has, without its attempts.
+/// The events of each, without attempts.
 const EVENTS: usize = 10;
 const LONG: usize = 100_000;
 const TURNS: u32 = 5_000;
-/// How many lines are appended together.
+/// The lines appended together.
 const TOGETHER: usize = 1_000;
-/// How many runs are written at a time.
+/// The runs written at a time.
 const AT_ONCE: usize = 64;
-/// The most that anything may take, in milliseconds; only a release build is held to it.
+/// The most time for any step, in milliseconds; enforced in release builds only.
 const MOST: u128 = 1_000;
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -43,7 +43,7 @@ async fn measure() -> anyhow::Result<ExitCode> {
     println!("{:>8} ms to fold and summarize {filled} logs, once", start.elapsed().as_millis());
     drop(bosun);
     let mut late = false;
-    // As a new process has it: nothing is known yet.
+    // As in a new process: nothing is cached.
     let bosun = Bosun::new(Config::new(Arc::new(SqliteJournal::open(&path).await?), folder.path()));
     let mut took = |what: &str, start: Instant| {
         let millis = start.elapsed().as_millis();
@@ -76,7 +76,7 @@ async fn measure() -> anyhow::Result<ExitCode> {
     Ok(if late { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Writes all of it.
+/// Writes the journal.
 async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
     let run = play(&Scenario::load(&scenarios().join("failure/no_submission.toml"))?).await?;
     let lines = run.lines.into_iter().filter(|line| line.attempt.is_none());
@@ -88,7 +88,7 @@ async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
     let checks =
         |event: &&Event| matches!(event, Event::CheckStarted { .. } | Event::CheckFinished { .. });
     let checks: Vec<Event> = events.iter().filter(checks).take(2).cloned().collect();
-    // What waits together is committed together.
+    // Waiting appends are committed together.
     let runs = (0..RUNS).map(|number| one_of_many(journal, number, &events));
     futures::stream::iter(runs).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
     let long = events.iter().take(6).chain(checks.iter().cycle()).take(LONG).cloned().collect();
@@ -96,7 +96,7 @@ async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
     chat(journal).await
 }
 
-/// A short run; every other one is over.
+/// A short run; every other one is finished.
 async fn one_of_many(journal: &SqliteJournal, number: u64, events: &[Event]) -> anyhow::Result<()> {
     let end = events.len() - usize::from(number.is_multiple_of(2));
     let mut some: Vec<Event> = events.iter().take(EVENTS - 1).cloned().collect();

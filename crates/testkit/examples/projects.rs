@@ -1,5 +1,5 @@
-//! Many at once in one process, with scripted models and everything else real: ten projects in repositories of their
-//! own (P56), then a hundred requests of twenty turns each. Nothing may fail, and a project may take only so much memory.
+//! Benchmark of concurrency in one process, with scripted models and everything else real: ten projects in their own
+//! repositories (P56), then a hundred requests of twenty turns each. Nothing may fail; memory per project is limited.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const PROJECTS: usize = 10;
 const TASKS: usize = 4;
 const REQUESTS: usize = 100;
 const TURNS: usize = 20;
-/// The most memory that one project may take, in kB.
+/// The most memory of one project, in kB.
 const MOST: u64 = 50 * 1024;
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -67,7 +67,7 @@ async fn measure(helper_exe: HelperExe) -> anyhow::Result<ExitCode> {
     Ok(if each <= MOST { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs one request in each of these repositories, all at once; each has to come to a good end with its own files.
+/// Runs one request in each of these repositories, all at once; each has to succeed with its own files.
 async fn all(
     bosun: &Bosun,
     places: &[PathBuf],
@@ -83,7 +83,7 @@ async fn all(
 
 async fn one_run(bosun: &Bosun, place: PathBuf, model: ModelRef) -> anyhow::Result<()> {
     let mut new = NewRun::new("Write lines to out0.txt", &place, model)?;
-    // Each task is checked alone before it is merged, so that any one of their files has to do.
+    // Each task is checked alone before it is merged, so any one of their files has to do.
     let command = "ls out*.txt".to_owned();
     new.request.checks = vec![Check::new("there", command)];
     let left = bosun.start(new).await?.finished().await?;
@@ -105,7 +105,7 @@ async fn repository(folder: &Path, n: usize) -> anyhow::Result<PathBuf> {
     Ok(path.canonicalize()?)
 }
 
-/// A plan of so many tasks, each done in so many turns.
+/// A plan of this many tasks, each done in this many turns.
 fn script(tasks: usize, turns: usize) -> String {
     let task =
         |n| format!("{{ id = \"T{n}\", title = \"Write {n}\", artifacts = [\"out{n}.txt\"] }}");
@@ -126,7 +126,7 @@ fn script(tasks: usize, turns: usize) -> String {
     script
 }
 
-/// What this process has, or had at most, in kB.
+/// The current or peak memory of this process, in kB.
 fn memory(key: &str) -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status").context("reading the memory")?;
     let line = status.lines().find_map(|line| line.strip_prefix(key));

@@ -1,5 +1,5 @@
-//! How fast are whole runs? Many scripted runs of one task and ten tool calls each, many at a time, in one process, with
-//! real git, files, processes and journal. `cargo xtask bench runs` runs it; the numbers of runs can be given.
+//! Throughput of whole runs: many scripted runs of one task and ten tool calls each, many at a time, in one process,
+//! with real git, files, processes and journal. `cargo xtask bench runs` runs it; the numbers of runs can be given.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn script() -> String {
     script + "[[attempt.reply]]\nsubmit = { summary = \"done\" }\n"
 }
 
-/// What the journal alone costs for an event of ordinary size, one append at a time.
+/// The cost of the journal alone for an event of ordinary size, one append at a time.
 async fn journal_alone() -> anyhow::Result<()> {
     const EVENTS: u64 = 2_000;
     let folder = tempfile::tempdir()?;
@@ -105,7 +105,7 @@ async fn journal_alone() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The most memory that this process ever had, in kB.
+/// The peak memory of this process, in kB.
 fn peak_memory() -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status").context("reading the peak memory")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,6 +1,6 @@
-//! What tools cost, side by side in one run with what a user has: `grep` against `rg`, `glob` against `fd` and `find`,
-//! a command with and without its sandbox against plain bash, a gigabyte of output, one line of ten megabytes.
-//! Every comparison is made in turns and the best of each counts; where the answers differ, there is no figure.
+//! Benchmark of tools against common programs in the same run: `grep` against `rg`, `glob` against `fd` and `find`, a
+//! command with and without its sandbox against plain bash, a gigabyte of output, one line of ten megabytes.
+//! Comparisons alternate and the best of each counts; if the answers differ, there is no figure.
 #![expect(clippy::print_stdout, reason = "a program that measures others and prints what it found")]
 
 use std::collections::BTreeSet;
@@ -123,7 +123,7 @@ async fn grep(
     Ok(())
 }
 
-/// The same question for rg.
+/// The same query for rg.
 fn ripgrep(rg: &str, pattern: &str, ignore_case: bool, root: &Path) -> Command {
     let mut command = Command::new(rg);
     command.args(["--line-number", "--no-heading", "--hidden", "--no-require-git", "--no-config"]);
@@ -160,7 +160,7 @@ async fn glob(env: &LocalEnvironment, root: &Path) -> anyhow::Result<()> {
             let began = Instant::now();
             let mut output = command.output().context("running it")?;
             if !output.status.success() && *name == "fd" {
-                // Older ones do not know the option.
+                // Older versions lack the option.
                 let mut older = Command::new(fd.as_deref().unwrap_or("fd"));
                 older.args(["--hidden", "--type", "f", "--glob", "*.rs", "."]).current_dir(root);
                 output = older.output().context("running it")?;
@@ -262,7 +262,7 @@ fn found(names: &[&str]) -> Option<String> {
     names.iter().find(there).map(|name| (*name).to_owned())
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 fn peak_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Tools that keep a list of what was really executed. A story may have calls that never end; those let time pass.
+//! Tools that record their executions. A scenario may have calls that never end; those let time pass.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,14 +11,14 @@ use types::{Inspection, Millis, ToolOutput, ToolSpec};
 /// Every execution, as tool and arguments.
 pub(crate) type Executions = Arc<Mutex<Vec<String>>>;
 
-/// Calls that never end by themselves: what their arguments contain, and the clock that moves on meanwhile.
+/// Calls that never end by themselves: a text in their arguments, and the clock that moves on meanwhile.
 #[derive(Debug, Clone)]
 pub(crate) struct NeverEnds {
     pub(crate) like: Option<String>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// How long such a call has taken when somebody stops it.
+/// The duration of such a call when it is stopped.
 const LONG: Millis = Millis::seconds(900);
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ struct Counted {
     never_ends: NeverEnds,
 }
 
-/// How an execution is noted down.
+/// The record of an execution.
 pub(crate) fn noted(tool: &str, arguments: &Value) -> String {
     format!("{tool} {arguments}")
 }
@@ -57,7 +57,7 @@ impl Tool for Counted {
     }
 }
 
-/// The standard tools, counted.
+/// The standard tools, recorded.
 pub(crate) fn standard(
     executions: &Executions,
     never_ends: &NeverEnds,

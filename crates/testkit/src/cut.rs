@@ -1,4 +1,4 @@
-//! A journal whose power is cut right after a given line: that line is durable, nothing after it is.
+//! A journal with a power cut right after a given line: that line is durable, nothing after it is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +11,12 @@ use types::{BlobRef, Command, Digest, Envelope, Event, LogId, RunId, Timestamp};
 use crate::points::Point;
 use crate::trace::starts_like;
 
-/// After which line the power is cut.
+/// The line after which the power is cut.
 #[derive(Debug, Clone)]
 pub(crate) enum Cut {
-    /// The line at this place.
+    /// The line at this position.
     At(Point),
-    /// The first line that starts like this in the trace.
+    /// The first line with this prefix in the trace.
     Like(String),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Cutting {
 }
 
 impl Cutting {
-    /// Whichever of the cuts comes first is made.
+    /// The first of the cuts to occur is made.
     pub(crate) fn new(inner: Arc<dyn Journal>, cuts: Vec<Cut>) -> Self {
         Self { inner, cuts, dead: AtomicBool::new(false) }
     }

@@ -1,4 +1,4 @@
-//! What must hold whatever was cut: nothing that was recorded is lost, and nothing that had finished is done again.
+//! Invariants after any cut: nothing recorded is lost, and nothing finished is repeated.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) fn nothing_lost(before: &[Envelope], after: &[Envelope]) -> anyhow::R
     Ok(())
 }
 
-/// What ran after the cut must be calls that had not finished before it.
+/// Checks that only unfinished calls ran after the cut.
 pub(crate) fn nothing_twice(
     before: &[Envelope],
     lines: &[Envelope],
@@ -43,7 +43,7 @@ pub(crate) fn nothing_twice(
     Ok(())
 }
 
-/// Every call that was begun, with how its execution is noted down.
+/// Every started call, with the record of its execution.
 fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
     let mut calls: BTreeMap<(LogId, CallId), String> = BTreeMap::new();
     let (mut begun, mut briefs) = (Vec::new(), BTreeMap::new());
@@ -59,7 +59,7 @@ fn started(lines: &[Envelope]) -> Vec<(LogId, CallId, String)> {
                         calls.insert((line.log(), id), noted(&call.tool, arguments));
                     }
                 }
-                // A reply that is JSON stands for calls that code makes.
+                // A JSON reply stands for calls that code makes.
                 let Some(brief) = briefs.get(&(line.log(), *session)) else { continue };
                 let (contracts, tests) = (Contracts::default(), VerifyPolicy::default());
                 let made = runtime::calls_of(brief, &contracts, &tests, reply);

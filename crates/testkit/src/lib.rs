@@ -1,6 +1,6 @@
-//! Scenarios: stories that are tests. A TOML file says what a repository holds, what the model answers and what must
-//! come of it; here it is read, played with real files, git, processes and journal, and played again with the power
-//! cut at any line of any log. And a model server on the loopback that speaks as the providers do (`wire`).
+//! Scenarios as tests. A TOML file has the contents of a repository, the model's replies and the expected result; it is
+//! read here, played with real files, git, processes and journal, and played again with the power cut at any line of
+//! any log. Also a model server on the loopback that imitates the providers (`wire`).
 
 mod counted;
 mod cut;

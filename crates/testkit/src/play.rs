@@ -1,5 +1,5 @@
-//! Plays a scenario: a real repository, real processes, a real journal, the scripted model and a clock that stands
-//! still. Then it can be played again with the power cut at a given point, and resumed.
+//! Plays a scenario: a real repository, real processes, a real journal, the scripted model and a virtual clock. It can
+//! be played again with a power cut at a given point, and resumed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,25 +26,25 @@ use crate::points::Point;
 use crate::scenario::Scenario;
 use crate::trace::{starts_like, trace_line};
 
-/// When every scenario begins.
+/// The start time of every scenario.
 const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-/// How often a run may be left and taken up again before something must be wrong.
+/// A run left and resumed more often than this is a bug.
 const MOST_ROUNDS: usize = 20;
 
-/// What came of playing a scenario.
+/// The result of playing a scenario.
 #[derive(Debug)]
 pub struct Played {
     pub view: RunView,
-    /// Everything that was recorded, attempt by attempt.
+    /// All recorded lines, attempt by attempt.
     pub lines: Vec<Envelope>,
-    /// What was really executed, as tool and arguments; after a cut, only what came after it.
+    /// The actual executions, as tool and arguments; after a cut, only those after it.
     pub executed: Vec<String>,
     /// The files on the run's branch.
     pub files: BTreeMap<String, String>,
 }
 
 impl Played {
-    /// What was recorded, a line an event, without times.
+    /// The recorded events, one line each, without times.
     #[must_use]
     pub fn trace(&self) -> String {
         let lines = self.lines.iter();
@@ -52,12 +52,12 @@ impl Played {
     }
 }
 
-/// Plays a scenario to its end; if its story has a power cut, with that.
+/// Plays a scenario to its end, including its own power cut if it has one.
 pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
     play_on(Stage::set(scenario).await?).await
 }
 
-/// The same below a folder of one's own, where a stage always has the same name: played twice, nothing differs.
+/// The same below a given folder, where a stage always has the same name: repeated plays are identical.
 pub async fn play_below(scenario: &Scenario, folder: &Path) -> anyhow::Result<Played> {
     let stage = tempfile::Builder::new().prefix("stage").rand_bytes(0).tempdir_in(folder)?;
     play_on(Stage::set_in(scenario, stage).await?).await
@@ -73,21 +73,21 @@ async fn play_on(stage: Stage<'_>) -> anyhow::Result<Played> {
     stage.played(view, torn).await
 }
 
-/// Plays a scenario, cuts the power at a point, resumes, and checks what must hold whatever the point: nothing that was
-/// recorded is lost, and nothing that had finished is executed again.
+/// Plays a scenario, cuts the power at a point, resumes, and checks the invariants of any cut: nothing recorded is
+/// lost, and nothing finished is repeated.
 pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Played> {
     let stage = Stage::set(scenario).await?;
     let point = Cut::At(at.clone());
     let story = scenario.cut_at.clone().map(Cut::Like);
     stage.die(story.into_iter().chain([point.clone()]).collect()).await?;
     if !stage.has(at).await? {
-        // That was the story's own cut.
+        // The scenario's own cut.
         stage.die(vec![point]).await?;
     } else if let Some(story) = &scenario.cut_at
         && scenario.walls_after_cut.is_some()
         && !stage.story_cut().await?
     {
-        // The rest of the story depends on its own cut.
+        // The rest of the scenario depends on its own cut.
         stage.die(vec![Cut::Like(story.clone())]).await?;
     }
     let before = stage.recorded().await?;
@@ -99,7 +99,7 @@ pub async fn play_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Pla
     Ok(played)
 }
 
-/// The world in which a scenario is played.
+/// The environment in which a scenario is played.
 pub(crate) struct Stage<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) run: RunId,
@@ -151,7 +151,7 @@ impl<'a> Stage<'a> {
         Ok(Bosun::new(setup))
     }
 
-    /// Starts the run, or goes on with it, and stays to its end.
+    /// Starts or resumes the run, and drives it to its end.
     async fn live(&self, journal: Arc<dyn Journal>) -> anyhow::Result<RunView> {
         let bosun = self.bosun(journal, self.walls().await?)?;
         let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
@@ -177,7 +177,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// What the machine of the story holds commands with now.
+    /// The current isolation level of the scenario's machine.
     async fn walls(&self) -> anyhow::Result<IsolationLevel> {
         let walls = self.scenario.walls;
         Ok(match self.scenario.walls_after_cut {
@@ -186,14 +186,14 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Whether the line is there after which the story cuts the power.
+    /// Whether the line of the scenario's own cut is recorded.
     async fn story_cut(&self) -> anyhow::Result<bool> {
         let Some(wanted) = &self.scenario.cut_at else { return Ok(false) };
         let lines = self.recorded().await?;
         Ok(lines.iter().any(|line| starts_like(line.attempt.as_ref(), &line.event, wanted)))
     }
 
-    /// Does the same until the power is cut.
+    /// The same until the power is cut.
     async fn die(&self, cuts: Vec<Cut>) -> anyhow::Result<()> {
         let cutting = Arc::new(Cutting::new(self.journal.clone(), cuts.clone()));
         let ended = self.live(cutting.clone()).await;
@@ -235,7 +235,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Stays with a run until it is over, being the person in it.
+    /// Drives a run until it is over, answering as the person.
     async fn stay(&self, bosun: &Bosun, mut handle: Handle) -> anyhow::Result<RunView> {
         let canceller = self.scenario.cancel_at.clone().map(|at| {
             let (bosun, run) = (bosun.clone(), self.run.clone());
@@ -277,7 +277,7 @@ impl<'a> Stage<'a> {
         Ok(Played { view, lines: self.recorded().await?, executed, files })
     }
 
-    /// What was recorded is decided again as it stands.
+    /// Checks that the recorded logs replay without a difference.
     pub(crate) async fn replays(&self, torn: Torn) -> anyhow::Result<()> {
         let journal = &*self.journal;
         let logs = recorded_logs(journal, &self.run).await?;
@@ -304,7 +304,7 @@ impl<'a> Stage<'a> {
         Ok(files)
     }
 
-    /// The lines of all logs, those of an attempt just before the line that says that it is finished.
+    /// The lines of all logs, those of an attempt just before the line that finishes it.
     async fn recorded(&self) -> anyhow::Result<Vec<Envelope>> {
         Ok(runtime::recorded(&*self.journal, &self.run).await?)
     }
@@ -358,7 +358,7 @@ pub(crate) fn policy(
     Ok(presets::read("the changed policy", &toml::to_string(&table)?)?)
 }
 
-/// Watches until a line of the trace starts as wanted, and cancels then.
+/// Watches for a line of the trace with this prefix, and cancels then.
 async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<()> {
     let mut lines = Box::pin(bosun.watch(run, Mix::Live));
     while let Some(line) = lines.next().await {
@@ -373,7 +373,7 @@ async fn cancel_at(bosun: &Bosun, run: &RunId, wanted: &str) -> anyhow::Result<(
     Ok(())
 }
 
-/// Where the scenarios are, seen from a crate of this workspace.
+/// The scenarios folder, from a crate of this workspace.
 #[must_use]
 pub fn scenarios() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")

@@ -1,27 +1,27 @@
-//! Where the power is cut: after the first line of each sort. Two lines are of one sort when the same thing happened by
-//! the same rule, in the same sort of log, and the same thing happened next; after both, mostly the same work is open. With
-//! `EVERY_LINE` set in the environment the power is cut after every single line.
+//! Points of power cuts: after the first line of each kind. Two lines are of one kind if they have the same event, rule
+//! and kind of log, and the same next event; mostly the same work is open after both. With `EVERY_LINE` set in the
+//! environment the power is cut after every line.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use types::{Envelope, LogId};
 
-/// A place at which the power can be cut: right after this line of this log.
+/// A point at which the power can be cut: right after this line of this log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     pub log: LogId,
     pub seq: u64,
 }
 
-/// The sorts of lines after which the power was cut already.
+/// The kinds of lines after which the power was already cut.
 #[derive(Debug, Default)]
 pub struct Points {
     seen: BTreeSet<String>,
 }
 
 impl Points {
-    /// The places in these lines that are of a new sort.
+    /// The points in these lines that are of a new kind.
     pub fn of(&mut self, lines: &[Envelope]) -> Vec<Point> {
         let every = std::env::var_os("EVERY_LINE").is_some();
         let new = |(place, line): &(usize, &Envelope)| {
@@ -34,7 +34,7 @@ impl Points {
     }
 }
 
-/// What happened, by which rule, in which sort of log.
+/// The event, rule and kind of log.
 fn sort(line: &Envelope) -> String {
     let data = serde_json::to_value(&line.event).unwrap_or_default();
     let facts = ["/data/decision/rule", "/data/tool", "/data/phase", "/data/status"];

@@ -1,4 +1,4 @@
-//! The format of a scenario file. Strict: a key that is not named here is an error.
+//! The format of a scenario file. Strict: an unknown key is an error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,54 +6,54 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use types::{Attachment, Budget, Check, Effort, Hint, IsolationLevel, Settling, Status, WorkPath};
 
-/// One story.
+/// One scenario.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub title: String,
     #[serde(default)]
     pub story: String,
-    /// What the story shows: `rule:ID`, `event:KIND`, or the id of a requirement.
+    /// What the scenario shows: `rule:ID`, `event:KIND`, or the id of a requirement.
     #[serde(default)]
     pub shows: Vec<String>,
-    /// The preset that it is played with.
+    /// Its preset.
     #[serde(default = "Scenario::crew")]
     pub preset: String,
     pub goal: Goal,
-    /// What is in the repository.
+    /// The files of the repository.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
     /// Changes to the policy, by dotted path: `limits.parallel_tasks = 1`.
     #[serde(default)]
     pub policy: BTreeMap<String, toml::Value>,
-    /// What the machine of the story is found to hold commands with. The commands of a story are not held.
+    /// The isolation level found on the scenario's machine. Its commands are not isolated.
     #[serde(default)]
     pub walls: IsolationLevel,
-    /// What the person answers, question by question.
+    /// The person's answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// What the person says or does in a conversation with a single agent, of which the goal is the first input. Each
-    /// comes when the agent rests after the one before it.
+    /// The person's steps in a session with a single agent, whose first input is the goal. Each follows when the agent
+    /// is idle.
     #[serde(default)]
     pub talk: Vec<Step>,
-    /// The person cancels as soon as an event's line in the trace starts like this.
+    /// The person cancels at the first event whose line in the trace has this prefix.
     #[serde(default)]
     pub cancel_at: Option<String>,
-    /// The power is cut right after an event whose line in the trace starts like this; then the run is resumed.
+    /// The power is cut right after an event whose line in the trace has this prefix; then the run is resumed.
     #[serde(default)]
     pub cut_at: Option<String>,
-    /// What the machine holds commands with after that cut, if it is less than before.
+    /// The isolation level after that cut, if lower than before.
     #[serde(default)]
     pub walls_after_cut: Option<IsolationLevel>,
-    /// Calls whose arguments contain this never end by themselves, and the story's clock moves on by a quarter of an hour meanwhile.
+    /// Calls whose arguments contain this never end by themselves; the clock advances by fifteen minutes meanwhile.
     #[serde(default)]
     pub never_ends: Option<String>,
-    /// What the person does with the result when the run is over.
+    /// What the person does with the final result.
     #[serde(default)]
     pub settle: Option<Settling>,
     #[serde(default)]
     price: Option<toml::Value>,
-    /// What the model answers; the same as in a script.
+    /// The model's replies; the same as in a script.
     #[serde(default)]
     attempt: Vec<toml::Value>,
     pub expect: Expect,
@@ -65,12 +65,12 @@ pub struct Goal {
     pub text: String,
     #[serde(default)]
     pub hint: Option<Hint>,
-    /// Why it shall be done although the rules refuse it or ask about it.
+    /// Why it should be done although the rules refuse it or ask about it.
     #[serde(default)]
     pub insist: Option<String>,
     #[serde(default)]
     pub project_type: Option<String>,
-    /// The documents that may be chosen from.
+    /// The documents to select from.
     #[serde(default)]
     pub registry: Option<Vec<WorkPath>>,
     #[serde(default)]
@@ -79,13 +79,13 @@ pub struct Goal {
     pub budget: Budget,
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// The text of a spec, of which the goal is then made.
+    /// The text of a spec, which replaces the goal.
     #[serde(default)]
     pub spec: Option<String>,
-    /// The text of a plan that is given; what is wrong with it is the run's matter.
+    /// The text of a given plan; the run reports its problems.
     #[serde(default)]
     pub plan: Option<String>,
-    /// The run ends when the plan is there.
+    /// The run ends with the plan.
     #[serde(default)]
     pub only_plan: bool,
     /// A person is asked before the plan is carried out.
@@ -93,7 +93,7 @@ pub struct Goal {
     pub approve_plan: bool,
 }
 
-/// A step of a conversation.
+/// A step of a session.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -101,7 +101,7 @@ pub enum Step {
     Answer(String),
     Effort(Effort),
     Compact,
-    /// Take back what the last round did to files.
+    /// Undo the file changes of the last round.
     Undo,
     Close,
 }
@@ -113,10 +113,10 @@ pub struct Expect {
     /// Files on the run's branch at the end.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// What is recorded, line by line.
+    /// The expected lines.
     #[serde(default)]
     pub trace: String,
-    /// Why nothing can begin at all, if that is the story.
+    /// Why nothing can start at all, if that is expected.
     #[serde(default)]
     pub problem: Option<String>,
 }
@@ -154,7 +154,7 @@ impl Scenario {
         })
     }
 
-    /// The model's part as a script of its own.
+    /// The model's part as a script.
     pub fn script(&self) -> Result<String, toml::ser::Error> {
         let mut script = toml::Table::new();
         if let Some(price) = &self.price {
@@ -183,7 +183,7 @@ pub fn all_below(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The text of a scenario file with another trace in it.
+/// The text of a scenario file with its trace replaced.
 #[must_use]
 pub fn rewrite_trace(text: &str, trace: &str) -> String {
     let block = format!("trace = '''\n{trace}'''\n");

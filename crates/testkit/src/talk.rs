@@ -1,6 +1,5 @@
-//! Plays a scenario that is a conversation with a single agent: real files, processes, snapshots and journal, the
-//! scripted model, and a person who says the next thing when the agent rests. It can be played again with the power
-//! cut after any line.
+//! Plays a scenario that is a session with a single agent: real files, processes, snapshots and journal, the scripted
+//! model, and a person who acts when the agent is idle. It can be played again with a power cut after any line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::points::Point;
 use crate::scenario::{Scenario, Step};
 use crate::trace::trace_line;
 
-/// What came of a conversation.
+/// The result of a session.
 #[derive(Debug, PartialEq)]
 pub struct Talked {
     pub state: SessionState,
@@ -30,14 +29,14 @@ pub struct Talked {
 }
 
 impl Talked {
-    /// What was recorded, a line an event, without times.
+    /// The recorded events, one line each, without times.
     #[must_use]
     pub fn trace(&self) -> String {
         self.lines.iter().map(|line| trace_line(None, &line.event) + "\n").collect()
     }
 }
 
-/// Plays a conversation to its end.
+/// Plays a session to its end.
 pub async fn talk(scenario: &Scenario) -> anyhow::Result<Talked> {
     let stage = Stage::set(scenario).await?;
     let talked = live(&stage, stage.journal.clone()).await?;
@@ -45,7 +44,7 @@ pub async fn talk(scenario: &Scenario) -> anyhow::Result<Talked> {
     Ok(talked)
 }
 
-/// Plays it until the power is cut, goes on, and checks that nothing was lost or done twice.
+/// Plays it until the power is cut, resumes, and checks that nothing was lost or repeated.
 pub async fn talk_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Talked> {
     let stage = Stage::set(scenario).await?;
     let cutting = Arc::new(Cutting::new(stage.journal.clone(), vec![Cut::At(at.clone())]));
@@ -98,7 +97,7 @@ async fn live(stage: &Stage<'_>, journal: Arc<dyn Journal>) -> anyhow::Result<Ta
     Ok(Talked { state: view.state, lines, files, last_words })
 }
 
-/// Waits until it rests, and until the walls were tried, which goes on beside the first question to the model.
+/// Waits until it is idle, and until the sandbox was probed, which happens beside the first request.
 async fn settled(stage: &Stage<'_>, session: &Session) -> anyhow::Result<()> {
     session.rest().await;
     let lines = stage.read(&LogId::run(stage.run.clone())).await?;
@@ -131,7 +130,7 @@ async fn take(session: &Session, step: &Step) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many steps are on record already.
+/// How many steps are already recorded.
 fn done(steps: &[&Step], lines: &[Envelope]) -> usize {
     let mut events = lines.iter().map(|line| &line.event);
     let recorded = |step: &&&Step| {

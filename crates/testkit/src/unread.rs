@@ -1,5 +1,4 @@
-//! Stories of files that never become a run: a spec, a plan or rules that cannot be used. What a person is told about
-//! each is the trace.
+//! Scenarios of files that never become a run: an unusable spec, plan or policy. The messages about each are the trace.
 
 use rules::plan::BadPlan;
 use rules::spec::BadSpec;
@@ -8,7 +7,7 @@ use types::Request;
 use crate::play::policy;
 use crate::scenario::Scenario;
 
-/// What is wrong with the files of a story, a line a problem.
+/// The problems of a scenario's files, one line each.
 pub fn unread(scenario: &Scenario) -> anyhow::Result<String> {
     let policy = match policy(&scenario.preset, &scenario.policy) {
         Ok(policy) => policy,

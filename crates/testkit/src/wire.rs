@@ -1,6 +1,6 @@
-//! A model server on the loopback. A story says what the model answers; it goes out in the provider's own wire format,
-//! streamed, so that the real dialects are in the path. Every request is held to the provider's rules for a history,
-//! and one that breaks a rule is refused as the provider would. It plays a provider, and knows nothing of sessions.
+//! A model server on the loopback. A test provides the replies; they are sent in the provider's own wire format,
+//! streamed, so that the real dialects are in the path. Every request is checked against the provider's rules for a
+//! history, and refused as the provider would. It imitates a provider, and knows nothing of sessions.
 
 mod answer;
 mod asked;
@@ -21,7 +21,7 @@ pub use answer::{Answer, Refusal, Reply};
 pub use asked::Asked;
 pub use server::{MODELS, WireServer};
 
-/// The rules of a provider that the history in a request breaks, each as a sentence.
+/// The provider's rules that a request's history breaks, one sentence each.
 #[must_use]
 pub fn broken_rules(dialect: Dialect, body: &Value) -> Vec<String> {
     match dialect {

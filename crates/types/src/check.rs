@@ -1,5 +1,4 @@
-//! Checks: the command, the tree that it runs on, what its result is compared with, and the result. Plain data; the
-//! engine judges it.
+//! Checks: the command, its tree, the comparison data, and the result. Plain data; the engine evaluates it.
 
 use std::fmt;
 
@@ -7,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AttemptId, Changes, CommitId, Digest, Ended, Millis, Shown, TaskId};
 
-/// A command that Bosun itself runs to learn the truth. It passed if and only if it exited with 0.
+/// A command that Bosun itself runs. It passes if and only if it exits with 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
@@ -15,10 +14,10 @@ pub struct Check {
     pub command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<Millis>,
-    /// No agent is told of it; it runs on the merged tree, before the last gates.
+    /// Hidden from agents; runs on the merged tree, before the last gates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// It says whether a criterion of the spec holds; it runs on the merged tree, before the last gates.
+    /// Shows a criterion of the spec; runs on the merged tree, before the last gates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub criterion: bool,
 }
@@ -35,50 +34,50 @@ impl Check {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CheckId {
     pub on: Subject,
-    /// Its place in the list of checks.
+    /// Its index in the list of checks.
     pub index: u32,
 }
 
-/// What the result of a check is compared with.
+/// The comparison data of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Against {
-    /// The commit that the work started from; nothing where there is nothing to compare with.
+    /// The commit that the work started from; `None` if there is nothing to compare with.
     pub base: Option<CommitId>,
     /// The same check's report on that commit, kept as a blob.
     pub report: Option<Digest>,
-    /// Files that the work changed.
+    /// The changed files.
     pub changes: Changes,
-    /// Which files are tests: names with `*`, or folders with a slash.
+    /// Patterns for test files: names with `*`, or folders with a slash.
     pub test_files: Vec<String>,
-    /// In a trial with altered expectations: the tests to alter; all of them where none is named.
+    /// In a trial with altered expectations: the tests to alter; empty: all.
     pub tests: Vec<String>,
-    /// In a trial with altered expectations: tests that fail as they are.
+    /// In a trial with altered expectations: tests that already fail.
     pub failing: Vec<String>,
-    /// In a trial: whether the tests of the base are the ones that are altered.
+    /// In a trial: whether the altered tests are those of the base.
     pub base_tests: bool,
-    /// What was asked for, to see whether all that it names is there.
+    /// The goal, to find names in it that the result lacks.
     pub goal: Option<String>,
-    /// Commands that a person wants to be run first in every fresh checkout.
+    /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }
 
-/// The tree that a check looks at.
+/// The tree that a check runs on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// The untouched tree that the run starts from.
     Base,
-    /// A tree that is made of an attempt's commit to try the check itself.
+    /// A tree derived from an attempt's commit to test the check itself.
     Trial {
         attempt: AttemptId,
         trial: crate::Trial,
     },
-    /// The run's branch with one task's code as it was before that task.
+    /// The run's branch with one task's code reverted.
     Without(TaskId),
     Attempt(AttemptId),
     /// The run's branch, with everything merged.
     Merged,
-    /// The run's branch as it is with this attempt's changes on top.
+    /// The run's branch at the time, with this attempt's changes on top.
     Landed(AttemptId),
 }
 
@@ -95,28 +94,28 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What a check said.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckEnd {
     pub ended: Ended,
     pub output: Shown,
     pub elapsed_ms: Millis,
-    /// What its test runners reported, where they did.
+    /// The report of its test runners, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<Box<crate::Tests>>,
-    /// Why it cannot be run here at all, if that is why it failed.
+    /// Why it cannot run here at all, if that is why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot_run: Option<String>,
-    /// Tracked files that are not what they were, after it ran.
+    /// Tracked files that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrote: Vec<crate::WorkPath>,
-    /// In a trial with altered expectations: those that nobody noticed.
+    /// In a trial with altered expectations: the unnoticed ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unnoticed: Vec<String>,
-    /// Why a trial could not be made; then nothing was run.
+    /// Why a trial could not be made; nothing was run then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
-    /// On the merged tree: what the goal names and nothing in the result has.
+    /// On the merged tree: names in the goal that the result lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -137,7 +136,7 @@ impl CheckEnd {
         }
     }
 
-    /// How it ended, in a few words: the exit code, and what its tests came to.
+    /// How it ended, in a few words: the exit code, and a summary of its tests.
     #[must_use]
     pub fn says(&self) -> String {
         if let Some(why) = &self.untried {
@@ -156,7 +155,7 @@ impl CheckEnd {
         self.ended == Ended::Exited(0)
     }
 
-    /// Whether it fails only in tests that failed before any change and are not about it.
+    /// Whether it fails only in unrelated tests that already failed before any change.
     #[must_use]
     pub fn is_excused(&self) -> bool {
         !self.passed() && self.tests.as_ref().is_some_and(|tests| tests.only_excused())

@@ -1,16 +1,16 @@
-//! The words of the choices that questions offer and that change a run's state, as they stand on record.
+//! The choices of questions that change a run's state, as recorded.
 
 /// Ends the run, in order.
 pub const STOP: &str = "stop";
-/// Judges a gate again.
+/// Evaluates a gate again.
 pub const AGAIN: &str = "again";
-/// Passes a gate that was not passed.
+/// Passes a gate despite its no-go.
 pub const GO: &str = "go";
-/// Does the work before a gate again.
+/// Repeats the work before a gate.
 pub const RETRY: &str = "retry";
 /// Names another check for the untouched tree.
 pub const CHECK: &str = "check";
 /// Adds a set-up command for fresh checkouts.
 pub const SETUP: &str = "setup";
-/// Does without a check that fails on the untouched tree.
+/// Drops a check that fails on the untouched tree.
 pub const LEAVE: &str = "leave";

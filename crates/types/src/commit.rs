@@ -42,14 +42,14 @@ impl Changes {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: WorkPath,
-    /// Lines added and removed; both nothing for a binary file.
+    /// Lines added and removed; both 0 for a binary file.
     pub added: u64,
     pub removed: u64,
     #[serde(default, skip_serializing_if = "ChangeKind::is_modified")]
     pub how: ChangeKind,
 }
 
-/// What became of a file between two commits.
+/// How a file changed between two commits.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -63,7 +63,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// Whether the file was there before and still is.
+    /// Whether the file existed before and still does.
     #[must_use]
     pub fn is_modified(&self) -> bool {
         *self == Self::Modified

@@ -1,11 +1,11 @@
-//! Roles that answer with JSON instead of handing their result in with a tool: which contract they keep, how strictly
-//! it is read, and what a policy says about such roles. Only the shapes; reading a reply is the engine's.
+//! Roles that answer with JSON instead of submitting with a tool: their contract, how strictly it is read, and the
+//! policy for such roles. Only the shapes; the engine reads replies.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{RoleId, WorkPath};
 
-/// What a role answers with.
+/// The reply of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyRule {
@@ -14,7 +14,7 @@ pub struct ReplyRule {
     pub reading: Strictness,
 }
 
-/// The contracts that there are, each named after what comes back.
+/// The contracts, each named after its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contract {
@@ -22,13 +22,13 @@ pub enum Contract {
     Plan,
     /// `{edits: [{path, content}]}`: whole files, all of them or none.
     Edits,
-    /// `{task_id, passed, report}` on what the checks said.
+    /// `{task_id, passed, report}` on the results of checks.
     Report,
-    /// What is wanted and how it will be seen, before anything is made.
+    /// The goal and its verification, before any work.
     IntentSpec,
-    /// What a developer made of an Intent Spec.
+    /// A developer's result for an Intent Spec.
     DevOutput,
-    /// A judgement of that, requirement by requirement, with evidence.
+    /// An evaluation of that, requirement by requirement, with evidence.
     Verdict,
     /// `{verdict, reason, questions}`: an adviser's opinion of a request.
     Advice,
@@ -55,11 +55,11 @@ pub enum Strictness {
     /// One JSON object and nothing else: prose, markdown and fences are mistakes.
     #[default]
     Strict,
-    /// The object may stand in a fence or between words; that it did is put on record.
+    /// The object may be in a fence or surrounded by text; that is recorded.
     Lenient,
 }
 
-/// What a role may use beyond the bare conversation. Tools that need more are taken from it.
+/// The resources of a role beyond the bare conversation. Tools that need more are removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Manifest {
@@ -67,7 +67,7 @@ pub struct Manifest {
     pub filesystem: bool,
 }
 
-/// `true`, `false`, or a list of hosts. `true` is taken as none: nobody has all of the network.
+/// `true`, `false`, or a list of hosts. `true` is taken as none: no role gets the whole network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum NetworkLeave {
@@ -81,7 +81,7 @@ impl Default for NetworkLeave {
     }
 }
 
-/// The part `[contracts]` of a policy: how large replies may be, and how paths in them are meant.
+/// The part `[contracts]` of a policy: limits on replies, and the meaning of paths in them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Contracts {
@@ -91,20 +91,20 @@ pub struct Contracts {
     pub content_chars: usize,
     /// The most characters of a whole reply.
     pub reply_chars: usize,
-    /// How much of a reply that cannot be read is kept with the fault.
+    /// The longest excerpt of an unreadable reply that is kept with the fault.
     pub shown_chars: usize,
-    /// The most files that a planner is told of.
+    /// The most files listed for a planner.
     pub summary_files: usize,
     /// The folder of the repository that the paths in replies are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<WorkPath>,
-    /// Folders of the repository that no reply writes to.
+    /// Folders of the repository that no reply may write to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<WorkPath>,
     /// Files that some task of the plan must promise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<WorkPath>,
-    /// The id that the plan must have; `plan_0001` if nothing is said.
+    /// The required id of the plan; `plan_0001` by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_id: Option<String>,
 }
@@ -125,7 +125,7 @@ impl Default for Contracts {
     }
 }
 
-/// The part `[review]` of a policy: who looks at a result after its checks have run.
+/// The part `[review]` of a policy: which role reviews a result after its checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewPolicy {
@@ -143,8 +143,8 @@ pub struct AdviserPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntentPolicy {
-    /// Who writes it.
+    /// The role that writes it.
     pub product: RoleId,
-    /// Who carries it out.
+    /// The role that carries it out.
     pub dev: RoleId,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RuleId;
 
-/// What a rule decided, and why. `seen` holds the inputs that the rule looked at.
+/// The outcome of a rule, and why. `seen` holds the rule's inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     pub rule: RuleId,

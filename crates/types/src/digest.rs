@@ -1,4 +1,4 @@
-//! SHA-256 of bytes, as a value that is written in hexadecimal.
+//! SHA-256 digests, written in hexadecimal.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// What the first line of a chain names as its predecessor.
+    /// The predecessor of the first line of a chain.
     pub const ZERO: Self = Self([0; 32]);
 
     #[must_use]
@@ -24,7 +24,7 @@ impl Digest {
         &self.0
     }
 
-    /// The digest of everything before, extended by some more bytes.
+    /// The digest of everything before, extended by more bytes.
     #[must_use]
     pub fn extended(self, bytes: &[u8]) -> Self {
         let mut hasher = Sha256::new();

@@ -1,5 +1,5 @@
-//! What the state asks of the outside world, and what comes back from it. Plain data, so that a run can be
-//! driven by any loop, here or on another machine.
+//! Effects that the state asks for, and their outcomes. Plain data, so that a run can be driven by any loop, here or on
+//! another machine.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,25 +10,25 @@ use crate::{
     Spend, TaskId, Timestamp, ToolOutput, ToolSpec, Usage,
 };
 
-/// Something to be done outside.
+/// A request to the outside world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Drive the attempt's own log until it ends.
     RunAttempt {
         brief: Box<Brief>,
-        /// What was said to its questions so far, in their order.
+        /// The answers to its questions so far, in order.
         answers: Vec<crate::Answer>,
     },
-    /// Attack our own walls from inside, to see what they hold.
+    /// Attack our own sandbox from inside, to see what it holds.
     Probe,
     RunCheck {
         check: CheckId,
         what: Check,
         commit: CommitId,
-        /// What must hold it.
+        /// The required isolation level.
         walls: IsolationLevel,
-        /// What it is compared with, or mixed with in a trial.
+        /// The comparison data, also for a trial's tree.
         against: Against,
     },
     /// Put the commit's changes on top of the run's branch.
@@ -37,7 +37,7 @@ pub enum Effect {
         commit: CommitId,
         onto: CommitId,
         message: String,
-        /// What should be there afterwards.
+        /// The expected artifacts.
         artifacts: Vec<crate::Artifact>,
         at: Timestamp,
     },
@@ -52,22 +52,22 @@ pub enum Effect {
         call: CallId,
         tool: String,
         arguments: Value,
-        /// Of the arguments that it is to be made with, if those here are without the secrets in them.
+        /// The digest of the exact arguments, if these are redacted.
         exact: Option<Digest>,
-        /// In whose words it is made.
+        /// The model whose tool names it uses.
         model: crate::ModelRef,
-        /// Where it may write, if that is not where its attempt may.
+        /// Its write scope, if not the attempt's.
         scope: Option<Scope>,
         /// Whether it may change files.
         changes: bool,
     },
-    /// See what the files are that a command line names, before a person is asked about it and again before it runs.
+    /// Inspect the files that a command line names, before a person is asked about it and again before it runs.
     Look {
         call: CallId,
         /// Words that may be paths.
         words: Vec<String>,
     },
-    /// Commit what the attempt left in its worktree.
+    /// Commit the attempt's changes in its worktree.
     Seal {
         message: String,
         at: Timestamp,
@@ -93,7 +93,7 @@ impl Effect {
     }
 }
 
-/// The name of an effect; no two open effects of one log have the same.
+/// The name of an effect, unique among the open effects of a log.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectId {
@@ -108,7 +108,7 @@ pub enum EffectId {
     Seal,
 }
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimerId {
@@ -116,15 +116,15 @@ pub enum TimerId {
     Retry(TaskId),
     /// The run's time is up.
     Deadline,
-    /// This question is no longer waited for.
+    /// This question expires.
     Question(u32),
-    /// The time of a conversation for one of its inputs is up.
+    /// The time of a session for one of its inputs is up.
     Session(SessionId, u32),
-    /// The model that did not answer this turn of a conversation may be asked again.
+    /// The failed request for this turn may be repeated.
     Model(SessionId, u32),
 }
 
-/// Everything an attempt is given, and all it is given.
+/// Everything an attempt is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Brief {
     pub run: RunId,
@@ -132,22 +132,22 @@ pub struct Brief {
     pub role: RoleId,
     pub model: crate::ModelRef,
     pub system: String,
-    /// The first thing that is said to the model.
+    /// The first message to the model.
     pub task: String,
-    /// Pictures that are shown with it.
+    /// Images attached to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<crate::Source>,
-    /// Names of the tools; their definitions are filled in where the tools are.
+    /// Names of the tools; the runtime fills in their definitions.
     pub tools: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_specs: Vec<ToolSpec>,
     pub scope: Scope,
-    /// What must hold its commands.
+    /// The required isolation level.
     #[serde(default)]
     pub walls: IsolationLevel,
     /// The commit that the worktree starts from.
     pub start: CommitId,
-    /// What it is for, if it works on a task.
+    /// Its assignment, if it works on a task.
     #[serde(default, skip_serializing_if = "Assignment::is_none")]
     pub assignment: Assignment,
     pub budget: Budget,
@@ -159,56 +159,56 @@ pub struct Brief {
     pub ending: crate::Ending,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<crate::Effort>,
-    /// How many tokens the model takes, where that is known.
+    /// The model's context window in tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// What it answers with, if it does not hand its result in with a tool.
+    /// Its reply contract, if it does not submit with a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<crate::ReplyRule>,
-    /// Files that it is shown, and, once they were read where the files are, those that are there.
+    /// Files to show, and their contents once the runtime has read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<crate::WorkPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<crate::Document>,
-    /// What its tokens cost at the most, where that is known.
+    /// The highest price of its tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<crate::PriceCap>,
-    /// For a conversation that stands alone: the folder it works in, and its policy, kept as a blob.
+    /// For a session without a run: its folder, and its policy, kept as a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
-    /// For a conversation that stands alone: the form that its last reply must have, if it must have one.
+    /// For a session without a run: the schema of its last reply, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<crate::OutputSchema>,
-    /// What the person always wants, which is part of the system prompt whichever model it is for.
+    /// The person's standing instruction, part of the system prompt for any model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
-    /// The conversation that this one was forked from, if it was.
+    /// The session that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<crate::Forked>,
 }
 
-/// What an attempt at a task works on.
+/// The assignment of an attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Assignment {
-    /// The commit that its changes are counted from, if an earlier attempt's files stand between that and its start.
+    /// The commit that its changes are counted from, if an earlier attempt's files come between that and its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
-    /// What was asked for, without what it is told about checks and limits.
+    /// The goal, without instructions on checks and limits.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub goal: String,
-    /// Which files are tests: names with `*`, or folders with a slash.
+    /// Patterns for test files: names with `*`, or folders with a slash.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub test_files: Vec<String>,
-    /// Commands that a person wants to be run first in its worktree.
+    /// A person's set-up commands for its worktree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
 }
 
 impl Assignment {
-    /// Whether there is none, as in a conversation that stands alone.
+    /// Whether there is none, as in a session without a run.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -222,9 +222,9 @@ pub struct AttemptEnd {
     pub spent: Spend,
     pub usage: Usage,
     pub turns: u32,
-    /// The hash of the last line of the attempt's log, which ties that log to the run's.
+    /// The hash of the last line of the attempt's log, which links that log to the run's.
     pub log_head: Digest,
-    /// Calls that it wanted to make and that no rule allowed.
+    /// Calls that no rule allowed.
     pub denied: Vec<String>,
 }
 
@@ -238,7 +238,7 @@ pub enum AttemptResult {
         #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
         findings: crate::Findings,
     },
-    /// The files it left, if it left any, are in `commit`.
+    /// Its files, if any, are in `commit`.
     Failed {
         fault: Fault,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,7 +247,7 @@ pub enum AttemptResult {
     Cancelled,
 }
 
-/// What an attempt left in its worktree.
+/// An attempt's committed changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
     pub commit: CommitId,
@@ -262,13 +262,13 @@ pub enum MergeEnd {
     Merged {
         commit: CommitId,
         changes: Changes,
-        /// Artifacts of the task that were not there before the merge and are not there after it.
+        /// Artifacts of the task that existed neither before nor after the merge.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         missing: Vec<crate::Artifact>,
     },
     Conflict {
         paths: Vec<String>,
-        /// Both sides of what does not fit, cut to what a model is shown.
+        /// Both sides of the conflict, truncated for a model.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         hunks: String,
     },
@@ -277,27 +277,27 @@ pub enum MergeEnd {
     },
 }
 
-/// What came of an effect.
+/// The outcome of an effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Probed(Proof),
     Attempt(Box<AttemptEnd>),
-    /// The attempt cannot go on before a person has answered.
+    /// The attempt cannot continue before a person has answered.
     Asked(Box<crate::Asking>),
     Check(CheckEnd),
     Merge(MergeEnd),
     Fired,
     Model(Result<Box<Replied>, Fault>),
     Tool(ToolOutput),
-    /// Of each word that can be a path: what is there.
+    /// The state of each word that can be a path.
     Looked(Vec<crate::FileState>),
     Sealed(Result<Sealed, Fault>),
-    /// The effect itself broke down.
+    /// The effect itself failed.
     Broke(Fault),
 }
 
-/// A reply, with what each call in it would do.
+/// A reply, with the effects of each call in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replied {
     pub reply: ModelReply,

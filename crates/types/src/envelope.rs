@@ -1,4 +1,4 @@
-//! The line that an event is stored in, and who caused it. Nothing here interprets an event.
+//! The line that an event is stored in, with its author. Nothing here interprets an event.
 
 use serde::{Deserialize, Serialize};
 

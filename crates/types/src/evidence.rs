@@ -1,5 +1,5 @@
-//! What is known about a result beyond exit codes: tests one by one, how a check was tried, how far a task is proven.
-//! Plain data; the `evidence` crate reads reports, the engine decides.
+//! Evidence beyond exit codes: single tests, trials of checks, evidence levels of tasks. Plain data; the `evidence`
+//! crate reads reports, the engine decides.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,22 +21,22 @@ pub struct TestCase {
     pub outcome: TestOutcome,
 }
 
-/// What the test runners of one check reported.
+/// The report of a check's test runners.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TestReport {
     /// `pytest`, `cargo test`, …; several are joined with a comma.
     pub runner: String,
-    /// Whether every runner that began came to its end and said so.
+    /// Whether every runner that started also reported its end.
     pub complete: bool,
     pub passed: u32,
     pub failed: u32,
     pub skipped: u32,
-    /// The tests by name, where the runner names them; a runner may only count.
+    /// The tests by name, if the runner names them; it may only count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<TestCase>,
 }
 
-/// A report as an event holds it: counts, and the names that matter. The whole list is in a blob.
+/// A report as stored in an event: counts, and the important names. A blob has the whole list.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tests {
     pub runner: String,
@@ -47,16 +47,16 @@ pub struct Tests {
     /// Tests that failed, the first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
-    /// Tests that passed before and are gone, skipped or failing now, and tests that failed before and are gone or skipped.
+    /// Tests that passed before and are now missing, skipped or failing, or that failed and are now missing or skipped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// Tests that pass now and did not before, or were not there.
+    /// Tests that pass now and did not before, or did not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub won: Vec<String>,
-    /// How many of `won` were there before, and failed.
+    /// How many of `won` existed before, and failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mended: u32,
-    /// Failing tests that failed before as well and are not about the files that changed.
+    /// Failing tests that also failed before and are unrelated to the changed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excused: Vec<String>,
     /// The whole report as JSON.
@@ -71,7 +71,7 @@ impl Tests {
         self.complete && self.failed > 0 && self.failing.len() as u64 == u64::from(self.failed)
     }
 
-    /// Whether tests failed, but only such that failed before as well and are not about the files that changed.
+    /// Whether tests failed, but only unrelated ones that also failed before.
     #[must_use]
     pub fn only_excused(&self) -> bool {
         self.names_all_failing() && self.failing.iter().all(|name| self.excused.contains(name))
@@ -87,19 +87,19 @@ fn is_zero(number: &u32) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trial {
-    /// The new code with the tests, recipes and data of the commit it started from. It should pass.
+    /// The new code with the tests, recipes and data of its base commit. It should pass.
     BaseTests,
-    /// The new tests with the code of the commit it started from. It should fail.
+    /// The new tests with the code of the base commit. It should fail.
     NewTests,
     /// The new code with altered expectations in its tests. It should fail.
     Altered,
 }
 
-/// How far a task's result is shown to be what was asked for.
+/// How well a task's result is shown to meet its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Nothing that Bosun ran would notice if the change were not there.
+    /// No check that Bosun ran would notice if the change were missing.
     Unproven,
     /// Checks that can fail pass on it; none of them is about the change itself.
     Covered,
@@ -129,10 +129,10 @@ impl Level {
     }
 }
 
-/// How far a task's result is proven, and by what.
+/// The evidence level of a task's result, and the reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weighed {
     pub level: Level,
-    /// What was seen, a sentence each.
+    /// The observations, a sentence each.
     pub because: Vec<String>,
 }

@@ -18,10 +18,10 @@ pub struct BlobRef {
 pub struct ExecRequest {
     /// A line for the shell.
     pub command: String,
-    /// Where, inside the workspace.
+    /// Its working folder, inside the workspace.
     pub folder: WorkPath,
     pub timeout: Millis,
-    /// Variables for this command alone. An environment leaves out those by which programs load code.
+    /// Variables for this command alone. An environment drops those that make programs load code.
     pub variables: BTreeMap<String, String>,
 }
 
@@ -33,17 +33,16 @@ impl ExecRequest {
     }
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecResult {
     pub ended: Ended,
-    /// Standard output and standard error as they arrived, up to the cap: each in its own order, and what came first
-    /// of the two first.
+    /// Standard output and standard error interleaved as they arrived, up to the cap.
     pub output: String,
     /// Standard output alone, and standard error alone, each up to the cap.
     pub stdout: String,
     pub stderr: String,
-    /// How many bytes there were beyond the cap.
+    /// The bytes beyond the cap.
     pub dropped: u64,
     pub elapsed: Millis,
 }
@@ -76,12 +75,12 @@ impl std::fmt::Display for Ended {
     }
 }
 
-/// What is known of the place where commands run.
+/// Facts about the environment of commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// `linux`, `darwin` or `win32`.
     pub platform: String,
-    /// As the system itself says it.
+    /// As the system reports it.
     pub os_version: String,
     /// The folder that paths are relative to.
     pub working_dir: String,
@@ -92,9 +91,9 @@ pub struct Facts {
 pub struct DirEntry {
     pub path: WorkPath,
     pub folder: bool,
-    /// Not there for a folder.
+    /// `None` for a folder.
     pub bytes: Option<u64>,
-    /// No path can name it, as when its name has control characters or is not UTF-8: the path shows it escaped, in quotes.
+    /// No path can name it, for example with control characters or invalid UTF-8: the path shows it escaped, in quotes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unnamed: bool,
 }

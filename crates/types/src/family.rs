@@ -1,10 +1,10 @@
-//! Families of models: those that were trained on the same tools and words.
+//! Families of models: those trained on the same tools and words.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ModelRef;
 
-/// A family of models that share their habits.
+/// A family of models with the same conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -18,7 +18,7 @@ pub enum Family {
 impl Family {
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Portable];
 
-    /// The family that a model belongs to: by its provider, or, where a provider has models of many, by its name.
+    /// The family of a model: by its provider, or by its name if a provider has models of many.
     #[must_use]
     pub fn of(model: &ModelRef) -> Self {
         let by_name = |name: &str| {

@@ -1,19 +1,18 @@
-//! The outside world failed. A fault's class is the alphabet in which policy speaks about failures;
-//! rules act on it, never on the text.
+//! Faults of the outside world or of an attempt. Rules act on a fault's class, never on the text.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Millis, Used};
 
-/// What sort of failure it was. It decides what is done about it.
+/// The class of a failure. It selects the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultClass {
-    /// The outside was busy or away; the same thing may work later.
+    /// The outside was busy or unavailable; the same may work later.
     Transient,
-    /// The mechanics failed: malformed output, no submission, a time-out, a crash.
+    /// An infrastructure failure: malformed output, no submission, a timeout, a crash.
     Structural,
-    /// The output was well formed and wrong: it broke a rule, the spec, or its scope.
+    /// Well-formed and wrong output: it broke a rule, the spec, or its scope.
     Semantic,
     /// A check that Bosun ran itself did not pass.
     CheckFailed,
@@ -21,16 +20,16 @@ pub enum FaultClass {
     Conflict,
     /// A budget or a limit is used up.
     Resource,
-    /// It would be dangerous to go on.
+    /// Continuing would be dangerous.
     Safety,
     /// A person stopped it, or did not answer.
     Person,
-    /// Our own mistake.
+    /// A bug of ours.
     Bug,
 }
 
 impl FaultClass {
-    /// The word on the wire, in policies and on screens.
+    /// The serialized name, also used in policies and on screens.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,7 +46,7 @@ impl FaultClass {
     }
 }
 
-/// Whether trying the same thing again makes sense, as seen by the part that failed.
+/// Whether a retry makes sense, as seen by the part that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Retry {
@@ -57,7 +56,7 @@ pub enum Retry {
     After(Millis),
 }
 
-/// The beginning of a reply.
+/// The start of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PartialText(pub String);
@@ -69,17 +68,17 @@ pub struct Fault {
     pub class: FaultClass,
     /// `area.cause`, such as `model.rate_limit` or `session.no_submission`.
     pub code: String,
-    /// What happened, and where it helps, what to do.
+    /// What happened, and if it helps, what to do.
     pub what: String,
     #[serde(default, skip_serializing_if = "is_never")]
     pub retry: Retry,
-    /// What shows it, for whoever tries next or has to decide.
+    /// Evidence, for the next attempt or the person who decides.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
-    /// What a model call used before it failed.
+    /// The usage of a model call before it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<Box<Used>>,
-    /// The text that a model had given before its reply broke off.
+    /// The text of a model's reply before it broke off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Box<PartialText>>,
 }
@@ -118,14 +117,14 @@ impl Fault {
         self
     }
 
-    /// The same, with the text that a model had given before; nothing where that is empty.
+    /// Adds the text of a partial reply; empty text is dropped.
     #[must_use]
     pub fn saying(mut self, text: String) -> Self {
         self.said = (!text.is_empty()).then(|| Box::new(PartialText(text)));
         self
     }
 
-    /// The text that a model had given before its reply broke off.
+    /// The text of a model's reply before it broke off.
     #[must_use]
     pub fn said(&self) -> &str {
         self.said.as_ref().map_or("", |said| said.0.as_str())

@@ -1,5 +1,5 @@
-//! Phases and their gates: what the end of a phase must show, how good it must be, and the scorecard that records both.
-//! A scorecard is computed in the engine, from the run's own record.
+//! Phases and their gates: the required evidence and quality at the end of a phase, and the scorecard that records
+//! both. The engine computes a scorecard from the run's record.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RuleId;
 
-/// The phases that a person sees, in their order.
+/// The phases shown to people, in order.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -37,24 +37,24 @@ impl Phase {
     }
 }
 
-/// A fact that Bosun itself saw, which a gate may require.
+/// A fact observed by Bosun itself, which a gate may require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     RequestAccepted,
     RequestRouted,
-    /// Which documents the agents are given was decided by rules.
+    /// Rules have selected the documents for agents.
     ContextSelected,
-    /// The walls around commands were attacked and hold what the policy requires.
+    /// The sandbox was attacked and holds what the policy requires.
     WallsHeld,
     PlanAdopted,
-    /// There is an order in which every task of the plan can be done.
+    /// The tasks of the plan can be ordered.
     TasksOrdered,
     /// Every task of the plan passed its checks and is merged.
     TasksFinished,
     /// Every check passed on the merged tree, and there was at least one.
     MergedChecksPassed,
-    /// Every file that a task names as its artifact is there, or was there and the task removed it.
+    /// Every artifact of a task exists, or existed and the task removed it.
     ArtifactsPresent,
     /// The budget is not overspent.
     WithinBudget,
@@ -66,18 +66,18 @@ pub enum Evidence {
 pub struct GateRule {
     pub id: RuleId,
     pub phase: Phase,
-    /// What must be there, all of it.
+    /// The required evidence, all of it.
     pub requires: Vec<Evidence>,
-    /// How much each measure counts towards the score; without any, the deliverables alone count.
+    /// The weight of each measure in the score; without any, only the deliverables count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<Measure, u32>,
     /// The lowest score, of 100, that is a go.
     #[serde(default = "GateRule::seventy")]
     pub min_score: u32,
-    /// A score below this and not below `min_score` is a go only if a person says that what is missing was done.
+    /// A score below this and not below `min_score` is a go only if a person confirms that the rest was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditional_below: Option<u32>,
-    /// How many tokens must be left for the phases that come.
+    /// The tokens that must be left for later phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_tokens: Option<u64>,
     #[serde(default)]
@@ -85,7 +85,7 @@ pub struct GateRule {
 }
 
 impl GateRule {
-    /// A gate that only wants to see these.
+    /// A gate that only requires this evidence.
     #[must_use]
     pub fn new(id: RuleId, phase: Phase, requires: Vec<Evidence>) -> Self {
         Self {
@@ -111,35 +111,35 @@ pub enum OnNoGo {
     /// The run ends.
     #[default]
     Stop,
-    /// A person is asked what to do; the gate is judged again when that is done.
+    /// A person is asked; the gate is evaluated again afterwards.
     Ask,
 }
 
-/// Something that can be measured at the end of a phase, from 0 to 100.
+/// A measure at the end of a phase, from 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Of what the phase must show, how much is there.
+    /// The share of required evidence that is present.
     Deliverables,
-    /// Whether there is a check at all that could show that it does not work.
+    /// Whether there is any check that could fail.
     Tested,
-    /// How many of the checks that were run last passed.
+    /// The share of the last checks that passed.
     Checks,
-    /// How many tasks are finished.
+    /// The share of finished tasks.
     Tasks,
-    /// How many attempts were not wasted: the tasks, for each attempt at them.
+    /// Tasks per attempt at them: the share of attempts that were not wasted.
     FirstTry,
-    /// How many of the promised files are there.
+    /// The share of promised files that exist.
     Artifacts,
-    /// How many tasks say how one will see that they are done.
+    /// The share of tasks with acceptance criteria.
     Acceptance,
-    /// How many tasks say what they will take.
+    /// The share of tasks with an estimate.
     Estimates,
-    /// How many of the plan's risks have an answer.
+    /// The share of the plan's risks with a mitigation.
     Risks,
-    /// How much of the tokens is left.
+    /// The share of tokens left.
     Budget,
-    /// How well commands are held.
+    /// The isolation of commands.
     Walls,
 }
 
@@ -162,7 +162,7 @@ impl Measure {
     }
 }
 
-/// What a gate came to.
+/// The result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -183,7 +183,7 @@ impl Verdict {
     }
 }
 
-/// What a gate saw and how it judged it.
+/// The inputs and the result of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scorecard {
     pub verdict: Verdict,
@@ -196,27 +196,27 @@ pub struct Scorecard {
     /// Each reason for a no-go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<String>,
-    /// What would make it a go.
+    /// Actions that would make it a go.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<String>,
 }
 
-/// One measure with its part in the score.
+/// One measure with its weight in the score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Criterion {
     pub measure: Measure,
     pub weight: u32,
     /// Of 100.
     pub value: u32,
-    /// What was counted.
+    /// The counts behind it.
     pub seen: String,
 }
 
-/// One thing that the phase must show.
+/// A required piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deliverable {
     pub evidence: Evidence,
-    /// Why it is not there, if it is not.
+    /// Why it is missing, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Names of things. Every id is text that a person can type; parsing it is the only way to make one.
-//! Ids inside a run are counted, never random, so that the same run twice has the same names.
+//! Ids. Every id is text that a person can type; parsing it is the only way to make one. Ids inside a run are counted,
+//! never random, so that repeated runs have the same ids.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Digest;
 
-/// What tells one sort of id from another: its word, and which texts are allowed.
+/// A kind of id: its name, and its allowed texts.
 pub trait Kind {
     const WORD: &'static str;
     fn allows(text: &str) -> bool;
@@ -43,9 +43,9 @@ pub enum RoleKind {}
 pub type RunId = Id<RunKind>;
 /// One piece of a plan: `T1`, or a reserved lower-case word such as `plan`.
 pub type TaskId = Id<TaskKind>;
-/// A named line of policy: `area.topic`.
+/// A named entry of a policy: `area.topic`.
 pub type RuleId = Id<RuleKind>;
-/// What an agent is for: `planner`, `coder`, ...
+/// The role of an agent: `planner`, `coder`, ...
 pub type RoleId = Id<RoleKind>;
 
 impl Kind for RunKind {
@@ -83,7 +83,7 @@ fn plain(text: &str, length: std::ops::RangeInclusive<usize>, also: &str) -> boo
 }
 
 impl RoleId {
-    /// The reserved role of an agent that works alone. A policy that has it is for that agent.
+    /// The reserved role of a single agent. A policy that has it is for that agent.
     #[must_use]
     pub fn solo() -> Self {
         Self::trusted("solo")
@@ -91,7 +91,7 @@ impl RoleId {
 }
 
 impl TaskId {
-    /// The reserved task under which the plan itself is made.
+    /// The reserved task for making the plan.
     #[must_use]
     pub fn plan() -> Self {
         Self::trusted("plan")
@@ -122,7 +122,7 @@ impl<K> Id<K> {
 }
 
 impl<K: Kind> Id<K> {
-    /// An id from a text that the program itself wrote; a wrong one is a bug and is shown as such.
+    /// An id from a literal in the program; an invalid one is a bug and is shown as such.
     #[must_use]
     pub fn fixed(text: &'static str) -> Self {
         debug_assert!(K::allows(text), "{text:?} is not a {} id", K::WORD);
@@ -188,7 +188,7 @@ impl<'de, K: Kind> Deserialize<'de> for Id<K> {
     }
 }
 
-/// One fresh try at a task: `T1.2` is the second try at `T1`.
+/// One try at a task: `T1.2` is the second try at `T1`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptId {
     pub task: TaskId,
@@ -221,17 +221,17 @@ impl LogId {
     }
 }
 
-/// One conversation inside an attempt, counted from 1; a sub-agent's session has a parent.
+/// One session inside an attempt, counted from 1; a sub-agent's session has a parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub u32);
 
 impl SessionId {
-    /// The attempt's first session, the one whose end ends the attempt.
+    /// The attempt's first session, whose end ends the attempt.
     pub const ROOT: Self = Self(1);
 }
 
-/// One tool call: the session, the turn in it, the place in that turn. `s1.t3.c2`.
+/// One tool call: the session, the turn in it, the index in that turn. `s1.t3.c2`.
 ///
 /// Counted by us, because the ids that providers send are opaque to us and may repeat.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -298,7 +298,7 @@ impl FromStr for CallId {
 
 #[derive(Debug)]
 pub enum UuidKind {}
-/// An id that is unique everywhere, in the usual form of 36 characters.
+/// A universally unique id, in the usual form of 36 characters.
 pub type Uuid = Id<UuidKind>;
 
 impl Kind for UuidKind {
@@ -332,7 +332,7 @@ impl Uuid {
     }
 }
 
-/// Serde by way of `Display` and `FromStr`, for ids that are made of several parts.
+/// Serde via `Display` and `FromStr`, for ids made of several parts.
 macro_rules! as_text {
     ($($id:ty),*) => {$(
         impl fmt::Debug for $id {

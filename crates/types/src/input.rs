@@ -1,4 +1,4 @@
-//! Everything that can reach the engine. A closed list: all causes of work are visible here.
+//! Everything that can reach the engine. A closed list: every cause of work is here.
 
 use crate::{
     Brief, CallId, Digest, EffectId, Outcome, Recovered, Request, RunId, SessionChange, Survey,
@@ -7,14 +7,14 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// The log was just loaded. Always the first input; whatever was cut off is dealt with now.
+    /// The log was just loaded. Always the first input; interrupted work is handled now.
     Woke {
-        /// What the workspace shows, for calls whose outcome nobody knows.
+        /// The state of the workspace, for calls with an unknown outcome.
         workspace: Option<String>,
-        /// Calls of which it is known what became of them.
+        /// Calls with a known outcome.
         recovered: Vec<(CallId, Recovered)>,
     },
-    /// Nothing new came from outside: what is due now?
+    /// Nothing new from outside: asks for due events.
     Due,
     /// A new run.
     Begin(Box<Begin>),
@@ -24,7 +24,7 @@ pub enum Input {
     Outcome(EffectId, Outcome),
 }
 
-/// A request with what was known when it came in.
+/// A request with the facts known when it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begin {
     pub run: RunId,
@@ -32,11 +32,11 @@ pub struct Begin {
     pub survey: Survey,
     /// The policy, kept as a blob.
     pub policy: Digest,
-    /// What the request's model costs at the most, where that is known.
+    /// The highest price of the request's model, if known.
     pub price: Option<crate::PriceCap>,
 }
 
-/// What a person may say to a run or to a conversation.
+/// A person's command to a run or a session.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
@@ -49,39 +49,39 @@ pub enum Command {
         question: u32,
         text: String,
     },
-    /// Something to be said to the model.
+    /// A message for the model.
     Tell {
         how: Telling,
         by: String,
         text: String,
-        /// Pictures that are shown with it.
+        /// Images attached to it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<crate::Source>,
     },
-    /// Stop what is going on for the current input, and keep the conversation.
+    /// Stop the work on the current input, and keep the session.
     Interrupt {
         by: String,
-        /// The text of the reply that was on its way, as far as it had come.
+        /// The partial text of the reply in progress.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<String>,
     },
-    /// Go on with the input that has no answer, because its model was away or the work on it was stopped.
+    /// Resume the unanswered input, whose model was unavailable or whose work was stopped.
     GoOn {
         by: String,
     },
-    /// From the next turn on, this is different.
+    /// Change settings from the next turn on.
     Change {
         change: Box<SessionChange>,
     },
-    /// Make room in the conversation now.
+    /// Compact the conversation now.
     Compact {
         by: String,
     },
-    /// The result of a run that is over was taken or thrown away.
+    /// The result of a finished run was accepted or discarded.
     Settle {
         settled: crate::Settled,
     },
-    /// The files were put back to what they were.
+    /// The files were restored.
     Restored {
         by: String,
         to: u64,

@@ -1,9 +1,9 @@
-//! The written name of each event, which is its only name, and who it is from.
+//! The serialized name of each event, its only name, and its author.
 
 use crate::{Answer, By, Event};
 
 impl Event {
-    /// The written name.
+    /// The serialized name.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Event {
         }
     }
 
-    /// Who causes an event of this kind, where it is not the engine.
+    /// The author of this kind of event; the engine by default.
     #[must_use]
     pub fn by(&self) -> By {
         match self {

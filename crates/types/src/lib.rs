@@ -1,26 +1,26 @@
-//! The words of Bosun, each defined once, as plain data: what is stored, sent and shown.
+//! The vocabulary of Bosun, each word defined once, as plain data: everything that is stored, sent and shown.
 //!
 //! | word | meaning |
 //! |---|---|
-//! | request | what came in: text or spec, hints, budget |
+//! | request | what a person hands in: text or spec, hints, budget |
 //! | run | one request being worked on, from admission to report |
-//! | spec | what is wanted and how it will be checked; every version is immutable |
-//! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one piece of a plan |
-//! | attempt | one fresh try at a task, in its own worktree |
-//! | role | what an agent is for: a prompt, tools, limits, a model |
+//! | spec | the goal and how it will be checked; every version is immutable |
+//! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one of them |
+//! | attempt | one try at a task, in its own worktree |
+//! | role | a prompt, tools, limits, a model |
 //! | session | one conversation with a model |
 //! | turn, call | one model reply; one tool call in it |
-//! | check | a command that Bosun itself runs to learn the truth |
+//! | check | a command that Bosun itself runs |
 //! | gate | go or no-go between two phases, from evidence |
-//! | question | anything that waits for a person |
-//! | rule, decision | a named line of policy; what it decided, with reason and inputs |
-//! | fault | the outside world failed; it has a class and says whether a retry makes sense |
-//! | event | a fact that happened; the only thing that is stored |
+//! | question | something only a person can decide |
+//! | rule, decision | a named entry of a policy; what it decided, with reason and inputs |
+//! | fault | a failure of the outside world or of an attempt; its class selects the remedy |
+//! | event | a recorded fact; the only thing that is stored |
 //! | input | anything that reaches the engine |
-//! | effect | something the state asks the outside world to do |
+//! | effect | something the state asks of the outside world |
 //! | report | what the person gets at the end |
 //!
-//! Nothing here decides anything or touches anything: parsing and printing is all the behaviour there is.
+//! Nothing here decides or touches anything: parsing and printing is the only behaviour.
 
 mod check;
 pub mod choices;

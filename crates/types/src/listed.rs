@@ -1,5 +1,5 @@
-//! What a list shows of a run or a session: small, stored beside its log, so that a list reads no logs. It follows from
-//! the log, and is no evidence of anything.
+//! List entries of runs and sessions: small, stored beside the log, so that a list reads no logs. Derived from the log,
+//! and not evidence of anything.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::{
     Effort, ModelRef, Money, SessionState, Settling, Spend, Status, Timestamp, Usage, one_line,
 };
 
-/// How much is kept of a text.
+/// The longest text that is kept.
 const MOST_SHOWN: usize = 200;
 
-/// What a list shows of one log.
+/// The list entry of one log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Listed {
@@ -18,44 +18,44 @@ pub enum Listed {
     Session(Box<ListedSession>),
 }
 
-/// What a list shows of a run.
+/// The list entry of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedRun {
-    /// The beginning of what was asked for, in one line.
+    /// The start of the goal, in one line.
     pub goal: String,
     pub status: Status,
-    /// It waits because something went wrong that only a person can decide about.
+    /// It waits for a person's decision about a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
     pub started: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// What became of its result.
+    /// What happened to its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settling>,
     pub tasks: u64,
-    /// Of the tasks, those whose changes are on the branch.
+    /// The number of tasks whose changes are on the branch.
     pub finished: u64,
-    /// Questions that nobody has answered yet.
+    /// The number of open questions.
     pub questions: u64,
     pub repository: String,
     pub branch: String,
 }
 
 impl ListedRun {
-    /// The status as people are told it.
+    /// The displayed status.
     #[must_use]
     pub const fn status_word(&self) -> &'static str {
         if self.escalated { crate::report::ESCALATED } else { self.status.as_str() }
     }
 }
 
-/// What a list shows of a session.
+/// The list entry of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedSession {
     pub started: Timestamp,
     pub folder: String,
-    /// The beginning of the first thing that was said to it, in one line.
+    /// The start of the first input, in one line.
     pub about: String,
     pub state: SessionState,
     pub model: ModelRef,
@@ -69,7 +69,7 @@ pub struct ListedSession {
     pub context: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// What waits for a person.
+    /// The open question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<ListedQuestion>,
     /// Its last input has no answer, because its model failed.
@@ -77,7 +77,7 @@ pub struct ListedSession {
     pub unanswered: bool,
 }
 
-/// A question as a list shows it.
+/// A question in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedQuestion {
     pub question: u32,
@@ -85,7 +85,7 @@ pub struct ListedQuestion {
 }
 
 impl Listed {
-    /// The version of this form. A summary of another one is not read; its log is.
+    /// The version of this format. A summary with another version is ignored, and its log is read.
     pub const FORM: u32 = 1;
 
     #[must_use]
@@ -96,7 +96,7 @@ impl Listed {
         }
     }
 
-    /// The beginning of a text, in one line; the rest of it is not looked at.
+    /// The start of a text, in one line.
     #[must_use]
     pub fn shown(text: &str) -> String {
         let beginning: String = text.chars().take(2 * MOST_SHOWN).collect();

@@ -1,5 +1,5 @@
-//! A conversation with a model, in a form that no provider owns and none of them loses anything in.
-//! Whole messages only; their pieces on the way in are in `model.rs`.
+//! A conversation with a model, in a provider-neutral and lossless form. Whole messages only; `model.rs` has the pieces
+//! of a stream.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,13 +13,13 @@ pub enum Message {
     User {
         parts: Vec<Part>,
     },
-    /// Said by the program, above the person and below the system text.
+    /// A message of the program, above the person and below the system text.
     Developer {
         parts: Vec<Part>,
     },
     Assistant {
         blocks: Vec<Block>,
-        /// Which model said it; its native items are sent back only to the same provider.
+        /// The model that said it; its native items are sent back only to the same provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRef>,
     },
@@ -36,7 +36,7 @@ impl Message {
     }
 }
 
-/// What a person (or a tool) can put before a model.
+/// Content that a person (or a tool) gives to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Part {
@@ -53,7 +53,7 @@ pub enum Part {
     },
 }
 
-/// Where the bytes of an image or a document are.
+/// The location of an image's or document's bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -62,7 +62,7 @@ pub enum Source {
         base64: String,
     },
     Url(String),
-    /// A file that was given to the provider before; the provider's own name for it.
+    /// A file uploaded to the provider; the provider's own name for it.
     File(String),
 }
 
@@ -70,18 +70,18 @@ pub enum Source {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     pub body: BlockBody,
-    /// The provider's own item, verbatim, to be sent back unchanged to the same provider.
+    /// The provider's own item, verbatim, sent back unchanged to the same provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<Native>,
 }
 
-/// A provider's own item, and which block it is the item of.
+/// A provider's own item, and the block it belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Native {
     /// The dialect it is written in.
     pub dialect: String,
     pub item: Value,
-    /// The digest of the block's body when the item came in. A body that was edited since has another one.
+    /// The digest of the block's body when the item arrived. An edited body has another one.
     pub of: Digest,
 }
 
@@ -91,7 +91,7 @@ impl Native {
         Self { dialect: dialect.to_owned(), item, of: fingerprint(body) }
     }
 
-    /// Whether the item still says what the block says.
+    /// Whether the item still matches the block.
     #[must_use]
     pub fn fits(&self, body: &BlockBody) -> bool {
         self.of == fingerprint(body)
@@ -99,7 +99,7 @@ impl Native {
 }
 
 fn fingerprint(body: &BlockBody) -> Digest {
-    // Texts may be long and are written as they are; the length in front keeps two of them apart.
+    // Texts may be long and are written as is; the length prefix separates them.
     let said = |kind: &str, text: &str, more: &str| {
         Digest::of([kind, &text.len().to_string(), " ", text, more].concat().as_bytes())
     };
@@ -109,7 +109,7 @@ fn fingerprint(body: &BlockBody) -> Digest {
         BlockBody::Thinking { text, signature: Some(signature) } => {
             said("signed thinking ", text, signature)
         }
-        // The rest is made of JSON values, which can always be written.
+        // The rest is made of JSON values, which always serialize.
         BlockBody::Call(_) | BlockBody::Opaque => {
             Digest::of(&serde_json::to_vec(body).unwrap_or_default())
         }
@@ -128,8 +128,7 @@ pub enum BlockBody {
         signature: Option<String>,
     },
     Call(Call),
-    /// Something that only its provider understands, such as redacted thinking or a search that it made
-    /// itself; kept in `native`.
+    /// Content that only its provider understands, such as redacted thinking or a server-side search; kept in `native`.
     Opaque,
 }
 
@@ -145,7 +144,7 @@ impl Block {
     }
 }
 
-/// A model's wish to use a tool, as it was said.
+/// A model's tool call, as received.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The provider's id; opaque, and possibly not unique.
@@ -154,7 +153,7 @@ pub struct Call {
     pub arguments: Arguments,
 }
 
-/// The arguments of a call: JSON, or the raw text where it was not JSON.
+/// The arguments of a call: JSON, or the raw text if it was not JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
@@ -162,7 +161,7 @@ pub enum Arguments {
     Broken(String),
 }
 
-/// What a call came to, as the model is told.
+/// The result of a call, as sent to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
     pub wire_id: String,
@@ -176,14 +175,14 @@ pub struct CallResult {
 pub enum CallOutcome {
     Ok,
     Error,
-    /// Not allowed by a rule; it did not run.
+    /// Refused by a rule; it did not run.
     Refused,
-    /// It was cut off, and whether it took effect is not known.
+    /// It was cut off, and whether it took effect is unknown.
     Unknown,
 }
 
 impl CallOutcome {
-    /// The outcome of a call that was cut off, by what is known of it now.
+    /// The outcome of a call that was cut off.
     #[must_use]
     pub const fn of(recovered: Option<crate::Recovered>) -> Self {
         match recovered {

@@ -1,4 +1,4 @@
-//! One call to a model: what goes out, what comes back, and the pieces in between.
+//! One call to a model: the request, the reply, and the pieces of the stream.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     RoleId, SessionId, ToolSpec, Usage, Used,
 };
 
-/// Everything that is sent to a model for one turn. Cloning it copies no message.
+/// Everything that is sent to a model for one turn. Cloning copies no message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
     pub model: ModelRef,
@@ -18,7 +18,7 @@ pub struct ModelRequest {
     pub messages: Vec<Arc<Message>>,
     pub tools: Arc<[ToolSpec]>,
     pub max_output: u64,
-    /// Who is asking; not sent to a provider.
+    /// The sender; not sent to a provider.
     pub origin: Origin,
     #[serde(default, skip_serializing_if = "ModelOptions::is_default")]
     pub options: ModelOptions,
@@ -40,36 +40,36 @@ pub struct ModelReply {
     pub blocks: Vec<Block>,
     pub stop: StopReason,
     pub usage: Usage,
-    /// Not there when the model's prices are not known: unknown is not nothing.
+    /// `None` if the model's prices are unknown, which is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
     #[serde(default, skip_serializing_if = "Provenance::is_empty")]
     pub provenance: Provenance,
 }
 
-/// Where a reply came from, for the record: what the provider called things, and what was decided on the way.
+/// The origin of a reply, for the record: the provider's own names, and decisions on the way.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// Who answered, where that is not who was asked first.
+    /// The model that answered, if not the one asked first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
-    /// What the provider calls the model that it used, which may not be the one that was asked for.
+    /// The provider's name for the model used, which may not be the requested one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served: Option<String>,
     /// The provider's id of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The provider's own word for why it stopped.
+    /// The provider's stop reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
-    /// The tokens as the provider counted them; not there when it did not, and `usage` is an estimate.
+    /// The tokens as counted by the provider; `None` if `usage` is an estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
-    /// How many events of the stream could not be read and were skipped.
+    /// How many stream events were unreadable and skipped.
     #[serde(skip_serializing_if = "is_none_skipped")]
     pub skipped: u32,
-    /// What tries before this one used although no reply came of them. It is not part of the reply's own usage.
+    /// The usage of failed tries before this one. Not part of the reply's own usage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_tries: Option<Box<Used>>,
     /// Retries and fail-overs, in order.
@@ -95,7 +95,7 @@ impl ModelReply {
         Self { blocks, stop, usage, cost, provenance: Provenance::default() }
     }
 
-    /// What the model said in place of an answer, where the provider tells a refusal from text.
+    /// The refusal text, if the provider separates it from text.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         let items = self.blocks.iter().filter_map(|block| Some(&block.native.as_ref()?.item));
@@ -135,22 +135,22 @@ impl ModelReply {
     }
 }
 
-/// Why a model stopped talking.
+/// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It had said what it wanted to say.
+    /// It was done.
     End,
-    /// It wants its calls answered.
+    /// It waits for the results of its calls.
     Calls,
-    /// It ran into the output limit.
+    /// It hit the output limit.
     Length,
     /// A filter cut it off, or it refused.
     Filtered,
     Other,
 }
 
-/// A piece of a reply on its way in. Calls are counted from 0. The last item is always `Finished` or `Failed`.
+/// A piece of a streaming reply. Calls are counted from 0. The last item is always `Finished` or `Failed`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamItem {
     Started,
@@ -168,7 +168,7 @@ pub enum StreamItem {
     CallEnded {
         index: usize,
     },
-    /// The call is made again, or another model is asked; nothing of the reply had come yet.
+    /// A retry or another model; nothing of the reply had arrived yet.
     Decided(Decision),
     Finished(Box<ModelReply>),
     Failed(Fault),
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::{Arguments, Block};
 
-    /// A44, A45: what a reply says, thinks and wants done can be had without taking it apart.
+    /// A44, A45: text, thinking and calls of a reply are accessible without taking it apart.
     #[test]
     fn text_thinking_and_calls_are_found_in_order() {
         let thinking = BlockBody::Thinking { text: "hm".to_owned(), signature: None };

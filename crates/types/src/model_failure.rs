@@ -1,13 +1,12 @@
-//! A model call that failed: what a policy says about asking again, and when that will be. Plain data; how the rules are
-//! applied is decided in the engine.
+//! Failed model calls: the policy for retries, and their time. Plain data; the engine applies the rules.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Decision, Fault, FaultClass, Millis, RuleId, Timestamp};
 
-/// How often and for how long a model that did not reply is asked again, in the same conversation.
+/// How often and for how long a failed model request is retried, in the same session.
 ///
-/// Only faults that say themselves that a retry makes sense are looked up. The first rule that covers one wins.
+/// Only faults marked as retryable are looked up. The first rule that covers one wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFailureRule {
@@ -19,32 +18,32 @@ pub struct ModelFailureRule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
     pub reason: String,
-    /// The longest wait before the second request; it doubles with each further one. The wait itself lies anywhere
-    /// between nothing and this, so that many runs do not come back at the same moment.
+    /// The longest delay before the first retry; it doubles with each further one. The actual delay lies anywhere
+    /// between zero and this, so that many runs do not retry at the same moment.
     #[serde(default = "ModelFailureRule::first_wait")]
     pub backoff_ms: Millis,
-    /// Where the doubling ends.
+    /// The maximum of the doubling.
     #[serde(default = "ModelFailureRule::longest_wait")]
     pub longest_wait_ms: Millis,
-    /// How many calls are made for one request in all, the first one too; as many as there is time for when nothing is said.
+    /// The most calls for one request in all, including the first; `None`: as many as there is time for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u32>,
-    /// How long it is tried in all, counted from the first failure, where a person is there.
+    /// The total time for retries from the first failure, with a person present.
     #[serde(default = "ModelFailureRule::attended")]
     pub patience_ms: Millis,
-    /// And where nobody is.
+    /// The same without a person.
     #[serde(default = "ModelFailureRule::unattended")]
     pub unattended_ms: Millis,
-    /// What is done when that time is up, or that many calls have failed.
+    /// What happens after that time, or that many calls.
     #[serde(default)]
     pub then: OutOfPatience,
 }
 
-/// What becomes of a conversation whose model cannot be reached for too long.
+/// What happens to a session whose model is unavailable for too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutOfPatience {
-    /// It stops where it is, and can be resumed.
+    /// It stops, and can be resumed.
     #[default]
     Pause,
     /// It has failed; for an attempt, `[[failures]]` decides what that means.
@@ -68,7 +67,7 @@ impl ModelFailureRule {
         Millis::seconds(900)
     }
 
-    /// The rules of a policy that says nothing about it.
+    /// The default rules.
     #[must_use]
     pub fn usual() -> Vec<Self> {
         let rule = |id: &'static str, codes: &[&str], reason: &str| Self {
@@ -97,7 +96,7 @@ impl ModelFailureRule {
         ]
     }
 
-    /// Whether it speaks of a fault.
+    /// Whether it covers a fault.
     #[must_use]
     pub fn covers(&self, fault: &Fault) -> bool {
         (self.classes.is_empty() || self.classes.contains(&fault.class))
@@ -110,7 +109,7 @@ impl ModelFailureRule {
 pub struct AskAgain {
     /// Not before this.
     pub at: Timestamp,
-    /// How many requests in a row have failed.
+    /// The number of consecutive failures.
     pub failures: u32,
     pub decision: Decision,
 }

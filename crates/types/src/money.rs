@@ -1,4 +1,4 @@
-//! What work costs: tokens, money, calls, time. Sums never overflow, remainders never go below nothing.
+//! The cost of work: tokens, money, calls, time. Sums never overflow, remainders never go below zero.
 
 use std::fmt;
 
@@ -88,7 +88,7 @@ pub struct Usage {
     pub cache_read: u64,
     #[serde(skip_serializing_if = "is_zero")]
     pub cache_write: u64,
-    /// How many of them no provider counted, because the call was cut off.
+    /// How many of them are estimates, because the call was cut off.
     #[serde(skip_serializing_if = "is_zero")]
     pub estimated: u64,
 }
@@ -117,7 +117,7 @@ impl Usage {
     }
 }
 
-/// What may be spent. A limit that is not named does not bind.
+/// Spending limits. A missing limit does not bind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
@@ -131,7 +131,7 @@ pub struct Budget {
     pub time_ms: Option<Millis>,
 }
 
-/// What was spent, or is set aside for a call that has not come back yet.
+/// An amount that was spent, or is reserved for a call in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spend {
@@ -160,7 +160,7 @@ impl Spend {
     }
 }
 
-/// What a call used although no reply came of it.
+/// The usage of a call without a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
     pub usage: Usage,
@@ -172,7 +172,7 @@ pub struct Used {
 }
 
 impl Used {
-    /// The tokens, with how many of them are estimated.
+    /// The tokens, with the estimated part marked.
     #[must_use]
     pub fn marked(self) -> Usage {
         match self.estimated && self.usage.estimated == 0 {
@@ -181,7 +181,7 @@ impl Used {
         }
     }
 
-    /// What two calls used together. A cost that is not known is not added.
+    /// The usage of two calls together. An unknown cost is not added.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let cost = match (self.cost, other.cost) {

@@ -1,18 +1,18 @@
-//! What a model is offered and how it is to answer: tools and their choice, effort, form of the output, sampling. All
-//! options have a default that leaves the choice to the provider.
+//! Model options: tools and their choice, effort, output format, sampling. Every option defaults to the provider's own
+//! choice.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Fault, FaultClass};
 
-/// What may be asked of a model beside the conversation itself.
+/// The options of a model request besides the conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelOptions {
     #[serde(skip_serializing_if = "ToolChoice::is_auto")]
     pub tool_choice: ToolChoice,
-    /// Whether several calls may come in one reply; the provider's own default when not named.
+    /// Whether a reply may have several calls; the provider's default if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,10 +32,10 @@ pub struct ModelOptions {
     pub stop_at: Vec<String>,
     #[serde(skip_serializing_if = "Caching::is_on")]
     pub caching: Caching,
-    /// Keys of the provider's own, put into the request as they are; they win over what we would write.
+    /// The provider's own keys, put into the request as is; they override ours.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub native: Map<String, Value>,
-    /// Names of features that the provider calls beta.
+    /// Names of the provider's beta features.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beta: Vec<String>,
 }
@@ -46,7 +46,7 @@ impl ModelOptions {
         *self == Self::default()
     }
 
-    /// Refuses numbers that no provider takes.
+    /// Refuses values that no provider accepts.
     pub fn check(&self) -> Result<(), Fault> {
         let refuse = |what: String| Err(Fault::new(FaultClass::Bug, "model.invalid_request", what));
         match (self.temperature, self.top_p) {
@@ -68,7 +68,7 @@ pub enum ToolChoice {
     #[default]
     Auto,
     None,
-    /// Some tool, whichever.
+    /// Any tool.
     Required,
     Named(String),
 }
@@ -80,7 +80,7 @@ impl ToolChoice {
     }
 }
 
-/// How much a model is to think.
+/// How much a model should think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
@@ -110,7 +110,7 @@ impl Effort {
     }
 }
 
-/// The reply is to be JSON of this form.
+/// The JSON Schema of the reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputSchema {
@@ -118,7 +118,7 @@ pub struct OutputSchema {
     pub schema: Value,
 }
 
-/// Whether the provider is asked to keep the stable part of a conversation.
+/// Whether the provider should cache the stable part of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caching {
@@ -134,7 +134,7 @@ impl Caching {
     }
 }
 
-/// A tool as a model is told of it.
+/// A tool as offered to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub name: String,

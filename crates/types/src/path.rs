@@ -1,12 +1,12 @@
-//! Paths inside a workspace, and the scope that a task may write to. Text only: nothing here looks at a disk,
-//! so a path that is fine here may still be a link that leads elsewhere; that is the sandbox's matter.
+//! Paths inside a workspace, and the scope that a task may write to. Text only: nothing here looks at a disk, so a
+//! valid path may still be a link that leads elsewhere; the sandbox handles that.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A relative path without `..`, in plain form (`src/a.rs`); the workspace itself is `.`.
+/// A relative path without `..`, in normal form (`src/a.rs`); the workspace itself is `.`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkPath(String);
 
@@ -43,7 +43,7 @@ impl WorkPath {
         self.0 == "."
     }
 
-    /// The names along the path; none for the workspace itself.
+    /// The components of the path; none for the workspace itself.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|name| *name != ".")
     }
@@ -94,8 +94,8 @@ impl<'de> Deserialize<'de> for WorkPath {
     }
 }
 
-/// One place that a task may write to: a file (`src/a.rs`), or a folder with all below it (`src/`, or `./` for
-/// everything). No patterns, so that whether two tasks can collide is always known.
+/// A path that a task may write to: a file (`src/a.rs`), or a folder with all below it (`src/`, or `./` for
+/// everything). No patterns, so that it is always known whether two tasks collide.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Artifact {
     pub path: WorkPath,
@@ -153,7 +153,7 @@ impl<'de> Deserialize<'de> for Artifact {
     }
 }
 
-/// Where a task may write: its artifacts. An empty scope may write nowhere.
+/// The write scope of a task: its artifacts. An empty scope allows no writes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scope(pub Vec<Artifact>);
@@ -164,7 +164,7 @@ impl Scope {
         self.0.iter().any(|artifact| artifact.covers(path))
     }
 
-    /// Whether all that an artifact stands for is inside.
+    /// Whether an artifact lies inside as a whole.
     #[must_use]
     pub fn covers(&self, artifact: &Artifact) -> bool {
         let whole = |mine: &Artifact| mine.whole_folder || !artifact.whole_folder;

@@ -1,12 +1,12 @@
-//! Permissions as data: which calls may be made, which a person is asked about, which never. What a rule means is
-//! decided in the engine's `permit`; here is only its shape.
+//! Permissions as data: which calls are allowed, asked about, or denied. Only the shape; `permit` in the rules says
+//! what it means.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Access, RuleId, Sensitive};
 
-/// Whether a call, or a part of a command, may be made. Everything that is named must hold; the first rule that
-/// matches decides. A rule without `commands` and `does` speaks of calls as a whole, and so of every part of a command.
+/// Whether a call, or a part of a command, is permitted. All named conditions must hold; the first matching rule
+/// decides. A rule without `commands` and `does` covers whole calls, and so every part of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermitRule {
@@ -21,20 +21,20 @@ pub struct PermitRule {
     /// Every path of the call is inside the task's scope, or one is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_scope: Option<bool>,
-    /// A path of the call is one of these, and not a file that the scope names itself. Commands are not judged by it: what
-    /// they may touch is held by the sandbox.
+    /// A path of the call is one of these, and not a file that the scope names itself. Does not apply to commands: the
+    /// sandbox limits what they touch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<Sensitive>,
-    /// The part of the command has the words of one of these patterns.
+    /// The part of the command matches one of these patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// The part of the command does one of these.
+    /// The part of the command has one of these risks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub does: Vec<Deed>,
-    /// Command lines that the rule must speak of; checked when the policy is loaded.
+    /// Command lines that the rule must match; checked when the policy is loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
-    /// And those that it must not speak of.
+    /// Command lines that it must not match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_matches: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub struct PermitRule {
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
     Allow,
-    /// A person is asked; where nobody can be, it is the same as `deny`.
+    /// A person is asked; the same as `deny` if that is impossible.
     Ask,
     Deny,
 }
@@ -60,36 +60,36 @@ impl Permission {
     }
 }
 
-/// What a part of a command line does, beside being called what it is called.
+/// A command risk: what a part of a command line does, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
-    /// What it runs is known only when it runs, or the line could not be read with certainty.
+    /// What it runs is known only at run time, or the line could not be parsed with certainty.
     Opaque,
     /// It writes to a file by a redirection.
     Redirects,
-    /// It writes, deletes or changes something that is certainly outside the workspace.
+    /// It writes, deletes or changes something certainly outside the workspace.
     WritesOutside,
     /// It writes to a device, such as a disk.
     WritesDevice,
-    /// It sets a variable by which programs are made to load or run something else.
+    /// It sets a variable that makes programs load or run something else.
     SetsVariable,
     /// Its arguments make an otherwise harmless program write or run something.
     SideDoor,
     /// It runs code that these rules cannot read: a script, or text for an interpreter.
     RunsCode,
-    /// A shell takes its commands from another program.
+    /// A shell reads its commands from another program.
     PipeToShell,
-    /// A shell or interpreter takes its commands from the network.
+    /// A shell or interpreter reads its commands from the network.
     NetworkToShell,
     /// It opens a connection by a redirection.
     Connects,
-    /// A function that starts itself again in the background, without end.
+    /// A function that starts itself in the background, without end.
     ForkBomb,
 }
 
 impl Deed {
-    /// What it is, in a sentence that starts with the command.
+    /// A description, as a sentence that starts with the command.
     #[must_use]
     pub const fn says(self) -> &'static str {
         match self {

@@ -1,5 +1,4 @@
-//! What is wanted and how it is cut into tasks: requests and plans, as people and planners write them;
-//! whether a plan makes sense is judged in the engine.
+//! Requests and plans, as people and planners write them; the engine validates plans.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,63 +7,63 @@ use crate::{
     RunId, Scope, Spec, Strategy, TaskId, TaskPriority, Totals, WorkPath,
 };
 
-/// What came in.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     pub text: String,
-    /// The requester's own name for it, if there is one.
+    /// The requester's own id for it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The operator's own word on what sort of request it is; it wins over any rule.
+    /// The operator's classification of the request; it overrides any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// Why it shall be done although the rules refuse it or ask about it.
+    /// Why it should be done although the rules refuse it or ask about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insist: Option<String>,
-    /// What sort of project it is, in the requester's own word; it wins over what the text suggests.
+    /// The kind of project, as named by the requester; it overrides what the text suggests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_type: Option<String>,
-    /// The documents that may be chosen from, by reference; all of the repository's, if nothing is said.
+    /// The documents to select from, by reference; `None`: all of the repository's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registry: Option<Vec<WorkPath>>,
-    /// What came with the text.
+    /// Attachments of the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     #[serde(default)]
     pub budget: Budget,
-    /// The model for every role that names none of its own.
+    /// The model for every role without its own.
     pub model: ModelRef,
-    /// The checks that decide; if none are given, those found in the repository.
+    /// The deciding checks; if empty, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// Criteria of the spec that no command can show: a person says that they hold.
+    /// Criteria of the spec that no command can show: a person confirms them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
-    /// The spec that it comes from; only an approved one is worked on.
+    /// Its spec; only an approved one is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Box<Spec>>,
-    /// How the plan comes about, and how far the run goes.
+    /// How the plan is made, and how far the run goes.
     #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
     pub planning: Planning,
-    /// The run that this one was forked from, if it was.
+    /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Box<Forked>>,
-    /// Files that are written for the person when the run is over or left, whoever drives it then.
+    /// Files written for the person when the run is over or left, by any driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Box<Outputs>>,
 }
 
-/// The place in another log up to which a log is a copy of it.
+/// The line of another log up to which a log is a copy of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forked {
     pub run: RunId,
-    /// The last line that was copied, and its hash.
+    /// The last copied line, and its hash.
     pub seq: u64,
     pub head: Digest,
 }
 
-/// Where results are written. A relative path is meant from the repository.
+/// Paths for results. A relative path starts at the repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outputs {
@@ -76,14 +75,14 @@ pub struct Outputs {
     pub spec: Option<String>,
 }
 
-/// What is asked of a run beside the goal, about its plan.
+/// Planning options of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Planning {
-    /// A plan that was given; no planner is asked.
+    /// A given plan; no planner is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Box<Plan>>,
-    /// The run ends when the plan is there.
+    /// The run ends with the plan.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub only: bool,
     /// A person is asked before the plan is carried out.
@@ -129,14 +128,14 @@ impl Request {
     }
 }
 
-/// Something that came with a request: the text of a file, the address of a page, or a picture. A page is only
-/// named, never fetched.
+/// An attachment of a request: the text of a file, the address of a page, or an image. A page is only named, never
+/// fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
     #[serde(rename = "type")]
     pub kind: AttachmentKind,
-    /// The text of a file, an address, or a picture in base64.
+    /// The text of a file, an address, or an image in base64.
     pub content: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
@@ -150,10 +149,10 @@ pub enum AttachmentKind {
     Image,
 }
 
-/// What the repository looked like when the request came in.
+/// The repository when the request arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Survey {
-    /// The name of the repository's folder; in logs of earlier versions, where it was on that machine.
+    /// The name of the repository's folder; in logs of earlier versions, its path.
     pub repository: String,
     pub base: CommitId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,13 +160,13 @@ pub struct Survey {
     /// Tracked files, sorted, the first few hundred of them.
     pub files: Vec<WorkPath>,
     pub file_count: u64,
-    /// Documents that the context rules may hand to agents.
+    /// Documents that the context rules may select for agents.
     pub documents: Vec<Document>,
-    /// Checks that the repository's own files suggest.
+    /// Checks suggested by the repository's own files.
     pub checks: Vec<Check>,
 }
 
-/// A text that agents may be given.
+/// A document for agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     pub path: WorkPath,
@@ -204,24 +203,24 @@ pub struct Task {
     pub title: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// How one will see that it is done.
+    /// Its acceptance criteria.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acceptance: Vec<String>,
-    /// Where it may write.
+    /// The paths it may write.
     pub artifacts: Vec<Artifact>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<TaskId>,
     #[serde(default = "Task::default_role")]
     pub role: RoleId,
-    /// Checks of its own; if none are given, the request's.
+    /// Its own checks; if empty, the request's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// What the planner thinks it will take.
+    /// The planner's estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_seconds: Option<u64>,
-    /// Why it is a task of its own.
+    /// Why it is a separate task.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rationale: String,
     #[serde(default, skip_serializing_if = "TaskPriority::is_medium")]
@@ -231,7 +230,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task with nothing but its id, title and places to write.
+    /// A task with only its id, title and artifacts.
     #[must_use]
     pub fn new(id: TaskId, title: impl Into<String>, artifacts: Vec<Artifact>) -> Self {
         Self {

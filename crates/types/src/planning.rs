@@ -1,12 +1,12 @@
-//! What a plan says beside its tasks: phases, risks, totals; and what it looks like as a planner or a person hands it in.
-//! Numbers in it that code computes are written over, whatever was handed in.
+//! The parts of a plan besides its tasks: phases, risks, totals; and the format of a submitted plan. Numbers that code
+//! computes are overwritten.
 
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{YEAR, artifact, id, money};
 use crate::{Field, Millis, Money, RoleKind, Severity, Shape, TaskId, TaskKind};
 
-/// What a policy says about plans.
+/// The part of a policy on plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanPolicy {
@@ -22,7 +22,7 @@ pub enum PlanApproval {
     Ask,
 }
 
-/// How soon a task should be started, where there is a choice.
+/// The urgency of a task, among those that could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskPriority {
@@ -51,7 +51,7 @@ impl TaskPriority {
     }
 }
 
-/// The planner's own phases. All of them are inside the run's phase of execution.
+/// The planner's own phases, all inside the run's execution phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanPhase {
@@ -73,7 +73,7 @@ impl PlanPhase {
     }
 }
 
-/// One of the planner's phases, with what must be true at its end.
+/// One of the planner's phases, with its exit criteria.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseOfPlan {
@@ -82,7 +82,7 @@ pub struct PhaseOfPlan {
     pub criteria: Vec<String>,
 }
 
-/// Something that may go wrong.
+/// A possible problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
@@ -94,18 +94,18 @@ pub struct Risk {
     pub probability: Option<Probability>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impact: Option<Impact>,
-    /// What is done about it; nothing, if nothing is said.
+    /// Its mitigation; empty, if none is given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mitigation: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub owner: String,
-    /// The tasks that deal with it.
+    /// The tasks that address it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
 }
 
 impl Risk {
-    /// Whether the plan says that something is done about it.
+    /// Whether the plan names a mitigation.
     #[must_use]
     pub fn is_mitigated(&self) -> bool {
         !self.mitigation.trim().is_empty()
@@ -128,7 +128,7 @@ pub enum Impact {
     Minor,
 }
 
-/// In which order a plan is best gone through; advice for people, chosen by code.
+/// The recommended order of a plan; advice for people, chosen by code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
@@ -148,23 +148,23 @@ impl Strategy {
     }
 }
 
-/// What a plan is expected to take, with the reserve on top of the estimates.
+/// The expected cost of a plan, with the reserve on top of the estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Totals {
     pub tasks: u64,
     pub tokens: u64,
-    /// On the clock, with as many tasks at once as are allowed.
+    /// Elapsed time, with as many concurrent tasks as allowed.
     pub time_ms: Millis,
-    /// At the price of what was spent until the plan was made; not there if nothing was.
+    /// At the average price before the plan was made; `None` if nothing was spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// The longest chain of tasks that wait for each other.
+    /// The longest chain of dependent tasks.
     pub longest_chain: u64,
 }
 
 const MANY: usize = 1_000;
-/// Whether a plan has too many tasks is for the policy to say.
+/// A format limit only; the policy decides whether a plan has too many tasks.
 const MOST_TASKS: usize = 100_000;
 static TITLE: Shape = Shape::Text(500);
 static NOTE: Shape = Shape::Blank(500);
@@ -179,7 +179,7 @@ static SEVERITY: Shape = Shape::Word(&["critical", "high", "medium", "low"], &[]
 static PHASE: Shape =
     Shape::Word(&["initialization", "development", "validation", "documentation"], &[]);
 
-/// A plan as it is handed in.
+/// A submitted plan.
 pub static PLAN_FORMAT: Shape = Shape::Map(&[
     Field::may("summary", &LONG, "the plan in a few sentences"),
     Field::needed(

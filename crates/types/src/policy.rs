@@ -1,5 +1,5 @@
-//! Policy as data: ordered rules, roles, limits, as people write them in TOML. Unknown keys are refused.
-//! Only the shape is checked here; that each rule holds for its own examples is checked in the engine.
+//! Policy as data: ordered rules, roles, limits, as people write them in TOML. Unknown keys are refused. Only the shape
+//! is checked here; the engine checks each rule against its examples.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     WorkspacePolicy,
 };
 
-/// A whole policy. Rules are ordered; the first that matches wins.
+/// A whole policy. Rules are ordered; the first match wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
@@ -23,59 +23,59 @@ pub struct Policy {
     /// the words, where `a_b` is one word after the other.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "word_lists")]
     pub words: BTreeMap<String, Vec<String>>,
-    /// The sorts of projects that are taken on, with what a request of each is expected to take.
+    /// The accepted kinds of projects, with the expected cost of a request of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub project_types: Vec<ProjectType>,
     pub admission: Vec<AdmissionRule>,
-    /// Whether whoever started a run may insist on a request that the rules refuse or ask about.
+    /// Whether the requester may override the rules that refuse or ask about a request.
     #[serde(default = "AdmissionRule::yes", skip_serializing_if = "Clone::clone")]
     pub insist: bool,
     pub routing: Vec<RouteRule>,
     pub context: Vec<ContextRule>,
     pub roles: BTreeMap<RoleId, Role>,
-    /// Tool profiles of the policy's own, by name.
+    /// The policy's own tool profiles, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, ToolProfile>,
     pub permissions: Vec<PermitRule>,
-    /// What holds for a part of a command that no permission speaks of.
+    /// The permission for a part of a command that no rule covers.
     #[serde(default = "Policy::strictest")]
     pub default: Permission,
-    /// Nobody can be asked: what would be asked is denied.
+    /// No person can be asked: `ask` means `deny`.
     #[serde(default)]
     pub headless: bool,
-    /// Nobody watches: a model that is away is waited for longer.
+    /// No person watches: an unavailable model is retried for longer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
-    /// Only models on this machine are asked.
+    /// Only models on this machine are used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
     pub failures: Vec<FailureRule>,
-    /// When a model that did not reply is asked again, before its conversation has failed.
+    /// When a failed model request is retried, before its session fails.
     #[serde(default = "ModelFailureRule::usual")]
     pub model_failures: Vec<ModelFailureRule>,
-    /// When a role that fails again and again is left alone for a while.
+    /// When a role that fails repeatedly is paused.
     #[serde(default)]
     pub breaker: RoleBreaker,
-    /// How long a person is waited for.
+    /// How long to wait for a person.
     #[serde(default)]
     pub questions: QuestionPolicy,
     pub gates: Vec<GateRule>,
-    /// What holds for plans.
+    /// The rules on plans.
     #[serde(default)]
     pub plan: PlanPolicy,
-    /// How commands are held.
+    /// The isolation of commands.
     #[serde(default)]
     pub sandbox: SandboxPolicy,
-    /// How a fresh checkout is made ready.
+    /// How a fresh checkout is prepared.
     #[serde(default, skip_serializing_if = "WorkspacePolicy::is_default")]
     pub workspace: WorkspacePolicy,
-    /// What a run may spend, how it is shared out, and what is done when it is spent.
+    /// The limits of a run, its shares, and what happens when they are reached.
     #[serde(default)]
     pub budget: RunBudget,
-    /// The checks that decide, unless the request names others; if there are none, those found in the repository.
+    /// The deciding checks, unless the request names others; if empty, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// What is looked for in changes.
+    /// The findings to look for in changes.
     #[serde(default)]
     pub verify: VerifyPolicy,
     #[serde(default)]
@@ -85,16 +85,16 @@ pub struct Policy {
     pub tools: ToolPolicy,
     #[serde(default)]
     pub session: SessionPolicy,
-    /// How replies are read that are JSON.
+    /// How JSON replies are read.
     #[serde(default)]
     pub contracts: Contracts,
-    /// Who looks at a result after its checks.
+    /// Which role reviews a result after its checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewPolicy>,
     /// The role that is asked for its opinion of a request before anything is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adviser: Option<AdviserPolicy>,
-    /// Whether an Intent Spec stands between the request and the work.
+    /// Whether an Intent Spec comes between the request and the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<IntentPolicy>,
 }
@@ -123,34 +123,34 @@ impl Policy {
     }
 }
 
-/// What an agent is for.
+/// A role of agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
-    /// What it is told; `@name.md` in a file stands for the text of that prompt.
+    /// Its prompt; `@name.md` in a file stands for the text of that prompt.
     pub prompt: String,
     pub tools: Vec<String>,
-    /// The tool profile: a family's, `basic`, or one of `[profiles]`; its model's own family if nothing is said.
+    /// The tool profile: a family's, `basic`, or one of `[profiles]`; by default its model's family.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     pub max_turns: u32,
-    /// The longest reply; what the model itself can say at once, if nothing is said.
+    /// The longest reply; by default the model's own maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u64>,
     /// The most that one attempt in this role may spend.
     #[serde(default)]
     pub budget: Budget,
-    /// What it answers with, if it does not hand its result in with a tool.
+    /// Its reply contract, if it does not submit with a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<ReplyRule>,
-    /// What it may use; everything that its tools need, if nothing is said.
+    /// Its resources; by default everything that its tools need.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Manifest>,
 }
 
-/// What is done about a class of failure.
+/// The remedy for a class of failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureRule {
@@ -163,24 +163,24 @@ pub struct FailureRule {
     pub codes: Vec<String>,
     pub action: Remedy,
     pub reason: String,
-    /// How many attempts at a task may end this way before it is given up.
+    /// How many attempts at a task may end this way before it is abandoned.
     #[serde(default = "FailureRule::once")]
     pub max_executions: u32,
-    /// After so many attempts that were told what was wrong, the next one is fresh; never if nothing is said.
+    /// After this many attempts with feedback, the next one is fresh; never by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_after: Option<u32>,
-    /// How long before the next attempt; it doubles each time, up to a minute.
+    /// The delay before the next attempt; it doubles each time, up to a minute.
     #[serde(default)]
     pub backoff_ms: Millis,
-    /// What is done when there is no execution left.
+    /// The remedy when no execution is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<Remedy>,
-    /// Who tries it instead, if the action is an alternative.
+    /// The role that tries instead, if the action is an alternative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
-    /// What a person is told it is, when one is asked.
+    /// The kind of escalation shown to a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Escalation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,7 +193,7 @@ impl FailureRule {
     }
 }
 
-/// So many failures of one role in a row, and it is left alone so long; then one attempt may try.
+/// After this many consecutive failures a role is paused for this long; then one attempt may try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoleBreaker {
@@ -210,11 +210,11 @@ impl Default for RoleBreaker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remedy {
-    /// A new attempt that knows nothing of the failed one.
+    /// A new attempt without knowledge of the failed one.
     RetryFresh,
-    /// A new attempt that starts from the failed one's files and is told what was wrong.
+    /// A new attempt that starts from the failed one's files, with feedback.
     RetryWithFeedback,
-    /// A new attempt that knows nothing of the failed one, by another role or with another model.
+    /// A new attempt without knowledge of the failed one, by another role or with another model.
     Alternative,
     /// A person decides.
     Ask,
@@ -227,15 +227,15 @@ pub enum Remedy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// How many tasks may run at once.
+    /// The most tasks that run concurrently.
     pub parallel_tasks: usize,
     pub max_tasks: usize,
     pub check_timeout_ms: Millis,
     /// The share of the budget, in percent, at which a person is warned.
     pub warn_at_percent: u64,
-    /// The most characters of an output that a model is shown, of tools that have no limit of their own.
+    /// The most characters of an output sent to a model, for tools without their own limit.
     pub output_chars: usize,
-    /// The most characters of a check's output that is kept with its event and handed to the next attempt.
+    /// The most characters of a check's output kept with its event and passed to the next attempt.
     pub report_chars: usize,
     /// The largest registry of documents that an agent may be given whole.
     #[serde(default = "Limits::few")]
@@ -247,11 +247,11 @@ impl Limits {
         2
     }
 }
-/// How long a question is waited for, and what holds then.
+/// How long a question stays open, and what happens then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionPolicy {
-    /// For ever, if nothing is said.
+    /// Forever by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expire_after_ms: Option<Millis>,
     #[serde(default)]
@@ -261,7 +261,7 @@ pub struct QuestionPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExpiry {
-    /// The question's own default is its answer; the run ends if it has none.
+    /// The question's own default is its answer; without one the run ends.
     #[default]
     Default,
     /// The run ends.

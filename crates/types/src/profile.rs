@@ -1,5 +1,5 @@
-//! Tool profiles: under which names and arguments a role is offered its tools, and what goes with that. Which tools there
-//! are and what they do is not said here.
+//! Tool profiles: the names and arguments under which a role is offered its tools, with related settings. The tools
+//! themselves are defined elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Family, Millis, ModelRef};
 
-/// The part `[profiles.NAME]` of a policy. What it leaves out is as in the family that it is like.
+/// The part `[profiles.NAME]` of a policy. Omitted keys are those of the base family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolProfile {
     /// The family whose tools, wording and documents it starts from.
     #[serde(default = "ToolProfile::portable")]
     pub like: Family,
-    /// What tools are called, by their plain names: `shell = "shell_exec"`.
+    /// The names of tools, by their base names: `shell = "shell_exec"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub names: BTreeMap<String, String>,
-    /// What arguments are called, by the plain names of the tool and of the argument.
+    /// The names of arguments, by the base names of the tool and the argument.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, BTreeMap<String, String>>,
-    /// How long a command has when neither the model nor `[tools]` says.
+    /// The timeout of a command when neither the model nor `[tools]` sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_timeout_ms: Option<Millis>,
     /// The model of its roles, unless a role names another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
-    /// Whether calls of one reply that only look run at the same time.
+    /// Whether read-only calls of one reply run concurrently.
     #[serde(default = "ToolProfile::yes")]
     pub parallel_calls: bool,
-    /// Files of the project that go into its prompts, beside AGENTS.md and the family's own.
+    /// Files of the project that go into its prompts, besides AGENTS.md and the family's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documents: Vec<String>,
 }
 
 impl ToolProfile {
-    /// The name of the profile with the six tools of document 000, which ships with the product.
+    /// The name of the shipped profile with the six tools of document 000.
     pub const BASIC: &'static str = "basic";
 
     /// A family's own profile.
@@ -52,7 +52,7 @@ impl ToolProfile {
         }
     }
 
-    /// `shell_exec`, `file_read` and `file_write`; the other tools keep their plain names.
+    /// `shell_exec`, `file_read` and `file_write`; the other tools keep their base names.
     #[must_use]
     pub fn basic() -> Self {
         let renamed = |from: &str, to: &str| (from.to_owned(), to.to_owned());
@@ -73,7 +73,7 @@ impl ToolProfile {
         }
     }
 
-    /// A profile that ships with the product: a family's own, or `basic`.
+    /// A shipped profile: a family's own, or `basic`.
     #[must_use]
     pub fn shipped(name: &str) -> Option<Self> {
         if name == Self::BASIC {
@@ -82,7 +82,7 @@ impl ToolProfile {
         Family::ALL.into_iter().find(|family| family.as_str() == name).map(Self::of)
     }
 
-    /// The names of the profiles that ship with the product.
+    /// The names of the shipped profiles.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
         Family::ALL.into_iter().map(Family::as_str).chain([Self::BASIC])
     }

@@ -1,4 +1,4 @@
-//! Questions: what a person is asked, how it may be answered, what holds if nobody does, and what was said.
+//! Questions: their subject, possible answers, default, and the answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::{
     WorkPath,
 };
 
-/// An attempt cannot go on before this is answered.
+/// A question that blocks an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
     /// The question's number in its attempt, counted from 0.
@@ -16,37 +16,37 @@ pub struct Asking {
     pub decision: Decision,
     /// The files that it is about, as they were when it was asked.
     pub files: Vec<FileState>,
-    /// How it may be answered; in any words, if nothing is said.
+    /// How it may be answered; `None`: in any words.
     pub terms: Option<Box<Terms>>,
 }
 
-/// What a question is, how it may be answered, and what holds if nobody answers it.
+/// The kind of a question, its possible answers, and its default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     pub kind: QuestionKind,
     pub severity: Severity,
-    /// What sort of trouble it is, if it is an escalation.
+    /// The kind of trouble, if it is an escalation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Escalation>,
-    /// What waits for the answer; the request itself, if nothing is said.
+    /// What waits for the answer; `None`: the request itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
-    /// The answers to choose from; in any words, if there are none.
+    /// The answers to choose from; empty: any words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Choice>,
-    /// Whether other words than those of the choices are an answer too.
+    /// Whether words other than the choices are accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub free: bool,
-    /// The answer that counts if nobody gives one.
+    /// The answer after expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// When it is no longer waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// What would be added to the budget.
+    /// The amount that would be added to the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<Budget>,
-    /// Everything that whoever decides needs to know.
+    /// Everything that the deciding person needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Box<Package>>,
 }
@@ -55,11 +55,11 @@ pub struct Terms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// Something is not clear.
+    /// Something is unclear.
     Clarification,
-    /// A rule wants a yes first.
+    /// A rule requires approval.
     Approval,
-    /// Something went wrong that no rule may settle alone.
+    /// A failure that no rule may settle alone.
     Escalation,
 }
 
@@ -80,7 +80,7 @@ pub enum Severity {
     Low,
     Medium,
     High,
-    /// As long as it is open, no gate is passed.
+    /// While it is open, no gate is passed.
     Critical,
 }
 
@@ -96,21 +96,21 @@ impl Severity {
     }
 }
 
-/// The sorts of trouble that a person is told of.
+/// The kinds of trouble reported to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Escalation {
-    /// The work cannot go on by itself.
+    /// The work cannot continue by itself.
     TechnicalBlocker,
-    /// What may be spent is spent.
+    /// The budget is spent.
     ResourceExhaustion,
-    /// It is not clear what is wanted.
+    /// The goal is unclear.
     ClarificationNeeded,
-    /// What was made is not good enough, or broke a rule.
+    /// The result is not good enough, or broke a rule.
     QualityFailure,
-    /// It would be dangerous to go on.
+    /// Continuing would be dangerous.
     SafetyConcern,
-    /// Nobody has said what to do about it.
+    /// No rule covers it.
     Unknown,
 }
 
@@ -128,7 +128,7 @@ impl Escalation {
     }
 }
 
-/// What waits for an answer.
+/// The subject that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
@@ -139,14 +139,14 @@ pub enum About {
     Baseline(Option<u32>),
 }
 
-/// One of the answers that a question offers.
+/// An offered answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// One word, by which it is chosen.
+    /// One word that selects it.
     pub id: String,
-    /// What follows from it.
+    /// Its consequence.
     pub says: String,
-    /// Whether something may be said with it.
+    /// Whether text may follow it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub words: bool,
 }
@@ -157,44 +157,44 @@ impl Choice {
         Self { id: id.to_owned(), says: says.to_owned(), words: false }
     }
 
-    /// The same, with room for words of one's own.
+    /// The same, with optional text.
     #[must_use]
     pub fn with_words(self) -> Self {
         Self { words: true, ..self }
     }
 }
 
-/// What whoever decides about a failure is handed, cut to a length that can be read.
+/// The context of a failure for the person who decides, truncated to a readable length.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
     pub attempt: AttemptId,
-    /// What the agent was told to do.
+    /// The agent's instructions.
     pub input: String,
     /// The documents that it was given.
     pub documents: Vec<WorkPath>,
-    /// What it handed in.
+    /// Its submission.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitId>,
     #[serde(default)]
     pub changes: Changes,
-    /// What is wrong with it.
+    /// The problem.
     pub fault: Fault,
-    /// What the checks that did not pass had to say.
+    /// The output of failed checks.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
 }
 
-/// An answer that was understood: the choice, and what was said with it.
+/// A parsed answer: the choice, and the text with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// Nothing if it is an answer in words of one's own.
+    /// `None` for an answer in free text.
     pub choice: Option<String>,
     pub words: String,
 }
 
-/// What was said is not one of the answers that the question offers.
+/// An answer that the question does not offer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{said:?} is not an answer to this question; choose one of: {known}")]
 pub struct NotAChoice {
@@ -220,7 +220,7 @@ impl Terms {
         }
     }
 
-    /// Something went wrong, and one of the choices must be taken; the default is the last resort.
+    /// An escalation with choices; the default is the last resort.
     #[must_use]
     pub fn escalation(
         escalation: Escalation,
@@ -239,8 +239,7 @@ impl Terms {
         }
     }
 
-    /// Reads an answer: the id of a choice, the beginning of one, or its number counted from 1, and then what is said
-    /// with it.
+    /// Reads an answer: the id of a choice, a prefix of one, or its number counted from 1, followed by text.
     pub fn choose(&self, text: &str) -> Result<Chosen, NotAChoice> {
         let said = text.trim();
         let (first, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
@@ -270,7 +269,7 @@ impl Terms {
         begun.next().filter(|_| begun.next().is_none())
     }
 
-    /// What is said with a choice about the budget is a number of tokens, and nothing else.
+    /// The text with a choice about the budget must be a number of tokens.
     fn wants_tokens(&self) -> bool {
         self.about == Some(About::Budget)
     }
@@ -281,7 +280,7 @@ impl Terms {
         self.choices.iter().map(|choice| self.written(choice)).collect::<Vec<_>>().join(", ")
     }
 
-    /// How a choice is written, with what may follow it.
+    /// A choice as it is typed, with what may follow it.
     #[must_use]
     pub fn written(&self, choice: &Choice) -> String {
         let words = if self.wants_tokens() { "tokens" } else { "words" };
@@ -303,7 +302,7 @@ pub fn tokens_in(words: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit).filter(|_| nothing_else)
 }
 
-/// What a person said to a question.
+/// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     pub by: String,
@@ -311,10 +310,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Who answers if nobody else does.
+    /// The author of default answers.
     pub const POLICY: &str = "policy";
 
-    /// Whether it is a yes. Anything that is not clearly one is a no.
+    /// Whether it is a yes. Anything unclear is a no.
     #[must_use]
     pub fn allows(&self) -> bool {
         let word = self.text.trim().trim_end_matches(['.', '!']).to_lowercase();

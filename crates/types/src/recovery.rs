@@ -1,21 +1,21 @@
-//! What became of a tool call that a crash cut off, where that is known for certain.
+//! The outcome of a tool call that a crash cut off, if known for certain.
 
 use serde::{Deserialize, Serialize};
 
-/// How the changes of a call that was cut off stand now.
+/// The state of a cut-off call's changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovered {
-    /// All of them are made.
+    /// All are made.
     Finished,
-    /// None of them is.
+    /// None is made.
     Undone,
 }
 
 impl Recovered {
     pub const ALL: [Self; 2] = [Self::Finished, Self::Undone];
 
-    /// What is known of a call that was cut off, for people.
+    /// The known outcome of a cut-off call, for people.
     #[must_use]
     pub const fn says(recovered: Option<Self>) -> &'static str {
         match recovered {
@@ -25,7 +25,7 @@ impl Recovered {
         }
     }
 
-    /// The word on the wire.
+    /// The serialized name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What the person gets: the report at the end, and the same facts while the run goes on.
+//! Reports for people: the final report, and the same facts during the run.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,24 +38,24 @@ impl Status {
     }
 }
 
-/// The word for a run that waits because something went wrong.
+/// The displayed status of a run that waits because of a failure.
 pub(crate) const ESCALATED: &str = "escalated";
 
 impl RunView {
-    /// The status as people are told it.
+    /// The displayed status.
     #[must_use]
     pub const fn status_word(&self) -> &'static str {
         if self.escalated { ESCALATED } else { self.status.as_str() }
     }
 }
 
-/// A run as every screen shows it. Computed from the state, stored nowhere.
+/// A run as screens show it. Computed from the state, stored nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunView {
     pub run: RunId,
     pub goal: String,
     pub status: Status,
-    /// It waits because something went wrong that only a person can decide about.
+    /// It waits for a person's decision about a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
     pub phase: Phase,
@@ -67,10 +67,10 @@ pub struct RunView {
     pub started: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
-    /// Why it was refused, or what ended it early.
+    /// Why it was refused, or ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Decision>,
-    /// What holds its commands, once that was tried.
+    /// The isolation of its commands, once probed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walls: Option<WallsView>,
     #[serde(default)]
@@ -89,28 +89,28 @@ pub struct RunView {
     pub budget: Budget,
     pub spent: Spend,
     pub usage: Usage,
-    /// What it is expected to take.
+    /// Its expected cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
-    /// What each part took, against what was expected of it.
+    /// The actual cost of each part, against the expected one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variance: Vec<Variance>,
-    /// What became of its result.
+    /// What happened to its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
     pub elapsed_ms: Millis,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// Of the tasks, those that are finished; 100 only when the run is done.
+    /// The share of finished tasks; 100 only when the run is done.
     pub percent: u64,
     pub phase: Phase,
-    /// The planner's own phase of what is under way, inside of execution.
+    /// The planner's own phase of the current work, inside execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_phase: Option<PlanPhase>,
-    /// The tasks in which something is going on.
+    /// The tasks in progress.
     pub current: Vec<TaskId>,
     pub total: u64,
     pub completed: u64,
@@ -118,15 +118,15 @@ pub struct Progress {
     pub skipped: u64,
     pub running: u64,
     pub waiting: u64,
-    /// Questions that nobody has answered yet.
+    /// The number of open questions.
     pub blockers: u64,
     pub elapsed_ms: Millis,
-    /// What is left, by the estimates and at the pace so far; not there if there is nothing to go by.
+    /// The remaining time, by the estimates and the pace so far; `None` without a basis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remaining_ms: Option<Millis>,
 }
 
-/// What holds a run's commands, and by which rule that is enough or not.
+/// The isolation of a run's commands, and the rule that accepted or refused it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WallsView {
     pub rung: IsolationLevel,
@@ -143,15 +143,15 @@ pub struct TaskView {
     pub checks: Vec<CheckView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitId>,
-    /// The last thing that went wrong.
+    /// The last failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// How far its result is proven, once that was weighed.
+    /// The evidence for its result, once determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<crate::Weighed>,
 }
 
-/// Where a task stands.
+/// The displayed stage of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStage {
@@ -161,7 +161,7 @@ pub enum TaskStage {
     Verified,
     Merging,
     Retrying,
-    /// A person has to say how it goes on.
+    /// A person has to decide how it continues.
     Asking,
     Finished,
     Failed,
@@ -189,10 +189,10 @@ impl TaskStage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckView {
     pub check: Check,
-    /// Not there while it runs.
+    /// `None` while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// It fails only in tests that failed before any change and are not about it.
+    /// It fails only in unrelated tests that already failed before any change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub excused: bool,
 }
@@ -204,7 +204,7 @@ pub struct GateView {
     pub decision: Decision,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Scorecard>,
-    /// What a person said leads to it being judged again: after a no-go, or because a task is mended that was finished.
+    /// A person's answer reopened it: after a no-go, or because a finished task is fixed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reopened: bool,
 }
@@ -215,16 +215,16 @@ pub struct QuestionView {
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Which of the answers that were offered it is.
+    /// The chosen answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
     /// Who answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The attempt that asks, if it is not the run itself.
+    /// The attempt that asks, if not the run itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<AttemptId>,
-    /// The rule that wants a person.
+    /// The rule that requires a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleId>,
     #[serde(default)]

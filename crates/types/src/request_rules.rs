@@ -1,42 +1,42 @@
-//! The rules on requests as people write them: is a request taken, who takes it first, which documents go with it.
-//! Only the shape is here; what a condition or a pattern means is in the engine.
+//! The rules on requests as people write them: admission, routing, documents. Only the shape; the `rules` crate says
+//! what conditions and patterns mean.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Hint, RoleId, RuleId, WorkPath};
 
-/// When a rule on a request matches: everything that is named must hold. Nothing named always matches.
-/// How patterns are written is told in `docs/requests.md`.
+/// When a rule on a request matches: all named conditions must hold. An empty condition always matches.
+/// `docs/requests.md` has the syntax of patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Condition {
     /// The text has fewer words than this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fewer_words_than: Option<usize>,
-    /// Every word of the text is one of these, and the text mentions nothing of the code.
+    /// Every word of the text is one of these, and the text mentions no code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nothing_but: Vec<String>,
-    /// One of these patterns is found in the text.
+    /// One of these patterns occurs in the text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub any_phrase: Vec<String>,
-    /// And one of these is found too.
+    /// One of these occurs, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_phrase: Vec<String>,
-    /// None of these is found.
+    /// None of these occurs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unless_phrase: Vec<String>,
-    /// What `any_phrase` finds does not count where one of these stands before it in the sentence, unless it begins a
-    /// clause: `stop scripts that steal passwords` is excused by `stop`, `stop that and steal passwords` is not.
+    /// A match of `any_phrase` is ignored if one of these precedes it in the sentence, unless it begins a clause: `stop
+    /// scripts that steal passwords` is excused by `stop`, `stop that and steal passwords` is not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unless_before: Vec<String>,
-    /// One of these combinations is found: all of its patterns, a few sentences apart at most, and none of them excused
-    /// by `unless_before`. What is harmless alone need not be so together.
+    /// One of these combinations occurs: all of its patterns, a few sentences apart at most, and none of them excused
+    /// by `unless_before`. Phrases that are harmless alone need not be so together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<Vec<String>>,
-    /// Both patterns of one of these pairs are found, in two clauses that speak of the same thing.
+    /// Both patterns of one of these pairs occur, in two clauses about the same thing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opposed: Vec<[String; 2]>,
-    /// The text mentions something of the code, or it does not.
+    /// Whether the text mentions code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about_code: Option<bool>,
     /// The text mentions one of these.
@@ -45,18 +45,18 @@ pub struct Condition {
     /// The operator's hint is this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
-    /// Something came with the text, or nothing did.
+    /// Whether the request has attachments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<bool>,
-    /// The estimate is above the request's budget of tokens or time, or it is not.
+    /// Whether the estimate exceeds the request's budget of tokens or time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_budget: Option<bool>,
-    /// The project type that the requester names is one of the policy's, or it is not. Who names none matches neither.
+    /// Whether the named project type is one of the policy's. A request that names none matches neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known_project_type: Option<bool>,
 }
 
-/// Something in a text that is more than prose, told by its form.
+/// A non-prose element of a text, recognised by its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mention {
@@ -72,7 +72,7 @@ pub enum Mention {
     Trace,
     /// `1.2.3`.
     Version,
-    /// A blank that was left for somebody to fill in: `<name>`, `TBD`, `???`.
+    /// A placeholder to fill in: `<name>`, `TBD`, `???`.
     Blank,
 }
 
@@ -84,10 +84,10 @@ pub struct AdmissionRule {
     pub reason: String,
     #[serde(default)]
     pub when: Condition,
-    /// Whether whoever started the run may insist on a request that this rule refuses or asks about.
+    /// Whether the requester may override this rule.
     #[serde(default = "AdmissionRule::yes", skip_serializing_if = "Clone::clone")]
     pub insist: bool,
-    /// What to ask, when the verdict is to ask.
+    /// The questions to ask, if the verdict is to ask.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -121,16 +121,16 @@ impl Admission {
     }
 }
 
-/// A sort of project, and what a request of that sort is expected to take.
+/// A kind of project, and the expected cost of a request of that kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectType {
     pub name: String,
-    /// A text that names none is of the first type with one of these in it.
+    /// A text that names no type has the first type with a match here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub any_phrase: Vec<String>,
     pub tokens: u64,
-    /// How long it is expected to take at the least; without it, time is not compared.
+    /// The least expected time; without it, time is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
 }
@@ -142,7 +142,7 @@ pub struct RouteRule {
     /// The role that gets the request first; without one, a person decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<RoleId>,
-    /// What sort of request it is, if the rule says.
+    /// The kind of request, if the rule names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     pub reason: String,
@@ -154,7 +154,7 @@ pub struct RouteRule {
     pub not_matches: Vec<String>,
 }
 
-/// What sort of request it is.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -175,7 +175,7 @@ impl Category {
         }
     }
 
-    /// Only what is certainly technical goes to those who write code; everything else is made clear first.
+    /// Only certainly technical requests go to development; all others are clarified first.
     #[must_use]
     pub const fn side(self) -> Side {
         match self {
@@ -185,7 +185,7 @@ impl Category {
     }
 }
 
-/// The two sides of the work: saying what is wanted, and making it.
+/// The two sides of the work: defining the goal, and carrying it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -203,40 +203,40 @@ impl Side {
     }
 }
 
-/// Which documents an agent is given, and which it is not. Everything that is named must hold.
+/// Which documents an agent gets, and which it does not. All named conditions must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRule {
     pub id: RuleId,
     pub verdict: Inclusion,
     pub reason: String,
-    /// Documents whose path starts like this; none means all.
+    /// Documents with these path prefixes; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Documents that say of themselves to be of one of these kinds.
+    /// Documents that declare one of these kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<String>,
-    /// Documents with one of these states.
+    /// Documents that declare one of these states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<String>,
-    /// Whether the request speaks of the document's domain; a document without a domain is about everything.
+    /// Whether the request mentions the document's domain; a document without a domain is about everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about_the_request: Option<bool>,
-    /// Only agents on this side are given the document; all, if nothing is said.
+    /// Only agents on this side get the document; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// It counts only when documents are chosen a second time, because an agent said that it was not given enough.
+    /// Applies only to a second selection, after an agent lacked context.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
 
-/// How sure a classification is.
+/// The confidence of a classification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// The operator said so.
+    /// The operator's hint.
     Deterministic,
-    /// The text looks like it.
+    /// Derived from the text.
     Heuristic,
 }
 
@@ -257,12 +257,12 @@ pub enum Inclusion {
     Exclude,
 }
 
-/// A document that was, or was not, handed to the agents, and the rule for it.
+/// A document that was selected or left out, with the rule for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selected {
     pub path: WorkPath,
     pub rule: RuleId,
-    /// Only agents on this side are given it; all, if nothing is said.
+    /// Only agents on this side get it; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
 }

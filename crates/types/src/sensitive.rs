@@ -1,6 +1,6 @@
-//! Paths that are more than files of a project: keys and passwords, settings by which other programs run something, our
-//! own settings. Told by names alone, each name folded as file systems fold it; whether a file is there, is tracked, or
-//! holds a key is not looked at here, and what follows from it is decided elsewhere.
+//! Sensitive paths: keys and passwords, settings that make other programs run something, our own settings. Recognised
+//! by names alone, folded as file systems fold them. Whether a file exists, is tracked, or holds a key is not examined
+//! here, and the consequences are decided elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,31 +8,31 @@ use crate::WorkPath;
 
 mod tables;
 
-/// What makes a path more than a file of the project.
+/// Why a path is sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sensitive {
     /// Our own settings: the rules that agents work by, and everything else below `.bosun/`.
     OwnSettings,
-    /// Keys, passwords and sessions of a person, in the places where programs keep them.
+    /// A person's keys, passwords and sessions, in the folders where programs keep them.
     Credentials,
     /// Variables for a program, such as `.env`, which usually hold passwords.
     EnvFile,
-    /// Settings by which an editor, a shell, git, a CI service, a package manager or an agent runs something.
+    /// Settings that make an editor, a shell, git, a CI service, a package manager or an agent run something.
     Settings,
 }
 
 impl Sensitive {
-    /// What a path is, if it is more than a file of the project.
+    /// The kind of a path, if it is sensitive.
     #[must_use]
     pub fn of(path: &WorkPath) -> Option<Self> {
         Self::of_text(path.as_str())
     }
 
-    /// The same for a path that is only text yet.
+    /// The same for a path as text.
     #[must_use]
     pub fn of_text(path: &str) -> Option<Self> {
-        // Most paths have no name that could be one of these, and this is asked for every file of a walk.
+        // Most paths have no such name, and this is called for every file of a walk.
         if !path.split('/').any(could_be) {
             return None;
         }
@@ -51,7 +51,7 @@ impl Sensitive {
         (is_settings && !is_ours).then_some(Self::Settings)
     }
 
-    /// What it is, as the end of a sentence that starts with its name.
+    /// A description, as the end of a sentence that starts with its name.
     #[must_use]
     pub const fn says(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Sensitive {
         }
     }
 
-    /// Whether a file with this name may hold a key, which only its content can tell: see [`holds_key`].
+    /// Whether a file with this name may hold a key, which only its content shows: see [`holds_key`].
     #[must_use]
     pub fn may_hold_key(path: &str) -> bool {
         let name = path.rsplit('/').next().map(folded).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Sensitive {
     }
 }
 
-/// Whether the beginning of a file is that of a private key, or of settings with a token in them.
+/// Whether a file starts like a private key, or like settings with a token.
 #[must_use]
 pub fn holds_key(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
@@ -88,13 +88,13 @@ pub fn holds_key(head: &[u8]) -> bool {
     text.lines().map(str::trim).any(|line| private(line) || token(line))
 }
 
-/// Whether a value is written out, and not taken from a variable.
+/// Whether a value is literal, not a reference to a variable.
 fn is_literal(value: &str) -> bool {
     let value = value.trim().trim_matches(['"', '\'']);
     !value.is_empty() && !value.starts_with('$')
 }
 
-/// Whether one of the tables could have this name: a quick look, with no false "no".
+/// Whether one of the tables may have this name: a quick test without false negatives.
 fn could_be(name: &str) -> bool {
     let plain = name.is_ascii();
     let first = name.as_bytes().first().copied().unwrap_or_default();
@@ -119,8 +119,8 @@ fn folded(name: &str) -> String {
     name.trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Whether a pattern of a table fits the names of a path. `a/b/` is that folder and all in it, wherever it lies; `a/b` is
-/// that file; one `*` stands for anything in a name.
+/// Whether a pattern of a table matches a path. `a/b/` is that folder and all in it, anywhere; `a/b` is that file; one
+/// `*` matches anything in a name.
 fn fits(pattern: &str, names: &[String]) -> bool {
     let wanted: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     let same = |window: &[String]| {
@@ -138,7 +138,7 @@ fn fits(pattern: &str, names: &[String]) -> bool {
     names.len() >= wanted.len() && same(&names[names.len() - wanted.len()..])
 }
 
-/// A private key under the name that `ssh-keygen` gives it, or a copy of one; not the public half, nor code about it.
+/// A private key as named by `ssh-keygen`, or a copy of one; not the public half, nor code about it.
 fn is_key_pair(names: &[String]) -> bool {
     const KINDS: [&str; 6] =
         ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
@@ -151,7 +151,7 @@ fn is_key_pair(names: &[String]) -> bool {
     })
 }
 
-/// `.env`, `.env.local`, `.env.production`; not what is there to be copied.
+/// `.env`, `.env.local`, `.env.production`; not templates.
 fn is_env_file(name: &str) -> bool {
     const EXAMPLES: [&str; 10] = [
         "example", "sample", "template", "dist", "defaults", "default", "schema", "test", "ci",

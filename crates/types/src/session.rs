@@ -1,5 +1,5 @@
-//! A conversation as the rest of the product knows it: how it ends, what is said to it from outside, how it may be
-//! changed on the way, and what a policy says about it. Its state for screens is in `session_view.rs`.
+//! Sessions: how they end, inputs from outside, changes on the way, and the policy for them. `session_view.rs` has
+//! their state for screens.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{Digest, Effort, Fault, Millis, ModelRef, PriceCap, RuleId, Scope, ToolSpec};
 
-/// How a conversation ended.
+/// How a session ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEnd {
@@ -19,18 +19,18 @@ pub enum SessionEnd {
         fault: Fault,
     },
     Cancelled,
-    /// Somebody closed it; nothing was wrong.
+    /// It was closed; there was no fault.
     Closed,
 }
 
-/// When a conversation is over.
+/// When a session is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// When its result is handed in: an attempt at a task.
+    /// With its submission: an attempt at a task.
     #[default]
     Submission,
-    /// When somebody closes it: a reply without calls only ends the work on one input.
+    /// When it is closed: a reply without calls only ends the work on one input.
     Open,
 }
 
@@ -41,15 +41,15 @@ impl Ending {
     }
 }
 
-/// In which way something is said to a conversation.
+/// How a message is delivered to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Telling {
-    /// The next input; only while nothing is going on.
+    /// The next input; only while idle.
     Submit,
-    /// Heard after the calls that are under way, in the middle of the work.
+    /// Delivered after the running calls, in the middle of the work.
     Steer,
-    /// Heard when the work on the input before it is done.
+    /// Delivered when the work on the previous input is done.
     FollowUp,
 }
 
@@ -64,7 +64,7 @@ impl Telling {
     }
 }
 
-/// What is different from the next turn on.
+/// A change from the next turn on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionChange {
@@ -72,46 +72,46 @@ pub struct SessionChange {
     pub model: Option<ModelRef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// The names of its tools, and their definitions in the words of the model's family.
+    /// The names of its tools, and their definitions for the model's family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_specs: Vec<ToolSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// How many tokens the model takes.
+    /// The model's context window in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// The longest reply that it can give.
+    /// The model's longest reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
-    /// What its tokens cost at the most.
+    /// The highest price of its tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceCap>,
 }
 
 impl SessionChange {
-    /// What is different, in a few words.
+    /// The change in a few words.
     #[must_use]
     pub fn says(&self) -> String {
         let model = self.model.as_ref().map(|model| format!("model {model}"));
         let effort = self.effort.map(|effort| format!("effort {}", effort.as_str()));
         let tools = self.tools.as_ref().map(|tools| format!("tools {}", tools.join(" ")));
-        // The tools of another model have other names, which nobody asked for.
+        // The tool names of another model differ, which is not a change of its own.
         let tools = tools.filter(|_| model.is_none());
         [model, effort, tools].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
-/// What was done to make room in a conversation.
+/// How a conversation was compacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compaction {
-    /// The outputs of old calls were left out.
+    /// The outputs of old calls were dropped.
     Trimmed,
-    /// Everything but the goal, the person's words and the last rounds is in this summary now.
+    /// Everything but the goal, the person's messages and the last rounds was replaced by this summary.
     Summarised { summary: String },
-    /// The same without a model: only what was called is still named.
+    /// The same without a model: only a list of the calls is left.
     Dropped,
 }
 
@@ -133,7 +133,7 @@ pub struct Trees {
     pub after: Digest,
 }
 
-/// What a call to do with sub-agents wants.
+/// A call about sub-agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentCall {
@@ -142,7 +142,7 @@ pub enum AgentCall {
         agent: u32,
         text: String,
     },
-    /// For these, or for all when none is named.
+    /// For these agents, or for all if none is named.
     Wait {
         agents: Vec<u32>,
     },
@@ -157,59 +157,58 @@ pub struct Spawn {
     pub task: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
-    /// Where it may write; where its parent may, when nothing is said.
+    /// Its write scope; by default its parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// What another model needs that is not its parent's: filled in where models and tools are known.
+    /// Settings for another model than its parent's: filled in by the runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<SessionChange>,
 }
 
-/// The part `[session]` of a policy. Everything has a default, so that a policy need not speak of it.
+/// The part `[session]` of a policy. Everything has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPolicy {
-    /// The most rounds of calls for one input; 0 is as many as there are.
+    /// The most rounds of calls for one input; 0 is unlimited.
     pub max_rounds: u32,
-    /// After how many attempts to do what it may not an agent is ended; never, if nothing is said.
+    /// The number of scope violations that ends an agent; never by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_violations: Option<u32>,
-    /// How many calls in a row are looked at for a pattern that repeats itself; 0 switches it off.
+    /// How many calls in a row are searched for a repeated pattern; 0 switches it off.
     pub loop_window: usize,
     /// How often the model is warned of a loop before the work is stopped.
     pub loop_warnings: u32,
-    /// How many tokens a model takes of which that is not known.
+    /// The context window of models for which it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// The share of the model's window, in percent, at which a warning is given.
     pub warn_at_percent: u64,
-    /// The share at which room is made.
+    /// The share at which compaction starts.
     pub compact_at_percent: u64,
-    /// Whether room is made at all.
+    /// Whether to compact at all.
     pub compact: bool,
-    /// How many of the last rounds stay as they are.
+    /// How many of the last rounds compaction keeps.
     pub keep_rounds: usize,
-    /// How often, for one input, the model is asked to continue a reply that was cut off at the most tokens for one.
+    /// How often, for one input, the model is asked to continue a reply that hit the output limit.
     pub continue_replies: u32,
-    /// How deep sub-agents may start sub-agents; 0 is none at all.
+    /// The nesting depth of sub-agents; 0 is none at all.
     pub agent_depth: u32,
-    /// How many of them may be there at once.
+    /// The most sub-agents at once.
     pub max_agents: usize,
     /// The most turns of one.
     pub agent_turns: u32,
-    /// How long one may work on an input.
+    /// The time limit of one for an input.
     pub agent_time_ms: Millis,
-    /// How much of what is left of the budget one may spend, in percent.
+    /// The share of the remaining budget for one, in percent.
     pub agent_share_percent: u64,
-    /// How many calls that these rules refuse end an attempt, as a safety concern; other refusals are only told.
+    /// How many calls refused by these rules end an attempt, as a safety concern; other refusals are only reported.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ends_after: BTreeMap<RuleId, u32>,
-    /// Whether the files are kept as they were before each change, so that it can be taken back.
+    /// Whether files are kept before each change, for undo.
     pub snapshots: bool,
-    /// What the model is told when it goes round in circles, is asked for a summary, or is a sub-agent; our own words
-    /// when nothing is said.
+    /// The prompts for a loop warning, a summary, and sub-agents; the shipped ones by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_prompt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

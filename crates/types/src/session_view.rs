@@ -1,17 +1,17 @@
-//! The state of a conversation, for screens and programs. It is computed in the engine and never stored.
+//! The state of a session, for screens and programs. Computed in the engine and never stored.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Asking, Decision, Effort, Fault, ModelRef, Money, SessionId, Spend, Usage};
 
-/// What a conversation is doing.
+/// The activity of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SessionState {
     /// It waits for the next input.
     Idle,
     Processing,
-    /// It cannot go on before a person has answered.
+    /// It cannot continue before a person has answered.
     AwaitingInput,
     /// It is over.
     Closed,
@@ -29,7 +29,7 @@ impl SessionState {
     }
 }
 
-/// A conversation as it stands, for screens and programs.
+/// The status of a session, for screens and programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionView {
     pub state: SessionState,
@@ -41,24 +41,24 @@ pub struct SessionView {
     pub rounds: u32,
     pub usage: Usage,
     pub spent: Spend,
-    /// What the replies cost; nothing while no price is known.
+    /// The cost of the replies; `None` while no price is known.
     pub cost: Option<Money>,
-    /// About how many tokens would be sent now.
+    /// The estimated tokens of the next request.
     pub context: u64,
-    /// How many the model takes, where that is known.
+    /// The model's context window, if known.
     pub window: Option<u64>,
-    /// What waits for a person.
+    /// The open question.
     pub question: Option<Asking>,
-    /// Why the last input has no answer yet, where its model could not be reached. Going on with it makes sense.
+    /// Why the last input is unanswered, if its model was unavailable. It can be resumed.
     pub unanswered: Option<Fault>,
-    /// Why the work on the last input was stopped, if it was, and not by a person: it can be continued.
+    /// Why the work on the last input was stopped, if not by a person: it can be continued.
     pub stopped: Option<Decision>,
-    /// What was said and is not heard yet.
+    /// Messages not delivered yet.
     pub queued: Vec<String>,
     pub agents: Vec<AgentView>,
 }
 
-/// A sub-agent as it stands.
+/// The status of a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentView {
     pub session: SessionId,

@@ -1,5 +1,5 @@
-//! What a file or a submission may look like: which keys, of which kind, how large. One table for each format gives
-//! three things: every problem with its path, the JSON Schema, and the order of the keys. It knows nothing of meaning.
+//! The format of a file or a submission: keys, kinds, sizes. One table per format gives three things: every problem
+//! with its path, the JSON Schema, and the order of the keys. It knows nothing of meaning.
 
 mod schema;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 
 use crate::{Digest, Id, Kind, Millis, Timestamp, yaml};
 
-/// What a value may be.
+/// The shape of a value.
 #[derive(Debug)]
 pub enum Shape {
     Map(&'static [Field]),
-    /// Any number of values of one shape, up to a most.
+    /// Any number of values of one shape, up to a maximum.
     List(&'static Shape, usize),
     /// A list with at least one value.
     Some(&'static Shape, usize),
-    /// A text of at most so many bytes, with something other than blanks in it.
+    /// A text of at most this many bytes that is not blank.
     Text(usize),
-    /// The same, but it may be empty.
+    /// The same, possibly empty.
     Blank(usize),
     /// One of these words; the second of a pair is another spelling of the first.
     Word(&'static [&'static str], &'static [(&'static str, &'static str)]),
@@ -25,7 +25,7 @@ pub enum Shape {
     Number(u64, u64),
     /// True or false.
     Flag,
-    /// A text that something else reads: says what is wrong with it.
+    /// A text for another parser, which returns the problem.
     Parsed(&'static str, fn(&str) -> Result<(), String>),
     /// A map; a text alone stands for a map with only this key.
     Short(&'static str, &'static Shape),
@@ -35,7 +35,7 @@ pub enum Shape {
 #[derive(Debug)]
 pub struct Field {
     pub name: &'static str,
-    /// How other programs spell it.
+    /// Spellings of other programs.
     pub also: &'static [&'static str],
     pub shape: &'static Shape,
     pub needed: bool,
@@ -59,10 +59,10 @@ impl Field {
     }
 }
 
-/// One thing that is wrong with a file, and where.
+/// A problem of a file, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Problem {
-    /// Keys and places, joined by dots; empty for the whole.
+    /// Keys and indexes, joined by dots; empty for the whole.
     pub path: String,
     pub code: String,
     pub message: String,
@@ -77,7 +77,7 @@ impl Problem {
         Self { path: path.into(), code, message, line: None }
     }
 
-    /// With the line on which it is in a file.
+    /// Adds the line in a file.
     #[must_use]
     pub fn in_file(mut self, read: &yaml::Read) -> Self {
         self.line = read.line(&self.path);
@@ -97,11 +97,11 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// The most problems that are named; whoever has more has enough to do.
+/// The most problems that are reported.
 const MOST_PROBLEMS: usize = 50;
 
 impl Shape {
-    /// The value with every key spelled our way and every short form written out, or all that is wrong with it.
+    /// The value with every key in our spelling and every short form expanded, or all its problems.
     pub fn read(&self, value: &Value) -> Result<Value, Vec<Problem>> {
         let mut problems = Vec::new();
         let value = self.take(value, "", &mut problems);
@@ -109,7 +109,7 @@ impl Shape {
         if problems.is_empty() { Ok(value) } else { Err(problems) }
     }
 
-    /// The keys of a map, in the order in which they are written.
+    /// The keys of a map, in canonical order.
     #[must_use]
     pub fn keys(&self) -> Vec<&'static str> {
         let Self::Map(fields) = self else { return vec![] };
@@ -211,7 +211,7 @@ fn map(
             problems.push(Problem::new(path, "twice", message));
             continue;
         }
-        // A key with nothing behind it is the same as no key, where it may be left out.
+        // An optional key with a null value is the same as no key.
         if value.is_null() && !field.needed {
             continue;
         }
@@ -246,7 +246,7 @@ const fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A text that must be read by some type's own parser.
+/// A text that a type's own parser must accept.
 pub(crate) fn id<K: Kind>(text: &str) -> Result<(), String> {
     text.parse::<Id<K>>().map(drop).map_err(|error| error.to_string())
 }
@@ -273,7 +273,7 @@ pub(crate) fn money(text: &str) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-/// The longest time that may be written, in milliseconds: a year.
+/// The longest duration, in milliseconds: a year.
 pub(crate) const YEAR: u64 = Millis::seconds(366 * 24 * 3_600).0;
 
 #[cfg(test)]

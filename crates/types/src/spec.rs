@@ -1,5 +1,5 @@
-//! The living spec: what is wanted, how one will see that it is there, and what came of it. One format in YAML; every
-//! version is immutable and has a digest. Its shape is in `spec/format.rs`, rules across fields are in the engine.
+//! The living spec: the goal, its verification, and the result. One format in YAML; every version is immutable and has
+//! a digest. `spec/format.rs` has its shape; the engine has rules across fields.
 
 mod format;
 mod intent;
@@ -29,11 +29,11 @@ pub struct Spec {
     pub out_of_scope: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
-    /// The documents that it rests on.
+    /// The documents that it refers to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context_refs: Vec<String>,
     pub verification: Verification,
-    /// What may be spent on it.
+    /// Its budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     pub tasks: Vec<SpecTask>,
@@ -43,10 +43,10 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The one way in which it is written.
+    /// Its canonical text.
     #[must_use]
     pub fn text(&self) -> String {
-        // A spec has nothing in it that JSON cannot hold.
+        // A spec always serializes to JSON.
         let value = serde_json::to_value(self).unwrap_or_default();
         yaml::canonical(&value, &SPEC_FORMAT.keys())
     }
@@ -64,7 +64,7 @@ pub struct SpecMeta {
     pub version: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// The digest of the version before this one.
+    /// The digest of the previous version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<Digest>,
     /// The run that wrote this version.
@@ -72,7 +72,7 @@ pub struct SpecMeta {
     pub run: Option<crate::RunId>,
 }
 
-/// Where a spec stands. It only ever goes forward.
+/// The status of a spec. It only ever moves forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpecStatus {
@@ -106,12 +106,12 @@ pub struct Requirement {
     pub description: String,
     #[serde(default)]
     pub priority: Priority,
-    /// How one will see that it holds.
+    /// How it is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<String>,
 }
 
-/// How much a requirement matters.
+/// The importance of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
@@ -143,17 +143,17 @@ pub struct Assumption {
 #[serde(deny_unknown_fields)]
 pub struct Verification {
     pub criteria: Vec<String>,
-    /// Commands that decide: each passed if and only if it exited with 0.
+    /// The deciding commands: each passes if and only if it exits with 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_plan: Option<String>,
-    /// What the checks said in the end.
+    /// The final results of the checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<Verified>,
 }
 
-/// What one check said on the merged tree.
+/// The result of one check on the merged tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verified {
@@ -170,7 +170,7 @@ impl Verified {
     }
 }
 
-/// A piece of the work that was done for it.
+/// A task that was done for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpecTask {
@@ -199,14 +199,14 @@ pub enum SpecTaskStatus {
     Skipped,
 }
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskResult {
     pub status: SpecTaskStatus,
-    /// The files that it changed.
+    /// The changed files.
     pub artifacts: Vec<String>,
-    /// What was decided on the way, in the words of whoever did the work.
+    /// Decisions on the way, in the words of the agent.
     pub decisions: Vec<String>,
 }
 
@@ -221,7 +221,7 @@ pub struct SpecDecision {
     pub rationale: Option<String>,
 }
 
-/// What stands in the way.
+/// A blocker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blocker {

@@ -1,5 +1,5 @@
-//! What a policy says about spending, what a model's tokens cost at the very most, what a run is expected to take,
-//! and what became of its result.
+//! Spending: the policy for it, the highest price of a model's tokens, the expected cost of a run, and what happened to
+//! its result.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Budget, CommitId, Millis, Money, Phase, Spend, TaskId};
 
-/// The part `[budget]` of a policy: the limits of a run, how they are shared out, and what is done when they are reached.
+/// The part `[budget]` of a policy: the limits of a run, its shares, and what happens when they are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunBudget {
@@ -19,13 +19,13 @@ pub struct RunBudget {
     pub calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<Millis>,
-    /// The most that a phase may take of the run's tokens, money and calls, in percent.
+    /// The largest share of a phase in the run's tokens, money and calls, in percent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, u64>,
-    /// The most that all attempts at a task may take together, in percent of what it was estimated at.
+    /// The most that all attempts at a task may take together, in percent of its estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate_percent: Option<u64>,
-    /// What is added to the sum of the estimates, in percent.
+    /// The reserve on top of the estimates, in percent.
     pub reserve_percent: u64,
     pub on_exhausted: OnExhausted,
     /// By how much of the run's budget a person may raise it at a time, in percent.
@@ -63,18 +63,18 @@ impl RunBudget {
     }
 }
 
-/// What is done when the next thing does not fit into the budget.
+/// What happens when something does not fit into the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExhausted {
     /// A person is asked for more.
     Ask,
-    /// The run ends in order, with everything that is merged.
+    /// The run ends in order, with everything merged so far.
     #[default]
     Stop,
 }
 
-/// The most that a million tokens of a model can cost, whatever the size of the request and whatever is cached.
+/// The highest cost of a million tokens of a model, for any request size and without caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceCap {
@@ -83,7 +83,7 @@ pub struct PriceCap {
 }
 
 impl PriceCap {
-    /// What so many tokens cost at this price; fractions are rounded up.
+    /// The cost of these tokens; fractions are rounded up.
     #[must_use]
     pub fn of(self, input: u64, output: u64) -> Money {
         let part = |price: Money, tokens: u64| {
@@ -94,18 +94,18 @@ impl PriceCap {
     }
 }
 
-/// What a run is expected to take, known before it is taken. A forecast, not a limit.
+/// The expected cost of a run. A forecast, not a limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// What it is made from.
+    /// Its basis.
     pub from: ForecastBasis,
     pub tokens: u64,
-    /// At the price of the run's model, where that is known, for three tokens in to one out.
+    /// At the price of the run's model, if known, for three tokens in to one out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<Millis>,
-    /// How much of it is reserve, in percent of the rest.
+    /// The reserve in it, in percent of the rest.
     pub reserve_percent: u64,
 }
 
@@ -114,7 +114,7 @@ pub struct Forecast {
 pub enum ForecastBasis {
     /// The estimates of the plan's tasks.
     Plan,
-    /// What requests of this sort take.
+    /// The usual cost of requests of this kind.
     ProjectType,
 }
 
@@ -128,7 +128,7 @@ impl ForecastBasis {
     }
 }
 
-/// What was expected against what it took, for one task or for making the plan.
+/// The expected and the actual cost of one task or of planning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variance {
     pub task: TaskId,
@@ -137,11 +137,11 @@ pub struct Variance {
     pub spent: Spend,
 }
 
-/// What became of the result of a run that is over.
+/// What happened to the result of a finished run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
     pub how: Settling,
-    /// Where the person's branch is now, or what was thrown away.
+    /// The new position of the person's branch, or the discarded commit.
     pub commit: CommitId,
     pub by: String,
 }

@@ -1,6 +1,5 @@
-//! An event in one line, for logs and traces that people read: who or what, how it went, by which rule.
-//! It leaves out times and random ids, so that the same run reads the same twice. Text from outside goes through
-//! `one_line`.
+//! An event in one line, for logs and traces that people read: subject, result, rule. Leaves out times and random ids,
+//! so that repeated runs read the same. Text from outside goes through `one_line`.
 
 use std::fmt::Write as _;
 
@@ -9,7 +8,7 @@ use crate::{
     Recovered, Selected, SessionEnd, count, one_line,
 };
 
-/// How much of a text from outside is shown.
+/// The longest text from outside that is shown.
 const MOST: usize = 120;
 
 impl Event {
@@ -185,7 +184,7 @@ fn word(text: &str) -> String {
     one_line(text, MOST)
 }
 
-/// The rule of a decision, where it is not the one that nearly always decides.
+/// The rule of a decision, if it is not the usual one.
 fn unusual(decision: &Decision, usual: &str) -> String {
     if decision.rule.as_str() == usual {
         return String::new();

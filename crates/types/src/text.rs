@@ -1,10 +1,10 @@
-//! Text for people: one line that a terminal cannot act on, and numbers with their noun. It knows no type of this crate.
+//! Text for people: a line that is safe for a terminal, and numbers with their noun. Knows no type of this crate.
 
 /// A text on one line, without control characters, at most `most` characters long.
 #[must_use]
 pub fn one_line(text: &str, most: usize) -> String {
     let hidden = |c: &char| {
-        // Marks that turn the direction of writing can make a line read as something else.
+        // Bidirectional control characters can make a line read as something else.
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
     };
     let mut line: String = text
@@ -20,7 +20,7 @@ pub fn one_line(text: &str, most: usize) -> String {
     line
 }
 
-/// So many of something: `1 retry`, `2 retries`.
+/// A number with its noun: `1 retry`, `2 retries`.
 #[must_use]
 pub fn count(number: impl std::fmt::Display, one: &str) -> String {
     let number = number.to_string();

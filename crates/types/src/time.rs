@@ -1,4 +1,4 @@
-//! Points in time and lengths of time, as data. There is no clock here: whoever needs the time is given it.
+//! Points in time and durations, as data. There is no clock here: the time is passed in.
 
 use std::fmt;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Timestamp {
         Self { millis: self.millis.saturating_add_unsigned(span.0) }
     }
 
-    /// How long it was from `earlier` to this moment; nothing if the clock went backwards.
+    /// The time since `earlier`; zero if the clock went backwards.
     #[must_use]
     pub fn since(self, earlier: Self) -> Millis {
         Millis(u64::try_from(self.millis.saturating_sub(earlier.millis)).unwrap_or(0))
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// A length of time in whole milliseconds; in JSON and TOML a plain number, in a key that ends in `_ms`.
+/// A duration in whole milliseconds; in JSON and TOML a plain number, in a key that ends in `_ms`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

@@ -1,27 +1,26 @@
-//! A tool call as the rest of the product knows it: what it would touch, and what came of it. How a tool is described
-//! to a model is in `options.rs`.
+//! Tool calls: what they would touch, and their results. `options.rs` has the description for a model.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentCall, BlobRef, Digest, Ended, Millis, Source, Trees, WorkPath};
 
-/// What a call would do, read off its arguments before anything is permitted or run.
+/// The effects of a call, derived from its arguments before anything is permitted or run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFacts {
     pub access: Access,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<WorkPath>,
-    /// The command line that it would run, or the question that it would put to the person.
+    /// The command line that it would run, or the question that it would ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The folder that it would run it in, if that is not the workspace itself.
+    /// Its working folder, if not the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<WorkPath>,
     pub repeat: Repeat,
-    /// The tool's plain name, if a profile calls it something else.
+    /// The tool's base name, if a profile renames it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What it wants of sub-agents.
+    /// Its request about sub-agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentCall>,
 }
@@ -40,81 +39,81 @@ pub enum Access {
     Read,
     Write,
     Execute,
-    /// Hands in the role's result; touches nothing.
+    /// Submits the role's result; touches nothing.
     Submit,
     /// Fetches something from the network.
     Network,
-    /// Puts a question to the person and waits for the answer; touches nothing.
+    /// Asks the person and waits for the answer; touches nothing.
     Ask,
-    /// Starts, tells, awaits or ends a sub-agent; the conversation itself does that.
+    /// Starts, messages, awaits or ends a sub-agent; the session itself does that.
     Agent,
 }
 
-/// Whether a call that was cut off may simply be made again.
+/// Whether a call that was cut off may simply be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repeat {
-    /// A second time does no more than the first: reads, whole-file writes.
+    /// Idempotent: reads, whole-file writes.
     Safe,
-    /// Nobody knows what a second time would do: commands.
+    /// The effect of repeating it is unknown: commands.
     Unknown,
 }
 
-/// What a tool makes of a call's arguments: what it would do, or a sentence for the model on what is wrong.
+/// A tool's reading of a call's arguments: its effects, or a message for the model about the problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inspection {
     Would(CallFacts),
     Invalid(String),
-    /// It names something outside of the workspace.
+    /// It names something outside the workspace.
     Outside(String),
 }
 
-/// What stands where a secret stood.
+/// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// A call whose arguments held a secret. They are recorded without it; this is the digest of the arguments, as JSON, that
-/// the call is made with.
+/// A call whose arguments held a secret. They are recorded without it; this is the digest of the exact arguments, as
+/// JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactCall {
-    /// Its place among the calls of the reply.
+    /// Its index among the calls of the reply.
     pub index: u32,
     pub digest: Digest,
 }
 
-/// What came of a call. A failure is a sentence for the model too, never an error for the loop.
+/// The result of a call. A failure is a message for the model too, never an error for the loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutput {
     pub success: bool,
-    /// The text in full, up to what may be held in memory.
+    /// The text in full, up to the memory limit.
     pub text: String,
-    /// Where the whole of it is kept, when it is large.
+    /// The blob with all of it, if it is large.
     pub blob: Option<BlobRef>,
-    /// Pictures that belong to it.
+    /// Images that belong to it.
     pub images: Vec<Source>,
     /// The files that it read or wrote whole, as they were then.
     pub files: Vec<FileState>,
-    /// The workspace before and after it, where that is kept.
+    /// The workspace before and after it, if snapshots are kept.
     pub trees: Option<Trees>,
     pub metadata: Box<Metadata>,
-    /// Bytes from the middle of the text that were more than is held in memory.
+    /// Bytes from the middle of the text beyond the memory limit.
     #[serde(default)]
     pub not_held: u64,
-    /// Bytes of it that were more than is kept.
+    /// Bytes beyond the storage limit.
     #[serde(default)]
     pub not_kept: u64,
 }
 
-/// A file as somebody has seen it.
+/// A file as it was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
     pub path: WorkPath,
-    /// Of its content; nothing if it was not there any more.
+    /// The digest of its content; `None` if it no longer existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
 }
 
-/// What is known of a call beside its text. The model has the text; this is for people and programs.
+/// Facts about a call besides its text. The model has the text; this is for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Metadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,13 +122,13 @@ pub struct Metadata {
     pub signal: Option<i32>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
-    /// Somebody stopped it.
+    /// It was stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
-    /// How long a command took.
+    /// The duration of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Millis>,
-    /// How many bytes were read, written, printed or fetched.
+    /// The number of bytes read, written, printed or fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,10 +139,10 @@ pub struct Metadata {
     /// How often a text was replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacements: Option<u64>,
-    /// The status of an answer from the network.
+    /// The HTTP status of a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Whether what was read has characters that nobody sees or that act on a screen.
+    /// Whether the content has invisible characters or terminal controls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden_characters: bool,
 }
@@ -155,7 +154,7 @@ impl Metadata {
         *self == Self::default()
     }
 
-    /// What of it goes on record. How long a command took differs from one time to the next, and the record does not.
+    /// The recorded part. The duration of a command varies, and the record does not.
     #[must_use]
     pub fn on_record(&self) -> Self {
         Self { duration_ms: None, ..self.clone() }
@@ -194,11 +193,11 @@ impl ToolOutput {
     }
 }
 
-/// A text as it is shown and sent: possibly cut, with a pointer to the whole.
+/// A text as shown and sent: possibly truncated, with a pointer to the whole.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Shown {
     pub text: String,
-    /// How many characters were left out; nothing when it is all there.
+    /// The number of characters left out; 0 if it is complete.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub removed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

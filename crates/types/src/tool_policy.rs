@@ -1,5 +1,5 @@
-//! What a policy says about tools: how much of an output a model is shown, and whether a file must have been read
-//! before it is changed. Everything has a default, so that a policy need not speak of it.
+//! The policy for tools: limits on outputs sent to a model, and whether a file must be read before it is changed.
+//! Everything has a default.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::Millis;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolPolicy {
-    /// An existing file is changed only by whom has read it as it is now.
+    /// An existing file may be changed only after reading its current content.
     pub read_before_write: bool,
-    /// How long a command has when the model does not say; the default of the model's family when nothing is said here.
+    /// The default timeout of a command; by default that of the model's family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_timeout_ms: Option<Millis>,
-    /// The longest that a command may have, whatever the model says; ten minutes when nothing is said here.
+    /// The longest timeout that a model may set; ten minutes by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_command_timeout_ms: Option<Millis>,
-    /// Environment variables that every command of an agent is given. Those by which programs load code are left out.
+    /// Environment variables for every command of an agent. Those that make programs load code are dropped.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
-    /// How much of a tool's output a model is shown, by the tool's name, where it is not the default.
+    /// Limits on a tool's output, by the tool's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub output: BTreeMap<String, OutputLimit>,
 }
@@ -39,21 +39,21 @@ impl Default for ToolPolicy {
     }
 }
 
-/// How much of an output is shown. What is left out here is as in the default of the tool.
+/// A limit on an output. Omitted keys are the tool's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputLimit {
     /// The most characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chars: Option<usize>,
-    /// The most lines, counted after the characters were cut; 0 is as many as there are.
+    /// The most lines, applied after the characters; 0 is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<Keep>,
 }
 
-/// Which part of a long output stays.
+/// The part of a long output that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Keep {

@@ -1,12 +1,12 @@
-//! The request as programs hand it in: one JSON object with the text, what is known about the project, what may be
-//! spent, and what comes with it. Strict: a key that is not named here is an error.
+//! Requests from programs: one JSON object with the text, the project, the budget, and attachments. Strict: an unknown
+//! key is an error.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{Attachment, AttachmentKind, Budget, Millis, ModelRef, Source, Timestamp, Uuid};
 
-/// The longest picture that models take, in characters of base64.
+/// The largest image that models accept, in characters of base64.
 const MOST_OF_A_PICTURE: usize = 6 * 1024 * 1024;
 
 /// A request object.
@@ -20,7 +20,7 @@ pub struct UserRequest {
     pub user_request: String,
     #[serde(default)]
     pub context: UserContext,
-    /// The same as in `context`; what is said there wins.
+    /// The same as in `context`, which takes precedence.
     #[serde(default)]
     pub preferences: Preferences,
     #[serde(default)]
@@ -58,8 +58,8 @@ impl UserRequest {
         }
     }
 
-    /// Reads a request file: a JSON object, or else plain words. What is wrong with an object is named with its key, all
-    /// of it at once.
+    /// Reads a request file: a JSON object, or else plain text. All problems of an object are reported at once, each
+    /// with its key.
     pub fn read(text: &str) -> Result<Self, Vec<String>> {
         if !text.trim_start().starts_with('{') {
             return Ok(Self::of_text(text));
@@ -70,7 +70,7 @@ impl UserRequest {
         }
     }
 
-    /// The same from JSON that was parsed already.
+    /// The same from parsed JSON.
     pub fn of_value(value: &Value) -> Result<Self, Vec<String>> {
         let mut found = Vec::new();
         let probe = |value: &Value| Self::deserialize(value).err().map(|error| error.to_string());
@@ -91,7 +91,7 @@ impl UserRequest {
         }
     }
 
-    /// What it may spend.
+    /// Its budget.
     #[must_use]
     pub fn budget(&self) -> Budget {
         let (own, outer) = (&self.context.preferences, &self.preferences);
@@ -102,13 +102,13 @@ impl UserRequest {
         }
     }
 
-    /// The model that is wanted, in the requester's word.
+    /// The wanted model, as the requester wrote it.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.context.preferences.model.as_deref().or(self.preferences.model.as_deref())
     }
 
-    /// The same as a model: `claude` and `ollama` are the document's own words for the first and the second choice.
+    /// The wanted model: `claude` and `ollama` are the document's names for the first and the second choice.
     #[must_use]
     pub fn wanted_model(&self) -> Option<ModelRef> {
         match self.model()? {
@@ -118,7 +118,7 @@ impl UserRequest {
         }
     }
 
-    /// Everything in it that cannot be used, each with its key. Nothing of this gets better by trying again.
+    /// All its problems, each with its key. Retrying does not help with any of them.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -153,7 +153,7 @@ impl UserRequest {
 /// The key that every request object has.
 const TEXT: &str = "user_request";
 
-/// An object that has a text, whatever it is.
+/// The object with a text added if it has none.
 fn with_text(mut value: Value) -> Value {
     if let Some(object) = value.as_object_mut() {
         object.entry(TEXT).or_insert_with(|| json!(""));
@@ -161,8 +161,8 @@ fn with_text(mut value: Value) -> Value {
     value
 }
 
-/// The part of a value that fits, found by trying each key and each element alone; what does not fit is put down with
-/// its path. `probe` says what is wrong with the whole object if it has nothing but this.
+/// The valid part of a value, found by trying each key and element alone; problems are collected with their paths.
+/// `probe` returns the problem of the whole object with nothing but this part.
 fn fitting(
     path: &str,
     value: &Value,
@@ -170,7 +170,7 @@ fn fitting(
     found: &mut Vec<String>,
 ) -> Option<Value> {
     let Some(wrong) = probe(value) else { return Some(value.clone()) };
-    // Everything in these may be left out, so each key can be tried alone.
+    // All keys here are optional, so each can be tried alone.
     let open = path.is_empty() || path == "context" || path.ends_with("preferences");
     match value {
         Value::Object(object) if open => {
@@ -190,7 +190,7 @@ fn fitting(
             let one = |(place, value): (usize, &Value)| {
                 let alone = |value: &Value| probe(&json!([value]));
                 let part = fitting(&format!("{path}[{place}]"), value, &alone, found);
-                // Its place is kept, so that the others have theirs.
+                // Keeps the index of the other elements.
                 part.unwrap_or_else(|| json!({ "type": "file", "content": "" }))
             };
             Some(list.iter().enumerate().map(one).collect())
@@ -207,7 +207,7 @@ fn quoted(text: &str) -> String {
 }
 
 impl Attachment {
-    /// Why its content is not what its type says.
+    /// Why its content does not match its type.
     fn problem(&self) -> Option<String> {
         let content = self.content.trim();
         match self.kind {
@@ -229,7 +229,7 @@ impl Attachment {
         }
     }
 
-    /// The picture as a model is shown it, where it is one in base64 (or a `data:` address of one).
+    /// The image for a model, if it is one in base64 (or a `data:` address of one).
     #[must_use]
     pub fn picture(&self) -> Option<Source> {
         if self.kind != AttachmentKind::Image {
@@ -239,7 +239,7 @@ impl Attachment {
         let inside = content.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
         let base64: String =
             inside.map_or(content, |(_, base64)| base64).split_whitespace().collect();
-        // The first bytes of each sort, as base64 writes them.
+        // The first bytes of each format in base64.
         let sorts = [
             ("iVBORw0KGgo", "image/png"),
             ("/9j/", "image/jpeg"),
@@ -259,7 +259,7 @@ impl Attachment {
 mod tests {
     use super::*;
 
-    /// P1: the object is taken as it is written, and what is not part of it is refused.
+    /// P1: the object is accepted as written, and unknown keys are refused.
     #[test]
     fn a_request_object_is_read_strictly() {
         let text = r#"{"request_id": "550e8400-e29b-41d4-a716-446655440000",
@@ -282,7 +282,7 @@ mod tests {
         );
     }
 
-    /// P1: what cannot be used is named with its key, all of it at once.
+    /// P1: problems are reported with their keys, all at once.
     #[test]
     fn what_cannot_be_used_is_named_with_its_key() {
         let text = r#"{"request_id": "42", "timestamp": "yesterday", "user_request": "x",
@@ -305,7 +305,7 @@ mod tests {
         assert!(UserRequest::of_text("x").problems().is_empty());
     }
 
-    /// P1: an object that cannot even be parsed is answered in the same way.
+    /// P1: an object that cannot be parsed is answered in the same way.
     #[test]
     fn everything_that_does_not_parse_is_named_at_once() {
         let text = r#"{"request_id": "42", "colour": {"a": 1}, "context": {"project_type": 5, "shape": "round",
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(UserRequest::read("Fix it").expect("words").user_request, "Fix it");
     }
 
-    /// P59: the model that a request object names, in its own word or in ours.
+    /// P59: a request object may name its model, in its own words or in ours.
     #[test]
     fn a_request_object_may_name_its_model() {
         let named = |word: &str| {

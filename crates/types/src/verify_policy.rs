@@ -1,10 +1,10 @@
-//! What is found in an attempt's changes by looking at them, and what a policy says about that and about merging.
+//! Findings in an attempt's changes, and the policy for them and for merging.
 
 use serde::{Deserialize, Serialize};
 
 use crate::WorkPath;
 
-/// What was found in the changes of an attempt, beyond which files they are in.
+/// The findings in the changes of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Findings(pub Vec<Finding>);
@@ -20,7 +20,7 @@ impl Findings {
 pub struct Finding {
     pub kind: FindingKind,
     pub path: WorkPath,
-    /// The line that shows it, where it is one.
+    /// The line that shows it, if there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub line: String,
 }
@@ -28,33 +28,33 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// A test that was there before was changed.
+    /// An existing test was changed.
     TestChanged,
-    /// A file of tests is gone.
+    /// A test file was removed.
     TestDeleted,
-    /// An assertion was taken away and none put in its place.
+    /// An assertion was removed without a replacement.
     AssertionDeleted,
-    /// A test is skipped now.
+    /// A test is now skipped.
     TestSkipped,
-    /// What a check runs was changed to something that cannot fail.
+    /// A check's command was changed to something that cannot fail.
     CheckWeakened,
-    /// What decides how tests run was changed.
+    /// The configuration of tests was changed.
     RecipeChanged,
     /// The code under test may end the process that tests it.
     EarlyExit,
-    /// The code asks whether it is being tested.
+    /// The code detects a test runner.
     LooksForRunner,
     /// Something compares equal to everything, or an assertion was replaced.
     AlwaysEqual,
-    /// The inputs or results of visible tests stand in the code.
+    /// Inputs or results of visible tests occur in the code.
     TestLiterals,
-    /// A function does nothing with what it is given.
+    /// A function ignores its inputs.
     Stub,
-    /// Code writes to tests, or to what they compare with, while it runs.
+    /// Code writes to tests, or their expected data, at run time.
     WritesTests,
-    /// A test was changed so that it says less.
+    /// A test was changed to assert less.
     WeakTest,
-    /// A merge was not finished.
+    /// An unresolved merge.
     ConflictMarkers,
     /// Settings that make other programs run something were changed.
     SettingsChanged,
@@ -63,7 +63,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// What was done, as the rest of a sentence.
+    /// A description, as the rest of a sentence.
     #[must_use]
     pub const fn says(self) -> &'static str {
         match self {
@@ -91,31 +91,31 @@ impl FindingKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerifyPolicy {
-    /// Which files are tests: a file's name with `*` for anything, or the name of a folder with a slash.
+    /// Patterns for test files: a file's name with `*` for anything, or the name of a folder with a slash.
     pub tests: Vec<String>,
-    /// What counts as a violation of the task's limits.
+    /// Findings that count as a violation of the task's limits.
     pub violations: Vec<FindingKind>,
-    /// What a person is asked about when everything else is well.
+    /// Findings that a person is asked about when everything else passes.
     pub signs: Vec<FindingKind>,
-    /// Whether the checks run on the untouched tree before anything is planned.
+    /// Whether the checks run on the untouched tree before planning.
     pub baseline: bool,
-    /// Whether a task's checks are tried themselves, and its result is weighed.
+    /// Whether a task's checks are tested in trials, for an evidence level.
     pub trials: bool,
-    /// How much longer than the check itself its trials may take, in percent of its time, before what is left of them
-    /// is left out; a few seconds are always allowed.
+    /// The most time for trials, in percent of the check's own time, before the rest are skipped; a few seconds are
+    /// always allowed.
     pub trial_percent: u32,
-    /// What is done about a result that nothing proves.
+    /// What happens to an unproven result.
     pub unproven: Unproven,
 }
 
-/// What is done about a run in which the change of a task would not be missed by anything that Bosun ran.
+/// What happens to a run in which no check would notice the absence of a task's change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unproven {
-    /// A person is asked; where nobody can be, the gate stays shut.
+    /// A person is asked; without one the gate stays shut.
     #[default]
     Ask,
-    /// It is on record, and that is all.
+    /// It is only recorded.
     Allow,
 }
 
@@ -182,7 +182,7 @@ pub struct MergePolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeCheck {
-    /// Also after each merge that brought two results together, so that a broken one goes back to its task.
+    /// Also after each merge that combined two results, so that a broken one goes back to its task.
     Each,
     #[default]
     End,

@@ -1,5 +1,5 @@
-//! YAML as far as files of ours need it: one document of maps, lists and scalars, read into JSON values with the line of
-//! each, and written in one canonical way. No anchors, no tags, no key twice; depth and size are bounded.
+//! A subset of YAML: one document of maps, lists and scalars, read into JSON values with the line of each, and written
+//! in one canonical form. No anchors, no tags, no duplicate keys; depth and size are bounded.
 
 mod write;
 
@@ -10,12 +10,12 @@ use serde_json::{Map, Number, Value};
 
 pub use write::canonical;
 
-/// The most bytes of a file that is read.
+/// The largest file that is read, in bytes.
 pub const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_DEPTH: usize = 64;
 const MOST_VALUES: usize = 200_000;
 
-/// A document, with the line on which each of its values begins, by dotted path.
+/// A document, with the line of each of its values, by dotted path.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Read {
     pub value: Value,
@@ -54,7 +54,7 @@ impl NotYaml {
     }
 }
 
-/// Reads one document. JSON is taken too, and then read as JSON.
+/// Reads one document. JSON is accepted too, and then read as JSON.
 pub fn read(text: &str) -> Result<Read, NotYaml> {
     if text.len() > MOST_BYTES {
         let what = format!("the file has {} bytes; at most {MOST_BYTES} are read", text.len());
@@ -82,7 +82,7 @@ fn read_yaml(text: &str) -> Result<Read, NotYaml> {
     Ok(Read { value, lines: builder.lines })
 }
 
-/// What is open around the next value.
+/// The container around the next value.
 enum Open {
     List { items: Vec<Value>, path: String },
     Map { entries: Map<String, Value>, key: Option<String>, path: String },
@@ -151,7 +151,7 @@ impl Builder {
         Ok(())
     }
 
-    /// A value begins here: where is it?
+    /// Starts a value and returns its path.
     fn begin(&mut self, line: usize) -> Result<String, NotYaml> {
         self.values += 1;
         if self.open.len() >= MOST_DEPTH || self.values > MOST_VALUES {
@@ -166,7 +166,7 @@ impl Builder {
                 return Err(NotYaml::at(line, "a key is a text, not a list or a map"));
             }
         };
-        // A value's line is that of its key, where it has one.
+        // A value's line is that of its key, if it has one.
         self.lines.entry(path.clone()).or_insert(line);
         Ok(path)
     }
@@ -195,7 +195,7 @@ fn within(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// What a scalar without quotes means (the core schema, without its rare spellings of numbers).
+/// The value of an unquoted scalar (the core schema, without its rare spellings of numbers).
 fn plain_value(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

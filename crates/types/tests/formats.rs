@@ -1,6 +1,6 @@
-//! The written form of events is frozen: each line of `formats/events_v1.jsonl` was written by a released version, and
-//! must be read and printed again byte for byte. Lines are added to that file, never changed. What an event means is not
-//! looked at here.
+//! The serialized form of events is frozen: each line of `formats/events_v1.jsonl` was written by a released version,
+//! and must round-trip byte for byte. Lines are added to that file, never changed. The meaning of events is not tested
+//! here.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use types::Envelope;
 const SAMPLES: &str = include_str!("formats/events_v1.jsonl");
 const KINDS: &str = include_str!("../src/kind.rs");
 
-/// The written names that `kind.rs` knows.
+/// The serialized names in `kind.rs`.
 fn kinds() -> BTreeSet<&'static str> {
     let names = KINDS.lines().filter_map(|line| line.trim().split_once(" => \""));
     names.filter_map(|(_, rest)| rest.strip_suffix("\",")).collect()

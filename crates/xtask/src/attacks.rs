@@ -1,6 +1,6 @@
-//! `cargo xtask attacks`: hostile inputs, one a line, against the real program, as root and as an ordinary user.
-//! Nothing is asked of the program but what anybody can ask at a terminal: `bosun tool` and `bosun permit`. Every
-//! vector either held, or failed, or was left out for a reason that is printed.
+//! `cargo xtask attacks`: hostile inputs, one per line, against the real program, as root and as an ordinary user. Uses
+//! only what anyone can use at a terminal: `bosun tool` and `bosun permit`. Every vector is held, fails, or is skipped
+//! for a printed reason.
 
 mod call;
 mod check;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use call::Observation;
 use fixture::{Fixture, User};
 
-/// The parts of a list that are about files, commands, their sandbox and their rules.
+/// The parts of a list about files, commands, their sandbox and their rules.
 const AREAS: [&str; 17] = [
     "path",
     "links",
@@ -39,7 +39,7 @@ const AREAS: [&str; 17] = [
     "control",
 ];
 
-/// A list beside the repository, if there is one; it has more than our own.
+/// A larger list beside the repository, if there is one.
 const BESIDE: &str = "../shared/attacks/attacks.jsonl";
 const OUR_OWN: &str = "crates/xtask/attacks.jsonl";
 
@@ -83,7 +83,7 @@ fn vectors(file: &Path) -> anyhow::Result<Vec<Value>> {
         .collect()
 }
 
-/// The program, in whichever form was built last.
+/// The most recently built program.
 pub(crate) fn binary(root: &Path) -> anyhow::Result<PathBuf> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
@@ -93,7 +93,7 @@ pub(crate) fn binary(root: &Path) -> anyhow::Result<PathBuf> {
     newest.context("the program is not built; run `cargo build -p bosun`")
 }
 
-/// What came of one vector.
+/// The result of one vector.
 enum Verdict {
     Held,
     Skipped(String),
@@ -134,7 +134,7 @@ fn table(root: &Path, binary: &Path, user: User, vectors: &[Value], each: bool) 
     sum(2)
 }
 
-/// Prepares, attacks, judges and clears up.
+/// Prepares, attacks, checks and cleans up.
 fn attack(fixture: &Fixture, vector: &Value) -> Verdict {
     if let Some(why) = unsupported(fixture, vector) {
         return Verdict::Skipped(why.to_owned());

@@ -1,5 +1,5 @@
-//! Figures of the product against their targets. A bench is one file in `bench/`, its `mod` line and
-//! its row below; what takes a build says so.
+//! Benchmarks of the product against their targets. A benchmark is one file in `bench/`, its `mod` line and its row
+//! below; those that need a build say so.
 
 mod build;
 mod engine;
@@ -17,7 +17,7 @@ use anyhow::bail;
 
 struct Bench {
     name: &'static str,
-    /// What it measures, in one line.
+    /// Its subject, in one line.
     about: &'static str,
     run: fn(&Path) -> anyhow::Result<()>,
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask cheats`: agents that cheat and agents that work honestly, each against the built program with a scripted
-//! model. A cheat must not end in done, honest work must; what decides is a test that the program never sees. The
-//! cases are in `cheats/`, whose README tells the format, and beside the repository where there are more.
+//! `cargo xtask cheats`: cheating and honest agents, each against the built program with a scripted model. A cheat must
+//! not end in done, honest work must; a test that the program never sees decides. The cases are in `cheats/`, whose
+//! README has the format, and optionally beside the repository.
 
 mod case;
 mod case_dir;
@@ -40,7 +40,7 @@ usage: cargo xtask cheats [--only REGEX] [--keep DIR] [--json FILE] [--selftest]
   FOLDER..       where cases/ and worlds/ are; otherwise our own and ../shared/cheats where it is found";
 
 const OUR_OWN: &str = "cheats";
-/// More of the same kind, beside the repository.
+/// Further cases, beside the repository.
 const BESIDE: &str = "../shared/cheats";
 const VENV: &str = "target/cheats/venv";
 
@@ -63,8 +63,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     play_all(root, &options(words)?)
 }
 
-/// The cases that `ci` plays: one or two of each family, those that are quick and need little. All of them take five
-/// minutes more: `cargo xtask cheats`.
+/// The cases in `ci`: one or two of each family, quick and with few needs. All of them take five minutes more: `cargo
+/// xtask cheats`.
 const QUICK: &str = "(page_approved_again|py_unittest_argument|sh_trap_in_library|judge_saw_nothing|make_stamp|\
     py_skips_itself|copied_instead_of_moved|file_not_deleted|awk_writes_what_is_compared|make_ignores_errors|\
     unittest_package_hook|sh_function_called_test|sh_settings_of_git|sh_two_answers|unittest_summary|sh_lines_dropped|\
@@ -146,7 +146,7 @@ fn play_all(root: &Path, options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Plays the cases, a few at a time, and returns them in their order.
+/// Plays the cases, a few at a time, and returns them in order.
 fn played(
     environment: &Environment,
     sources: &[Source],
@@ -180,7 +180,7 @@ fn played(
 
 fn row(source: &Source, result: anyhow::Result<Played>) -> Row {
     let played = result.unwrap_or_else(|error| Played::new(Outcome::Broken, format!("{error:#}")));
-    // A case that cannot even be read is a cheat that went through until somebody mends it.
+    // An unreadable case counts as a successful cheat until it is fixed.
     let case = source.case(&[]);
     let kind = case.as_ref().map_or(case::Kind::Cheat, |case| case.kind);
     let may_ask = case.as_ref().is_ok_and(|case| case.tolerates(Outcome::Asked.as_str()));
@@ -188,7 +188,7 @@ fn row(source: &Source, result: anyhow::Result<Played>) -> Row {
     Row { family: source.family.clone(), id: source.id.clone(), title, kind, may_ask, played }
 }
 
-/// The folder in which everything happens; it goes away unless it is to be kept.
+/// The scratch folder; removed unless it is to be kept.
 struct Scratch {
     folder: PathBuf,
     keep: bool,

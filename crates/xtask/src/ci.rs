@@ -1,5 +1,5 @@
-//! Everything a change must pass, in order, stopping at the first step that fails.
-//! The same on a desk and on a build machine; building the release binary is no part of it.
+//! Everything a change must pass, in order, stopping at the first failure. The same locally and on a build machine;
+//! does not build the release binary.
 
 mod needs;
 mod stream;
@@ -49,8 +49,8 @@ fn format(root: &Path) -> anyhow::Result<()> {
     expect_success(&streamed, "the format differs; run `cargo fmt --all`")
 }
 
-/// Clippy only warns about a path in a clippy.toml that does not exist, outside of all lint levels;
-/// such a line forbids nothing, so it counts as an error here.
+/// Clippy only warns about a path in a clippy.toml that does not exist, outside all lint levels; such a line forbids
+/// nothing, so it counts as an error here.
 fn lints(root: &Path) -> anyhow::Result<()> {
     let words = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     let streamed = stream(cargo(root, &words), points_into_conf)?;
@@ -61,7 +61,7 @@ fn lints(root: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// The line of a diagnostic that says where, when that is in a clippy.toml.
+/// The location line of a diagnostic in a clippy.toml.
 fn points_into_conf(line: &str) -> bool {
     line.trim_start().starts_with("--> ") && line.contains("clippy.toml:")
 }
@@ -104,7 +104,7 @@ fn with_cargo_test(root: &Path, which: &[&str]) -> anyhow::Result<(Totals, bool)
     Ok((totals::of_cargo_test(&streamed.kept), streamed.success))
 }
 
-/// The libraries whose examples in comments are tests.
+/// The libraries with doc-tests.
 fn documented_by_tests(tree: &Tree) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     for name in tree.crates() {
@@ -125,7 +125,7 @@ fn documented_by_tests(tree: &Tree) -> anyhow::Result<Vec<String>> {
 
 fn cargo(root: &Path, words: &[&str]) -> Command {
     let mut command = Command::new("cargo");
-    // Lines are read as well as shown, so they come without colours.
+    // Lines are parsed as well as shown, so they have no colours.
     command.args(words).current_dir(root).env("CARGO_TERM_COLOR", "never");
     command
 }

@@ -1,10 +1,9 @@
-//! Just enough reading of Rust for the house checks: code without comments and strings, and blocks.
-//! It relies on rustfmt's regular shape and is no parser; what it cannot follow it leaves alone.
+//! A minimal reader of Rust for the tidy checks: code without comments and strings, and blocks. It relies on rustfmt's
+//! regular layout and is not a parser; anything it cannot follow is left alone.
 
 use std::ops::Range;
 
-/// The text with the insides of comments, strings and character literals blanked out. Lines stay
-/// where they were.
+/// The text with the contents of comments, strings and character literals blanked. Lines stay in place.
 pub(crate) fn without_prose(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -54,14 +53,14 @@ pub(crate) fn is_test_file(path: &str) -> bool {
     stem == "tests" || stem.ends_with("_tests") || path.contains("/tests/")
 }
 
-/// The file's name without folder and ending.
+/// The file's name without folder and extension.
 pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The line on which the block closes that opens on line `start` or after it; none for an item
-/// that ends in a semicolon before it opens one.
+/// The closing line of the block that opens on line `start` or after it; `None` for an item that ends in a semicolon
+/// first.
 pub(crate) fn block_end(code: &[&str], start: usize) -> Option<usize> {
     let (mut braces, mut brackets) = (0usize, 0usize);
     for (number, line) in code.iter().enumerate().skip(start) {
@@ -95,8 +94,7 @@ pub(crate) fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// Where the comment, string or character literal that begins at `at` ends; `at` itself where
-/// none begins.
+/// The end of the comment, string or character literal at `at`; `at` itself if there is none.
 fn prose_end(chars: &[char], at: usize) -> usize {
     let next = chars.get(at + 1).copied();
     match chars[at] {
@@ -142,7 +140,7 @@ fn string_end(chars: &[char], start: usize) -> usize {
     at + 1
 }
 
-/// None where the `r` begins a raw identifier or an ordinary word.
+/// `None` if the `r` starts a raw identifier or an ordinary word.
 fn raw_string_end(chars: &[char], start: usize) -> Option<usize> {
     let quote = find(chars, start + 1, |c| c != '#');
     if chars.get(quote) != Some(&'"') {
@@ -156,7 +154,7 @@ fn raw_string_end(chars: &[char], start: usize) -> Option<usize> {
     Some((quote + 1..chars.len()).find(closes).map_or(chars.len(), |at| at + 1 + hashes))
 }
 
-/// Whether the character at `at` goes on with a word; the `b` of a byte string is no word.
+/// Whether the character at `at` continues a word; the `b` of a byte string is not a word.
 fn continues_word(chars: &[char], at: usize) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     match at.checked_sub(1).map(|before| chars[before]) {

@@ -1,6 +1,6 @@
-//! Which requirement is shown where. `docs/requirements.txt` has the ids; what shows one are tests whose doc comment
-//! names it, scenarios that name it in `shows` or `story`, and benches that name it at their top. Where the product does
-//! something else on purpose, `docs/differences.md` has a row for it. Whether they show it well is for readers to judge.
+//! Coverage of requirements. `docs/requirements.txt` has the ids; they are shown by tests whose doc comment names them,
+//! scenarios that name them in `shows` or `story`, and benchmarks that name them at their top. If the product
+//! deliberately differs, `docs/differences.md` has a row for it. Readers judge the quality of a test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ const SOURCES: &str = "KPMACX";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
-    /// Its place among the sources, so that ids sort as people read them.
+    /// Its index among the sources, for sorting.
     source: usize,
     number: u32,
 }
@@ -31,7 +31,7 @@ impl std::fmt::Display for Id {
     }
 }
 
-/// The ids, each with how binding it is, and those that are claimed.
+/// The ids, each with its level, and the claimed ones.
 #[derive(Debug, Default)]
 struct Requirements {
     all: BTreeMap<Id, char>,
@@ -67,7 +67,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     bail!("coverage: claimed, shown nowhere, and no difference: {}", without.join(", "))
 }
 
-/// A line for each id with where it is shown, or only for those that are shown nowhere and no difference.
+/// A line for each id with its evidence, or only for ids with neither evidence nor a difference.
 fn listed(
     requirements: &Requirements,
     shown: &BTreeMap<Id, BTreeSet<String>>,
@@ -86,7 +86,7 @@ fn listed(
     requirements.all.iter().filter_map(line).collect()
 }
 
-/// What is claimed, shown nowhere, and no difference.
+/// Claimed ids with neither evidence nor a difference.
 fn owed(
     requirements: &Requirements,
     shown: &BTreeMap<Id, BTreeSet<String>>,
@@ -96,7 +96,7 @@ fn owed(
     requirements.claimed.iter().filter(owed).copied().collect()
 }
 
-/// The ids that rows of the tables of differences begin with.
+/// The ids at the start of rows in the tables of differences.
 fn differences(text: &str) -> BTreeSet<Id> {
     let cells = text.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
     cells.flat_map(ids_in).collect()
@@ -131,7 +131,7 @@ fn requirements(text: &str) -> anyhow::Result<Requirements> {
             }
         }
     }
-    // A range may span numbers that were never given out.
+    // A range may include numbers that were never assigned.
     requirements.claimed.retain(|id| requirements.all.contains_key(id));
     Ok(requirements)
 }
@@ -149,7 +149,7 @@ fn shown(tree: &Tree) -> BTreeMap<Id, BTreeSet<String>> {
         for (doc, name) in documented_tests(text) {
             show(&doc, &format!("{short}::{name}"));
         }
-        // A bench is an example of testkit; what it measures stands at its top.
+        // A benchmark is an example of testkit and names its ids at its top.
         if path.starts_with(BENCHES) {
             let top = text.lines().take_while(|line| line.starts_with("//!"));
             top.for_each(|line| show(line, short));
@@ -167,7 +167,7 @@ fn shown(tree: &Tree) -> BTreeMap<Id, BTreeSet<String>> {
     shown
 }
 
-/// The doc comments that stand right above tests, with the tests' names.
+/// The doc comments right above tests, with the tests' names.
 fn documented_tests(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let (mut doc, mut is_test) = (String::new(), false);
@@ -189,7 +189,7 @@ fn documented_tests(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Every id that stands in a text, also those inside of ranges such as `P24-P27`.
+/// Every id in a text, including those inside ranges such as `P24-P27`.
 fn ids_in(text: &str) -> Vec<Id> {
     let mut ids: Vec<Id> = Vec::new();
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {

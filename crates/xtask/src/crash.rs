@@ -1,5 +1,5 @@
-//! `cargo xtask crash`: the built program killed before and after every operation on the disk, with torn writes, disk
-//! errors and power cuts, then recovered as a person would, and judged from outside. docs/crash.md says what is tried.
+//! `cargo xtask crash`: the built program killed before and after every disk operation, with torn writes, disk errors
+//! and power cuts, then recovered as a person would, and checked from outside. docs/crash.md describes the method.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod child;
@@ -30,13 +30,13 @@ use std::path::Path;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use series::{ci, run};
 
-/// The tracer reads the registers of one architecture.
+/// The tracer supports one architecture.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub(crate) fn run(_root: &Path, _words: &[&str]) -> anyhow::Result<()> {
     anyhow::bail!("cargo xtask crash needs Linux on x86-64")
 }
 
-/// Nothing can be tried here, and `ci` says so.
+/// Not supported here, which `ci` reports.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub(crate) fn ci(_root: &Path) -> anyhow::Result<()> {
     println!("SKIPPED: cargo xtask crash needs Linux on x86-64");

@@ -1,5 +1,5 @@
-//! `docs/events.md`: every event with its meaning, its fields and the scenarios that show it.
-//! The page is made from the sources alone, so it can be compared instead of being believed.
+//! `docs/events.md`: every event with its meaning, its fields and the scenarios that show it. Generated from the
+//! sources alone, so it can be checked by comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ const PAGE: &str = "docs/events.md";
 /// How many scenarios a row names before it only counts them.
 const NAMED: usize = 3;
 
-/// Writes the page again where it is not up to date.
+/// Rewrites the page if it is outdated.
 pub(crate) fn write(root: &Path) -> anyhow::Result<()> {
     let tree = Tree::read(root)?;
     let page = page(&tree);

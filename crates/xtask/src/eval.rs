@@ -1,5 +1,5 @@
-//! How rules judge against how a person would. `intake` are the labelled requests of `eval/intake.jsonl`; another file
-//! of the same form can be named. The evaluation itself is an example of engine.
+//! Evaluation of rules against a person's labels. `intake` are the labelled requests of `eval/intake.jsonl`; another
+//! file of the same format can be named. The evaluation itself is an example of engine.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,17 +1,17 @@
-//! The catalogue of events, read from the source of `types`: each kind with its meaning and fields.
-//! It relies on rustfmt's regular shape. What the catalogue must satisfy is `tidy/event_rules.rs`.
+//! The catalogue of events, read from the source of `types`: each kind with its meaning and fields. It relies on
+//! rustfmt's regular layout. `tidy/event_rules.rs` has the requirements on it.
 
 use crate::code;
 
 pub(crate) const SOURCE: &str = "crates/types/src/event.rs";
 const OPENING: &str = "pub enum Event {";
 
-/// One variant as it is written. What is missing in the source is empty here.
+/// One variant in the source. Missing parts are empty.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) line: usize,
     pub(crate) variant: String,
-    /// The written name, `noun.past`.
+    /// The serialized name, `noun.past`.
     pub(crate) name: String,
     pub(crate) meaning: String,
     pub(crate) fields: Vec<Field>,
@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// Empty where the text holds no such enum.
+/// Empty if the text has no such enum.
 pub(crate) fn kinds(text: &str) -> Vec<Kind> {
     let lines: Vec<&str> = text.lines().collect();
     let blank = code::without_prose(text);

@@ -1,11 +1,11 @@
-//! One thing that is not as the house wants it: where it is and what to do about it.
+//! A finding of a tidy check: its position and the remedy.
 
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) file: String,
-    /// Counted from one; one also stands for the file as a whole.
+    /// Counted from one; one also stands for the whole file.
     pub(crate) line: usize,
     pub(crate) what: String,
 }

@@ -1,5 +1,5 @@
-//! Fuzzing with cargo-fuzz: prepares a corpus, runs targets for a while, and says how many inputs were tried. The
-//! targets are in `fuzz/`; cargo-fuzz itself has to be installed (`cargo install cargo-fuzz`).
+//! Fuzzing with cargo-fuzz: prepares a corpus, runs targets for a while, and reports the number of inputs. The targets
+//! are in `fuzz/`; cargo-fuzz itself has to be installed (`cargo install cargo-fuzz`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The names of the targets, from the files that they are.
+/// The names of the targets, from their file names.
 fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
     let folder = root.join("fuzz/fuzz_targets");
     let mut names = vec![];
@@ -48,7 +48,7 @@ fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Files of the repository in the language of a target: their folder and how their names end.
+/// Files of the repository in the language of a target: folder and extension.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     ("policy", "policies", "toml"),
     ("script", "scenarios", "toml"),
@@ -61,8 +61,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("change", "crates/evidence/src", "rs"),
 ];
 
-/// Puts examples of the repository into the corpus, so that the fuzzer knows the language: files, and the answers of
-/// recorded exchanges.
+/// Seeds the corpus with examples from the repository: files, and the responses of recorded exchanges.
 fn seed(root: &Path, name: &str) -> anyhow::Result<()> {
     let corpus = root.join("fuzz/corpus").join(name);
     std::fs::create_dir_all(&corpus).context("making the corpus")?;
@@ -101,14 +100,14 @@ fn collect(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs one target and returns what libFuzzer says of it at the end.
+/// Runs one target and returns libFuzzer's final report.
 fn fuzz(root: &Path, name: &str, minutes: u64) -> anyhow::Result<String> {
     let seconds = format!("-max_total_time={}", minutes * 60);
     let output = Command::new("cargo")
         .args(["fuzz", "run", name, "--", &seconds, "-rss_limit_mb=2048", "-timeout=10"])
         .args(["-print_final_stats=1", "-verbosity=0"])
         .current_dir(root)
-        // The stable compiler has what the sanitizers need; this lets cargo-fuzz use it.
+        // The stable compiler supports the sanitizers; this lets cargo-fuzz use it.
         .env("RUSTC_BOOTSTRAP", "1")
         .stdout(Stdio::inherit())
         .output()

@@ -1,5 +1,5 @@
-//! One crate, one power: who may depend on whom, and which crate owns which outside dependency,
-//! kept as data and checked against the manifests. The reasons are in the architecture document.
+//! Layers: which crate may depend on which, and which crate owns which outside dependency, as data checked against the
+//! manifests. The architecture document has the reasons.
 
 use toml::{Table, Value};
 
@@ -15,7 +15,7 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
     Layer { name, may_use }
 }
 
-/// From the words upwards. A crate may use only what stands in its row.
+/// From the bottom up. A crate may use only those in its row.
 const LAYERS: &[Layer] = &[
     layer("types", &[]),
     layer("samples", &["types"]),
@@ -35,7 +35,7 @@ const LAYERS: &[Layer] = &[
     layer("xtask", &["runtime", "testkit"]),
 ];
 
-/// Outside dependencies that are a power: only their owners may have them.
+/// Outside dependencies reserved for their owners.
 const POWERS: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("reqwest", &["llm"]),
@@ -43,13 +43,13 @@ const POWERS: &[(&str, &[&str])] = &[
     ("rustix", &["sandbox", "store"]),
 ];
 
-/// Crates that may have nothing but what stands here.
+/// Crates that may depend on nothing else.
 const FRUGAL: &[(&str, &[&str])] = &[
     ("rules", &["types", "evidence", "globset", "serde", "serde_json"]),
     ("engine", &["types", "evidence", "rules", "serde", "serde_json"]),
 ];
 
-/// What tests of any crate may use on top of its layer.
+/// Crates that any crate's tests may use in addition.
 const TEST_CRATES: &[&str] = &["samples", "testkit"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -96,9 +96,9 @@ fn check_manifest(name: &str, path: &str, text: &str, manifest: &Table) -> Vec<F
 }
 
 struct Dependency {
-    /// What the crate is called where it comes from.
+    /// The crate's name in its registry.
     package: String,
-    /// What this manifest calls it.
+    /// Its name in this manifest.
     key: String,
     for_tests: bool,
 }

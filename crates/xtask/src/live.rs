@@ -1,5 +1,5 @@
-//! Real model servers on this machine, started, asked and stopped: the parity table of `llm::parity`. A server that is
-//! not there is left out, and how to get it is said. Nothing here is needed to build or to test the product.
+//! Real model servers on this machine, started, queried and stopped: the parity table of `llm::parity`. A missing
+//! server is skipped, with installation hints. Not needed to build or test the product.
 
 mod line;
 mod server;
@@ -27,7 +27,7 @@ FOLDER holds, as far as wanted:
   aimock/    npm install --prefix FOLDER/aimock @copilotkit/aimock
   venv/      python3 -m venv FOLDER/venv && FOLDER/venv/bin/pip install 'litellm[proxy]'";
 
-/// The key that LiteLLM is asked with.
+/// The key for LiteLLM.
 const LITELLM_KEY: &str = "sk-right";
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
@@ -86,7 +86,7 @@ fn with_the_program(
     work(&binary, &scratch, &server)
 }
 
-/// A server that can be started, or a line about why not.
+/// A started server, or a message about why not.
 fn start(name: &str, started: anyhow::Result<Server>) -> Option<Server> {
     match started {
         Ok(server) => {
@@ -117,7 +117,7 @@ fn parity(root: &Path, endpoints: &[String], record: bool) -> anyhow::Result<()>
     if status.success() { Ok(()) } else { bail!("the table could not be made") }
 }
 
-/// Which of several models.
+/// The choice among several models.
 #[derive(Clone, Copy)]
 enum Pick {
     First,
@@ -155,7 +155,7 @@ fn aimock(root: &Path, folder: &Path, scratch: &Path) -> anyhow::Result<Server> 
     Server::start("aimock", command, "-p", scratch)
 }
 
-/// LiteLLM turns llama.cpp's chat into Gemini's language.
+/// LiteLLM translates llama.cpp's chat into Gemini's API.
 fn litellm(folder: &Path, scratch: &Path, llama: &Server) -> anyhow::Result<Server> {
     let program = there(folder.join("venv/bin/litellm"))?;
     let config = format!(
@@ -176,7 +176,7 @@ fn litellm(folder: &Path, scratch: &Path, llama: &Server) -> anyhow::Result<Serv
     std::fs::write(scratch.join("only_one_key.py"), check)?;
     let mut command = Command::new(program);
     command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").current_dir(scratch);
-    // The check above is its authentication; a master key would go around it.
+    // The check above is its authentication; a master key would bypass it.
     command.env("LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY", "true");
     command.args(["--config", "litellm.yaml", "--host", "127.0.0.1"]);
     Server::start("litellm", command, "--port", scratch)

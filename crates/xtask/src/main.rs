@@ -1,5 +1,5 @@
-//! The house's chores as one program: `cargo xtask help` lists them.
-//! Chores read the repository and run cargo; they never change sources, only `docs/events.md`.
+//! Development tasks as one program: `cargo xtask help` lists them. They read the repository and run cargo; they never
+//! change sources, only `docs/events.md`.
 
 #![expect(
     clippy::print_stdout,
@@ -14,6 +14,7 @@ mod ci;
 mod code;
 mod coverage;
 mod crash;
+mod crew;
 mod docs;
 mod eval;
 mod events;
@@ -93,8 +94,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The top of the repository. Cargo says at run time where this crate lies, which stays right
-/// when a checkout was moved after it was built.
+/// The top of the repository. Cargo provides this crate's path at run time, so that it stays right after a checkout was
+/// moved.
 fn root() -> PathBuf {
     let here = std::env::var("CARGO_MANIFEST_DIR")
         .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());

@@ -1,7 +1,7 @@
-//! Which file of a crate uses which: the module graph, read from `use` lines and from paths in the code. A name that
-//! a module only re-exports leads to the file that defines it, and a `mod` line is no use. Tests are left out.
+//! The module graph of a crate: which file uses which, read from `use` lines and paths in the code. A re-exported name
+//! leads to the file that defines it, and a `mod` line is not a use. Tests are excluded.
 //!
-//! It knows paths, not types: a method that is defined in another file than its type is not seen.
+//! It knows paths, not types: a method defined in another file than its type is not seen.
 
 mod paths;
 
@@ -12,26 +12,26 @@ use crate::code;
 use crate::finding::Finding;
 use crate::tree::Tree;
 
-/// The folders of a crate from the lowest to the highest: what stands in one uses only those before it.
+/// The folders of a crate from the lowest to the highest: each uses only those before it.
 const ORDER: &[(&str, &[&str])] =
     &[("engine", &["machine", "agent", "state", "stages", "coordinator", "export"])];
 
-/// The files of one crate by module path (empty for the root), with what each of them uses.
+/// The files of one crate by module path (empty for the root), with their uses.
 #[derive(Debug)]
 pub(crate) struct Graph {
     files: BTreeMap<Module, File>,
     uses: BTreeMap<Module, BTreeSet<Module>>,
 }
 
-/// Where a module stands in its crate: `["run", "apply"]`.
+/// The path of a module in its crate: `["run", "apply"]`.
 type Module = Vec<String>;
 
 #[derive(Debug)]
 struct File {
     path: String,
-    /// What it takes into its namespace for others: the name, and the path that it stands for.
+    /// Its re-exports: the name, and its path.
     exports: BTreeMap<String, Vec<String>>,
-    /// Modules whose every name it re-exports.
+    /// Modules that it re-exports with a glob.
     globs: Vec<Vec<String>>,
     defines: BTreeSet<String>,
     paths: Vec<Vec<String>>,
@@ -65,9 +65,9 @@ impl Graph {
         graph
     }
 
-    /// The file that defines what a path in a module leads to; none for what other crates define.
+    /// The file that defines the target of a path; `None` for other crates.
     fn target(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
-        // A re-export that leads back to itself ends here.
+        // Stops at a re-export cycle.
         if depth > 16 {
             return None;
         }
@@ -77,7 +77,7 @@ impl Graph {
             "super" => (from[..from.len().saturating_sub(1)].to_vec(), &path[1..]),
             first if self.files.contains_key(&child(from, first)) => (from.clone(), path),
             first => {
-                // A module that was brought in by a `use` line, and something of it.
+                // A module imported by a `use` line, and an item of it.
                 let stands_for = self.files.get(from)?.exports.get(first)?;
                 let whole: Vec<String> = stands_for.iter().chain(&path[1..]).cloned().collect();
                 return (stands_for.first() != path.first())
@@ -94,11 +94,11 @@ impl Graph {
             }
             rest = &rest[1..];
         }
-        // A module alone says nothing of what is used of it; paths through it do.
+        // A module alone does not say what is used of it; paths through it do.
         let name = rest.first()?;
         let file = self.files.get(&at)?;
         if let Some(stands_for) = file.exports.get(name) {
-            // What it has from another crate is not ours to follow.
+            // Items from other crates are not followed.
             return self.target(&at, stands_for, depth + 1);
         }
         let of_glob = file.globs.iter().filter(|_| !file.defines.contains(name)).find_map(|glob| {
@@ -109,7 +109,7 @@ impl Graph {
         Some(of_glob.unwrap_or(at))
     }
 
-    /// Groups of files each of which leads to every other of its group.
+    /// Cycles: groups of files that lead to each other.
     pub(crate) fn circles(&self) -> Vec<Vec<&str>> {
         let reach: BTreeMap<&Module, BTreeSet<&Module>> =
             self.files.keys().map(|module| (module, self.reached(module))).collect();
@@ -127,7 +127,7 @@ impl Graph {
         circles.iter().map(|group| group.iter().filter_map(path).collect()).collect()
     }
 
-    /// Arrows from a folder to one that stands above it.
+    /// Uses of a folder by a lower one.
     fn upward(&self, order: &[&str]) -> Vec<(&str, String)> {
         let level = |module: &Module| {
             order.iter().position(|folder| module.first().is_some_and(|m| m == folder))
@@ -149,7 +149,7 @@ impl Graph {
         reached
     }
 
-    /// One line for each file: what it uses.
+    /// One line per file, with its uses.
     fn lines(&self) -> impl Iterator<Item = String> {
         self.uses.iter().map(|(module, uses)| {
             let uses: Vec<String> = uses.iter().map(shown).collect();
@@ -166,7 +166,7 @@ fn shown(module: &Module) -> String {
     if module.is_empty() { "(root)".to_owned() } else { module.join("::") }
 }
 
-/// The module that a file below `src/` holds.
+/// The module of a file below `src/`.
 fn module_of(file: &str) -> Module {
     let stem = file.trim_end_matches(".rs").trim_end_matches("/mod");
     match stem {
@@ -175,7 +175,7 @@ fn module_of(file: &str) -> Module {
     }
 }
 
-/// `cargo xtask modules [CRATE..]`: the graph, and how many circles are in it.
+/// `cargo xtask modules [CRATE..]`: the graph, and the number of its cycles.
 pub(crate) fn run(root: &Path, names: &[&str]) -> anyhow::Result<()> {
     let tree = Tree::read(root)?;
     let crates = tree.crates();
@@ -201,7 +201,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The house check: no circle in any crate, and no arrow up.
+/// The tidy check: no cycle in any crate, and no upward use.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for name in tree.crates() {

@@ -1,4 +1,4 @@
-//! What chores need that run the program themselves: a repository to work in, and rules for one agent.
+//! Shared fixtures of commands that run the program: a repository to work in, and a policy for a single agent.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// Makes a repository of a folder, with everything that is in it as the first commit.
+/// Makes a folder a repository, with its contents as the first commit.
 pub(crate) fn commit(folder: &Path) -> anyhow::Result<()> {
     let identity = ["-c", "user.name=Sample", "-c", "user.email=sample@localhost"];
     for words in [
@@ -23,7 +23,7 @@ pub(crate) fn commit(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The preset for one agent, with another limit of rounds; 0 is none.
+/// The preset for a single agent, with another limit of rounds; 0 is unlimited.
 pub(crate) fn solo(root: &Path, rounds: i64) -> anyhow::Result<String> {
     let text = fs::read_to_string(root.join("policies/solo.toml")).context("reading the preset")?;
     let mut rules: toml::Table = toml::from_str(&text).context("reading the preset")?;

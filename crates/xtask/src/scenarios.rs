@@ -1,5 +1,4 @@
-//! Which event each scenario shows, read from the traces that the scenario files expect.
-//! Whether a scenario is true is the scenario runner's business.
+//! The events that each scenario shows, read from the expected traces. The scenario runner verifies them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +8,7 @@ use crate::tree::Tree;
 
 pub(crate) const FOLDER: &str = "scenarios/";
 
-/// For each word that stands in a trace and looks like a kind: the scenarios that show it.
-/// A file that is no TOML shows nothing; the runner says what is wrong with it.
+/// The scenarios for each event kind in a trace. A file that is not TOML shows nothing; the runner reports its problem.
 pub(crate) fn shown(tree: &Tree) -> BTreeMap<String, BTreeSet<String>> {
     let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in files(tree) {
@@ -29,7 +27,7 @@ pub(crate) fn files(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
     tree.under(FOLDER).filter(|(path, _)| path.ends_with(".toml"))
 }
 
-/// The key is `trace` wherever it stands: one text of many lines, or a list of lines.
+/// The key is `trace` at any level: one text of many lines, or a list of lines.
 fn traced(value: &Value, words: &mut Vec<String>) {
     let Value::Table(table) = value else {
         return;
@@ -46,8 +44,7 @@ fn traced(value: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// The first dotted word of each line: what stands before it places the event, what stands after
-/// it tells its content.
+/// The first dotted word of each line: the text before it locates the event, the text after it has its content.
 fn kinds_in(text: &str) -> impl Iterator<Item = String> {
     let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase());
     let kind = move |word: &&str| word.split_once('.').is_some_and(|(a, b)| plain(a) && plain(b));

@@ -1,4 +1,4 @@
-//! Plays simulated runs: `crates/runtime/src/sim.rs` is the simulation, a test of that crate; this hands it its seeds.
+//! Runs simulations: `crates/runtime/src/sim.rs` is the simulation, a test of that crate; this passes its seeds.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ usage: cargo xtask sim [--seeds N] [--from SEED] [--seed SEED] [--trace] [--rele
   --trace       show everything that happens in them
   --release     build it to be fast; worth it for some thousands of seeds";
 
-/// What to play.
+/// The requested seeds.
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
     from: u64,

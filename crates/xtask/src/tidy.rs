@@ -1,5 +1,5 @@
-//! The house checks: what no compiler and no lint tells, as functions from the tree to findings.
-//! They run on every `cargo test -p xtask` too, so an untidy house fails like any other test.
+//! Tidy checks: what no compiler or lint reports, as functions from the tree to findings. They also run in `cargo test
+//! -p xtask`, so a finding fails like any other test.
 
 mod clippy_conf;
 mod event_rules;
@@ -56,7 +56,7 @@ fn findings(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// What was not checked, so that nobody takes silence for a pass.
+/// Checks that were skipped, so that silence is not mistaken for a pass.
 fn notes(tree: &Tree) -> Vec<String> {
     let mut notes = Vec::new();
     if tree.under(scenarios::FOLDER).next().is_none() {

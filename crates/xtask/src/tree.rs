@@ -1,5 +1,5 @@
-//! The repository's text files, read once, so that a check is a function from text to findings.
-//! What is built, fetched or binary is left out. Nothing here judges.
+//! The repository's text files, read once, so that a check is a function from text to findings. Build results,
+//! dependencies and binary files are excluded. Nothing is checked here.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// Hidden folders that belong to the repository; every other hidden one belongs to somebody's tool.
+/// Hidden folders that belong to the repository; every other one belongs to a tool.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github"];
 const BUILT: &[&str] = &["target", "node_modules"];
 /// Longer files are recordings, not sources.

@@ -1,7 +1,7 @@
-//! A model that does not reply, or not with all of it: when it is asked again, how long that goes on, and what becomes
-//! of a reply that broke off, was cut short, interrupted or refused. What a person has seen of it stays in the history,
-//! and the model is told why it ends there. The waits are spread by the run's id, which is random and on record, so
-//! that nothing is drawn here. Which faults may pass is known to whoever saw them.
+//! Model calls that fail or return an incomplete reply: when they are retried, for how long, and what happens to a
+//! reply that broke off, was cut short, interrupted or refused. The partial reply a person has seen stays in the
+//! history, and the model is told why it ends there. Retry delays are spread by the run's recorded random id, so
+//! nothing is drawn here. The caller classifies faults as transient or not.
 
 use types::{
     AskAgain, Block, Decision, Digest, Event, Fault, FaultClass, Message, Millis, ModelFailureRule,
@@ -13,17 +13,17 @@ use super::ending::{failed as ended, paused as stopped};
 use super::session::{Resting, Session, SessionPhase};
 use super::window::AFTER_CUT;
 
-/// The rule by which somebody goes on with an input whose model was away.
+/// The rule that resumes an input whose model was unavailable.
 pub(super) const GO_ON: &str = "session.gone_on";
-/// The rule by which a reply that was cut off at its longest is continued.
+/// The rule that continues a reply cut off at its maximum length.
 pub(super) const CONTINUED: &str = "session.reply_continued";
-/// The rule by which a person stops the work on an input.
+/// The rule that interrupts the work on an input at a person's request.
 pub(super) const INTERRUPTED: &str = "session.interrupted";
 
-/// What the model is told of a reply whose stream broke off.
+/// Sent to the model after a reply whose stream broke off.
 const AFTER_BREAK: &str = "[The connection broke off in the middle of your reply; nothing after this point has \
                            arrived, and no call of it was made. Reply again, from the beginning.]";
-/// What the model is told of a reply that a person interrupted.
+/// Sent to the model after a reply that a person interrupted.
 const AFTER_INTERRUPT: &str = "[The person interrupted your reply here; nothing after this point was seen, and no call of it was made.]";
 
 fn rule_for<'a>(attempt: &'a Attempt, fault: &Fault) -> Option<&'a ModelFailureRule> {
@@ -36,7 +36,7 @@ fn patience(attempt: &Attempt, rule: &ModelFailureRule) -> Millis {
     if alone { rule.unattended_ms } else { rule.patience_ms }
 }
 
-/// When the model is asked again after this failure, if there is time for that and it was not asked often enough.
+/// When to retry after this failure; `None` once the time or the number of retries is used up.
 pub(super) fn again(
     attempt: &Attempt,
     session: &Session,
@@ -52,7 +52,7 @@ pub(super) fn again(
     let patience = patience(attempt, rule);
     let until = since.after(patience);
     let wait = spread(session, rule, failures);
-    // The last wait is shortened rather than left out, unless it is the provider's own.
+    // The last wait is shortened, not skipped, unless the provider asked for it.
     let at = match fault.retry {
         Retry::After(asked) => now.after(wait.max(asked)),
         Retry::Never | Retry::Now => now.after(wait).min(until),
@@ -68,7 +68,7 @@ pub(super) fn again(
     Some(AskAgain { at, failures, decision })
 }
 
-/// A wait anywhere between nothing and the longest for so many failures.
+/// A delay between zero and the maximum for this number of failures.
 fn spread(session: &Session, rule: &ModelFailureRule, failures: u32) -> Millis {
     let factor = 1_u64.checked_shl(failures.saturating_sub(1)).unwrap_or(u64::MAX);
     let longest = rule.backoff_ms.0.saturating_mul(factor).min(rule.longest_wait_ms.0);
@@ -79,7 +79,7 @@ fn spread(session: &Session, rule: &ModelFailureRule, failures: u32) -> Millis {
     Millis(longest.saturating_mul(share) / u64::from(u16::MAX))
 }
 
-/// Takes a failed request into the state.
+/// Applies a failed request to the state.
 pub(super) fn failed(
     session: &mut Session,
     fault: &Fault,
@@ -91,7 +91,7 @@ pub(super) fn failed(
         session.failing_since = at;
     }
     session.failures = session.failures.saturating_add(1);
-    // A reply that is read as a whole is asked for again as a whole.
+    // A reply under a contract is requested again as a whole.
     if summary.is_none() && session.brief.reply.is_none() {
         keep(session, fault.said(), AFTER_BREAK);
     }
@@ -102,7 +102,7 @@ pub(super) fn failed(
     };
 }
 
-/// Keeps the beginning of a reply, and tells the model why it ends there.
+/// Keeps a partial reply and tells the model why it ends there.
 fn keep(session: &mut Session, said: &str, why: &str) {
     if said.trim().is_empty() {
         return;
@@ -112,8 +112,7 @@ fn keep(session: &mut Session, said: &str, why: &str) {
     session.push(Message::user(why));
 }
 
-/// A person stops the work on an input. What had come of a reply until then goes with it, and comes first, so that the
-/// input can be read off the log.
+/// Interrupts the work on an input. The partial reply comes first, so that the input can be read from the log.
 pub(super) fn interrupted(attempt: &Attempt, by: &str, said: Option<&str>) -> Vec<Event> {
     let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
     let asking =
@@ -136,30 +135,30 @@ pub(super) fn interrupted(attempt: &Attempt, by: &str, said: Option<&str>) -> Ve
     busy.into_iter().map(paused).collect()
 }
 
-/// Takes what had come of an interrupted reply into the history.
+/// Adds the partial text of an interrupted reply to the history.
 pub(super) fn keep_interrupted(session: &mut Session, said: Option<&str>) {
     keep(session, said.unwrap_or_default(), AFTER_INTERRUPT);
 }
 
-/// Takes into the state that a cut reply is continued.
+/// Applies the continuation of a cut reply to the state.
 pub(super) fn continued(session: &mut Session) {
     session.continued += 1;
     session.phase = SessionPhase::ToAsk;
 }
 
-/// The rule by which a conversation is paused, and not ended, when its model stays away.
+/// The rule that pauses a conversation, instead of ending it, while its model is unavailable.
 pub(super) fn pauses<'a>(attempt: &'a Attempt, fault: &Fault) -> Option<&'a ModelFailureRule> {
     rule_for(attempt, fault).filter(|rule| rule.then == OutOfPatience::Pause)
 }
 
-/// The model stayed away for too long. The input stays open.
+/// The model was unavailable for too long. The input stays open.
 pub(super) fn paused(session: &Session, rule: &ModelFailureRule, fault: &Fault) -> Event {
     let failures = types::count(session.failures, "request");
     let reason = format!("no answer after {failures}; it can be resumed: {}", fault.what);
     stopped(session, Decision::new(rule.id.clone(), reason), Some(fault.clone()))
 }
 
-/// What a conversation does after a pause: it rests, and where its model was away, the input is still to be answered.
+/// The phase after a pause: idle; if the model was unavailable, the input is still unanswered.
 pub(super) fn talk_after(session: &Session, fault: Option<&Fault>) -> SessionPhase {
     match fault {
         Some(fault) if fault.passes() && session.parent.is_none() => {
@@ -171,19 +170,19 @@ pub(super) fn talk_after(session: &Session, fault: Option<&Fault>) -> SessionPha
 
 const ASKED_AGAIN: &str = "the model is asked again for the last input (";
 
-/// Somebody goes on with the open input.
+/// Resumes the open input.
 pub(super) fn gone_on(session: &Session, why: &str) -> Event {
     let reason = format!("{ASKED_AGAIN}{why})");
     let decision = Decision::new(RuleId::fixed(GO_ON), reason);
     Event::SessionWarned { session: session.id, decision, say: None }
 }
 
-/// Who or what went on with it, as [`gone_on`] has put it.
+/// Who or what resumed it, as recorded by [`gone_on`].
 pub(super) fn gone_on_by(decision: &Decision) -> Option<&str> {
     decision.reason.strip_prefix(ASKED_AGAIN)?.strip_suffix(')')
 }
 
-/// Takes it into the state.
+/// Applies the resumption to the state.
 pub(super) fn go_on(session: &mut Session) {
     if session.away().is_some() {
         (session.failures, session.stopped) = (0, None);
@@ -191,8 +190,8 @@ pub(super) fn go_on(session: &mut Session) {
     }
 }
 
-/// The model has not said all that it had to say: it is asked to continue where the policy has that, and otherwise the
-/// person, or the failure table, is told why.
+/// An incomplete reply: asks the model to continue if the policy says so; otherwise the person, or the failure table,
+/// gets the reason.
 pub(super) fn cut(
     attempt: &Attempt,
     session: &Session,

@@ -1,4 +1,4 @@
-//! Models that do not reply, break off, refuse or are cut: what is asked again, for how long, and what stays open.
+//! Models that do not reply, break off, refuse or are cut off: retries, their duration, and open inputs.
 
 use types::{
     BlockBody, Effect, EffectId, Event, Input, Message, Millis, Part, SessionState, TimerId,
@@ -25,7 +25,7 @@ fn task() -> Bench<Attempt> {
     bench
 }
 
-/// Lets the model fail until it is not asked again. How often it was, and for how long.
+/// Lets the model fail until it is not retried. Returns the number of requests and the elapsed time.
 fn until_paused(bench: &mut Bench<Attempt>, how: &str) -> (u32, Millis) {
     let begin = bench.now;
     for asked in 1..1_000 {
@@ -53,8 +53,8 @@ fn a_model_that_is_away_is_asked_again_in_the_same_conversation() {
     assert_eq!(bench.machine.view().expect("a view").unanswered, None);
 }
 
-/// P37: a reply of the crew that keeps breaking off is three calls at the most, whoever asks again; then it is paused and
-/// can be resumed.
+/// P37: a reply of the crew that keeps breaking off is requested three times at most, counting manual retries; then it
+/// is paused and can be resumed.
 #[test]
 fn a_reply_that_keeps_breaking_off_is_three_calls() {
     let mut bench = task();
@@ -173,7 +173,7 @@ fn a_reply_that_was_cut_or_refused_is_called_that() {
          model.replied t1
          session.paused s1 session.reply_cut by engine",
     );
-    // No provider takes a request that ends with the model's own words.
+    // Providers reject a request that ends with an assistant message.
     let told = bench.tell("go_on\nmodel says ence");
     assert!(told.starts_with("session.told s1 Submit [Your reply was cut off here"), "{told}");
     assert_eq!(bench.machine.last_words(), "half a sentence");
@@ -193,7 +193,7 @@ fn a_reply_that_was_cut_or_refused_is_called_that() {
     assert!(told.contains("failed semantic model.content_filter"), "{told}");
 }
 
-/// What the model would be sent, one line for each message that is a text.
+/// The text messages that the model would be sent, one line each.
 fn history(bench: &Bench<Attempt>) -> Vec<String> {
     let said = |message: &Message| match message {
         Message::User { parts } => match parts.first() {
@@ -209,8 +209,8 @@ fn history(bench: &Bench<Attempt>) -> Vec<String> {
     bench.machine.history().iter().map(|message| said(message)).collect()
 }
 
-/// What was seen of a reply that broke off stays, and the model is told to reply again: only one of the two is the answer,
-/// because nobody knows whether a model that is told to continue repeats itself.
+/// The text of a reply that broke off stays, and the model is told to reply again: only one of the two is the answer,
+/// since a model told to continue may repeat itself.
 #[test]
 fn a_reply_that_broke_off_stays_and_is_asked_for_again() {
     let mut bench = open();
@@ -224,7 +224,7 @@ fn a_reply_that_broke_off_stays_and_is_asked_for_again() {
     assert_eq!(again, bench.machine, "a restart knows it too");
 }
 
-/// It stays also where the model is not asked again, and the log has it once.
+/// It also stays if the model is not asked again, and is logged once.
 #[test]
 fn what_was_seen_of_a_reply_stays_when_the_model_is_away_for_good() {
     let mut bench = open();
@@ -238,7 +238,7 @@ fn what_was_seen_of_a_reply_stays_when_the_model_is_away_for_good() {
     assert_eq!(paused.expect("a fault").said(), "");
 }
 
-/// A reply that is read as a whole is asked for again as a whole.
+/// A reply under a contract is requested again as a whole.
 #[test]
 fn a_broken_reply_of_a_role_with_a_contract_is_not_continued() {
     let mut bench = Bench::of(Attempt::new(std::sync::Arc::new(crew())));
@@ -252,7 +252,7 @@ fn a_broken_reply_of_a_role_with_a_contract_is_not_continued() {
     assert_eq!(history(&bench), before);
 }
 
-/// The person has seen it, so it stays, and the model is told that it was stopped there.
+/// The person has seen the text, so it stays, and the model is told that it was stopped there.
 #[test]
 fn an_interrupted_reply_stays_and_the_model_is_told() {
     let mut bench = open();
@@ -267,12 +267,12 @@ fn an_interrupted_reply_stays_and_the_model_is_told() {
     assert!(kept[2].starts_with("user: [The person interrupted your reply"), "{kept:?}");
     bench.tell("submit do something else\nmodel says fine");
     assert_eq!(bench.machine.last_words(), "fine", "it is not continued");
-    // Where no reply is on its way, there is nothing to keep.
+    // Without a reply in flight there is nothing to keep.
     bench.tell("submit more\nmodel calls shell make\ninterrupt I will now del");
     assert!(!history(&bench).iter().skip(5).any(|line| line.contains("del")));
 }
 
-/// A reply that is cut at its longest is continued as often as the policy says, and then the person is asked.
+/// A reply cut off at its maximum length is continued as often as the policy allows; then the person is asked.
 #[test]
 fn a_reply_that_was_cut_at_its_longest_is_continued() {
     let mut policy = policy();

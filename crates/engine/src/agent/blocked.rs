@@ -1,15 +1,15 @@
-//! A way out: whoever cannot do a task hands in `blocked` with the reason, and what shows it. That is neither a result
-//! nor bad work, and it is for a person to decide what follows.
+//! Blocked tasks: an agent that cannot do a task submits `blocked` with a reason and evidence. That is neither a result
+//! nor a failure of the work; a person decides what follows.
 
 use serde_json::Value;
 use types::{Arguments, Fault, FaultClass, SessionEnd};
 
-/// The code of the fault that says so.
+/// The fault code of a blocked task.
 pub(crate) const BLOCKED: &str = "session.blocked";
-/// How much of what was said is kept.
+/// The longest explanation that is kept.
 const MOST_CHARS: usize = 4_000;
 
-/// How a conversation ends that has handed something in.
+/// The end of a conversation that has submitted something.
 pub(super) fn end(submission: Value) -> SessionEnd {
     match reason(&submission) {
         Some(why) => {
@@ -21,7 +21,7 @@ pub(super) fn end(submission: Value) -> SessionEnd {
     }
 }
 
-/// Whether the arguments of a hand-in say that the work cannot be done.
+/// Whether the arguments of a submission report a blocked task.
 pub(super) fn is_blocked(arguments: &Arguments) -> bool {
     matches!(arguments, Arguments::Json(value) if reason(value).is_some())
 }

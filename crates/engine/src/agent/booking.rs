@@ -1,6 +1,6 @@
-//! What model calls take from the shares of an attempt: set aside, settled, and booked where a call is cut off. Nobody
-//! counts the tokens of a call that was cut off, so they are estimated and recorded as that, with the event that cut it
-//! off. Whether a call fits is decided elsewhere.
+//! Accounting of model calls in the shares of an attempt: reserved, settled, or booked when a call is cut off. The
+//! tokens of a call that was cut off are unknown, so they are estimated and recorded with the event that cut it off.
+//! Whether a call fits is decided elsewhere.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::Attempt;
 use super::session::{Session, SessionPhase};
 use super::window::BYTES_A_TOKEN;
 
-/// Sets something aside, in the conversation's own share and in that of everybody above it.
+/// Reserves an amount in the conversation's share and in every share above it.
 pub(super) fn hold(attempt: &mut Attempt, id: SessionId, amount: Spend) {
     each_ledger(attempt, id, |session| session.ledger.hold(amount));
 }
@@ -27,7 +27,7 @@ fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Sessio
     }
 }
 
-/// Adds what a request used, whatever came of it.
+/// Adds the usage of a request, whatever its outcome.
 pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
     attempt.usage = attempt.usage.plus(usage);
     attempt.cost = match (attempt.cost, cost) {
@@ -36,7 +36,7 @@ pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
     };
 }
 
-/// Books what so many calls used for which nothing is set aside any more. Logs of earlier versions do not say it.
+/// Books the usage of calls that no longer have a reservation. Logs of earlier versions lack the figure.
 pub(super) fn book(attempt: &mut Attempt, id: SessionId, used: Option<&Used>, calls: u64) {
     let Some(used) = used else { return };
     let money = used.cost.unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn book(attempt: &mut Attempt, id: SessionId, used: Option<&Used>, ca
     count(attempt, used.marked(), used.cost);
 }
 
-/// The same events; those that cut off model calls say what these have used.
+/// Returns the events with the usage of the model calls that they cut off.
 pub(super) fn booked(attempt: &Attempt, mut events: Vec<Event>) -> Vec<Event> {
     let mut closed = BTreeSet::new();
     for event in &mut events {
@@ -55,7 +55,7 @@ pub(super) fn booked(attempt: &Attempt, mut events: Vec<Event>) -> Vec<Event> {
                 *used = cut_off(attempt, *session, said.as_deref()).map(Box::new);
             }
             Event::SessionEnded { session, used, .. } => {
-                // With the first conversation all others end.
+                // All others end with the root conversation.
                 let all = attempt.sessions.keys().filter(|_| *session == SessionId::ROOT);
                 let ids = all.chain([&*session]).filter(|id| closed.insert(**id));
                 let each = ids.filter_map(|id| cut_off(attempt, *id, None));
@@ -67,8 +67,8 @@ pub(super) fn booked(attempt: &Attempt, mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// About what the call has used that a conversation waits for, if it does: all that was sent, and what was seen of the
-/// reply. Never more than was set aside for it.
+/// The estimated usage of a conversation's pending call: everything sent, and the part of the reply received. Never
+/// more than was reserved.
 fn cut_off(attempt: &Attempt, id: SessionId, said: Option<&str>) -> Option<Used> {
     let session = attempt.sessions.get(&id).filter(|session| session.end.is_none())?;
     let SessionPhase::Asking { reserved, .. } = session.phase else { return None };

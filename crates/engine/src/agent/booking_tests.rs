@@ -1,4 +1,4 @@
-//! What calls take that were cut off, and tries before the one that was answered.
+//! Usage of calls that were cut off, and of retries before the call that was answered.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn interrupted(bench: &mut Bench<Attempt>, said: Option<&str>) {
     bench.send(&Input::Command(Command::Interrupt { by: "ada".to_owned(), said }));
 }
 
-/// What the last event says was used by calls that it cut off.
+/// The usage of cut-off calls in the last event.
 fn recorded(bench: &Bench<Attempt>) -> Option<Used> {
     match &bench.log.last().expect("an event").0 {
         Event::SessionPaused { used, .. } | Event::SessionEnded { used, .. } => {

@@ -1,4 +1,4 @@
-//! The events by which a call is refused or ends.
+//! Events for calls that are refused or end.
 
 use rules::truncate::{Cut, Gaps};
 use types::{CallId, CallOutcome, Decision, Event, ToolOutput};
@@ -6,7 +6,7 @@ use types::{CallId, CallOutcome, Decision, Event, ToolOutput};
 use super::pending_call::PendingCall;
 use super::state::Attempt;
 
-/// The rule by which a hand-in after a failed change is sent back.
+/// The rule that rejects a submission after a failed change.
 pub(super) const AFTER_FAILED_CHANGE: &str = "permit.after_failed_change";
 
 pub(super) fn refusal(slot: &PendingCall, outcome: CallOutcome, decision: Decision) -> Event {

@@ -1,5 +1,5 @@
-//! Which input may have led to a line of an attempt's log. Read off the line itself and the state before it; whether
-//! it did is found out by deciding again. Nothing here decides.
+//! Possible inputs behind a line of an attempt's log, derived from the line and the state before it. Deciding again
+//! tells which one it was; nothing is decided here.
 
 use types::{
     CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FileState, Input, Outcome,
@@ -11,7 +11,7 @@ use super::{Attempt, away};
 use crate::Machine as _;
 use crate::machine::Recorded;
 
-/// Who a person is in an event.
+/// The prefix of a person's name in an event.
 const PERSON: &str = "person:";
 
 impl Recorded for Attempt {
@@ -58,7 +58,7 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
             vec![Input::Command(Command::Restored { by, to, trees })]
         }
         Event::ToolLost { call, workspace, recovered } => {
-            // Of calls that were cut off together, the others came to the same end or to none that is known.
+            // Of calls cut off together, the others ended the same way or have no known end.
             let same = |calls: Vec<CallId>| Input::Woke {
                 workspace: Some(workspace.clone()),
                 recovered: recovered
@@ -73,7 +73,7 @@ fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
     }
 }
 
-/// The calls that were not safe to make, if the conversation ended because of one.
+/// The unsafe calls, if the conversation ended because of one.
 fn unsafe_calls(attempt: &Attempt, end: &SessionEnd) -> Vec<Input> {
     let SessionEnd::Failed { fault } = end else { return vec![] };
     let calls = attempt.sessions.values().flat_map(|session| &session.round);
@@ -82,7 +82,7 @@ fn unsafe_calls(attempt: &Attempt, end: &SessionEnd) -> Vec<Input> {
     open.map(|effect| Input::Outcome(effect, Outcome::Broke(fault.clone()))).collect()
 }
 
-/// Somebody went on with an open input.
+/// An open input was resumed.
 fn gone_on(by: &str) -> Input {
     Input::Command(Command::GoOn { by: by.to_owned() })
 }
@@ -125,13 +125,13 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
     attempt.awaits(&effect).then_some(Input::Outcome(effect, outcome))
 }
 
-/// Whether a call is one that is made outside; what the conversation answers itself must follow from the state.
+/// Whether a call runs outside the engine; calls that the session answers itself follow from the state.
 fn runs(attempt: &Attempt, call: CallId) -> bool {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
     slot.is_some_and(|slot| !super::pending_call::is_agent_call(slot))
 }
 
-/// What the call gave back, as far as it is on record. Of what was cut, the rest is in a blob.
+/// The recorded output of a call. The rest of a truncated output is in a blob.
 fn output(event: &Event) -> Option<ToolOutput> {
     let Event::ToolFinished { outcome, output, images, files, trees, metadata, .. } = event else {
         return None;
@@ -147,7 +147,7 @@ fn output(event: &Event) -> Option<ToolOutput> {
     })
 }
 
-/// The files that a person was asked about; the call began because they were still the same.
+/// The files that a person was asked about; the call started because they were unchanged.
 fn allowed(attempt: &Attempt, call: CallId) -> Vec<FileState> {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
     match slot.map(|slot| &slot.state) {
@@ -156,7 +156,7 @@ fn allowed(attempt: &Attempt, call: CallId) -> Vec<FileState> {
     }
 }
 
-/// What was seen of the files of a call that was refused: nothing, or what was asked about.
+/// The observed files of a refused call: none, or those of the question.
 fn unseen(decision: &Decision, asked: impl FnOnce() -> Vec<FileState>) -> Outcome {
     match decision.reason.strip_prefix(super::question::NOT_SEEN) {
         Some(what) => Outcome::Broke(Fault::structural("look", what)),

@@ -1,6 +1,6 @@
-//! How full the model's window is, and how room is made in it: first the outputs of old calls are left out, then
-//! everything but what matters is put into a summary. What matters and can be kept without a model is kept by code:
-//! the goal, the person's words, the files, the last rounds as they were. The log loses nothing by it.
+//! Context window: how full it is, and compaction. Outputs of old calls are dropped first; then everything but the
+//! essentials is replaced by a summary. Code, not the model, keeps the goal, the person's messages, the file list and
+//! the last rounds. The log keeps everything.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use super::Attempt;
 use super::session::{Resting, Session, SessionPhase};
 use super::window::BYTES_A_TOKEN;
 
-/// The rule that says that it is getting full.
+/// The rule that warns of a filling window.
 pub(super) const WARN: &str = "context.warn";
-/// An output shorter than this is not worth leaving out.
+/// Outputs shorter than this are not dropped.
 const SHORT: usize = 400;
-/// How many files are named.
+/// The most files that are listed.
 const MOST_FILES: usize = 100;
 
 impl Session {
-    /// About how many tokens would be sent now: what the provider counted, and an estimate of what came since.
+    /// The estimated size of the next request in tokens: the provider's last count plus an estimate of what was added.
     pub(super) fn context(&self) -> u64 {
         match self.room.counted {
             Some((tokens, bytes)) => {
@@ -31,14 +31,14 @@ impl Session {
         }
     }
 
-    /// The share of the window that is taken, in percent.
+    /// The used share of the window, in percent.
     fn percent(&self) -> Option<u64> {
         let window = self.room.window.filter(|window| *window > 0)?;
         Some(self.context().saturating_mul(100) / window)
     }
 }
 
-/// What has to be said or done about the room before the model is asked again.
+/// The warning or compaction due before the next request.
 pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     let policy = &attempt.policy.session;
     let percent = session.percent()?;
@@ -59,7 +59,7 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     None
 }
 
-/// Makes room by the mildest means that is left. The second means asks the model, which is not an event of ours.
+/// Compacts by the mildest remaining means. The second, a summary, is a model request and not an event of its own.
 fn make(session: &Session, policy: &SessionPolicy, decision: Decision) -> Option<Event> {
     if saves(session, policy.keep_rounds) {
         let how = Compaction::Trimmed;
@@ -68,7 +68,7 @@ fn make(session: &Session, policy: &SessionPolicy, decision: Decision) -> Option
     None
 }
 
-/// Whether a summary is due: the window is too full, and leaving out old outputs does not help any more.
+/// Whether a summary is due: the window is too full, and dropping old outputs no longer helps.
 pub(super) fn wants_summary(attempt: &Attempt, session: &Session) -> bool {
     let policy = &attempt.policy.session;
     policy.compact
@@ -76,7 +76,7 @@ pub(super) fn wants_summary(attempt: &Attempt, session: &Session) -> bool {
         && first_kept(session, policy.keep_rounds) > 1
 }
 
-/// The model said that it was too much: room is made without it, once.
+/// Compacts once without the model, after the model rejected the request as too long.
 pub(super) fn recover(attempt: &Attempt, session: &Session) -> Option<Event> {
     let policy = &attempt.policy.session;
     if !policy.compact || session.room.recovered {
@@ -89,7 +89,7 @@ pub(super) fn recover(attempt: &Attempt, session: &Session) -> Option<Event> {
     Some(Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision })
 }
 
-/// There is a summary: it takes the place of what it is about.
+/// Replaces the summarised part with the summary.
 pub(super) fn summarised(session: &Session, summary: &str) -> Event {
     let reason = "the model has summed up what came before the last rounds";
     let decision = Decision::new(RuleId::fixed("context.summarised"), reason);
@@ -97,13 +97,13 @@ pub(super) fn summarised(session: &Session, summary: &str) -> Event {
     Event::SessionCompacted { session: session.id, how, decision }
 }
 
-/// A summary could not be had: room is made without it.
+/// Compacts without a summary, since none could be had.
 pub(super) fn without_summary(session: &Session, why: &str) -> Event {
     let decision = Decision::new(RuleId::fixed("context.no_summary"), why);
     Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision }
 }
 
-/// Takes it into the state.
+/// Applies a compaction to the state.
 pub(super) fn apply(attempt: &mut Attempt, id: types::SessionId, how: &Compaction) {
     let files: Vec<String> =
         attempt.seen.keys().take(MOST_FILES).map(ToString::to_string).collect();
@@ -134,14 +134,14 @@ pub(super) fn apply(attempt: &mut Attempt, id: types::SessionId, how: &Compactio
     session.recount();
 }
 
-/// Where the last rounds begin: at a reply, so that no result stays without its call.
+/// The start of the last rounds: at a reply, so that no result loses its call.
 fn first_kept(session: &Session, rounds: usize) -> usize {
     let replies = session.history.iter().enumerate().rev();
     let mut replies = replies.filter(|(_, m)| matches!(&***m, Message::Assistant { .. }));
     replies.nth(rounds.saturating_sub(1)).map_or(session.history.len(), |(place, _)| place)
 }
 
-/// Whether leaving out old outputs would make room.
+/// Whether dropping old outputs would free space.
 fn saves(session: &Session, rounds: usize) -> bool {
     let end = first_kept(session, rounds).max(session.room.trimmed);
     let old = &session.history[session.room.trimmed..end];
@@ -159,7 +159,7 @@ fn length(result: &CallResult) -> usize {
     texts.sum()
 }
 
-/// Leaves out the outputs of calls before the last rounds.
+/// Drops the outputs of calls before the last rounds.
 fn trim(session: &mut Session, rounds: usize) {
     let end = first_kept(session, rounds);
     for message in &mut session.history[..end] {
@@ -182,7 +182,7 @@ fn trim(session: &mut Session, rounds: usize) {
     session.room.trimmed = end;
 }
 
-/// Puts a summary in the place of everything before the last rounds.
+/// Replaces everything before the last rounds with a summary.
 fn replace(session: &mut Session, rounds: usize, summary: &str, files: &[String]) {
     let first = first_kept(session, rounds);
     let mut text = String::from(
@@ -203,7 +203,7 @@ fn replace(session: &mut Session, rounds: usize, summary: &str, files: &[String]
     session.room.trimmed = 1;
 }
 
-/// What was called before the last rounds, one line for each call.
+/// The calls before the last rounds, one line each.
 fn what_was_called(session: &Session, rounds: usize) -> String {
     const MOST_LINES: usize = 200;
     let end = first_kept(session, rounds);
@@ -222,7 +222,7 @@ fn what_was_called(session: &Session, rounds: usize) -> String {
                     _ => None,
                 }));
             }
-            // What an earlier shortening left.
+            // What an earlier compaction left.
             Message::User { parts } => lines.extend(parts.iter().filter_map(|part| match part {
                 Part::Text { text } => text.split_once("\n## Summary\n\n").map(|(_, s)| s.into()),
                 _ => None,

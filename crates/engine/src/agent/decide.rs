@@ -1,5 +1,5 @@
-//! What follows from an input, for an attempt: ask the model, permit its calls, take their results, hear what people
-//! say meanwhile, until its result is handed in, it is closed, or it cannot go on.
+//! Decisions of an attempt: request a turn, permit its calls, take their results and people's messages, until the
+//! attempt submits a result, is closed, or fails.
 
 use types::{
     CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message, Outcome,
@@ -16,20 +16,20 @@ use super::{
 use crate::Machine as _;
 use rules::isolation;
 
-/// Faults after which asking the same model again makes no sense: a sub-agent ends with them.
+/// Faults that make another request to the same model pointless: a sub-agent ends with them.
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
-/// The fault that making room may cure.
+/// The fault that compaction may fix.
 const TOO_LONG: &str = "model.context_too_long";
-/// How many empty replies in a row are too many; before that the same is asked again.
+/// The most empty replies in a row; before that the request is repeated.
 const MOST_EMPTY: u32 = 2;
 
-/// What follows, with what calls have used that are cut off by it.
+/// The events for an input, with the usage of calls that it cuts off.
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     booking::booked(attempt, decided(attempt, input, now))
 }
 
 fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
-    // Files can be put back also when everything is said.
+    // Files can be restored after the conversation has ended, too.
     if let Input::Command(Command::Restored { by, to, trees }) = input {
         return vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }];
     }
@@ -46,7 +46,7 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
                 tool_calls::lost(attempt, workspace.as_deref().unwrap_or_default(), recovered);
             match attempt.root().filter(|root| !root.is_open()) {
                 _ if !lost.is_empty() => lost,
-                // An attempt is only taken up again so that it goes on; a conversation waits for that word.
+                // Resuming an attempt continues it; a conversation waits for a command.
                 Some(root) if root.away().is_some() => vec![away::gone_on(root, "it was resumed")],
                 _ => due(attempt),
             }
@@ -71,7 +71,7 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// What somebody said.
+/// Handles a command.
 fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
     let Some(root) = attempt.root().filter(|root| root.end.is_none()) else { return vec![] };
     let session = root.id;
@@ -93,7 +93,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
         Command::GoOn { by } if root.away().is_some() => vec![away::gone_on(root, by)],
         Command::GoOn { by } if root.phase == SessionPhase::Idle && root.stopped.is_some() => {
             if matches!(root.history.last().map(|last| &**last), Some(Message::Assistant { .. })) {
-                // No model goes on with its own words; somebody has to say something.
+                // Models do not continue their own message; a user message is needed.
                 let (by, text) = (format!("person:{by}"), super::window::AFTER_CUT.to_owned());
                 let (how, images) = (Telling::Submit, vec![]);
                 return vec![Event::SessionTold { session, how, by, text, images }];
@@ -113,7 +113,7 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
     }
 }
 
-/// What is due in the first conversation in which something is. The others have their turn right after.
+/// The due events of the first conversation that has any. The others follow immediately after.
 fn due(attempt: &Attempt) -> Vec<Event> {
     if let Some(fault) = scope::ends(attempt) {
         return subagents::all_ended(attempt, &SessionEnd::Failed { fault });
@@ -160,8 +160,8 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
     }
 }
 
-/// The model did not reply. Too much is sent shortened; an attempt ends; an open conversation waits for the person,
-/// who may name another model or set another key. A sub-agent has nobody who could.
+/// The model did not reply. A request that is too long is compacted; an attempt ends; an open conversation waits for
+/// the person, who may choose another model or key. A sub-agent ends.
 fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     if fault.code == TOO_LONG
         && let Some(event) = context_window::recover(attempt, session)
@@ -183,7 +183,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
     vec![paused(session, decision, Some(fault.clone()))]
 }
 
-/// What the last round handed in, if it did.
+/// The submission of the last round.
 fn handed_in(session: &Session) -> Option<serde_json::Value> {
     let accepted = |slot: &&PendingCall| {
         submits(slot)
@@ -192,7 +192,7 @@ fn handed_in(session: &Session) -> Option<serde_json::Value> {
     session.round.iter().find(accepted).map(PendingCall::arguments)
 }
 
-/// The next turn, if nothing stands against it.
+/// The next turn, unless a limit prevents it.
 fn next_turn(attempt: &Attempt, session: &Session) -> Event {
     if session.empty >= MOST_EMPTY {
         let what = "the model replied with nothing, again";
@@ -214,7 +214,7 @@ fn next_turn(attempt: &Attempt, session: &Session) -> Event {
     ask(attempt, session, context_window::wants_summary(attempt, session))
 }
 
-/// Ends an attempt at a task, or the work on one input of an open conversation.
+/// Ends an attempt at a task, or the work on one input of a conversation.
 fn stop(session: &Session, code: &'static str, class: FaultClass, what: String) -> Event {
     if session.is_open() {
         return paused(session, Decision::new(RuleId::fixed(code), what), None);
@@ -222,7 +222,7 @@ fn stop(session: &Session, code: &'static str, class: FaultClass, what: String) 
     failed(session, Fault::new(class, code, what))
 }
 
-/// The limits of turns and rounds.
+/// The limits on turns and rounds.
 fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
     let (brief, rounds) = (&session.brief, attempt.policy.session.max_rounds);
     let class = FaultClass::Structural;
@@ -237,7 +237,7 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
     None
 }
 
-/// Asks for the next turn, if the budget leaves room for the worst case.
+/// Requests the next turn, if the budget covers the worst case.
 fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     let (most, reserved) = match reserve::longest(attempt, session) {
         Ok(fits) => fits,
@@ -255,7 +255,7 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     }
 }
 
-/// The time for an input is up.
+/// Handles the timeout of an input.
 fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec<Event> {
     let up = session.deadline().is_some_and(|until| now >= until);
     if session.inputs != input || !up || attempt.open_question().is_some() {
@@ -270,8 +270,8 @@ fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec
     }
 }
 
-/// Whether an attempt ends because a call could not be made safely, such as in a sandbox that is weaker than recorded. The
-/// model can do nothing about that. In a conversation a person watches, and the call alone fails.
+/// Whether an attempt ends because a call could not run safely, such as in a sandbox weaker than recorded. The model
+/// cannot fix that. In a conversation a person watches, so only the call fails.
 fn ends_as_unsafe(attempt: &Attempt, fault: &Fault) -> bool {
     fault.class == FaultClass::Safety && attempt.root().is_some_and(|root| !root.is_open())
 }

@@ -1,4 +1,4 @@
-//! The events by which a conversation ends or pauses.
+//! Events that end or pause a conversation.
 
 use types::{Decision, Event, Fault, SessionEnd};
 

@@ -1,5 +1,5 @@
-//! A reply that is JSON, by the contract of its role: the files that it wants become calls like any others, permitted,
-//! recorded and held in the same way; when all of them are made, the result is handed in.
+//! JSON replies, by the contract of their role. The files in a reply become calls like any others, with the same
+//! permissions, records and limits; once all are done, the result is submitted.
 
 use serde_json::{Value, json};
 use types::{
@@ -15,8 +15,8 @@ use rules::truncate::head_and_tail;
 /// The tool that writes a whole file.
 const TOOL: &str = "write_file";
 
-/// The calls that a reply stands for, as tool and arguments, for whoever reads a log; none for a reply that makes its
-/// own calls.
+/// The calls that a reply stands for, as tool and arguments, for readers of a log; none for a reply with tool calls of
+/// its own.
 #[must_use]
 pub fn calls_of(
     brief: &Brief,
@@ -40,7 +40,7 @@ fn take(session: &Session, policy: &Policy, text: &str) -> Option<Result<contrac
     contract::take(&session.brief, &policy.contracts, &policy.verify, text)
 }
 
-/// The calls that a reply stands for; none if it is not one that wants files, or cannot be read.
+/// The calls that a reply stands for; none if it has no files or cannot be read.
 pub(super) fn slots(session: &Session, policy: &Policy, text: &str) -> Vec<PendingCall> {
     let Some(Ok(taken)) = take(session, policy, text) else { return vec![] };
     let writes = taken.writes.into_iter().zip(0_u32..);
@@ -65,8 +65,8 @@ pub(super) fn slots(session: &Session, policy: &Policy, text: &str) -> Vec<Pendi
     writes.map(slot).collect()
 }
 
-/// How a conversation ends whose role answers with JSON and has answered: with what it hands in, or with a fault.
-/// Nothing if its role has no contract, or if it is still calling tools.
+/// How a conversation with a JSON contract ends after its reply: with a submission or a fault. `None` without a
+/// contract, or while tools are still being called.
 pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
     session.brief.reply?;
     if session.turns == 0 || session.round.iter().any(|slot| !slot.ours) {
@@ -74,7 +74,7 @@ pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
     }
     let ended = |end| Event::SessionEnded { session: session.id, end, used: None };
     let failed = |fault: Fault| {
-        // Whoever has to decide about it sees what the agent said.
+        // A person who has to decide sees the agent's reply.
         let said = head_and_tail(&session.last_words(), policy.limits.report_chars, None).text;
         let fault = if fault.evidence.is_empty() { fault.with_evidence(said) } else { fault };
         vec![ended(SessionEnd::Failed { fault })]
@@ -94,7 +94,7 @@ pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
     })
 }
 
-/// What went wrong with the first file that could not be written.
+/// The fault of the first file that could not be written.
 fn unwritten(session: &Session) -> Option<Fault> {
     session.round.iter().find_map(|slot| {
         let CallState::Done(result) = &slot.state else { return None };

@@ -1,4 +1,4 @@
-//! Is a call made, refused, or put to a person? The rules on calls, together with what the conversation knows.
+//! Decides whether a call is made, refused, or put to a person: the rules on calls, plus the state of the conversation.
 
 use rules::permit;
 use types::{Access, CallFacts, CallOutcome, Decision, Event, Inspection, Permission, RuleId};
@@ -47,7 +47,7 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
     }
 }
 
-/// Why a hand-in is sent back, once: the last change did not come about, and nobody looked at that.
+/// Why a submission is rejected, once: the last change failed and was not looked at again.
 fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Option<String> {
     let repeats = &session.repeats;
     let failed = repeats.failed_change.as_ref().filter(|_| !repeats.sent_back)?;
@@ -60,7 +60,7 @@ fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Op
     })
 }
 
-/// Why a command is not run, where the walls were found to hold less than the policy requires.
+/// Why a command is not run in a sandbox weaker than the policy requires.
 fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
     let proof = attempt.proof.as_ref().filter(|_| facts.access == Access::Execute)?;
     let require = attempt.policy.sandbox.require;
@@ -74,7 +74,7 @@ fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
     })
 }
 
-/// A call that was cut off. The model wrote the calls after it in the belief that it would be made.
+/// Whether a call was cut off. The model wrote the calls after it on the assumption that it would succeed.
 fn was_lost(slot: &PendingCall) -> bool {
     matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Unknown)
 }

@@ -1,4 +1,4 @@
-//! How long a reply may be, what becomes of one that was cut off, failures that repeat themselves, and the way out.
+//! Reply length, replies that were cut off, repeated failures, and blocked tasks.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn a_limit_of_money_makes_replies_shorter_too() {
     assert!((9_000..10_000).contains(&asked), "ten cents are 10 000 tokens: {asked}");
 }
 
-/// A reply that the output limit cut in the middle of its last call.
+/// A reply cut off by the output limit in the middle of its last call.
 fn cut(bench: &mut Bench<Attempt>, text: &str) -> Vec<Event> {
     let arguments = Arguments::Broken(text.to_owned());
     let call = Call { wire_id: "w0".to_owned(), tool: "write_file".to_owned(), arguments };
@@ -118,7 +118,7 @@ fn one_failure_over_and_over_is_pointed_out_and_then_ends_the_attempt() {
     let mut bench = talking(Brief { budget: Budget::default(), max_turns: 20, ..brief("T1.1") });
     let mut told = Vec::new();
     for n in 0..6 {
-        // Other words each time, as a model writes them.
+        // Different text each time, as a model would write it.
         let events = crate::testing::render(&cut(&mut bench, &format!("{{\"path\": \"a{n}")));
         told.push(only(&events, &["session"]));
     }
@@ -158,7 +158,7 @@ fn what_a_call_leaves_that_was_told_to_stop_is_committed_when_it_has_ended() {
     assert!(matches!(bench.asked()[..], [Effect::Seal { .. }]));
 }
 
-/// A19: commands that only look run beside each other and beside reads; their results stay in the order of the calls.
+/// A19: read-only commands run concurrently with each other and with reads; results keep the order of the calls.
 #[test]
 fn commands_that_only_look_are_made_together() {
     let mut bench = talking(brief("T1.1"));
@@ -180,7 +180,7 @@ fn commands_that_only_look_are_made_together() {
     assert_eq!(ids, ["shell", "read_file", "shell", "shell"]);
 }
 
-/// P1: a picture that came with the request stands in the first message, with the text.
+/// P1: an image attached to the request is in the first message, with the text.
 #[test]
 fn pictures_are_shown_with_the_first_message() {
     let base64 = "iVBORw0KGgoAAAANSUhEUgAA".to_owned();
@@ -191,8 +191,8 @@ fn pictures_are_shown_with_the_first_message() {
     assert_eq!(parts[1..], [Part::Image { source: picture }]);
 }
 
-/// P36: a call that cannot be made safely ends the attempt with its fault; the model is not asked what to do about it. In
-/// a conversation the call alone fails.
+/// P36: a call that cannot run safely ends the attempt with its fault, without asking the model. In a conversation only
+/// the call fails.
 #[test]
 fn a_call_in_a_weaker_sandbox_ends_the_attempt() {
     let mut bench = talking(brief("T1.1"));
@@ -214,7 +214,7 @@ fn a_call_in_a_weaker_sandbox_ends_the_attempt() {
     );
 }
 
-/// A64: pictures that come with an input are shown to the model with it, also when it has to wait for its turn.
+/// A64: images attached to an input are sent with it, also if the input is queued.
 #[test]
 fn pictures_come_with_their_input() {
     let picture =

@@ -1,20 +1,19 @@
-//! Loop detection: does the model repeat itself? The last calls are looked at for a pattern of one, two or three calls that
-//! repeats itself, and the last rounds for one failure that repeats itself, whatever was called. First the model is
-//! told; if that does not help, the work is stopped.
+//! Loop detection: finds a repeated pattern of one to three calls in the last calls, and a repeated failure in the last
+//! rounds, whatever was called. The model is warned first; then the work is stopped.
 
 use types::{CallOutcome, CallResult, Decision, Digest, Event, Part, RuleId};
 
 use super::Attempt;
 use super::session::{Repeats, Session};
 
-/// What the model is told.
+/// The warning sent to the model.
 const WARNING: &str = include_str!("../../../../prompts/loop.md");
-/// The rule that finds it.
+/// The rule that detects a loop.
 pub(super) const RULE: &str = "session.loop";
-/// The longest pattern that is looked for.
+/// The longest pattern that is searched for.
 const LONGEST: usize = 3;
 
-/// Takes note of the calls of the round that begins.
+/// Records the calls of a new round.
 pub(super) fn note(session: &mut Session, window: usize) {
     if window == 0 {
         return;
@@ -27,7 +26,7 @@ pub(super) fn note(session: &mut Session, window: usize) {
     }
 }
 
-/// The length of the pattern that fills the whole window, if there is one.
+/// The length of the pattern that fills the window, if any.
 fn period(session: &Session, window: usize) -> Option<usize> {
     let recent = &session.repeats.recent;
     if window == 0 || recent.len() < window {
@@ -45,14 +44,14 @@ fn same_calls(session: &Session, window: usize) -> Option<String> {
     Some(format!("the last {count} calls were the same {calls} over and over"))
 }
 
-/// Rounds that fail in one and the same way are few before it is enough.
+/// A failure repeated over several rounds; fewer rounds suffice than for a pattern.
 fn same_failure(session: &Session, window: usize) -> Option<String> {
     let (_, rounds) = session.repeats.failed.filter(|_| window > 0)?;
     let enough = rounds >= window.div_ceil(2).max(2);
     enough.then(|| format!("the last {rounds} rounds of calls failed in the same way"))
 }
 
-/// What has to be said about it before the model is asked again: a warning, or that it is enough.
+/// The warning or stop that is due before the next request.
 pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Found> {
     let policy = &attempt.policy.session;
     let reason = same_calls(session, policy.loop_window)
@@ -73,7 +72,7 @@ pub(super) enum Found {
 }
 
 impl Repeats {
-    /// Takes note of how the calls of a round ended.
+    /// Records how the calls of a round ended.
     pub(super) fn ended(&mut self, results: &[CallResult]) {
         let failed = |result: &CallResult| {
             matches!(result.outcome, CallOutcome::Error | CallOutcome::Refused)
@@ -94,7 +93,7 @@ impl Repeats {
         self.failed = Some((how, before + 1));
     }
 
-    /// A new warning is given only after as many calls again.
+    /// Resets the window: another warning needs as many calls again.
     pub(super) fn warned(&mut self) {
         self.recent.clear();
         self.failed = None;

@@ -1,5 +1,5 @@
-//! What the state of an attempt asks of the outside world: replies, the calls that have begun, the walls to be tried,
-//! the end of a time limit, the commit at the end.
+//! Effects pending in the state of an attempt: model requests, started calls, the sandbox probe, timers, the final
+//! commit.
 
 use types::{Brief, TaskId};
 use types::{Effect, EffectId, TimerId};
@@ -11,7 +11,7 @@ use crate::InFlight;
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
     let Some(brief) = &attempt.brief else { return vec![] };
     if attempt.end_of_root().is_some() {
-        // A call that was told to stop may still be writing; what it leaves is committed when it has ended.
+        // A call that was told to stop may still be writing; its changes are committed once it has ended.
         let busy = |id: &EffectId| matches!(id, EffectId::Seal | EffectId::Tool(_));
         if attempt.needs_seal() && !in_flight.iter().any(busy) {
             let message = seal_message(brief);
@@ -79,7 +79,7 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
     }
 }
 
-/// The commit message for what an attempt leaves behind.
+/// The commit message for an attempt's changes.
 fn seal_message(brief: &Brief) -> String {
     let what = if brief.attempt.task == TaskId::plan() { "plan" } else { "task" };
     format!("Bosun: {what} {}\n\nBosun-Run: {}\n", brief.attempt, brief.run)

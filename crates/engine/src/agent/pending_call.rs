@@ -1,4 +1,4 @@
-//! One call of a turn, on its way to its result. Whether it may be made is judged elsewhere.
+//! One call of a turn, from request to result. Its permission is decided elsewhere.
 
 use types::{Access, AgentCall};
 use types::{
@@ -13,9 +13,9 @@ pub(super) struct PendingCall {
     pub(super) call: Call,
     pub(super) inspection: Inspection,
     pub(super) state: CallState,
-    /// It was made from a reply that is JSON, not by the model: no tool was offered for it.
+    /// Made from a JSON reply rather than by the model: no tool was offered for it.
     pub(super) ours: bool,
-    /// Of the arguments that it is made with, where those that are recorded are without the secrets in them.
+    /// The digest of the exact arguments, if the recorded ones were redacted.
     pub(super) exact: Option<Digest>,
 }
 
@@ -24,15 +24,15 @@ pub(super) enum CallState {
     Due,
     /// A person was asked about it.
     Asked(Box<Asking>),
-    /// And has answered.
+    /// The person has answered.
     Answered(Box<Asking>, Answer),
-    /// It runs since then.
+    /// Running since this time.
     Started(Timestamp),
     Done(CallResult),
 }
 
 impl PendingCall {
-    /// The plain name of its tool.
+    /// The base name of its tool.
     pub(super) fn tool(&self) -> &str {
         match &self.inspection {
             Inspection::Would(facts) => facts.tool.as_deref().unwrap_or(&self.call.tool),
@@ -40,7 +40,7 @@ impl PendingCall {
         }
     }
 
-    /// Whether nothing has become of it yet.
+    /// Whether it has not been handled yet.
     pub(super) fn may_start(&self) -> bool {
         matches!(self.state, CallState::Due | CallState::Answered(..))
     }
@@ -61,7 +61,7 @@ impl PendingCall {
         }
     }
 
-    /// What the call is, however often it is made.
+    /// The identity of the call, the same for every repetition.
     pub(super) fn fingerprint(&self) -> Digest {
         let text = match &self.call.arguments {
             Arguments::Json(value) => value.to_string(),
@@ -79,12 +79,12 @@ pub(super) fn wanted(slot: &PendingCall) -> Option<&AgentCall> {
     }
 }
 
-/// Whether a call is one that the conversation itself answers.
+/// Whether the conversation itself answers the call.
 pub(super) fn is_agent_call(slot: &PendingCall) -> bool {
     wanted(slot).is_some() && matches!(slot.state, CallState::Started(_))
 }
 
-/// Whether a call hands in the role's result.
+/// Whether a call submits the role's result.
 pub(super) fn submits(slot: &PendingCall) -> bool {
     matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Submit)
 }

@@ -1,4 +1,4 @@
-//! Calls that wait for a person: those that a rule says to ask about, and those that are questions themselves.
+//! Calls that wait for a person: those that a rule asks about, and questions of the model.
 
 use types::{
     Access, Answer, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState,
@@ -10,10 +10,10 @@ use super::call_events::{finished, refusal};
 use super::session::{CallState, PendingCall, Session};
 use rules::approval;
 
-/// How the reason begins for which a call is refused whose files cannot be looked at.
+/// The start of the reason for refusing a call whose files cannot be inspected.
 pub(super) const NOT_SEEN: &str = "the files that it names cannot be looked at: ";
 
-/// Puts the question to the person.
+/// Asks the person.
 pub(super) fn ask(attempt: &Attempt, slot: &PendingCall, decision: Decision) -> Event {
     let (text, terms) = match &slot.inspection {
         Inspection::Would(facts) if facts.access == Access::Ask => {
@@ -35,14 +35,14 @@ pub(super) fn ask(attempt: &Attempt, slot: &PendingCall, decision: Decision) -> 
     }
 }
 
-/// The agent wants to know something; in the end it can decide for itself.
+/// The terms of an agent's own question; without an answer the agent decides itself.
 fn clarification() -> Terms {
     let default = "Nobody answered. Decide yourself, and say what you assumed.";
     let open = Terms::open(QuestionKind::Clarification, Severity::Medium);
     Terms { default: Some(default.to_owned()), ..open }
 }
 
-/// A rule wants a yes; anything else is a no, and the agent is told what was said.
+/// The terms of an approval: anything but yes is a no, and the agent gets the answer's text.
 fn approval_terms() -> Terms {
     let choices = vec![
         Choice::new("allow", "the call is made"),
@@ -52,7 +52,7 @@ fn approval_terms() -> Terms {
     Terms { choices, default: Some("deny".to_owned()), ..open }
 }
 
-/// A call whose files cannot be looked at is not made: nobody would know what was allowed.
+/// Refuses a call whose files cannot be inspected, since the approval would cover unknown contents.
 pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Event> {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
     let reason = format!("{NOT_SEEN}{}", fault.what);
@@ -60,7 +60,7 @@ pub(super) fn unseen(attempt: &Attempt, call: CallId, fault: &Fault) -> Vec<Even
     slot.map(|slot| refusal(slot, CallOutcome::Refused, decision)).into_iter().collect()
 }
 
-/// The question, about these files.
+/// Adds the observed files to the question.
 pub(super) fn about(mut asked: Event, now: Vec<FileState>) -> Event {
     if let Event::QuestionAsked { files, .. } = &mut asked {
         *files = now;
@@ -80,7 +80,7 @@ pub(super) fn words(slot: &PendingCall) -> Vec<String> {
     }
 }
 
-/// Whether a person said yes to files that may be others by now.
+/// Whether a person approved files that may have changed since.
 pub(super) fn waits_for_a_look(slot: &PendingCall) -> bool {
     match &slot.state {
         CallState::Answered(asking, said) => said.allows() && !asking.files.is_empty(),
@@ -88,7 +88,7 @@ pub(super) fn waits_for_a_look(slot: &PendingCall) -> bool {
     }
 }
 
-/// What the person said.
+/// Handles the person's answer.
 pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -> Vec<Event> {
     match attempt.open_question() {
         Some(asking) if asking.question == question => {
@@ -100,7 +100,7 @@ pub(super) fn answered(attempt: &Attempt, question: u32, by: &str, text: &str) -
     }
 }
 
-/// What follows for a call from its answer, if there is one that nothing has followed from yet.
+/// The event that follows from an answer that was not acted on yet.
 pub(super) fn follow(attempt: &Attempt, session: &Session) -> Option<Event> {
     session.round.iter().find_map(|slot| match &slot.state {
         CallState::Answered(asking, said) if !waits_for_a_look(slot) => {
@@ -130,7 +130,7 @@ pub(super) fn follow_one(
     Event::ToolRefused { call, tool, outcome, decision, violation: false }
 }
 
-/// Whether a call of this round waits for an answer, or for what follows from one.
+/// Whether a call of this round waits for an answer or for its consequence.
 pub(super) fn is_open(session: &Session) -> bool {
     let open =
         |slot: &PendingCall| matches!(slot.state, CallState::Asked(_) | CallState::Answered(..));

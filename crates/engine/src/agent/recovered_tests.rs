@@ -1,4 +1,4 @@
-//! Calls that were cut off and of which it is known what became of them: they are reported as that, and work goes on.
+//! Calls that were cut off and whose outcome is known: they are reported as such, and work goes on.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::Attempt;
 use super::tests::results;
 use crate::testing::{Bench, brief, crew, fold, render};
 
-/// An attempt that was killed in the middle of the first of two calls, and is told what became of it.
+/// An attempt killed during the first of two calls and resumed with its recovered outcome.
 fn woken(recovered: Option<Recovered>) -> (Bench<Attempt>, String) {
     let mut bench = Bench::of(Attempt::new(Arc::new(crew())));
     bench.send(&Input::Brief(Box::new(brief("T1.1"))));

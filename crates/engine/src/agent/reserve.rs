@@ -1,5 +1,5 @@
-//! What is set aside for the next reply. The longest reply that the model could give is asked for where that fits; where
-//! the budget or the window leaves less, a shorter one. A call is refused only when not even a short reply would fit.
+//! The reservation for the next reply. The model's longest reply is requested if it fits, a shorter one if the budget
+//! or the window leaves less. A call is refused only if not even a short reply fits.
 
 use types::Spend;
 
@@ -7,13 +7,13 @@ use super::Attempt;
 use super::session::Session;
 use rules::ledger::{CALL, LEAST_REPLY, UNPRICED, lacking, most_tokens, worst};
 
-/// How far below what would just fit the answer may lie, in tokens.
+/// The precision of the search, in tokens.
 const STEP: u64 = 256;
 
-/// Why a call does not fit: a code and a sentence.
+/// Why a call does not fit: a code and a message.
 type Refused = (&'static str, String);
 
-/// The longest reply that fits, and what is to be set aside for it.
+/// The longest reply that fits, and its reservation.
 pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spend), Refused> {
     let most = by_window(session);
     let least = most.min(LEAST_REPLY);
@@ -32,8 +32,8 @@ pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spen
     Ok(fits)
 }
 
-/// The longest reply for which the model's window has room, as far as that is known. Where it is only estimated what is
-/// taken, a short reply is asked for in any case: the model may know better.
+/// The longest reply that fits the model's window, if known. If the usage is only an estimate, a short reply is
+/// requested in any case.
 fn by_window(session: &Session) -> u64 {
     let most = session.most_output;
     let least = if session.room.is_counted() { 1 } else { most.min(LEAST_REPLY) };
@@ -43,10 +43,9 @@ fn by_window(session: &Session) -> u64 {
     }
 }
 
-/// What is to be set aside for a reply of some length, or why it does not fit into the share of the conversation, or of
-/// one above it.
+/// The reservation for a reply of this length, or why it does not fit the share of the conversation or of one above it.
 fn reservation(attempt: &Attempt, session: &Session, output: u64) -> Result<Spend, Refused> {
-    // Half a token for each byte is more than ordinary texts have.
+    // Half a token per byte exceeds ordinary text.
     let tokens = (most_tokens(session.bytes), output);
     let reserved =
         worst(session.ledger.budget(), session.price, tokens).map_err(|what| (UNPRICED, what))?;

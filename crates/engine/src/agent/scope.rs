@@ -1,7 +1,6 @@
-//! What an agent tries that lies outside of what it may do at all: a tool that is not its role's, a path outside of the
-//! workspace, the registry, a call that the rules deny. A policy may count all of that (`max_violations`), and what single
-//! rules refuse as dangerous (`ends_after`); the agent is ended before its next call, whatever it would have made of the
-//! answer. What is refused for now, or for want of a person, is no violation.
+//! Scope violations: a tool that the role does not have, a path outside the workspace, the registry, a call that the
+//! rules deny. A policy may count all of them (`max_violations`) and refusals by single rules (`ends_after`); the agent
+//! is ended before its next call. Temporary refusals, and those for lack of a person, are not violations.
 
 use types::{
     Arguments, CallFacts, CallOutcome, Decision, Event, Fault, FaultClass, Inspection, Permission,
@@ -13,12 +12,12 @@ use super::call_events::refusal;
 use super::session::{PendingCall, Session};
 use rules::permit;
 
-/// The fault of an agent that is ended for what it tried.
+/// The fault of an agent ended for scope violations.
 const VIOLATION: &str = "session.scope_violation";
-/// How much of a call is on record with it.
+/// The longest description of a call that is recorded.
 const SHOWN: usize = 400;
 
-/// What is refused before any rule is asked.
+/// Refusals that precede every rule.
 pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<Event> {
     let tool = &slot.call.tool;
     if !slot.ours && !session.tool_names.contains(tool) {
@@ -33,7 +32,7 @@ pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &PendingCall)
         Inspection::Would(facts) => {
             let path =
                 facts.paths.iter().find(|path| rules::context::is_of_registry(path.as_str()))?;
-            // Whether there is such a document is not said.
+            // Does not reveal whether the document exists.
             let reason = format!("{path} does not exist");
             Some(refused(attempt, slot, "permit.registry", reason))
         }
@@ -41,7 +40,7 @@ pub(super) fn violated(attempt: &Attempt, session: &Session, slot: &PendingCall)
     }
 }
 
-/// A call that the rules deny.
+/// A call denied by the rules.
 pub(super) fn denied(
     attempt: &Attempt,
     session: &Session,
@@ -92,7 +91,7 @@ fn tried(slot: &PendingCall) -> String {
     format!("{} {}", slot.call.tool, types::one_line(&arguments, SHOWN))
 }
 
-/// Whether a refusal is one that the policy counts: no call is made before it is known whether it ends the agent.
+/// Whether the policy counts this refusal: no call starts before it is known whether it ends the agent.
 pub(super) fn is_counted(attempt: &Attempt, event: &Event) -> bool {
     match event {
         Event::ToolRefused { violation: true, .. } => true,
@@ -103,12 +102,12 @@ pub(super) fn is_counted(attempt: &Attempt, event: &Event) -> bool {
     }
 }
 
-/// Why the agent is ended, if it has tried too much.
+/// Why the agent is ended, if it exceeded a limit.
 pub(super) fn ends(attempt: &Attempt) -> Option<Fault> {
     violations(attempt).or_else(|| danger(attempt))
 }
 
-/// A rule that the policy counts has refused too many calls. A conversation is never ended for it: there a person watches.
+/// A counted rule has refused too many calls. This never ends a conversation, since a person watches it.
 fn danger(attempt: &Attempt) -> Option<Fault> {
     attempt.root().filter(|root| root.end.is_none() && !root.is_open())?;
     let most = &attempt.policy.session.ends_after;
@@ -153,7 +152,7 @@ mod tests {
         bench
     }
 
-    /// C31: whatever is tried outside of the scope ends the agent at once, and the record says what it was.
+    /// C31: an attempt outside the scope ends the agent at once, and is recorded.
     #[test]
     fn an_agent_that_tries_what_it_may_not_is_ended_at_once() {
         for (tried, rule) in [
@@ -177,7 +176,7 @@ mod tests {
         }
     }
 
-    /// P36, C31: no call begins after the one for which the agent is ended, also in the same reply.
+    /// P36, C31: no call starts after the one that ends the agent, also in the same reply.
     #[test]
     fn nothing_begins_after_the_call_that_ends_the_agent() {
         let mut counting = policy();

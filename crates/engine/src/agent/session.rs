@@ -1,5 +1,5 @@
-//! One conversation with a model: its history, where it stands, and the calls of the current turn. Every call gets
-//! exactly one result before the model is asked again. What happens next is decided elsewhere.
+//! One conversation with a model: its history, its phase, and the calls of the current turn. Every call gets exactly
+//! one result before the next request. Decisions are made elsewhere.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use rules::ledger::Ledger;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Session {
     pub(super) id: SessionId,
-    /// The call that started it, and how many conversations are above it.
+    /// The call that started it, and its depth.
     pub(super) parent: Option<CallId>,
     pub(super) depth: u32,
     pub(super) brief: Arc<Brief>,
@@ -29,18 +29,18 @@ pub(super) struct Session {
     pub(super) tool_names: Vec<String>,
     pub(super) history: Vec<Arc<Message>>,
     pub(super) phase: SessionPhase,
-    /// The turn that is being asked for, or was answered last.
+    /// The turn being requested, or the last one answered.
     pub(super) turn: u32,
     /// The calls of the last reply.
     pub(super) round: Vec<PendingCall>,
-    /// Of everything that would be sent, grown message by message, so a turn costs no more than what is new.
+    /// The digest of the whole request, extended message by message, so a turn costs only its new messages.
     pub(super) digest: Digest,
     pub(super) bytes: u64,
     pub(super) ledger: Ledger,
-    /// The longest reply that its model gives, and the longest that it was asked for last.
+    /// The model's maximum reply length, and the length last requested.
     pub(super) most_output: u64,
     pub(super) asked_output: u64,
-    /// What the model's tokens cost at the most, where that is known.
+    /// The highest price of the model's tokens, if known.
     pub(super) price: Option<types::PriceCap>,
     /// Replies so far, and rounds of calls for the current input.
     pub(super) turns: u32,
@@ -48,56 +48,56 @@ pub(super) struct Session {
     /// Inputs so far, and when the current one began.
     pub(super) inputs: u32,
     pub(super) began: Timestamp,
-    /// Replies in a row that said nothing, and how often one was continued for the current input.
+    /// Consecutive empty replies, and continuations for the current input.
     pub(super) empty: u32,
     pub(super) continued: u32,
     pub(super) steering: VecDeque<(String, Vec<Source>)>,
-    /// What is said next, with its pictures.
+    /// Queued inputs, with their images.
     pub(super) follow_ups: VecDeque<(String, Vec<Source>)>,
     pub(super) repeats: Repeats,
     pub(super) room: ContextWindow,
     pub(super) end: Option<SessionEnd>,
-    /// Why the work on the last input was stopped, if it was.
+    /// Why the work on the last input was stopped.
     pub(super) stopped: Option<types::Decision>,
-    /// Requests in a row that failed, and when the first of them did.
+    /// Consecutive failed requests, and the time of the first.
     pub(super) failures: u32,
     pub(super) failing_since: Timestamp,
 }
 
-/// The last calls, by what they were, and how often a pattern in them was pointed out.
+/// The last calls by fingerprint, and how many warnings were given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Repeats {
     pub(super) recent: VecDeque<Digest>,
-    /// How the last round failed, if all of it did, and how many rounds in a row failed like that.
+    /// The failure of the last round, if all of it failed, and its number of consecutive rounds.
     pub(super) failed: Option<(Digest, usize)>,
     pub(super) warned: u32,
-    /// The last change of a file, if it failed and none succeeded since; and whether a hand-in was sent back for it.
+    /// The last file change that failed, unless one succeeded since; and whether a submission was rejected for it.
     pub(super) failed_change: Option<String>,
     pub(super) sent_back: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SessionPhase {
-    /// Nothing is going on; the next input is awaited.
+    /// Waits for the next input.
     Idle,
-    /// It is our turn to ask.
+    /// The next request is due.
     ToAsk,
     Asking {
         reserved: Spend,
-        /// For a summary, and whether nothing else was going on.
+        /// For a summary: whether the conversation was otherwise idle.
         summary: Option<Resting>,
     },
     /// The model's calls are being answered.
     Answering,
-    /// There is a summary; room can be made.
+    /// A summary arrived; compaction can follow.
     Summarised { summary: String, resting: Resting },
-    /// The model did not reply; it is asked again at this time.
+    /// The request failed; it is repeated at this time.
     Waiting { until: Timestamp, summary: Option<Resting> },
-    /// The model did not reply, and will not be asked again as it was.
+    /// The request failed and will not be repeated unchanged.
     Broken { fault: Fault, summary: Option<Resting> },
-    /// The reply is there, and its end says that it is not all that the model had to say.
+    /// The reply ended before the model was done.
     Cut { stop: StopReason, word: Option<String> },
-    /// The model could not be reached for too long. The input is still to be answered, when somebody goes on with it.
+    /// The model was unavailable for too long. The input stays open until it is resumed.
     Away { fault: Fault },
 }
 
@@ -172,12 +172,12 @@ impl Session {
         self.brief.ending == Ending::Open
     }
 
-    /// Whether it is over, or only goes on when somebody says something to it.
+    /// Whether it is over, or waits for a person's input.
     pub(super) fn rests(&self) -> bool {
         self.end.is_some() || matches!(self.phase, SessionPhase::Idle | SessionPhase::Away { .. })
     }
 
-    /// Why its model could not be reached, where the last input waits for that to change.
+    /// Why its model is unavailable, if the last input waits for it.
     pub(super) fn away(&self) -> Option<&Fault> {
         match &self.phase {
             SessionPhase::Away { fault } => Some(fault),
@@ -189,13 +189,13 @@ impl Session {
         &self.brief.scope
     }
 
-    /// When the time for the current input is up.
+    /// The deadline of the current input.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
         let time = self.brief.budget.time_ms.filter(|_| !self.rests())?;
         Some(self.began.after(time))
     }
 
-    /// The next input: what was left to be said before it, and the input itself, with its pictures.
+    /// Starts the next input: text queued before it, and the input itself with its images.
     pub(super) fn input(&mut self, text: &str, images: &[Source], at: Timestamp) {
         self.inputs += 1;
         self.began = at;
@@ -214,7 +214,7 @@ impl Session {
         self.push(Message::User { parts: std::iter::once(text).chain(images).collect() });
     }
 
-    /// What was said while it worked goes into the history.
+    /// Adds steering messages to the history.
     pub(super) fn hear_steering(&mut self) {
         for (text, images) in std::mem::take(&mut self.steering) {
             self.room.remember(&text);
@@ -259,7 +259,7 @@ impl Session {
         }
     }
 
-    /// `window` is that of a model of which it is not known.
+    /// `window` applies to a model whose own is unknown.
     pub(super) fn change(&mut self, change: &SessionChange, window: Option<u64>) {
         if let Some(model) = &change.model {
             self.model = model.clone();
@@ -284,13 +284,13 @@ impl Session {
     }
 
     fn count(&mut self, what: &impl serde::Serialize) {
-        // Plain data of ours always has a JSON form.
+        // Our plain data always serializes.
         let text = serde_json::to_vec(what).unwrap_or_default();
         self.bytes = self.bytes.saturating_add(text.len() as u64);
         self.digest = self.digest.extended(&text);
     }
 
-    /// Counts everything again, after something other than the end has changed.
+    /// Recomputes digest and size after a change anywhere but at the end.
     pub(super) fn recount(&mut self) {
         (self.bytes, self.digest) = (0, Digest::ZERO);
         self.count(&(&self.system.clone(), &self.tools.clone()));
@@ -300,7 +300,7 @@ impl Session {
         self.room.forget_count();
     }
 
-    /// What is sent for the current turn. Copies pointers, not messages.
+    /// The request for the current turn. Copies pointers, not messages.
     pub(super) fn request(&self, policy: &SessionPolicy) -> ModelRequest {
         let mut messages = self.history.clone();
         let mut options = ModelOptions { effort: self.effort, ..ModelOptions::default() };
@@ -327,7 +327,7 @@ impl Session {
         }
     }
 
-    /// The calls that were begun and have not ended.
+    /// The calls that have started and not ended.
     pub(super) fn started(&self) -> impl Iterator<Item = &PendingCall> {
         self.round.iter().filter(|slot| matches!(slot.state, CallState::Started(_)))
     }
@@ -336,8 +336,8 @@ impl Session {
         self.round.iter().find(|slot| slot.id == call)
     }
 
-    /// Answers a call. When it was the last open one of its turn, the results go into the history, and after them
-    /// what was said meanwhile.
+    /// Answers a call. After the last open call of a turn, the results go into the history, followed by steering
+    /// messages.
     pub(super) fn answer(&mut self, call: CallId, result: CallResult) {
         let Some(slot) = self.round.iter_mut().find(|slot| slot.id == call) else { return };
         if matches!(slot.state, CallState::Done(_)) {
@@ -361,7 +361,7 @@ impl Session {
         }
     }
 
-    /// The conversation is over or interrupted: calls that are still open will not be heard of again.
+    /// Answers the calls that are still open when the conversation ends or is interrupted.
     pub(super) fn answer_the_rest(&mut self) {
         let rest = self.round.iter().filter_map(|slot| match slot.state {
             CallState::Due | CallState::Asked(_) | CallState::Answered(..) => {
@@ -379,7 +379,7 @@ impl Session {
         }
     }
 
-    /// All text of the last reply that had any, with what it continues.
+    /// The text of the last reply that had any, including the parts it continues.
     pub(super) fn last_words(&self) -> String {
         let text_at =
             |place: usize| self.history.get(place).and_then(|message| reply_text(message));

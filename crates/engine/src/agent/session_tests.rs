@@ -1,4 +1,4 @@
-//! Open conversations, step by step, with a made-up model: inputs, steering, limits, loops, faults, questions.
+//! Open conversations, step by step, with a simulated model: inputs, steering, limits, loops, faults, questions.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn user_texts(bench: &Bench<Attempt>) -> Vec<String> {
     texts.collect()
 }
 
-/// A1, A2, A3, A4, A55: it begins idle, works until a reply has no calls, is idle again, and keeps its history.
+/// A1, A2, A3, A4, A55: a session starts idle, works until a reply has no calls, is idle again, and keeps its history.
 #[test]
 fn an_input_is_worked_on_until_a_reply_has_no_calls_and_then_comes_the_next() {
     let mut bench = open();
@@ -86,7 +86,7 @@ fn an_input_is_worked_on_until_a_reply_has_no_calls_and_then_comes_the_next() {
     assert_eq!(bench.machine.view().expect("a view").turns, 3);
 }
 
-/// A32, A34, A35: what is said meanwhile is heard after the running round, as the person's words.
+/// A32, A34, A35: steering is added after the running round, as a user message.
 #[test]
 fn steering_is_heard_after_the_running_round() {
     let mut bench = open();
@@ -101,7 +101,7 @@ fn steering_is_heard_after_the_running_round() {
     results(&bench.machine);
 }
 
-/// A35: what is said while the model gives its last reply makes it go on.
+/// A35: steering during the last reply continues the work.
 #[test]
 fn steering_during_the_last_reply_is_not_lost() {
     let mut bench = open();
@@ -110,7 +110,7 @@ fn steering_during_the_last_reply_is_not_lost() {
     assert_eq!(user_texts(&bench), ["go", "wait, also b"]);
 }
 
-/// A33: a follow-up is a new input after the one before it is done.
+/// A33: a follow-up becomes a new input once the previous one is done.
 #[test]
 fn follow_ups_come_one_by_one_when_the_work_is_done() {
     let mut bench = open();
@@ -169,7 +169,7 @@ fn money_and_tokens_and_time_are_limits_too() {
     let money = |nanos| Budget { money: Some(types::Money::nanos(nanos)), ..Budget::default() };
     let million = types::Money::nanos(1_000_000);
     let price = Some(types::PriceCap { input: million, output: million });
-    // At a nano-dollar a token, the worst case of the first call is a little above a thousand.
+    // At one nano-dollar per token, the worst case of the first call is slightly above 1,000.
     for (nanos, price, comes) in [
         (5_000, price, "model.asked"),
         (900, price, "session.paused s1 budget.call_does_not_fit"),
@@ -215,7 +215,7 @@ fn an_interrupt_stops_the_work_and_keeps_the_session() {
     assert_eq!(user_texts(&bench), ["go", "again", "never mind", "now this"]);
 }
 
-/// A8: the same calls over and over are pointed out to the model, then the work is stopped.
+/// A8: repeated calls cause a warning to the model, then the work is stopped.
 #[test]
 fn a_loop_of_one_two_or_three_calls_is_noticed() {
     for pattern in [&["a"][..], &["a", "b"], &["a", "b", "c"]] {
@@ -272,7 +272,7 @@ fn calls_that_differ_are_no_loop_and_a_new_input_starts_afresh() {
     }
 }
 
-/// A57: a refused key or a wrong model is not retried, and is an error of the turn: the conversation goes on with
+/// A57: a refused key or a wrong model is not retried and is an error of the turn: the conversation can continue with
 /// another model, and only the person closes it.
 #[test]
 fn a_fault_that_nothing_cures_is_an_error_of_the_turn() {
@@ -303,7 +303,7 @@ fn after_any_other_fault_the_person_can_try_again() {
     same(&only(&bench.tell("submit again"), &["model"]), "model.asked t2");
 }
 
-/// The same is asked again, in the same words; there is nothing to go on with after a reply or when a person stopped it.
+/// The same request is sent again; there is nothing to resume after a reply or an interruption by the person.
 #[test]
 fn an_input_on_which_the_work_was_stopped_is_gone_on_with() {
     let mut bench = open();
@@ -334,7 +334,7 @@ fn an_empty_reply_is_asked_for_again_and_then_given_up() {
     assert_eq!(bench.machine.history().len(), 1);
 }
 
-/// A43, A85: another effort, another model and other tools hold from the next turn on.
+/// A43, A85: changes of effort, model and tools take effect with the next turn.
 #[test]
 fn what_is_changed_holds_from_the_next_turn_on() {
     let mut bench = open();
@@ -352,7 +352,7 @@ fn what_is_changed_holds_from_the_next_turn_on() {
     );
 }
 
-/// A84: the model asks, the session waits, the answer goes on with it, after a restart too.
+/// A84: a question of the model waits for its answer, also across a restart.
 #[test]
 fn a_question_waits_for_its_answer_across_a_restart() {
     let mut bench = open();

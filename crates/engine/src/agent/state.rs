@@ -1,5 +1,5 @@
-//! The state of one attempt or one open conversation: the fold of its own log. Its conversations are in `session`; here is
-//! what frames them: the brief, the files that were seen, the commit at the end.
+//! The state of one attempt or open conversation: the fold of its log. `session` has the conversations; this module has
+//! what surrounds them: the brief, the files seen, the final commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,32 +18,32 @@ pub struct Attempt {
     pub(super) policy: Arc<Policy>,
     pub(super) brief: Option<Arc<Brief>>,
     pub(super) started: Timestamp,
-    /// The beginning of the first thing that was said to it.
+    /// The start of the first input.
     pub(super) about: Option<String>,
     /// The conversation, and those of its sub-agents.
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) usage: Usage,
     pub(super) cost: Option<Money>,
     pub(super) turns: u32,
-    /// How many questions were put to a person.
+    /// The number of questions asked.
     pub(super) questions: u32,
     pub(super) ended: Timestamp,
     pub(super) sealed: Option<Sealed>,
     pub(super) seal_fault: Option<Fault>,
-    /// The files that its calls have read or written, as they were then.
+    /// The files that its calls read or wrote, by digest at that time.
     pub(super) seen: BTreeMap<WorkPath, Digest>,
-    /// What the walls were found to hold, where it is this log that knows.
+    /// The probed isolation, if recorded in this log.
     pub(super) proof: Option<Proof>,
     /// Calls that no rule allowed, the first of them.
     pub(super) denied: Vec<String>,
-    /// How many of them lay outside of what it may do at all.
+    /// The number of scope violations.
     pub(super) violations: u32,
-    /// How many of them each rule refused that the policy counts.
+    /// Refusals per rule that the policy counts.
     pub(super) strikes: BTreeMap<RuleId, u32>,
 }
 
 impl Attempt {
-    /// An attempt of which nothing has happened yet.
+    /// An attempt before its first event.
     #[must_use]
     pub fn new(policy: Arc<Policy>) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Attempt {
         }
     }
 
-    /// What the attempt was given, once it has begun.
+    /// The brief, once the attempt has begun.
     #[must_use]
     pub fn brief(&self) -> Option<&Brief> {
         self.brief.as_deref()
@@ -79,13 +79,13 @@ impl Attempt {
         self.root().map(|session| session.history.as_slice()).unwrap_or_default()
     }
 
-    /// What the walls were found to hold, for a conversation that stands alone.
+    /// The probed isolation of a conversation without a run.
     #[must_use]
     pub fn proof(&self) -> Option<&Proof> {
         self.proof.as_ref()
     }
 
-    /// The names of the tools that the model is told of.
+    /// The names of the tools offered to the model.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         self.root().map(|session| session.tool_names.as_slice()).unwrap_or_default()
@@ -99,8 +99,8 @@ impl Attempt {
         self.root().and_then(|root| root.end.as_ref())
     }
 
-    /// An open conversation stands alone, so it is its own log that says what the walls hold. They are tried while the
-    /// model thinks about the first input, so that nobody waits for it.
+    /// A conversation without a run probes the sandbox itself, while the model works on the first input, so that
+    /// nothing waits for it.
     pub(super) fn wants_probe(&self) -> bool {
         self.proof.is_none() && self.root().is_some_and(|root| root.is_open() && root.turn > 0)
     }
@@ -109,7 +109,7 @@ impl Attempt {
         session.end.is_none() && session.deadline().is_some() && self.open_question().is_none()
     }
 
-    /// What its calls have seen of the workspace's files; what was not seen is not changed unread.
+    /// The workspace files that its calls have seen; other files are not changed unread.
     #[must_use]
     pub fn seen(&self) -> Vec<FileState> {
         let state = |(path, digest): (&WorkPath, &Digest)| FileState {
@@ -119,7 +119,7 @@ impl Attempt {
         self.seen.iter().map(state).collect()
     }
 
-    /// The calls that were begun, and when, of which no end is known; after a crash, the workspace is looked at then.
+    /// The started calls without a known end, with their start times; after a crash the workspace is inspected.
     #[must_use]
     pub fn open_calls(&self) -> Vec<(CallId, Timestamp)> {
         let sessions = self.sessions.values().filter(|session| session.end.is_none());
@@ -131,7 +131,7 @@ impl Attempt {
         open.collect()
     }
 
-    /// What it asks a person, if it cannot go on before that is answered.
+    /// The question that blocks it, if any.
     #[must_use]
     pub fn open_question(&self) -> Option<&Asking> {
         let live = self.sessions.values().filter(|session| session.end.is_none());
@@ -142,13 +142,13 @@ impl Attempt {
         })
     }
 
-    /// Why its model could not be reached, if it waits for that to change and nothing else.
+    /// Why its model is unavailable, if it waits for nothing else.
     #[must_use]
     pub fn away(&self) -> Option<&Fault> {
         self.root().filter(|root| root.end.is_none()).and_then(Session::away)
     }
 
-    /// How it ended, for the run that it belongs to; nothing while it is not over.
+    /// How it ended, for its run; `None` while it is not over.
     #[must_use]
     pub fn end(&self, log_head: Digest) -> Option<AttemptEnd> {
         let brief = self.brief.as_ref()?;
@@ -190,7 +190,7 @@ impl Attempt {
         })
     }
 
-    /// Whether what it left in its worktree must be committed. An attempt that may write nowhere leaves nothing.
+    /// Whether its changes must be committed. An attempt without write access leaves none.
     pub(super) fn needs_seal(&self) -> bool {
         let writes = self.brief.as_ref().is_some_and(|brief| !brief.scope.0.is_empty());
         let left = !matches!(self.end_of_root(), None | Some(SessionEnd::Cancelled));

@@ -1,6 +1,6 @@
-//! Sub-agents: conversations that a call of another one starts. Each has its own history, a scope that is not wider,
-//! a share of what is left of the budget, a limit of turns and of time, so that it ends whatever its model does.
-//! What the parent learns of it is its last words, as the result of a call.
+//! Sub-agents: conversations started by a call of another. Each has its own history, a scope no wider than its
+//! parent's, a share of the remaining budget, and limits of turns and time, so that it always ends. The parent gets its
+//! last message as the result of a call.
 
 use serde_json::json;
 use types::{
@@ -13,10 +13,10 @@ use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{Attempt, call_events};
 use rules::ledger::share;
 
-/// What a sub-agent is told about being one.
+/// The instructions for a sub-agent.
 const WORDS: &str = include_str!("../../../../prompts/subagent.md");
 
-/// What follows from a call that was permitted.
+/// The events of a permitted call.
 pub(super) fn made(
     attempt: &Attempt,
     session: &Session,
@@ -36,7 +36,7 @@ pub(super) fn made(
                 let decision = Decision::new(RuleId::fixed("session.agent_limit"), reason);
                 vec![call_events::refusal(slot, CallOutcome::Error, decision)]
             }
-            // The rest follows from its having begun.
+            // The rest follows once it has started.
             Ok(_) => vec![started],
         },
         AgentCall::SendInput { agent, text } => match child(attempt, session, *agent) {
@@ -135,7 +135,7 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
         max_output_tokens: change.max_output.unwrap_or(session.most_output),
         max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),
         ending: Ending::Open,
-        // It answers its parent in its own words; the contract is the parent's.
+        // It answers its parent in free text; the contract is the parent's.
         reply: None,
         shows: vec![],
         files: vec![],
@@ -146,14 +146,14 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
     }
 }
 
-/// What follows for a call that has begun: one that waits ends when what it waits for has come to rest, and one that was
-/// cut off between its events is brought to its end.
+/// The next event of a started call: a waiting call ends when its agents are idle, and one that was cut off between its
+/// events is completed.
 pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
     let follows = session.started().map(|slot| match wanted(slot) {
         Some(AgentCall::Wait { .. }) => awaited(attempt, session, slot).into_iter().collect(),
         Some(AgentCall::Spawn(spawn)) => begun(attempt, session, slot, spawn),
         Some(AgentCall::Close { agent }) => closed(attempt, slot, *agent),
-        // What was to be sent may have been heard; `lost` says so.
+        // The message may have been delivered; `lost` reports that.
         Some(AgentCall::SendInput { .. }) | None => vec![],
     });
     follows.into_iter().find(|events: &Vec<Event>| !events.is_empty()).unwrap_or_default()
@@ -203,7 +203,7 @@ fn waits_for<'a>(
     Some(children(attempt, session.id).filter(named).collect())
 }
 
-/// What a parent is told of an agent that rests.
+/// The report on an idle agent for its parent.
 fn report(agent: &Session) -> serde_json::Value {
     let fault = match &agent.end {
         Some(SessionEnd::Failed { fault }) => Some(fault.what.clone()),
@@ -222,7 +222,7 @@ fn report(agent: &Session) -> serde_json::Value {
     report
 }
 
-/// Ends a conversation and everything below it, the deepest first.
+/// Ends a conversation and its descendants, the deepest first.
 fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event> {
     let mut events: Vec<Event> = children(attempt, id)
         .flat_map(|child| ended_below(attempt, child.id, &SessionEnd::Closed))
@@ -233,12 +233,12 @@ fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event>
     events
 }
 
-/// Ends everything.
+/// Ends all conversations.
 pub(super) fn all_ended(attempt: &Attempt, end: &SessionEnd) -> Vec<Event> {
     ended_below(attempt, SessionId::ROOT, end)
 }
 
-/// Whether something is going on below this conversation.
+/// Whether no conversation is doing work of its own.
 pub(super) fn is_quiet(attempt: &Attempt) -> bool {
     attempt.sessions.values().all(|session| {
         session.rests()

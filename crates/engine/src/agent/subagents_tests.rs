@@ -1,4 +1,4 @@
-//! Sub-agents and room in the window, step by step, with a made-up model.
+//! Sub-agents and the context window, step by step, with a simulated model.
 
 use types::{Budget, CallOutcome, Effect, Input, Message, Outcome, Part, SessionState};
 
@@ -12,7 +12,7 @@ fn open() -> Bench<Attempt> {
     opened(policy(), open_brief())
 }
 
-/// What the last results say.
+/// The text of the last results.
 fn last_results(bench: &Bench<Attempt>) -> String {
     let last = bench.machine.history().iter().rev().find_map(|message| match &**message {
         Message::Results { results } => Some(format!("{results:?}")),
@@ -21,7 +21,7 @@ fn last_results(bench: &Bench<Attempt>) -> String {
     last.expect("results")
 }
 
-/// A36, A38, A41, A83: several at once, each with its own history; waiting returns what they said.
+/// A36, A38, A41, A83: several at once, each with its own history; waiting returns their last messages.
 #[test]
 fn agents_work_at_the_same_time_and_the_parent_gets_their_last_words() {
     let mut bench = open();
@@ -61,7 +61,7 @@ fn agents_work_at_the_same_time_and_the_parent_gets_their_last_words() {
     results(&bench.machine);
 }
 
-/// A38: what is sent to an agent makes it go on, and steers it while it works.
+/// A38: input to an agent makes it continue, and steers it while it works.
 #[test]
 fn an_agent_can_be_told_more() {
     let mut bench = open();
@@ -76,7 +76,7 @@ fn an_agent_can_be_told_more() {
     );
 }
 
-/// An agent talks to its parent's model with its parent's tools, or to the one that was named with that one's.
+/// An agent uses its parent's model and tools, or the named model with that model's tools.
 #[test]
 fn an_agent_uses_its_parents_model_or_the_one_that_was_named() {
     let mut bench = open();
@@ -110,7 +110,7 @@ fn an_agent_uses_its_parents_model_or_the_one_that_was_named() {
     );
 }
 
-/// The contract of a role is for its own reply; what its agents say is heard, and nothing is written for them.
+/// A role's contract is for its own reply; replies of its agents are returned, and nothing is written for them.
 #[test]
 fn an_agent_is_not_held_to_its_parents_contract() {
     let rule =
@@ -129,7 +129,7 @@ fn an_agent_is_not_held_to_its_parents_contract() {
     assert!(given.is_some_and(|brief| brief.shows.is_empty() && brief.files.is_empty()));
 }
 
-/// A39: an agent that is closed ends, whatever it does.
+/// A39: a closed agent ends, whatever it is doing.
 #[test]
 fn an_agent_can_be_closed_while_it_works() {
     let mut bench = open();
@@ -166,7 +166,7 @@ fn an_agent_may_not_start_agents_beyond_the_depth() {
     );
 }
 
-/// An agent's scope is never wider than that of whoever starts it; the refusal is on record.
+/// An agent's scope is never wider than its parent's; the refusal is recorded.
 #[test]
 fn an_agent_may_not_write_where_its_parent_may_not() {
     let scope = types::Scope(vec!["src/".parse().expect("a place")]);
@@ -184,7 +184,7 @@ fn an_agent_may_not_write_where_its_parent_may_not() {
     );
 }
 
-/// A83: waiting ends because every agent does: here its time is up.
+/// A83: waiting ends because every agent does: here by timeout.
 #[test]
 fn an_agent_that_never_ends_is_ended_by_the_clock() {
     let mut bench = open();
@@ -231,13 +231,13 @@ fn narrow(window: u64) -> Bench<Attempt> {
     opened(policy(), brief)
 }
 
-/// Reads a file whose content is that long.
+/// Reads a file with content of this length.
 fn reads(bench: &mut Bench<Attempt>, file: &str, chars: usize) -> String {
     let turn = the_turn(&bench.asked());
     let Outcome::Model(Ok(mut replied)) = said(&format!("calls read_file {file}")) else {
         panic!("a reply")
     };
-    // A provider that does not count: what was sent is estimated.
+    // A provider without counts: usage is estimated.
     replied.reply.usage = types::Usage::default();
     let events = bench.send(&Input::Outcome(turn, Outcome::Model(Ok(replied))));
     let mut said = render(&events);
@@ -249,7 +249,7 @@ fn reads(bench: &mut Bench<Attempt>, file: &str, chars: usize) -> String {
     said
 }
 
-/// A59: at 80 % there is a warning, once.
+/// A59: at 80 % there is one warning.
 #[test]
 fn a_window_that_fills_up_is_warned_of_once() {
     let mut bench = narrow(1_000);
@@ -260,7 +260,7 @@ fn a_window_that_fills_up_is_warned_of_once() {
     assert!(!said.contains("session.warned"), "{said}");
 }
 
-/// Old outputs are left out first; then there is a summary; the goal, the files and the last rounds stay.
+/// Old outputs are dropped first, then summarised; the goal, the files and the last rounds stay.
 #[test]
 fn room_is_made_by_trimming_and_then_by_a_summary() {
     let mut bench = narrow(2_000);
@@ -293,7 +293,7 @@ fn room_is_made_by_trimming_and_then_by_a_summary() {
     results(&bench.machine);
 }
 
-/// A58: too long for the model is cured once by making room, without asking it.
+/// A58: a request too long for the model is fixed once by compaction, without a summary.
 #[test]
 fn a_model_that_takes_less_than_we_thought_is_sent_less_once() {
     let mut bench = open();

@@ -1,4 +1,4 @@
-//! Conversations: what is asked, which calls are made and when, how they end, and what a crash leaves behind.
+//! Conversations: requests, calls and their order, endings, and crashes.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ fn talking_with(brief: Brief) -> Bench<Attempt> {
     bench
 }
 
-/// An attempt that has just asked its model for the first turn.
+/// An attempt that has requested its first turn.
 fn talking() -> Bench<Attempt> {
     talking_with(brief("T1.1"))
 }
 
-/// The outcomes of all calls in the history, where every call must have exactly one result.
+/// The outcomes of all calls in the history; asserts exactly one result per call.
 pub(super) fn results(attempt: &Attempt) -> Vec<(String, CallOutcome)> {
     let mut open: Vec<String> = Vec::new();
     let mut seen = Vec::new();
@@ -51,7 +51,7 @@ fn ended(bench: &Bench<Attempt>) -> AttemptResult {
     bench.machine.end(Digest::ZERO).expect("the attempt is over").result
 }
 
-/// A78, C49: every call is on record with its arguments and its result.
+/// A78, C49: every call is recorded with its arguments and its result.
 #[test]
 fn a_task_is_read_about_written_and_handed_in() {
     let mut bench = Bench::of(Attempt::new(Arc::new(crew())));
@@ -202,7 +202,7 @@ fn a_call_that_makes_no_sense_is_answered_with_what_is_wrong_and_the_talk_goes_o
     assert_eq!(results(&bench.machine), [("read_file".to_owned(), CallOutcome::Error)]);
 }
 
-/// C43: only the tools of the role are run, and a refusal is on record.
+/// C43: only the tools of the role run, and a refusal is recorded.
 #[test]
 fn a_tool_that_the_role_does_not_have_is_refused_whatever_it_would_do() {
     let mut bench = talking();
@@ -225,7 +225,7 @@ fn a_call_that_nobody_looked_at_is_not_made() {
     assert!(render(&events).contains("tool.refused s1.t1.c0 read_file error, permit.invalid_call"));
 }
 
-/// A19: reads run at the same time, and results come in the order of the calls.
+/// A19: reads run concurrently, and results keep the order of the calls.
 #[test]
 fn reads_are_made_together_and_anything_else_alone_and_in_order() {
     let mut bench = talking();
@@ -380,7 +380,7 @@ fn what_is_under_way_is_not_offered_again() {
     assert!(bench.machine.pending(&seal).is_empty());
 }
 
-/// K36: what is too long is cut, with a marker.
+/// K36: long outputs are truncated, with a marker.
 #[test]
 fn long_outputs_are_cut_before_the_model_sees_them() {
     let mut bench = talking();

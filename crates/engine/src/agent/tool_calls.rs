@@ -1,5 +1,4 @@
-//! The calls of a turn: which begin now, which are refused, which wait for a person, and what becomes of those that
-//! a crash cut off.
+//! The calls of a turn: which start now, are refused, wait for a person, or were cut off by a crash.
 
 use types::{
     Access, Arguments, BlockBody, CallId, Event, FileState, Inspection, Recovered, Repeat, Replied,
@@ -11,7 +10,7 @@ use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{Attempt, question, scope, subagents};
 use rules::{approval, profile};
 
-/// Calls that were begun before a crash and cannot simply be made again.
+/// Calls that started before a crash and cannot simply be repeated.
 pub(super) fn lost(
     attempt: &Attempt,
     workspace: &str,
@@ -29,8 +28,8 @@ pub(super) fn lost(
     lost.map(event).collect()
 }
 
-/// What each call of a reply would do. One that the output limit cut off in the middle is none: nothing of it is done,
-/// and the model is told how to go on.
+/// The effects of each call of a reply. A call truncated by the output limit has none: it is not made, and the model is
+/// told how to continue.
 pub(super) fn inspected(session: &Session, replied: &Replied) -> Vec<Inspection> {
     let mut inspections = replied.inspections.clone();
     if replied.reply.stop != StopReason::Length {
@@ -43,7 +42,7 @@ pub(super) fn inspected(session: &Session, replied: &Replied) -> Vec<Inspection>
     {
         let broken = matches!(call.arguments, Arguments::Broken(_));
         let invalid = matches!(inspection, Inspection::Invalid(_));
-        // A call whose arguments had not begun looks like one without any.
+        // A call whose arguments had not begun looks like one without arguments.
         let empty = ends_in_a_call && is_empty(&call.arguments);
         if broken || ((invalid || empty) && place == last) {
             *inspection = Inspection::Invalid(cut_short(session, &call.tool));
@@ -73,7 +72,7 @@ fn cut_short(session: &Session, tool: &str) -> String {
     )
 }
 
-/// Which calls begin now: those that only look all together, commands among them, and anything else alone and in order.
+/// The calls that start now: read-only ones, including commands, together; any other alone and in order.
 pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     if let Some(event) = question::follow(attempt, session) {
         return vec![event];
@@ -99,7 +98,7 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         let judged = judge(attempt, session, slot);
         if question::asks(&judged) && !question::words(slot).is_empty() {
-            // What the person is asked about is looked at first.
+            // The files of a question are inspected first.
             break;
         }
         let started = judged.iter().any(|event| matches!(event, Event::ToolStarted { .. }));
@@ -122,7 +121,7 @@ fn has(slot: &PendingCall, access: Access) -> bool {
     matches!(&slot.inspection, Inspection::Would(facts) if facts.access == access)
 }
 
-/// Whether a call only looks at something, so that it does not matter what runs beside it.
+/// Whether a call is read-only, so that anything may run beside it.
 fn only_looks(slot: &PendingCall) -> bool {
     let Inspection::Would(facts) = &slot.inspection else { return false };
     match facts.access {
@@ -137,8 +136,8 @@ pub(super) fn changes(slot: &PendingCall) -> bool {
     has(slot, Access::Write) || has(slot, Access::Execute)
 }
 
-/// The call that has to be looked at before a person is asked about it, or before it is made because a person said
-/// yes, and the words of its command that may name files.
+/// The call whose files must be inspected before a person is asked, or before it runs after approval, with the words of
+/// its command that may name files.
 pub(super) fn to_look_at<'a>(
     attempt: &Attempt,
     session: &'a Session,
@@ -154,7 +153,7 @@ pub(super) fn to_look_at<'a>(
         .filter(|(slot, words)| !words.is_empty() && question::asks(&judge(attempt, session, slot)))
 }
 
-/// What follows from looking at the files that a call names.
+/// Continues after the files of a call were inspected.
 pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Vec<Event> {
     let Some(session) = attempt.sessions.get(&call.session) else { return vec![] };
     let Some(slot) = session.slot(call) else { return vec![] };

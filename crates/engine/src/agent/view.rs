@@ -1,4 +1,4 @@
-//! How a conversation stands: plain data for every screen and program.
+//! The status of a conversation as plain data, for screens and programs.
 
 use types::{AgentView, Listed, ListedQuestion, ListedSession, SessionState, SessionView};
 
@@ -6,7 +6,7 @@ use super::session::{CallState, Session, SessionPhase};
 use super::{Attempt, away};
 
 impl Attempt {
-    /// What it is doing.
+    /// Its current activity.
     #[must_use]
     pub fn state(&self) -> SessionState {
         match self.root() {
@@ -17,7 +17,7 @@ impl Attempt {
         }
     }
 
-    /// How it stands; nothing before it has begun.
+    /// Its status; `None` before it has begun.
     #[must_use]
     pub fn view(&self) -> Option<SessionView> {
         let root = self.root()?;
@@ -53,14 +53,14 @@ impl Attempt {
         })
     }
 
-    /// What the model said last.
+    /// The model's last message.
     #[must_use]
     pub fn last_words(&self) -> String {
         self.root().map(Session::last_words).unwrap_or_default()
     }
 }
 
-/// What a list shows of it.
+/// Its entry in lists.
 pub(super) fn listed(attempt: &Attempt) -> Option<Listed> {
     let (root, brief) = (attempt.root()?, attempt.brief()?);
     let question = attempt.open_question();
@@ -85,7 +85,7 @@ pub(super) fn listed(attempt: &Attempt) -> Option<Listed> {
     })))
 }
 
-/// Whether the work on the last input was stopped because its model failed.
+/// Whether the last input was stopped because of a model failure.
 fn by_a_fault(decision: &types::Decision) -> bool {
     decision.rule.as_str() == "session.model_failed"
 }

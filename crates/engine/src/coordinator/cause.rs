@@ -1,5 +1,5 @@
-//! Which input may have led to a line of a run's log. Read off the line itself and the state before it; whether it
-//! did is found out by deciding again. Nothing here decides.
+//! Possible inputs behind a line of a run's log, derived from the line and the state before it. Deciding again tells
+//! which one it was; nothing is decided here.
 
 use types::{
     Asking, AttemptEnd, AttemptId, Begin, Command, EffectId, Event, FaultClass, Input, Outcome,
@@ -61,7 +61,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
         Event::QuestionAsked { attempt: Some(attempt), text, decision, terms, .. } => {
             let mut terms = terms.clone();
             if let Some(terms) = &mut terms {
-                // When it expires is decided by the run.
+                // The run decides the expiry.
                 terms.expires = None;
             }
             let asking = Asking {
@@ -80,7 +80,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
             came(EffectId::Merge(task.clone()), Outcome::Merge(end.clone()))
         }
         Event::TaskRejected { fault, .. } if fault.class == FaultClass::Safety => {
-            // One of the checks that run could not be run safely.
+            // One of the running checks could not run safely.
             let open = run.pending(&crate::InFlight::new()).into_iter().map(|effect| effect.id());
             let checks = open.filter(|effect| matches!(effect, EffectId::Check(_)));
             let broke = |effect| Input::Outcome(effect, Outcome::Broke(fault.clone()));
@@ -93,7 +93,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
     }
 }
 
-/// How many questions the attempt had asked before, which is the number of its next one.
+/// The number of the attempt's next question.
 fn asked(run: &Run, attempt: &AttemptId) -> u32 {
     match run.task_state(&attempt.task).map(TaskState::stage) {
         Some(Stage::Running(running)) => running.asked,

@@ -1,6 +1,6 @@
-//! What a decision means for the state, written into the event that is decided: faults, feedback, offers. So folding a log
-//! composes no text and asks no stage. Logs from before these fields had this computed while they were folded; for them
-//! it still is, just before an event is applied.
+//! Consequences of a decision for the state, written into its event: faults, feedback, offers. So folding a log
+//! composes no text and calls no stage. For logs older than these fields they are computed just before an event is
+//! applied.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use types::{About, Answer, Decision, Event, MergeEnd, Phase, RuleId};
 use crate::stages::{budget, failure, merge, plan, question};
 use crate::state::{Question, Run};
 
-/// The event with everything that it means for the state.
+/// The event with all its consequences for the state.
 pub(super) fn complete<'a>(run: &Run, event: &'a Event) -> Cow<'a, Event> {
     match completed(run, event) {
         Some(whole) => Cow::Owned(whole),
@@ -18,7 +18,7 @@ pub(super) fn complete<'a>(run: &Run, event: &'a Event) -> Cow<'a, Event> {
     }
 }
 
-/// Nothing where nothing is missing.
+/// `None` if nothing is missing.
 fn completed(run: &Run, event: &Event) -> Option<Event> {
     let mut whole = event.clone();
     match &mut whole {
@@ -61,8 +61,8 @@ struct Answered<'a> {
 }
 
 impl Answered<'_> {
-    /// What is told to the work that a gate's answer begins again: why it was blocked, what the person said, and what
-    /// the checks said, where it is the merged tree that has to be fixed.
+    /// Feedback for work that a gate's answer restarts: why the gate was blocked, the person's answer, and the output
+    /// of the checks if the merged tree has to be fixed.
     fn feedback(&self, run: &Run, asked: &Question) -> Option<String> {
         let Some(About::Gate(phase)) = asked.about() else { return None };
         if ![AGAIN, GO, RETRY].contains(&self.choice) {

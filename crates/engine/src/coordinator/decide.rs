@@ -1,5 +1,5 @@
-//! What follows from an input, for a run. What came from outside is put on record; what is due because of the
-//! state is asked of the stations, in the order of the line, and the first that has an answer gives it.
+//! Decisions of a run. Inputs from outside are recorded; for due work the stages are called in the order of `LINE`, and
+//! the first with an answer wins.
 
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
@@ -14,10 +14,10 @@ use crate::stages::{
 };
 use crate::state::{Run, Stage, TaskState};
 
-type Station = fn(&Run, Timestamp) -> Vec<Event>;
+type StageFn = fn(&Run, Timestamp) -> Vec<Event>;
 
-/// The line that every request travels.
-const LINE: [Station; 17] = [
+/// All stages, in order.
+const LINE: [StageFn; 17] = [
     question::due,
     intake::due,
     route::due,
@@ -62,17 +62,14 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     if run.winds_down() {
-        // What has landed on the branch is there, whatever ends the run.
+        // Merged results stay merged, whatever ends the run.
         let landed = merge::landed(run);
         return if landed.is_empty() { report_due(run, now) } else { landed };
     }
-    LINE.iter()
-        .map(|station| station(run, now))
-        .find(|events| !events.is_empty())
-        .unwrap_or_default()
+    LINE.iter().map(|stage| stage(run, now)).find(|events| !events.is_empty()).unwrap_or_default()
 }
 
-/// After the end of a run, one thing can still be said of it: what became of its result.
+/// After the end of a run only one fact can follow: what happened to its result.
 fn settled(run: &Run, input: &Input) -> Vec<Event> {
     match input {
         Input::Command(Command::Settle { settled }) if run.settlement().is_none() => {
@@ -89,7 +86,7 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
             vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
         }
         Command::Answer { by, question, text } => question::answered(run, *question, by, text),
-        // The rest is said to a conversation, and a run is none.
+        // The other commands are for conversations.
         _ => vec![],
     }
 }
@@ -113,7 +110,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Check(CheckId { on, .. }), Outcome::Broke(fault))
             if fault.class == FaultClass::Safety && tried(on).is_some() =>
         {
-            // Nothing is known of the attempt's work, and nothing will be: it is not safe to look.
+            // The attempt's work is unknown and stays so: inspecting it is not safe.
             let attempt = tried(on).cloned().into_iter();
             attempt.map(|attempt| Event::TaskRejected { attempt, fault: fault.clone() }).collect()
         }
@@ -121,7 +118,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             let output =
                 Shown { text: format!("the check could not be run: {fault}"), ..Shown::default() };
             let mut end = CheckEnd::new(Ended::Stopped, output, Millis::default());
-            // On the untouched tree nobody's work can be the reason.
+            // On the untouched tree no attempt can be the cause.
             end.cannot_run = (check.on == Subject::Base).then(|| fault.what.clone());
             vec![Event::CheckFinished { check: check.clone(), end }]
         }
@@ -138,7 +135,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
     }
 }
 
-/// The attempt whose work a check is about, where it is about one.
+/// The attempt that a check is about, if any.
 fn tried(on: &Subject) -> Option<&AttemptId> {
     match on {
         Subject::Attempt(attempt) | Subject::Landed(attempt) | Subject::Trial { attempt, .. } => {
@@ -148,7 +145,7 @@ fn tried(on: &Subject) -> Option<&AttemptId> {
     }
 }
 
-/// An attempt cannot go on without a person; the run asks for it, once.
+/// Asks a person on behalf of an attempt, once.
 fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
     let asked = match run.task_state(&attempt.task).map(TaskState::stage) {
         Some(Stage::Running(running)) if !run.winds_down() => running.asked,
@@ -217,13 +214,13 @@ fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![budget::exhausted(run, None, decision, now)]
 }
 
-/// Whether all that could happen by itself is that the run's time is up.
+/// Whether only the run's deadline can still happen by itself.
 pub(super) fn only_the_deadline(run: &Run) -> bool {
     let deadline = |effect: &Effect| effect.id() == EffectId::Timer(TimerId::Deadline);
     run.pending(&crate::InFlight::new()).iter().all(deadline)
 }
 
-/// A run ends only when nothing is under way any more.
+/// A run ends only when nothing is in progress.
 fn report_due(run: &Run, now: Timestamp) -> Vec<Event> {
     let events = report::due(run, now);
     let quiet = || {

@@ -1,5 +1,5 @@
-//! What the state of a run asks of the outside world. Read off the lanes in which something is going on, so the
-//! cost does not depend on how much has already happened.
+//! Effects pending in the state of a run. Reads only busy task states, so the cost does not depend on the length of the
+//! log.
 
 use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
 
@@ -124,7 +124,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     }
 }
 
-/// An attempt that waits for a person is left alone, until it is answered or everything is to end.
+/// Whether an attempt is driven: one that waits for a person is not, until it is answered or the run winds down.
 fn goes_on(run: &Run, running: &Running) -> bool {
     !running.waits() || run.winds_down()
 }
@@ -183,7 +183,7 @@ fn open_trials<'a>(
     })
 }
 
-/// What a check is compared with, and mixed with.
+/// The comparison data of a check or trial.
 fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
     let of_task = |task: &TaskId| {
         run.task_state(task)

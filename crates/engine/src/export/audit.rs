@@ -1,5 +1,5 @@
-//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`, enough to tell from them alone what
-//! a run did, with which agents, by which rules and on which documents.
+//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`. They alone show what a run did, with
+//! which agents, rules and documents.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use types::{
 
 use crate::stages::brief;
 
-/// The one agent of ours that is not an attempt.
+/// The only agent that is not an attempt.
 const COORDINATOR: &str = "coordinator-1";
 
 /// Turns the lines of a run into document 004's records.
 #[derive(Debug, Default)]
 pub struct AuditLog {
     roles: BTreeMap<AttemptId, RoleId>,
-    /// The calls of attempts, with what they were made with.
+    /// The calls of attempts, with their arguments.
     calls: BTreeMap<(AttemptId, CallId), (String, Value)>,
-    /// Where the request went, until it is known with which documents.
+    /// The route of the request, until its documents are known.
     routed: Option<Value>,
-    /// On which side of the work that is.
+    /// The side that the request was routed to.
     side: Option<Side>,
-    /// The documents that were chosen, for either side.
+    /// The selected documents of both sides.
     chosen: Vec<Selected>,
-    /// Whether the coordinator is gone.
+    /// Whether the classification was recorded.
     classified: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct AuditLog {
 type Record = (&'static str, Option<String>, Value);
 
 impl AuditLog {
-    /// What a line says.
+    /// The records of a line.
     pub fn line(&mut self, line: &Envelope) -> Vec<Value> {
         let records = match &line.attempt {
             Some(attempt) => self.of_agent(attempt, &line.event),
@@ -172,7 +172,7 @@ impl AuditLog {
                 vec![("llm_call", agent, data)]
             }
             Event::ToolStarted { call, tool, decision } => {
-                // A call that code made from a reply has no arguments there; what the rule saw says what it was.
+                // A call that code made from a reply has no arguments there; the decision's inputs describe it.
                 let seen = json!({ "seen": decision.seen });
                 let call = (attempt.clone(), *call);
                 self.calls.entry(call).or_insert_with(|| (tool.clone(), seen));
@@ -217,7 +217,7 @@ impl AuditLog {
         json!({ "call": call.to_string(), "tool": tool, "args": args, "outcome": outcome.as_str(), "result": result })
     }
 
-    /// The documents of a request that was routed; chosen again, if that is not the first time.
+    /// The documents of a routed request; selected again if this is not the first time.
     fn chosen(&mut self, included: &[Selected], excluded: &[Selected]) -> Vec<Record> {
         let side = self.side;
         let is_given = |one: &&Selected| match (one.side, side) {
@@ -228,7 +228,7 @@ impl AuditLog {
             Some(side) => json!({ "ref": one.path, "rule": one.rule, "side": side }),
             None => json!({ "ref": one.path, "rule": one.rule }),
         };
-        // What the other side will be given is not what this one was.
+        // The other side's documents were not given to this one.
         let others = included.iter().filter(|one| !is_given(one));
         let given: Vec<Value> = included.iter().filter(is_given).map(told).collect();
         let held: Vec<Value> = excluded.iter().chain(others).map(told).collect();
@@ -248,7 +248,7 @@ impl AuditLog {
         ]
     }
 
-    /// The documents that an agent was really given, with the rule for each.
+    /// The documents given to an agent, with the rule for each.
     fn injected(&self, brief: &Brief) -> Vec<Value> {
         let told: Value = match brief.reply {
             Some(_) => serde_json::from_str(&brief.task).unwrap_or_default(),
@@ -264,7 +264,7 @@ impl AuditLog {
         given.map(|one| json!({ "ref": one.path, "rule": one.rule })).collect()
     }
 
-    /// The request came to its end before it was classified.
+    /// The request ended before it was classified.
     fn stopped(&mut self, status: &str, decision: &Decision) -> Vec<Record> {
         if std::mem::replace(&mut self.classified, true) {
             return vec![];
@@ -280,7 +280,7 @@ impl AuditLog {
     }
 }
 
-/// What a person is asked, with everything they are handed to decide about it.
+/// A question for a person, with everything handed over with it.
 fn escalated(text: &str, decision: &Decision, terms: Option<&Terms>) -> Value {
     let mut data = ruled(decision);
     data["status"] = "escalated".into();

@@ -1,5 +1,5 @@
-//! The checks of a run as its log has them: for each tree and each check the last result. Trials, which try the checks
-//! themselves, are left out, and so are attempts that another one has replaced.
+//! The checks of a run as recorded in its log: the last result for each tree and check. Excludes trials, which test the
+//! checks themselves, and attempts that were replaced.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use types::{
     TaskId, TestReport, Timestamp,
 };
 
-/// The reports of test runners, by the digests of the blobs that they are kept in.
+/// Reports of test runners, by the digests of their blobs.
 pub type Reports = BTreeMap<Digest, TestReport>;
 
 /// One check on one tree, with its last result.
@@ -22,13 +22,13 @@ pub(super) struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    /// The whole report of its test runners, if there is one that names tests.
+    /// The full report of its test runners, if one names tests.
     pub(super) fn report(&self, reports: &'a Reports) -> Option<&'a TestReport> {
         let digest = &self.end.tests.as_ref()?.all.as_ref()?.digest;
         reports.get(digest).filter(|report| !report.cases.is_empty())
     }
 
-    /// Which tree it looked at, in a word for programs.
+    /// The kind of tree that it ran on, for programs.
     pub(super) fn tree(&self) -> &'static str {
         match self.on {
             Subject::Base => "base",
@@ -61,7 +61,7 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// The blobs in which the reports of a run's checks are kept. Whoever wants them told looks them up.
+/// The blobs of the reports of a run's checks. The caller loads them.
 #[must_use]
 pub fn kept_reports(lines: &[Envelope]) -> Vec<BlobRef> {
     let tests = checked(lines).into_iter().filter_map(|one| one.end.tests.as_ref());

@@ -1,5 +1,5 @@
-//! Document 000's event stream: nine types, with usage summed at the end, and, for what happens in a run, the phase
-//! and the task that it belongs to. A run that succeeded ends with `done`, any other with an `error`.
+//! Document 000's event stream: nine types, with usage summed at the end; events of a run carry their phase and task. A
+//! successful run ends with `done`, any other with an `error`.
 
 use std::collections::BTreeMap;
 
@@ -11,40 +11,40 @@ use types::{
 
 use super::{Piece, usage};
 
-/// Turns the lines of a run, or of a session that stands alone, into document 000's events.
+/// Turns the lines of a run, or of a session without a run, into document 000's events.
 #[derive(Debug, Default)]
 pub struct CoordinatorStream {
-    /// The places of the tasks in the plan; nothing before there is one.
+    /// The indexes of the tasks in the plan; `None` before there is one.
     places: Option<BTreeMap<TaskId, usize>>,
     talks: BTreeMap<(Option<AttemptId>, SessionId), Talk>,
-    /// What went wrong last with each task, until it is decided what follows from it.
+    /// The last failure of each task, until its remedy is decided.
     troubles: BTreeMap<TaskId, String>,
     usage: Usage,
     cost: Option<Money>,
     last_words: String,
 }
 
-/// What is known of one conversation.
+/// The state of one conversation.
 #[derive(Debug, Default)]
 struct Talk {
     calls: BTreeMap<CallId, (String, Value)>,
-    /// Calls of the turn that have no result yet.
+    /// Calls of the turn without a result.
     open: usize,
-    /// The model was asked and has not replied yet.
+    /// The model was asked and has not replied.
     asked: bool,
-    /// What was told of the current reply.
+    /// The part of the current reply already emitted.
     said: String,
-    /// Pieces that came before the line that says that the model was asked.
+    /// Pieces that arrived before the line that starts their turn.
     early: Vec<String>,
     turn: u32,
-    /// It goes on until somebody closes it.
+    /// Stays open until it is closed.
     is_open: bool,
 }
 
-/// To what in a run an event belongs.
+/// The part of a run that an event belongs to.
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    /// A conversation that stands alone.
+    /// A conversation without a run.
     Talk,
     Attempt(&'a AttemptId),
     Task(&'a TaskId),
@@ -52,7 +52,7 @@ enum Of<'a> {
 }
 
 impl CoordinatorStream {
-    /// What a line says. `whole` is the output of its call, where the line has only a part of it.
+    /// The events of a line. `whole` is the output of its call, if the line has only a part of it.
     pub fn line(&mut self, line: &Envelope, whole: Option<&str>) -> Vec<Value> {
         let (of, events) = match &line.event {
             Event::PlanAdopted { plan, .. } => {
@@ -91,7 +91,7 @@ impl CoordinatorStream {
         events.into_iter().map(|event| self.placed(of, event)).collect()
     }
 
-    /// A piece of a reply on its way. One that comes before its turn has begun is told when it has.
+    /// A piece of a streaming reply. A piece that arrives before its turn has started is emitted when it has.
     pub fn piece(
         &mut self,
         attempt: Option<&AttemptId>,
@@ -112,7 +112,7 @@ impl CoordinatorStream {
         self.talks.entry((attempt.cloned(), session)).or_default()
     }
 
-    /// Says to which phase and task an event belongs.
+    /// Adds the phase and task to an event.
     fn placed(&self, of: Of<'_>, mut event: Value) -> Value {
         let task = match of {
             Of::Talk => return event,
@@ -185,7 +185,7 @@ impl CoordinatorStream {
                 .talk(attempt, call.session)
                 .ended(*call, CallOutcome::of(*recovered), workspace, None),
             Event::SessionPaused { session, decision, .. } if *session == SessionId::ROOT => {
-                // Nothing follows by itself: somebody has to go on with it.
+                // Nothing follows by itself: the session has to be resumed.
                 vec![wrong(&decision.reason, false)]
             }
             Event::SessionEnded { session, end, .. } if *session == SessionId::ROOT => {
@@ -195,7 +195,7 @@ impl CoordinatorStream {
         }
     }
 
-    /// In a run, whether a failed attempt is tried again is decided after it has ended, and told then.
+    /// In a run, whether a failed attempt is retried is decided after it has ended, and emitted then.
     fn ended(&mut self, attempt: Option<&AttemptId>, end: &SessionEnd) -> Vec<Value> {
         match (end, attempt) {
             (SessionEnd::Failed { fault }, Some(attempt)) => {
@@ -223,7 +223,7 @@ impl CoordinatorStream {
         let text = reply.text();
         let talk = self.talk(attempt, session);
         let mut events = Vec::new();
-        // The pieces make up the message, also where nobody listened or some were missed at the end.
+        // Emits the rest of the message, also if pieces were missed or there was no listener.
         let rest = text.strip_prefix(std::mem::take(&mut talk.said).as_str()).unwrap_or_default();
         if !rest.is_empty() {
             events.push(chunk(rest));
@@ -245,7 +245,7 @@ impl CoordinatorStream {
             events.push(turn_end(turn));
             if session == SessionId::ROOT {
                 self.last_words = text;
-                // A conversation that stands alone is done with its input; a run says so itself.
+                // A conversation without a run is done with its input; a run reports that itself.
                 events.extend(is_open.then(|| self.done()));
             }
         }
@@ -284,7 +284,7 @@ impl Talk {
     }
 }
 
-/// What a tool knows of its call, in the document's spelling.
+/// Adds a tool's metadata in the document's spelling.
 fn tell(known: &Metadata, metadata: &mut Value) {
     let ran = known.exit_code.is_some() || known.signal.is_some() || known.timed_out;
     let all = [

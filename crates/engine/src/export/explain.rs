@@ -1,4 +1,4 @@
-//! Why something was decided in a run: the same rules asked again, one by one.
+//! Explanations of decisions: evaluates the same rules again, one by one.
 
 mod tables;
 mod why;

@@ -1,5 +1,5 @@
-//! The checks of a run as JUnit XML: one suite for each check and tree, with its tests one by one where the runner named
-//! them. Trials and replaced attempts are not in it.
+//! The checks of a run as JUnit XML: one suite per check and tree, with single tests if the runner named them. Excludes
+//! trials and replaced attempts.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use types::{Ended, Envelope, TestCase, TestOutcome};
 
 use super::checks::{Checked, Reports, checked};
 
-/// How many of the last lines that a check printed stand with a failure.
+/// The output lines of a check that are included in a failure.
 const LAST_LINES: usize = 20;
 
-/// The JUnit XML of a run's checks, from its lines and the reports that they name.
+/// The JUnit XML of a run's checks, from its lines and their reports.
 #[must_use]
 pub fn junit(lines: &[Envelope], reports: &Reports) -> String {
     let suites: Vec<Suite> = checked(lines).iter().map(|one| suite(one, reports)).collect();
@@ -45,7 +45,7 @@ fn suite(one: &Checked<'_>, reports: &Reports) -> Suite {
     for case in report.iter().flat_map(|report| &report.cases) {
         cases.push_str(&test(one, case, &mut suite));
     }
-    // Without a list the check is one test; it is one more if it failed and none of its tests did.
+    // Without a list the check is one test; a failure that no test accounts for is one more.
     let unsaid = !one.end.passed() && suite.failures == 0;
     if report.is_none() || unsaid {
         cases.push_str(&whole(one, &mut suite));
@@ -64,7 +64,7 @@ fn suite(one: &Checked<'_>, reports: &Reports) -> Suite {
         suite.errors,
         suite.skipped,
         seconds(one),
-        // The format knows no zone.
+        // The format has no time zone.
         one.at.to_string().trim_end_matches('Z'),
         one.tree(),
         attribute(&one.commit.0),
@@ -126,7 +126,7 @@ fn seconds(one: &Checked<'_>) -> String {
     format!("{}.{:03}", millis / 1_000, millis % 1_000)
 }
 
-/// A text between tags. Characters that XML cannot hold are shown as the one that stands for them.
+/// Escapes text content. Characters that XML cannot hold become the replacement character.
 fn content(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -144,7 +144,7 @@ fn content(text: &str) -> String {
     safe
 }
 
-/// A text between quotes, in which line breaks survive.
+/// Escapes an attribute value; line breaks survive.
 fn attribute(text: &str) -> String {
     content(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\t', "&#9;")
 }

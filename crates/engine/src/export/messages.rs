@@ -1,5 +1,5 @@
-//! Document 001's messages: what went between the coordinator, its planner, its supervisor, agents and people, told
-//! from a run's own lines. Nothing was ever sent in this form, and nothing is delivered from it.
+//! Document 001's messages between the coordinator, its planner, its supervisor, agents and people, derived from a
+//! run's lines. Nothing was sent in this form, and nothing is delivered from it.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use types::{
 use super::response::{request_id, uuid};
 use crate::Run;
 
-/// How much of a text stands in a message.
+/// The longest text in a message.
 const SHOWN: usize = 300;
-/// Words by which a sentence of a goal says that it is only wished for, and that it could be left out.
+/// Words that mark a sentence of a goal as desirable or as optional.
 const SHOULD: [&str; 5] = ["should", "ideally", "preferably", "would be good", "recommended"];
 const NICE: [&str; 6] =
     ["nice to have", "optional", "if possible", "if there is time", "bonus", "would be nice"];
 
-/// Something that was said between the coordinator and somebody else.
+/// A message between the coordinator and another party.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
@@ -42,11 +42,11 @@ pub(super) fn messages(run: &Run, lines: &[&Envelope], now: Timestamp) -> Vec<Me
     lines.iter().flat_map(|line| teller.tell(line)).collect()
 }
 
-/// What has to be remembered from line to line.
+/// The state kept from line to line.
 struct Teller<'a> {
     run: &'a Run,
     request: String,
-    /// The message with which each attempt was asked.
+    /// The message that requested each attempt.
     asked: BTreeMap<AttemptId, String>,
     planning: Option<String>,
     questions: BTreeMap<u32, Open>,
@@ -63,7 +63,7 @@ struct Open {
     text: String,
 }
 
-/// A message without what all have.
+/// A message without the common fields.
 struct Said {
     from: String,
     to: String,
@@ -150,7 +150,7 @@ impl<'a> Teller<'a> {
     fn finished(&self, attempt: &AttemptId, result: &AttemptResult, turns: u32) -> Option<Said> {
         let handed_in = matches!(result, AttemptResult::Submitted { .. });
         if attempt.task == TaskId::plan() {
-            // What was handed in is answered for by what becomes of it.
+            // A submission is answered by its outcome.
             let what = match result {
                 AttemptResult::Failed { fault, .. } => one_line(&fault.what, SHOWN),
                 _ => "cancelled".to_owned(),
@@ -184,7 +184,7 @@ impl<'a> Teller<'a> {
         })
     }
 
-    /// The planner's answer; nothing, where no planner was asked.
+    /// The planner's answer; `None` if no planner was asked.
     fn planned(&self, plan: Option<&Plan>, status: &str, problems: &[String]) -> Option<Said> {
         let answers = Some(self.planning.clone()?);
         let totals = plan.and_then(|plan| plan.totals.as_ref());
@@ -204,7 +204,7 @@ impl<'a> Teller<'a> {
         Some(Said { from, to, kind: "planning_response", answers, payload })
     }
 
-    /// Whether the event moves the run on, so that there is something to report.
+    /// Whether the event is progress to report.
     fn moves(&mut self, event: &Event) -> bool {
         match event {
             Event::PlanAdopted { plan, .. } => (self.total, self.completed) = (plan.tasks.len(), 0),
@@ -252,7 +252,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// The plan's tasks by the planner's own phases; those that name none are development.
+/// The plan's tasks by the planner's own phases; tasks without one are development.
 fn phases(plan: &Plan) -> Vec<Value> {
     let mut by_phase: BTreeMap<PlanPhase, Vec<Value>> = BTreeMap::new();
     for task in &plan.tasks {
@@ -274,7 +274,7 @@ fn told(task: &Task) -> Value {
     })
 }
 
-/// What is required: by the spec, or else by each sentence of the goal, with the priority that its words give it.
+/// The requirements: those of the spec, or each sentence of the goal with the priority its wording implies.
 fn requirements(run: &Run) -> Vec<Value> {
     let Some(request) = run.request() else { return vec![] };
     let listed = request.spec.as_deref().map(|spec| spec.requirements.as_slice());
@@ -298,7 +298,7 @@ fn requirements(run: &Run) -> Vec<Value> {
     sentences.collect()
 }
 
-/// A text cut after full stops, question and exclamation marks, and at line breaks.
+/// Splits a text after full stops, question and exclamation marks, and at line breaks.
 fn sentences(text: &str) -> Vec<String> {
     let cut = text.replace(". ", ".\n").replace("! ", "!\n").replace("? ", "?\n");
     let bare = cut.lines().map(|part| part.trim().trim_start_matches(['-', '*']).trim());

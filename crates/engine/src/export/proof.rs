@@ -1,6 +1,6 @@
-//! What a run came to, as in-toto statements that can be signed and read without the journal: each check as a
-//! `test-result`, the gates as `svr`, the run itself as a predicate of our own (`run-predicate.schema.json`). A fold over
-//! the log; nothing here signs, reads a file, or vouches for what the log says.
+//! The result of a run as in-toto statements that can be signed and read without the journal: each check as a
+//! `test-result`, the gates as `svr`, the run itself as our own predicate (`run-predicate.schema.json`). A fold over
+//! the log: it signs nothing, reads no file, and does not vouch for the log.
 
 mod read;
 
@@ -15,20 +15,20 @@ use types::{
 use super::checks::{Checked, Reports, checked};
 use crate::Run;
 
-/// The form of the run's own predicate, as a JSON Schema.
+/// The JSON Schema of the run predicate.
 pub const RUN_PREDICATE_SCHEMA: &str = include_str!("proof/run-predicate.schema.json");
 
-/// The types that a proof is made of.
+/// The statement and predicate types of a proof.
 pub const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 pub const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
 pub const SVR: &str = "https://in-toto.io/attestation/svr/v0.1";
 pub const RUN: &str = "urn:x-bosun:attestation:run:v0.1";
-/// Who judged the gates: this program, with the rules that the policy's digest names.
+/// The verifier of the gates: this program, with the rules of the policy's digest.
 pub const VERIFIER: &str = "urn:x-bosun:verifier:v0.1";
-/// What an SSH signature over a statement is for; one made for anything else does not count.
+/// The namespace of SSH signatures over statements; a signature for any other does not count.
 pub const NAMESPACE: &str = "bosun@attestation";
 
-/// The largest command that stands in a statement word for word.
+/// The longest command included verbatim in a statement.
 const MOST_COMMAND: usize = 1_000;
 
 /// The end of one of a run's logs.
@@ -39,10 +39,10 @@ pub struct LogHead {
     pub head: Digest,
 }
 
-/// What a proof needs beside the log.
+/// Facts that a proof needs besides the log.
 #[derive(Debug, Clone, Copy)]
 pub struct ProofFacts<'a> {
-    /// Of this program.
+    /// The version of this program.
     pub version: &'a str,
     /// The tree of the result commit.
     pub tree: &'a str,
@@ -51,7 +51,7 @@ pub struct ProofFacts<'a> {
     pub now: Timestamp,
 }
 
-/// Why there is nothing to prove; nothing if there is.
+/// Why there is nothing to prove; `None` if there is.
 #[must_use]
 pub fn unprovable(view: &RunView) -> Option<&'static str> {
     match view.status {
@@ -63,8 +63,8 @@ pub fn unprovable(view: &RunView) -> Option<&'static str> {
     }
 }
 
-/// The statements about a run that is over, serialized as they are to be signed. The first is the run's own; it names
-/// the digests of all the others, so that none can be taken away unnoticed.
+/// The statements about a finished run, serialized as they are signed. The first is the run's own; it has the digests
+/// of all others, so that none can be removed unnoticed.
 #[must_use]
 pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<String> {
     let view = run.view(facts.now);
@@ -114,7 +114,7 @@ fn subject(name: &str, commit: &CommitId, tree: Option<&str>) -> Value {
     json!({ "name": name, "digest": digest })
 }
 
-/// What the commit that a check looked at is called.
+/// The name of the commit that a check ran on.
 fn name(view: &RunView, one: &Checked<'_>) -> String {
     match one.attempt() {
         Some(attempt) => attempt.to_string(),
@@ -123,13 +123,13 @@ fn name(view: &RunView, one: &Checked<'_>) -> String {
     }
 }
 
-/// A statement as the run's own names it; its digest is added when it is known.
+/// A statement as the run's own names it; the digest is added once known.
 fn named(kind: &str, subject: &Value) -> Value {
     let commit = &subject["digest"]["gitCommit"];
     json!({ "predicateType": kind, "gitCommit": commit, "digest": null })
 }
 
-/// Which tree a check looked at. What was merged then and is not the result any more was the branch on its way.
+/// The tree that a check ran on. A merge that is no longer the result was an intermediate state of the branch.
 fn tree(view: &RunView, one: &Checked<'_>) -> &'static str {
     match one.tree() {
         "merged" if *one.commit != view.head => "branch",
@@ -137,8 +137,7 @@ fn tree(view: &RunView, one: &Checked<'_>) -> &'static str {
     }
 }
 
-/// A check that passed with something to say about it is a warning; one that did not pass has failed, whatever the rules
-/// made of it.
+/// A check that passed with a remark is a warning; one that did not pass has failed, whatever the rules decided.
 fn verdict(one: &Checked<'_>) -> &'static str {
     let (end, tests) = (one.end, one.end.tests.as_deref());
     if !end.passed() || end.cannot_run.is_some() || end.untried.is_some() {
@@ -158,7 +157,7 @@ fn test_result(one: &Checked<'_>, tree: &str, reports: &Reports) -> Value {
         cases.filter(|case| case.outcome == outcome).map(|case| case.name.as_str()).collect()
     };
     let (mut passed, mut failed) = (names(TestOutcome::Passed), names(TestOutcome::Failed));
-    // A check without a list of tests is one test: itself. One that failed though all its tests passed is one more.
+    // A check without a list of tests is one test; one that failed although all its tests passed is one more.
     let whole = one.what.name.as_str();
     match verdict {
         "FAILED" if failed.is_empty() => failed.push(whole),
@@ -197,7 +196,7 @@ fn test_result(one: &Checked<'_>, tree: &str, reports: &Reports) -> Value {
     })
 }
 
-/// The command of a check, which is all the configuration that it has here.
+/// The command of a check, its only configuration here.
 fn configuration(one: &Checked<'_>) -> Value {
     let command = &one.what.command;
     let digest = Digest::of(command.as_bytes());
@@ -212,7 +211,7 @@ fn configuration(one: &Checked<'_>) -> Value {
     descriptor
 }
 
-/// The gates that were passed, as properties of the result.
+/// The passed gates, as properties of the result.
 fn svr(view: &RunView, policy: Option<&Digest>, facts: &ProofFacts<'_>) -> Value {
     let mut verifier = json!({ "id": VERIFIER, "version": facts.version });
     if let Some(digest) = policy {
@@ -224,12 +223,12 @@ fn svr(view: &RunView, policy: Option<&Digest>, facts: &ProofFacts<'_>) -> Value
     json!({ "verifier": verifier, "timeCreated": time, "properties": properties })
 }
 
-/// What a passed gate is called in a simple verification result.
+/// The name of a passed gate in a simple verification result.
 fn property(phase: &str) -> String {
     format!("BOSUN_GATE_{}", phase.to_uppercase())
 }
 
-/// The last verdict of each gate: earlier ones were judged again.
+/// The last verdict of each gate, which replaces earlier ones.
 fn standing(view: &RunView) -> Vec<&GateView> {
     let mut last: Vec<&GateView> = Vec::new();
     for gate in &view.gates {
@@ -279,7 +278,7 @@ fn predicate(
     whole.as_object().cloned().unwrap_or_default()
 }
 
-/// Every model that replied, in the order of their first replies.
+/// Every model that replied, in order of first reply.
 fn models(lines: &[Envelope]) -> Vec<String> {
     let mut models: Vec<String> = Vec::new();
     for line in lines {
@@ -317,7 +316,7 @@ fn gate(gate: &GateView) -> Value {
     })
 }
 
-/// What people were asked and answered; what the policy answered in nobody's place is not among it.
+/// Questions answered by people; answers by the policy are excluded.
 fn questions(view: &RunView) -> Vec<Value> {
     let answered = view.questions.iter().filter_map(|question| {
         let by = question.by.as_deref().filter(|by| *by != Answer::POLICY)?;

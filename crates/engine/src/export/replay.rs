@@ -1,9 +1,9 @@
-//! Deciding again what is on record. A log is taken line by line: for each decision the input that led to it is read
-//! off the line and the state before it, the machine decides anew, and what it decides must be what is recorded.
+//! Replays a log. For each decision the input is derived from the line and the state before it, the machine decides
+//! again, and the result must equal the record.
 //!
-//! Inputs are not stored, so what came from outside (a reply, an outcome, a person's word) is taken as it is recorded;
-//! everything that follows from it is computed. A log whose lines were altered and hashed anew is found by this, unless
-//! the altered lines follow from each other by the rules. Nothing is performed, and nothing outside is asked.
+//! Inputs are not stored, so facts from outside (a reply, an outcome, a person's message) are taken as recorded;
+//! everything that follows from them is computed. This detects a log whose lines were altered and rehashed, unless the
+//! altered lines follow from each other by the rules. No effect is performed.
 
 mod contrast;
 mod whole;
@@ -17,11 +17,11 @@ use crate::{InFlight, Machine};
 pub use contrast::Field;
 pub use whole::{Logs, Report, Retraced, run, session};
 
-/// How a log is replayed.
+/// Options of a replay.
 pub struct How<'a> {
-    /// Takes out of a decided event what was taken out of the recorded one.
+    /// Removes from a decided event what was redacted in the recorded one.
     pub clean: &'a dyn Fn(Event) -> Event,
-    /// Whether a decision may be on record in part. No journal of ours stores a part of one.
+    /// Whether a decision may be recorded in part. Our journals never store a part of one.
     pub torn: bool,
 }
 
@@ -31,24 +31,24 @@ impl std::fmt::Debug for How<'_> {
     }
 }
 
-/// The lines of one decision, with everything that followed from it at once.
+/// The lines of one decision, with its immediate follow-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Step {
     pub first: u64,
     pub last: u64,
 }
 
-/// The first place at which a log is not what the rules decide.
+/// The first difference between a log and the rules' decisions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     #[serde(serialize_with = "displayed")]
     pub log: LogId,
     pub seq: u64,
-    /// What is taken to have come in.
+    /// The assumed input.
     pub input: String,
-    /// What stands there; nothing, if the log ends.
+    /// The recorded event; `None` if the log ends.
     pub recorded: Option<Event>,
-    /// What is decided instead; nothing, if nothing is.
+    /// The decided event; `None` if nothing is decided.
     pub decided: Option<Event>,
 }
 
@@ -56,17 +56,16 @@ fn displayed<S: serde::Serializer>(log: &LogId, to: S) -> Result<S::Ok, S::Error
     to.collect_str(log)
 }
 
-/// What came of replaying one log.
+/// The result of replaying one log.
 #[derive(Debug)]
 pub struct Replayed<M> {
-    /// The machine as it is at the end, or at the first difference.
+    /// The machine at the end, or at the first difference.
     pub machine: M,
     pub steps: Vec<Step>,
     pub difference: Option<Difference>,
 }
 
-/// Decides a log again, beginning with a machine of which nothing has happened yet. `seen` is shown the machine after
-/// each decision, with the lines of it.
+/// Replays a log from a blank machine. `seen` is called with the machine and the lines after each decision.
 pub fn replay<M: Recorded>(
     blank: M,
     log: &LogId,
@@ -91,9 +90,9 @@ pub fn replay<M: Recorded>(
     Replayed { machine, steps, difference: None }
 }
 
-/// Something else was decided than is recorded.
+/// A decision that differs from the record.
 struct Differs {
-    /// How many lines further on.
+    /// Its offset in lines.
     place: usize,
     input: Input,
     decided: Option<Event>,
@@ -113,7 +112,7 @@ impl Differs {
     }
 }
 
-/// Decides once, and then whatever is due. Says how many lines that accounts for.
+/// Decides once, then whatever is due. Returns the number of lines covered.
 fn step<M: Recorded>(
     machine: &mut M,
     lines: &[Envelope],
@@ -121,7 +120,7 @@ fn step<M: Recorded>(
 ) -> Result<usize, Box<Differs>> {
     let Some(first) = lines.first() else { return Ok(0) };
     let now = first.at;
-    // What follows from the state must not be taken for something that came from outside.
+    // Due events must not be mistaken for input from outside.
     let causes = std::iter::once(Input::Due).chain(machine.causes(&first.event));
     let causes = causes.chain(std::iter::once(&*machine).flat_map(by_itself));
     let mut nearest: Option<Differs> = None;
@@ -139,7 +138,7 @@ fn step<M: Recorded>(
             chosen = Some(same);
             break;
         }
-        // What the line itself says is likelier than what could have happened by itself.
+        // Causes named by the line are likelier than those that can always happen.
         let known = |nearest: &Differs| nearest.place > same || is_timer(&input);
         if !nearest.as_ref().is_some_and(known) {
             nearest = Some(Differs { place: same, input, decided: Some(other) });
@@ -167,7 +166,7 @@ fn step<M: Recorded>(
     }
 }
 
-/// What may have come in whatever the line says: the program was started, or a timer was up.
+/// Inputs that may precede any line: a program start or a timer.
 fn by_itself<M: Machine>(machine: &M) -> Vec<Input> {
     let woke = Input::Woke { workspace: None, recovered: vec![] };
     let timers = machine.pending(&InFlight::new()).into_iter().filter_map(|effect| match effect {
@@ -181,7 +180,7 @@ fn is_timer(input: &Input) -> bool {
     matches!(input, Input::Woke { .. } | Input::Outcome(EffectId::Timer(_), _))
 }
 
-/// How many of the decided events stand at the beginning of these lines, and the first one that does not.
+/// How many of the decided events match these lines, and the first that does not.
 fn compared<M: Machine>(
     machine: &M,
     input: &Input,
@@ -204,7 +203,7 @@ fn compared<M: Machine>(
     (same, None)
 }
 
-/// An output that was cut cannot be cut again from what is left of it; what was shown of it is taken as it is.
+/// A truncated output cannot be truncated again; the recorded text is used.
 fn as_shown(mut decided: Event, recorded: &Event) -> Event {
     if let (Event::ToolFinished { output, .. }, Event::ToolFinished { output: shown, .. }) =
         (&mut decided, recorded)
@@ -218,8 +217,7 @@ fn as_shown(mut decided: Event, recorded: &Event) -> Event {
     decided
 }
 
-/// How a question is worded decides nothing, and every version words some differently: who asks about what, by which
-/// rule, with which choices is compared.
+/// The wording of a question varies between versions and decides nothing: subject, rule and choices are compared.
 fn reworded(decided: &mut Event, recorded: &Event) {
     let (
         Event::QuestionAsked { text, terms, .. },
@@ -235,8 +233,7 @@ fn reworded(decided: &mut Event, recorded: &Event) {
     }
 }
 
-/// Earlier versions did not record what calls had used that were cut off. That a record of it was taken out shows in the
-/// sums.
+/// Earlier versions did not record the usage of cut-off calls. Removing such a record shows in the sums.
 fn unbooked(decided: &mut Event, recorded: &Event) {
     if let (
         Event::SessionPaused { used, .. } | Event::SessionEnded { used, .. },
@@ -247,8 +244,8 @@ fn unbooked(decided: &mut Event, recorded: &Event) {
     }
 }
 
-/// Earlier versions computed what a decision means for the state while they folded a log, and did not record it. That it
-/// was taken out shows in what follows.
+/// Earlier versions computed the consequences of a decision while folding and did not record them. Removing them shows
+/// in later lines.
 fn incomplete(decided: &mut Event, recorded: &Event) {
     match (decided, recorded) {
         (Event::PlanRefused { fault, .. }, Event::PlanRefused { fault: None, .. })
@@ -267,7 +264,7 @@ fn incomplete(decided: &mut Event, recorded: &Event) {
     }
 }
 
-/// Whether two events are written down in the same way.
+/// Whether two events serialize alike.
 fn is_same(decided: &Event, recorded: &Event) -> bool {
     decided == recorded
         || match (serde_json::to_value(decided), serde_json::to_value(recorded)) {
@@ -276,7 +273,7 @@ fn is_same(decided: &Event, recorded: &Event) -> bool {
         }
 }
 
-/// An input in a few words.
+/// A short description of an input.
 fn told(input: &Input) -> String {
     match input {
         Input::Woke { .. } => "the log was loaded".to_owned(),
@@ -288,7 +285,7 @@ fn told(input: &Input) -> String {
     }
 }
 
-/// A command's name, as it is written.
+/// A command's serialized name.
 fn named(command: &Command) -> String {
     let written = serde_json::to_value(command).unwrap_or_default();
     written["command"].as_str().unwrap_or_default().to_owned()

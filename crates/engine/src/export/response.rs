@@ -1,5 +1,5 @@
-//! Document 001's response object: what became of a request, as programs expect it. Computed from a run on demand
-//! and stored nowhere; every field is a fact of the log, and no model words any of it.
+//! Document 001's response object: the outcome of a request, for programs. Computed from a run on demand and stored
+//! nowhere; every field is a fact of the log, and no model writes any of it.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use types::{
 
 use crate::Run;
 
-/// The form of a response, as a JSON Schema.
+/// The JSON Schema of a response.
 pub const RESPONSE_SCHEMA: &str = include_str!("response.schema.json");
 
-/// How much of a text of a model's or a person's stands in a message.
+/// The longest text by a model or a person in a message.
 const SHOWN: usize = 300;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Response {
@@ -35,7 +35,7 @@ pub struct Response {
     pub blockers: Vec<Blocker>,
 }
 
-/// Where a request stands. `Pending` is never said in a response: whoever answers has begun.
+/// The status of a request. `Pending` never occurs in a response, since the work has begun by then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
@@ -46,7 +46,7 @@ pub enum Progress {
     Blocked,
 }
 
-/// What admission said.
+/// The result of admission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -55,7 +55,7 @@ pub enum Verdict {
     NeedsClarification,
 }
 
-/// Something that was made, on the run's branch.
+/// A file on the run's branch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deliverable {
@@ -91,10 +91,10 @@ pub struct Resources {
     pub api_calls: u64,
     pub time_elapsed_seconds: u64,
     pub cost_usd: f64,
-    /// What is left of the budget, never below nothing; not there where nothing binds.
+    /// The remaining budget, never below zero; absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_remaining: Option<u64>,
-    /// What models were asked outside of every attempt: what the coordinator itself has spent.
+    /// Tokens used outside every attempt: the coordinator's own usage.
     pub coordinator_tokens: u64,
 }
 
@@ -106,7 +106,7 @@ pub struct Blocker {
     pub resolution_required: bool,
 }
 
-/// The response for a run as it stands at `now`. The lines are those of the run and its attempts.
+/// The response for a run at `now`. The lines are those of the run and its attempts.
 #[must_use]
 pub fn response(run: &Run, lines: &[Envelope], now: Timestamp) -> Response {
     let view = run.view(now);
@@ -126,7 +126,7 @@ pub fn response(run: &Run, lines: &[Envelope], now: Timestamp) -> Response {
     }
 }
 
-/// The response to a request object that cannot be used: nothing was begun, and the cause says what to mend.
+/// The response to an unusable request object: nothing was started, and the cause says what to fix.
 #[must_use]
 pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
     let read: Value = serde_json::from_str(object).unwrap_or_default();
@@ -163,17 +163,17 @@ pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
     }
 }
 
-/// The requester's own id, or else one that is always the same for the run.
+/// The requester's id, or else one derived from the run.
 pub(super) fn request_id(run: &Run, view: &RunView) -> String {
     let named = run.request().and_then(|request| request.id.clone());
     named.unwrap_or_else(|| uuid(view.run.as_str()))
 }
 
-/// An id of the usual form that is made from a text, so that the same run always has the same.
+/// A UUID derived from a text, stable for the same run.
 pub(super) fn uuid(text: &str) -> String {
     let hex: Vec<char> = Digest::of(text.as_bytes()).to_string().chars().collect();
     let part = |from: usize, to: usize| hex.iter().take(to).skip(from).collect::<String>();
-    // Version 8 is for ids that are made in a way of one's own.
+    // UUID version 8 is for custom schemes.
     format!("{}-{}-8{}-8{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
 }
 
@@ -224,7 +224,7 @@ fn message(view: &RunView) -> String {
     }
 }
 
-/// What agents tried that is dangerous, if they did.
+/// The dangerous calls that agents tried.
 fn refused(view: &RunView) -> String {
     match view.dangers.len() {
         0 => String::new(),
@@ -258,7 +258,7 @@ pub(super) fn resources(view: &RunView, lines: &[Envelope]) -> Resources {
     }
 }
 
-/// Tokens of replies that belong to no attempt. An agent's work is an attempt's, also that of the planner.
+/// Tokens of replies that belong to no attempt. Planning is an attempt, too.
 fn coordinator_tokens(lines: &[Envelope]) -> u64 {
     let own = lines.iter().filter(|line| line.attempt.is_none());
     own.map(|line| match &line.event {
@@ -273,7 +273,7 @@ pub(super) fn dollars(money: Money) -> f64 {
     money.as_nanos() as f64 / 1e9
 }
 
-/// Every file that is different on the run's branch.
+/// Every changed file on the run's branch.
 pub(super) fn deliverables(run: &Run, view: &RunView) -> Vec<Deliverable> {
     let owners = owners(run);
     let made = view.changes.0.iter().map(|change| {
@@ -298,7 +298,7 @@ pub(super) fn deliverables(run: &Run, view: &RunView) -> Vec<Deliverable> {
     made.collect()
 }
 
-/// Which tasks may write where.
+/// The tasks that may write each path.
 fn owners(run: &Run) -> BTreeMap<&str, Vec<&Task>> {
     let mut owners: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
     for task in run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default() {
@@ -309,7 +309,7 @@ fn owners(run: &Run) -> BTreeMap<&str, Vec<&Task>> {
     owners
 }
 
-/// A path and all folders above it, up to the top.
+/// A path and all its parent folders.
 fn and_above(path: &str) -> impl Iterator<Item = &str> {
     let folders = path.rmatch_indices('/').filter_map(move |(at, _)| path.get(..at));
     std::iter::once(path).chain(folders).chain(std::iter::once("."))
@@ -324,7 +324,7 @@ fn kind(path: &str) -> Kind {
     }
 }
 
-/// What a person can do next, as commands where there is one.
+/// Possible next steps for a person, as commands if there is one.
 #[must_use]
 pub fn next_steps(view: &RunView) -> Vec<String> {
     let run = &view.run;
@@ -361,7 +361,7 @@ fn answer(view: &RunView, question: &QuestionView) -> String {
     format!("answer: bosun answer {} --question {} {how}", view.run, question.id)
 }
 
-/// What stands in the way of the request, the worst first.
+/// The blockers of the request, the worst first.
 pub(super) fn blockers(view: &RunView) -> Vec<Blocker> {
     let blocker = |severity: &str, description: String, resolution_required: bool| Blocker {
         severity: severity.to_owned(),

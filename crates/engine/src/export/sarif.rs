@@ -1,5 +1,5 @@
-//! What a run found, as SARIF 2.1.0: findings in diffs, doubts about evidence, checks that did not pass. What was found
-//! in an attempt that another one replaced is told as information, since it is not in the result.
+//! The findings of a run as SARIF 2.1.0: findings in diffs, doubts about evidence, checks that did not pass. Findings
+//! in a replaced attempt are reported as notes, since they are not in the result.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use types::{
 use super::checks::{Checked, checked};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-/// How many of the last lines that a check printed stand in a message.
+/// The output lines of a check that are included in a message.
 const LAST_LINES: usize = 20;
 
 /// The SARIF log of a run, from its lines.
@@ -67,7 +67,7 @@ pub fn sarif(lines: &[Envelope], version: &str) -> Value {
     })
 }
 
-/// The attempt at each task that was made last: what it left is what counts.
+/// The last attempt at each task, whose findings count.
 fn last_attempts<'a>(own: &[&'a Envelope]) -> BTreeMap<&'a TaskId, u32> {
     let mut last = BTreeMap::new();
     for line in own {
@@ -99,7 +99,7 @@ fn failed_check(one: &Checked<'_>) -> Value {
     let why = one.end.cannot_run.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
     let tail = one.tail(LAST_LINES);
     let text = format!("{name} did not pass on {place}: {ended}{why}\n\n{tail}");
-    // The run found the base like that.
+    // The base was already like that.
     let level = if *one.on == Subject::Base { "note" } else { "error" };
     let mut result = result("check.failed", text.trim_end(), level);
     result["properties"] = json!({
@@ -130,7 +130,7 @@ fn location(path: &str) -> Value {
     json!({ "physicalLocation": { "artifactLocation": artifact } })
 }
 
-/// A path as a relative reference.
+/// A path as a relative URI reference.
 fn encoded(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -143,7 +143,7 @@ fn encoded(path: &str) -> String {
     uri
 }
 
-/// The word of a kind of finding on the wire.
+/// The serialized name of a kind of finding.
 fn kind(kind: FindingKind) -> String {
     let word = serde_json::to_value(kind).ok();
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()

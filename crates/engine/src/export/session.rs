@@ -17,24 +17,24 @@ pub struct SessionStream {
     talks: BTreeMap<SessionId, Talk>,
 }
 
-/// What is known of one conversation.
+/// The state of one conversation.
 #[derive(Debug, Default)]
 struct Talk {
     parent: Option<SessionId>,
     /// The calls of the last reply: tool and arguments.
     calls: BTreeMap<CallId, (String, Value)>,
-    /// A text is being said piece by piece.
+    /// A text is being streamed.
     speaking: bool,
-    /// Pieces of thinking came for the current turn.
+    /// Pieces of thinking arrived for the current turn.
     thought: bool,
-    /// Its end was told.
+    /// Its end was emitted.
     over: bool,
-    /// The last thing that went wrong, which is said once.
+    /// The last error, which is emitted once.
     error: Option<String>,
 }
 
 impl SessionStream {
-    /// What a line says. `whole` is the output of its call, where the line has only a part of it.
+    /// The events of a line. `whole` is the output of its call, if the line has only a part of it.
     pub fn line(&mut self, line: &Envelope, whole: Option<&str>) -> Vec<Value> {
         self.run.get_or_insert_with(|| line.run.clone());
         let Some(session) = session_of(&line.event) else { return vec![] };
@@ -42,7 +42,7 @@ impl SessionStream {
         events.into_iter().map(|event| self.wrapped(session, event)).collect()
     }
 
-    /// A piece of a reply on its way.
+    /// A piece of a streaming reply.
     pub fn piece(&mut self, session: SessionId, piece: Piece<'_>) -> Vec<Value> {
         let talk = self.talks.entry(session).or_default();
         let mut events = Vec::new();
@@ -61,8 +61,7 @@ impl SessionStream {
         events.into_iter().map(|event| self.wrapped(session, event)).collect()
     }
 
-    /// The end of a session that is left as it is, because nothing more will be told of it here; nothing if its end was
-    /// told or it never began.
+    /// The end of a session that is no longer followed; nothing if its end was emitted or it never began.
     pub fn left(&mut self) -> Vec<Value> {
         let id = self.session_id(SessionId::ROOT);
         let Some(talk) = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over) else {
@@ -144,7 +143,7 @@ impl SessionStream {
 }
 
 impl Talk {
-    /// A text that was being said is over.
+    /// Ends a streamed text.
     fn hushed(&mut self) -> Vec<Value> {
         let spoke = std::mem::take(&mut self.speaking);
         if spoke { vec![json!({ "kind": "ASSISTANT_TEXT_END" })] } else { vec![] }
@@ -213,7 +212,7 @@ impl Talk {
     }
 }
 
-/// Room was made: the window was as full as it may be, or more than full where the provider said so.
+/// Compaction: the window was full, or over-full if the provider said so.
 fn compacted(how: &Compaction, decision: &Decision) -> Value {
     let how = match how {
         Compaction::Trimmed => "trimmed",

@@ -1,5 +1,5 @@
-//! The spec that a run hands out: the one it was given, with tasks, decisions and blockers filled in and its status moved
-//! along. A pure function of the run, so it is there after a crash, while the run goes on, and when it ended badly.
+//! The spec that a run produces: the given one, with tasks, decisions, blockers and status filled in. A pure function
+//! of the run, so it is available after a crash, during the run, and after a failure.
 
 use serde_json::Value;
 use types::{
@@ -11,8 +11,7 @@ use crate::Run;
 use crate::stages::gate;
 use rules::spec::moved;
 
-/// The versions that a run has made of its spec so far, the newest last; none if it has no spec, or has not begun to
-/// work on it.
+/// The versions of the run's spec so far, the newest last; none without a spec, or before work on it has begun.
 #[must_use]
 pub fn versions(run: &Run, now: Timestamp) -> Vec<Spec> {
     let (Some(given), true, false) = (given(run), run.is_admitted(), run.only_plans()) else {
@@ -22,7 +21,7 @@ pub fn versions(run: &Run, now: Timestamp) -> Vec<Spec> {
     let over = view.ended;
     let verifying = run.all_settled().then(|| run.notes().last).flatten().or(over);
     let (end, ended) = match view.status {
-        // A policy without the gate leaves it open whether sentences hold; then so does the spec.
+        // Without the gate in the policy it stays open whether sentences hold.
         Status::Done if sentences(run).any(|(_, by)| by.is_none()) => (SpecStatus::Done, None),
         Status::Done => (SpecStatus::Done, over),
         _ => (SpecStatus::Failed, over),
@@ -48,7 +47,7 @@ fn given(run: &Run) -> Option<&Spec> {
     run.request()?.spec.as_deref()
 }
 
-/// Everything that the run knows and a reader of the spec wants to.
+/// Fills in everything that the run knows.
 fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     let view = run.view(now);
     let plan_tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
@@ -69,7 +68,7 @@ fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     spec.verification.results = checked.chain(confirmed).collect();
 }
 
-/// The criteria that no check shows, and who has confirmed them.
+/// The criteria that no check shows, and who confirmed them.
 fn sentences(run: &Run) -> impl Iterator<Item = (&str, Option<&str>)> {
     let by = gate::confirmed(run).and_then(|question| question.answer.as_ref());
     let by = by.map(|answer| answer.said.by.as_str());
@@ -99,7 +98,7 @@ fn task_of(run: &Run, task: &Task) -> SpecTask {
     }
 }
 
-/// What was decided in the tasks, and what people said to questions.
+/// The decisions of tasks, and people's answers.
 fn decisions(run: &Run) -> Vec<SpecDecision> {
     let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
     let in_tasks = tasks.iter().flat_map(|task| {
@@ -125,7 +124,7 @@ fn decisions(run: &Run) -> Vec<SpecDecision> {
     in_tasks.chain(by_people).collect()
 }
 
-/// Questions and tasks that were given up: open, or resolved by an answer or by a later attempt.
+/// Questions and abandoned tasks: open, or resolved by an answer or a later attempt.
 fn blockers(run: &Run) -> Vec<Blocker> {
     let questions = run.questions().iter().enumerate().map(|(place, one)| {
         let answer = one.answer.as_ref();
@@ -165,7 +164,7 @@ fn blocker(
     }
 }
 
-/// A field of a spec is never empty, and never longer than the format takes.
+/// A text that the format accepts: not empty and not too long.
 fn nonempty(text: &str) -> String {
     let text: String = text.trim().chars().take(10_000).collect();
     if text.is_empty() { "nothing was said".to_owned() } else { text }

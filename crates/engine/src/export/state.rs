@@ -1,5 +1,5 @@
-//! Document 001's project state: a run as one object that another program can keep and read again. It is a picture of
-//! the log, which stays the only truth; nothing is ever restored from it.
+//! Document 001's project state: a run as one object that another program can store and read back. It is a copy of the
+//! log, which stays authoritative; nothing is ever restored from it.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::response::{
 };
 use crate::Run;
 
-/// How much of a text stands in a message.
+/// The longest text in a message.
 const SHOWN: usize = 300;
 
-/// Everything that is known of a request, in document 001's words.
+/// Everything known of a request, in document 001's terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectState {
@@ -34,16 +34,16 @@ pub struct ProjectState {
     pub api_calls: u64,
     pub cost_usd: f64,
     pub plan: Option<Plan>,
-    /// What each phase that is behind the run has left.
+    /// The outputs of each completed phase.
     pub phase_outputs: BTreeMap<Phase, Vec<String>>,
     pub deliverables: Vec<Deliverable>,
     pub risks: Vec<Value>,
-    /// What went wrong on the way, also where it was mended.
+    /// Problems so far, including fixed ones.
     pub issues: Vec<String>,
     pub blockers: Vec<Blocker>,
-    /// What went to and came from agents and people.
+    /// Messages to and from agents and people.
     pub messages: Vec<Message>,
-    /// The attempts that are under way.
+    /// The attempts in progress.
     pub active_agents: Vec<String>,
     pub go_decisions: BTreeMap<Phase, GateView>,
 }
@@ -80,7 +80,7 @@ pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectSt
     }
 }
 
-/// The evidence that each gate saw.
+/// The evidence of each gate.
 fn outputs(view: &RunView) -> BTreeMap<Phase, Vec<String>> {
     view.gates.iter().map(|gate| (gate.phase, gate.decision.seen.clone())).collect()
 }
@@ -96,7 +96,7 @@ fn active(view: &RunView) -> Vec<String> {
     busy.map(|task| format!("{}.{}", task.id, task.attempts)).collect()
 }
 
-/// What an event says that went wrong. Calls that no rule allowed are told one by one.
+/// The problems in an event. Calls that no rule allowed are listed one by one.
 fn issues(event: &Event) -> Vec<String> {
     match event {
         Event::AttemptFinished { attempt, denied, .. } => denied

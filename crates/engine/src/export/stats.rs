@@ -1,5 +1,5 @@
-//! Figures over many runs: how many were completed, how often the first try was right, what was recovered, what was
-//! forecast and spent, and on whom. A fold over views; nothing is judged by it.
+//! Figures over many runs: completion, first-pass and recovery rates, forecast and actual cost, and cost by role. A
+//! fold over views; no decision uses it.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub struct Share {
     pub are: u64,
 }
 
-/// Spent against forecast, over the runs that are done and had a forecast.
+/// Spent against forecast, over successful runs with a forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Forecasts {
     pub runs: u64,
     pub forecast_tokens: u64,
     pub spent_tokens: u64,
-    /// Runs that took no more than 10 % more or less than was forecast.
+    /// Runs within 10 % of their forecast.
     pub within_a_tenth: u64,
 }
 
@@ -27,16 +27,16 @@ pub struct Forecasts {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Stats {
     pub runs: u64,
-    /// Runs and sessions that were removed and are not counted.
+    /// Removed runs and sessions, which are not counted.
     pub removed: u64,
     pub by_status: BTreeMap<&'static str, u64>,
-    /// Of the runs that ended, without refused and cancelled ones, those that are done.
+    /// Successful runs, of those that ended without being refused or cancelled.
     pub completed: Share,
-    /// Of the finished tasks, those whose first attempt was taken.
+    /// Tasks whose first attempt was accepted, of the finished ones.
     pub first_pass: Share,
-    /// Of the tasks that took more than one attempt and are over, those that are finished.
+    /// Finished tasks, of those that are over and took more than one attempt.
     pub recovered: Share,
-    /// Questions that were put to people.
+    /// Questions asked of people.
     pub questions: u64,
     pub forecast: Forecasts,
     pub spent: Spend,
@@ -45,7 +45,7 @@ pub struct Stats {
     pub by_project: BTreeMap<String, Spend>,
 }
 
-/// What one attempt took, and who made it.
+/// The cost of one attempt, with its role and model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptCost {
     pub role: RoleId,
@@ -59,21 +59,21 @@ impl Share {
         self.are += u64::from(is);
     }
 
-    /// In percent; nothing of nothing.
+    /// The share in percent, if there is one.
     #[must_use]
     pub const fn percent(self) -> Option<u64> {
         rounded_percent(self.are, self.of)
     }
 }
 
-/// A part in percent, to the nearest whole number.
+/// A part in percent, rounded to the nearest whole number.
 #[must_use]
 pub const fn rounded_percent(part: u64, whole: u64) -> Option<u64> {
     part.saturating_mul(100).saturating_add(whole / 2).checked_div(whole)
 }
 
 impl Stats {
-    /// Takes a run in. Of a fork, `before` is what it was when it was forked: that is counted with the run that it is of.
+    /// Adds a run. For a fork, `before` is its state when it was forked, which counts for the original run.
     pub fn add(&mut self, view: &RunView, before: Option<&RunView>, attempts: &[AttemptCost]) {
         self.runs += 1;
         *self.by_status.entry(view.status_word()).or_default() += 1;

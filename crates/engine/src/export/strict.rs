@@ -1,5 +1,5 @@
-//! Document 002's communication log: one record `{ts, role, type, data}` for every step, in the order of time. Nothing
-//! in it is random, so the same run twice differs in `ts` alone.
+//! Document 002's communication log: one record `{ts, role, type, data}` per step, in order of time. Nothing in it is
+//! random: two runs differ in `ts` only.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use types::{
 use crate::stages::review::exit_code;
 use crate::stages::review::{MODEL_PASSED, MODEL_TEXT};
 
-/// How much of a reply that cannot be read is put into the log.
+/// The longest excerpt of an unreadable reply in the log.
 const SHOWN: usize = 1_200;
-/// The longest text of a record, in characters; longer outputs are cut by the rule for reports.
+/// The longest text of a record, in characters; longer outputs are truncated by the rule for reports.
 const TEXT: usize = 4_000;
-/// Who does what no agent does.
+/// The role of steps that no agent makes.
 const ORCHESTRATOR: &str = "orchestrator";
 
 /// Turns the lines of a run into document 002's records.
 #[derive(Debug, Default)]
 pub struct StrictLog {
     roles: BTreeMap<AttemptId, RoleId>,
-    /// What each attempt that is not over said last.
+    /// The last reply of each unfinished attempt.
     replies: BTreeMap<AttemptId, String>,
     plan: Option<Value>,
-    /// The checks that are under way.
+    /// The running checks.
     checks: BTreeMap<CheckId, Check>,
 }
 
 type Record = (String, &'static str, Value);
 
 impl StrictLog {
-    /// What a line says.
+    /// The records of a line.
     pub fn line(&mut self, line: &Envelope) -> Vec<Value> {
         let records = match &line.event {
             Event::ModelReplied { reply, .. } => {
@@ -90,7 +90,7 @@ impl StrictLog {
         records.into_iter().map(record).collect()
     }
 
-    /// The plan as the planner wrote it, by its id; nothing before it was adopted.
+    /// The plan as the planner wrote it, by its id; `None` before it is adopted.
     #[must_use]
     pub fn snapshot(&self) -> Option<(&str, &Value)> {
         let plan = self.plan.as_ref()?;
@@ -101,7 +101,7 @@ impl StrictLog {
         self.roles.get(attempt).map_or_else(|| ORCHESTRATOR.to_owned(), ToString::to_string)
     }
 
-    /// A command that was run, with its exit code and its output.
+    /// A command with its exit code and output.
     fn ran(&mut self, check: &CheckId, end: &CheckEnd) -> Vec<Record> {
         let Some(what) = self.checks.remove(check).filter(|_| end.untried.is_none()) else {
             return vec![];
@@ -115,7 +115,7 @@ impl StrictLog {
         vec![(ORCHESTRATOR.to_owned(), "command", data)]
     }
 
-    /// The result that counts, and what the model said instead, if it said something else.
+    /// The result that counts, and the model's own claim if it differs.
     fn reviewed(&self, review: &AttemptId, report: &Value, reason: &str) -> Vec<Record> {
         let mut result = report.clone();
         let mut said = json!({ "task_id": report["task_id"] });
@@ -164,7 +164,7 @@ impl StrictLog {
     }
 }
 
-/// The object with which anything that fails says so.
+/// The error object of any failure.
 #[must_use]
 pub fn error_object(reason: &str) -> Value {
     json!({ "status": "error", "reason": reason })
@@ -177,7 +177,7 @@ fn error(task: Option<&TaskId>, reason: &str) -> Value {
     }
 }
 
-/// What went wrong, without what the agent said.
+/// The reason of a fault, without the agent's own text.
 #[must_use]
 pub fn reason(fault: &Fault) -> String {
     let what = fault.what.split(". It begins: ").next().unwrap_or_default();

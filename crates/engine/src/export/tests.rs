@@ -1,4 +1,4 @@
-//! The streams that programs are given, from made-up conversations.
+//! The streams for other programs, from simulated conversations.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn a_session_is_told_in_document_003s_kinds() {
     assert!(ends.iter().any(|(wrong, _)| *wrong), "{ends:?}");
 }
 
-/// A54: what the model was shown only a part of is told in full.
+/// A54: an output that was truncated for the model is emitted in full.
 #[test]
 fn an_output_that_was_cut_is_told_whole() {
     let mut bench = bench(Brief { output_chars: 10, ..open_brief() });
@@ -88,7 +88,7 @@ fn an_output_that_was_cut_is_told_whole() {
     assert_eq!(end["output"].as_str().map(str::len), Some(100_000));
 }
 
-/// A52: pieces come between start and end, once.
+/// A52: pieces arrive between start and end, once.
 #[test]
 fn pieces_of_a_reply_are_not_told_twice() {
     let mut bench = bench(open_brief());
@@ -109,7 +109,7 @@ fn pieces_of_a_reply_are_not_told_twice() {
     );
 }
 
-/// A5, A6, A8, A57, A59: limits, loops, a full window and faults have kinds of their own.
+/// A5, A6, A8, A57, A59: limits, loops, a full window and faults have their own kinds.
 #[test]
 fn what_stops_a_session_is_told() {
     let last = |policy: types::Policy, brief: Brief, lines: &str| {
@@ -137,7 +137,7 @@ fn what_stops_a_session_is_told() {
     assert_eq!(kinds(&events, "kind"), "SESSION_START ERROR");
 }
 
-/// A58, A64: what makes room and who interrupts is told too; what is no warning about the window is not told as one.
+/// A58, A64: compaction and interruptions are emitted; only window warnings are emitted as such.
 #[test]
 fn compaction_and_interrupts_are_told() {
     let mut bench = bench(open_brief());
@@ -155,7 +155,7 @@ fn compaction_and_interrupts_are_told() {
     assert!(!kinds(&session_events(&bench), "kind").contains("CONTEXT_WARNING"));
 }
 
-/// A83: what sub-agents do is wrapped.
+/// A83: events of sub-agents are wrapped.
 #[test]
 fn what_an_agent_does_is_wrapped() {
     let mut bench = bench(open_brief());
@@ -205,7 +205,7 @@ fn a_conversation_is_told_in_document_000s_types() {
     assert_eq!(events[6]["metadata"]["isError"], true);
 }
 
-/// K20, K23: what ends the loop early is an error, which says whether it may go right another time.
+/// K20, K23: an early end of the loop is an error that says whether a retry may succeed.
 #[test]
 fn an_error_says_whether_it_can_be_recovered_from() {
     let told = |lines: &str| {
@@ -223,11 +223,11 @@ fn an_error_says_whether_it_can_be_recovered_from() {
     let events = coordinator_events(&open, None);
     let paused = events.iter().find(|event| event["type"] == "error").expect("an error");
     assert_eq!(paused["recoverable"], false, "nothing follows a pause by itself");
-    // What becomes of an attempt that failed is for the run to decide.
+    // The run decides what follows a failed attempt.
     assert!(told(&["model calls read_file a\ntool c0 ok"; 5].join("\n")).is_empty());
 }
 
-/// The errors and the end of a run, as they are told.
+/// The errors and the end in a run's stream.
 fn ends(bench: &Bench<crate::Run>) -> Vec<Value> {
     let log = LogId::run(RunId::fixed("r_projected"));
     let mut stream = CoordinatorStream::default();
@@ -235,8 +235,8 @@ fn ends(bench: &Bench<crate::Run>) -> Vec<Value> {
     lines.collect()
 }
 
-/// K20, K21, K23, K46: an error is recoverable where another attempt follows; a run that did not succeed ends with an
-/// error and never with `done`; both say the phase, and the task where there is one.
+/// K20, K21, K23, K46: an error is recoverable if another attempt follows; an unsuccessful run ends with an error and
+/// never with `done`; both carry the phase, and the task if there is one.
 #[test]
 fn a_runs_errors_say_what_follows_and_where() {
     let mut bench = crate::testing::planned("T1 a; T2 b");
@@ -266,7 +266,7 @@ fn a_runs_errors_say_what_follows_and_where() {
     assert_eq!(kinds(&ends(&bench), "type"), "done");
 }
 
-/// K14: pieces that come before the line of their turn are told after it, and all pieces make up the message.
+/// K14: pieces that arrive before the line of their turn are emitted after it, and together they make up the message.
 #[test]
 fn pieces_make_up_the_message_whenever_they_come() {
     let attempt: AttemptId = "T1.1".parse().expect("an attempt");
@@ -291,7 +291,7 @@ fn pieces_make_up_the_message_whenever_they_come() {
     assert_eq!(kinds(&events, "delta"), "Fi n e.");
 }
 
-/// K22, K26: a result says what its tool knows: exit code, time-out, bytes, commit.
+/// K22, K26: a result carries its tool's metadata: exit code, timeout, bytes, commit.
 #[test]
 fn a_result_says_what_its_tool_knows() {
     let mut stream = CoordinatorStream::default();
@@ -317,7 +317,7 @@ fn a_result_says_what_its_tool_knows() {
     assert_eq!(told(types::Metadata { sha, ..types::Metadata::default() })["commit"], "abc");
 }
 
-/// K22, K46: in a run, events say to which phase and to which task they belong.
+/// K22, K46: events of a run carry their phase and task.
 #[test]
 fn in_a_run_the_phase_and_the_task_are_said() {
     let mut stream = CoordinatorStream::default();

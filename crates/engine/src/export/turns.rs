@@ -1,5 +1,5 @@
-//! Document 003's view of a conversation: its configuration, and its history as turns of five kinds. Read off the log; the
-//! model itself is sent what the machine holds, which may be shorter.
+//! Document 003's view of a conversation: its configuration, and its history as turns of five kinds, read from the log.
+//! The history sent to the model may be shorter.
 
 use std::collections::BTreeMap;
 
@@ -27,13 +27,13 @@ pub enum Turn {
     System {
         content: String,
     },
-    /// What was said while the agent worked, by a person or by the loop.
+    /// Said while the agent worked, by a person or by the loop.
     Steering {
         content: String,
     },
 }
 
-/// What came of one call.
+/// The result of one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultEntry {
@@ -42,7 +42,7 @@ pub struct ToolResultEntry {
     pub is_error: bool,
 }
 
-/// What a conversation was opened with, in the document's names. Times are in milliseconds.
+/// The settings of a conversation, in the document's names. Times are in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionConfig {
@@ -52,7 +52,7 @@ pub struct SessionConfig {
     pub max_turns: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window_size: Option<u64>,
-    /// The most characters, and lines, of each tool's output that the model is shown.
+    /// The most characters, and lines, of each tool's output that are sent to the model.
     pub tool_output_limits: BTreeMap<String, usize>,
     pub tool_line_limits: BTreeMap<String, usize>,
     pub loop_detection_window: usize,
@@ -68,7 +68,7 @@ pub struct SessionConfig {
 }
 
 impl SessionConfig {
-    /// The configuration of a conversation that began with this brief under this policy.
+    /// The configuration of a conversation with this brief under this policy.
     #[must_use]
     pub fn of(brief: &Brief, policy: &Policy) -> Self {
         let cut = |tool: &String| Cut::of(tool, &policy.tools, brief.output_chars);
@@ -93,20 +93,20 @@ impl SessionConfig {
     }
 }
 
-/// Gathers the turns of a conversation from its log; those of its sub-agents are theirs.
+/// Collects the turns of a conversation from its log, without those of sub-agents.
 #[derive(Debug, Default)]
 pub struct Turns {
     turns: Vec<Turn>,
-    /// The calls of the last reply, in their order, with what came of those that have ended.
+    /// The calls of the last reply, in order, with the results so far.
     open: Vec<(CallId, Option<ToolResultEntry>)>,
-    /// What was said meanwhile, and what is said when the work is done.
+    /// Steering messages, and queued follow-ups.
     steering: Vec<String>,
     next: Vec<String>,
     busy: bool,
 }
 
 impl Turns {
-    /// Takes a line of the log.
+    /// Adds a line of the log.
     pub fn line(&mut self, line: &Envelope) {
         match &line.event {
             Event::SessionStarted { session: SessionId::ROOT, brief, .. } => self.began(brief),
@@ -189,7 +189,7 @@ impl Turns {
         }
     }
 
-    /// The results go into the history, and after them what was said meanwhile.
+    /// Moves the results into the history, followed by steering messages.
     fn flush(&mut self) {
         let results: Vec<_> =
             std::mem::take(&mut self.open).into_iter().filter_map(|(_, result)| result).collect();
@@ -231,7 +231,7 @@ mod tests {
         turns.iter().map(|turn| serde_json::to_value(turn).expect("JSON")).collect()
     }
 
-    /// A64: the five kinds of turns, in the order in which the model hears of them.
+    /// A64: the five kinds of turns, in the order the model sees them.
     #[test]
     fn a_conversation_has_turns_of_five_kinds() {
         let turns = turns(
@@ -258,7 +258,7 @@ mod tests {
         assert!(turns[2]["content"].is_array());
     }
 
-    /// A64: the document's names, with what holds where nothing was set.
+    /// A64: the document's names, with their defaults.
     #[test]
     fn the_configuration_has_the_documents_names() {
         let mut policy = policy();

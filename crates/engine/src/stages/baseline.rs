@@ -1,5 +1,5 @@
-//! Every check runs on the untouched tree before anything is planned, so that what already fails is known, and what
-//! cannot run is a question before a token is spent. Runs nothing itself and never blames an agent.
+//! Baseline: every check runs on the untouched tree before planning, so that existing failures are known, and a check
+//! that cannot run becomes a question before tokens are spent. Runs nothing itself and never blames an agent.
 
 use types::{
     About, Check, CheckEnd, CheckId, Choice, Decision, Escalation, Event, RuleId, Severity,
@@ -12,7 +12,7 @@ use types::choices::STOP;
 
 use types::choices::{AGAIN, CHECK, LEAVE, SETUP};
 
-/// How many of a check's last lines are shown with the question.
+/// The output lines of a check that are shown with the question.
 const LAST_LINES: usize = 8;
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -43,7 +43,7 @@ fn wanted(run: &Run) -> bool {
         && !run.winds_down()
 }
 
-/// Whether nothing is left to try or to ask; always so where the policy wants no baseline.
+/// Whether nothing is left to run or ask; always true if the policy wants no baseline.
 pub(crate) fn is_over(run: &Run) -> bool {
     if !run.policy().verify.baseline {
         return true;
@@ -64,7 +64,7 @@ fn nobody_to_ask(run: &Run) -> bool {
     run.policy().headless
 }
 
-/// Whether the person handed in a plan or a spec that says how it is checked.
+/// Whether the request came with a plan or spec that has checks.
 fn brings_checks(run: &Run) -> bool {
     run.request().is_some_and(|request| {
         let given = request.planning.given.as_ref();
@@ -78,12 +78,12 @@ fn first_that_cannot_run(run: &Run) -> Option<usize> {
     run.check_results().baseline().iter().position(|check| check.end.as_ref().is_some_and(cannot))
 }
 
-/// Whether a question is about the baseline. Where there is no check and one was answered, the person goes on without.
+/// Whether a question is about the baseline. If there is no check and one was answered, the run goes on without.
 fn is_ours(question: &Question) -> bool {
     matches!(question.about(), Some(About::Baseline(_)))
 }
 
-/// Asks about a check that cannot run, or about there being none; not while such a question is open.
+/// Asks about a check that cannot run, or about missing checks; not while such a question is open.
 fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     let open = |question: &Question| question.is_open() && is_ours(question);
     if nobody_to_ask(run) || run.questions().iter().any(open) {
@@ -152,7 +152,7 @@ fn choices(there_is_one: bool) -> Vec<Choice> {
     choices
 }
 
-/// Tests that fail on the untouched tree, with the check that says so; whoever is to mend them is told.
+/// Tests that fail on the untouched tree, by check, for the agents that are to fix them.
 pub(crate) fn failing(run: &Run) -> Vec<(&Check, Vec<&str>)> {
     let failed = run.check_results().baseline().iter().filter_map(|state| {
         let end = state.end.as_ref().filter(|end| !end.passed())?;

@@ -1,5 +1,5 @@
-//! What an attempt is told: the role's prompt, the documents that the rules selected, the task, and what is handed
-//! over from earlier attempts. A pure function of the run, so the same run twice says the same bytes.
+//! The brief of an attempt: the role's prompt, the documents that the rules selected, the task, and the handover from
+//! earlier attempts. A pure function of the run: the same run gives the same bytes.
 
 use std::fmt::Write as _;
 
@@ -12,9 +12,9 @@ use crate::stages::{baseline, brief_json, intent};
 use crate::state::{Run, Running};
 use rules::manifest;
 
-/// The most characters of an attachment that a planner is shown.
+/// The most characters of an attachment in a planner's brief.
 const MOST_ATTACHED: usize = 20_000;
-/// The most failing tests that an agent is told of.
+/// The most failing tests listed in a brief.
 const MOST_FAILING: usize = 20;
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
@@ -29,7 +29,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
         system: match role {
-            // A role with a contract is told everything in its first message.
+            // A role with a contract gets everything in its first message.
             Some(role) if role.reply.is_some() => role.prompt.clone(),
             role => {
                 let prompt = role.map(|role| role.prompt.as_str()).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         },
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
-        // What the model itself can say at once is known where the models are.
+        // The runtime knows the model's own output limit.
         max_output_tokens: rules::ledger::output_limit(
             role.and_then(|role| role.max_output_tokens),
             None,
@@ -72,7 +72,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
     }
 }
 
-/// The first thing that is said to the model of an attempt.
+/// The first message of an attempt.
 pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String {
     said(run, attempt, running).0
 }
@@ -87,7 +87,7 @@ fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkP
     }
 }
 
-/// What was asked for, of the run and of the task.
+/// The goals of the run and the task.
 fn goal(run: &Run, task: Option<&Task>) -> String {
     let mut text = run.full_text();
     if let Some(task) = task {
@@ -97,7 +97,7 @@ fn goal(run: &Run, task: Option<&Task>) -> String {
     text
 }
 
-/// The documents that an agent in this role is given.
+/// The documents for an agent in this role.
 pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
     intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
 }
@@ -126,13 +126,13 @@ fn system(run: &Run, running: &Running, prompt: &str, task: Option<(usize, &Task
     text
 }
 
-/// What stands above a document in a prompt.
+/// The heading of a document in a prompt.
 pub(crate) fn heading(path: &WorkPath) -> String {
     format!("\n\n# {path}\n\n")
 }
 
 fn plan_text(run: &Run, running: &Running) -> String {
-    // A spec is the first thing that a planner is told, as it is written.
+    // A planner's message starts with the spec as written.
     let mut text = match spec(run) {
         Some(spec) => format!("{}{}", spec.text(), answers(run)),
         None => format!("# Goal\n\n{}\n", run.full_text().trim_end()),
@@ -156,7 +156,7 @@ fn plan_text(run: &Run, running: &Running) -> String {
     text
 }
 
-/// What fails before anything is done, so that nobody looks for it in their own work.
+/// Lists existing failures, so that agents do not look for them in their own work.
 fn append_baseline(text: &mut String, run: &Run) {
     let failing = baseline::failing(run);
     if failing.is_empty() {
@@ -180,7 +180,7 @@ fn spec(run: &Run) -> Option<&Spec> {
     run.request()?.spec.as_deref()
 }
 
-/// What was said to our questions about the spec.
+/// The answers to questions about the spec.
 fn answers(run: &Run) -> String {
     let asked = run.request().map(|request| request.text.as_str()).unwrap_or_default();
     match run.full_text().strip_prefix(asked).map(str::trim) {
@@ -189,7 +189,7 @@ fn answers(run: &Run) -> String {
     }
 }
 
-/// What holds for every task of a spec.
+/// The constraints on every task of a spec.
 fn append_bounds(text: &mut String, run: &Run) {
     let Some(spec) = spec(run) else { return };
     if !spec.constraints.is_empty() {
@@ -236,14 +236,13 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     text
 }
 
-/// The pictures that came with the request, for planners and for those who carry its tasks out. Who answers with a
-/// contract is told only what that says.
+/// The images of the request, for planners and executors. A role with a contract gets only what the contract names.
 fn pictures(run: &Run, by_contract: bool) -> Vec<types::Source> {
     let attached = run.request().filter(|_| !by_contract).map(|request| &request.attachments);
     attached.into_iter().flatten().filter_map(types::Attachment::picture).collect()
 }
 
-/// What came with the request: files as they are, pages by their address, pictures by what is said of them.
+/// The attachments of the request: files as text, pages by address, images by description.
 fn append_attachments(text: &mut String, request: &Request) {
     for attachment in &request.attachments {
         let description = attachment.description.trim();

@@ -1,5 +1,5 @@
-//! What a role with a contract is told: one JSON object, with the keys that its document names and no others. A pure
-//! function of the run; the contents of files are put in where the files are.
+//! The brief of a role with a contract: one JSON object, with exactly the keys that its document names. A pure function
+//! of the run; the runtime inserts file contents.
 
 use serde_json::{Value, json};
 use types::{
@@ -11,7 +11,7 @@ use crate::state::{Run, Running};
 use rules::contract::outside;
 use rules::manifest;
 
-/// The first message to a role with a contract, and the files whose contents belong to it.
+/// The first message to a role with a contract, and the files whose contents it includes.
 pub(crate) fn compose(
     run: &Run,
     attempt: &AttemptId,
@@ -67,7 +67,7 @@ fn planner(run: &Run, policy: &Contracts) -> Value {
     input
 }
 
-/// A brief note on a file, where its name says what it is.
+/// A short note on a file whose name reveals its purpose.
 fn note(path: &str, tests: &VerifyPolicy) -> Option<&'static str> {
     match path.rsplit_once('.').map(|(_, ending)| ending) {
         _ if rules::findings::is_test(path, tests) => Some("tests"),
@@ -136,8 +136,8 @@ fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
     })
 }
 
-/// Adds what the operator said to escalations of these tasks, word for word and for every later attempt, so that a
-/// fresh instance knows it too; without any, whatever else the rules hand over.
+/// Adds the operator's answers to escalations of these tasks, verbatim and for every later attempt, so that a fresh
+/// instance has them too; without any, the other handover of the rules.
 fn with_words(mut input: Value, run: &Run, running: &Running, tasks: &[&TaskId]) -> Value {
     let concerns = |about: Option<&About>| match about {
         Some(About::Task(task)) => tasks.contains(&task),
@@ -154,7 +154,7 @@ fn with_words(mut input: Value, run: &Run, running: &Running, tasks: &[&TaskId])
     input
 }
 
-/// The request as it came in; with answers, if some had to be given first.
+/// The request as received, with any answers.
 fn body(run: &Run) -> String {
     match run.asked() {
         Some(asked) if run.questions().is_empty() => asked.request.text.clone(),
@@ -169,7 +169,7 @@ fn injected(run: &Run, side: Side) -> Vec<Value> {
     documents.map(|one| json!({ "ref": one.path, "content": one.text })).collect()
 }
 
-/// What the child may use, as it is enforced.
+/// The scope of the child, as enforced.
 fn child_scope(run: &Run, running: &Running) -> Value {
     let role = run.policy().roles.get(&running.role);
     let hosts = match role.and_then(|role| role.manifest.as_ref()).map(|leave| &leave.network) {

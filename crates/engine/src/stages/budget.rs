@@ -1,6 +1,5 @@
-//! Money, tokens and calls: what may be spent, what is set aside, what is gone. Nothing is begun whose estimate, on the
-//! high side, does not fit. How it is shared out is in `tree`, what happens when it is spent in `appeal`, what was expected
-//! in `forecast`.
+//! Money, tokens and calls: limits, reservations, usage. Nothing starts unless a conservative estimate fits. `tree` has
+//! the shares, `appeal` the exhausted budget, `forecast` the expectations.
 
 mod appeal;
 #[cfg(test)]
@@ -16,8 +15,8 @@ use crate::Run;
 pub(crate) use appeal::{ASK, TIME, exhausted, is_ours, offer, unpaid_task};
 pub(crate) use tree::{Allotment, allot};
 
-/// Is there more to be had, is somebody to be asked for it, or is most of something spent? The last is said once, of the
-/// run and of each task that has a share of its own.
+/// Raises the budget, asks for more, or warns once that most of a budget is spent, for the run and for each task with
+/// its own share.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let appeal = appeal::due(run, now);
     if !appeal.is_empty() {

@@ -1,5 +1,5 @@
-//! The stage that selects documents for the agents, once the request is routed and again when an agent lacks context.
-//! Which document a rule covers is judged in `rules::context`.
+//! Selects documents for the agents, after routing and again when an agent lacks context. `rules::context` decides
+//! which document a rule covers.
 
 use rules::context::{Available, choose};
 use rules::reading::Reading;

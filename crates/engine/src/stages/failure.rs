@@ -1,6 +1,6 @@
-//! An attempt was not good enough: is there another one, by whom, and what is it told; or does a person decide? One
-//! table, keyed by the class of the failure. Infrastructure errors are retried, wrong results are not; the two
-//! are never mixed up.
+//! Failed attempts: whether there is another, by which role and with which feedback, or whether a person decides. One
+//! table, keyed by the class of the failure. Infrastructure errors are retried; wrong results are not; the two are
+//! never mixed up.
 
 mod escalation;
 mod retry;
@@ -13,13 +13,13 @@ use retry::{Failed, Next, executions, retry, rule_for};
 
 pub(crate) use retry::{covers, evidence};
 
-/// What decides where no rule speaks of a failure.
+/// The rule for failures that no other rule covers.
 pub(crate) const NO_RULE: &str = "failure.no_rule";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
         .find_map(|(task, task_state)| match task_state.stage() {
-            // What a person is asked to pay for waits for the answer.
+            // A question about the budget waits for its answer.
             Stage::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
                 let failed = Failed { task, task_state, fault, commit: commit.as_ref() };
                 Some(answer(run, &failed, now))
@@ -65,8 +65,8 @@ fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     }
 }
 
-/// What is done now. When there is no execution left, it is what comes then; if that is one more attempt, it is made
-/// once, and after that a person decides.
+/// The current remedy. With no executions left it is the fallback; a fallback that retries applies once, after which a
+/// person decides.
 fn remedy(rule: &FailureRule, executions: u32) -> Remedy {
     let retries = |remedy: Remedy| !matches!(remedy, Remedy::Stop | Remedy::Halt | Remedy::Ask);
     if !retries(rule.action) || executions < rule.max_executions {
@@ -85,7 +85,7 @@ fn backoff(first: Millis, executions: u32) -> Millis {
     Millis(first.0.saturating_mul(factor).min(60_000))
 }
 
-/// How long whoever failed wants to be left alone, up to an hour.
+/// The delay that the fault requests, up to an hour.
 fn asked_for(fault: &Fault) -> Millis {
     match fault.retry {
         Retry::After(span) => span.min(Millis::seconds(3_600)),

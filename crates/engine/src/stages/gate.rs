@@ -1,5 +1,5 @@
-//! Go or no-go at the end of each phase, from evidence alone: what must be there, how good it is, risks, blockers, what
-//! is left to spend. Where the policy says so a no-go is put to a person, and the gate is judged again.
+//! Gates: go or no-go at the end of each phase, from evidence alone: deliverables, quality, risks, blockers, remaining
+//! budget. If the policy says so, a no-go is put to a person and the gate is evaluated again.
 
 mod asked;
 mod card;
@@ -28,7 +28,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let rules = run.policy().gates.iter().filter(|gate| gate.phase == phase);
-    // What is told is the rule that stops it; or else the first that went on a person's word; or else the first.
+    // Reports the rule that stops the run; else the first that passed by a person's answer; else the first.
     let mut told: Option<(&GateRule, Scorecard)> = None;
     for rule in rules {
         let card = card::judge(run, rule);
@@ -51,13 +51,13 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![verdict(run, rule, card)]
 }
 
-/// What a person said to this very rule, if it was go and no work was done again since.
+/// The person's go for this rule, unless work was redone since.
 fn accepted<'a>(run: &'a Run, rule: &GateRule) -> Option<&'a Question> {
     let mut since = questions(run, rule.phase).rev().take_while(|one| one.choice() != Some(RETRY));
     since.find(|asked| asked.rule == rule.id).filter(|asked| asked.choice() == Some(GO))
 }
 
-/// Who has confirmed at the end of monitoring that what no check can show is good, and when.
+/// The confirmation, at the end of monitoring, of criteria that no check can show.
 pub(crate) fn confirmed(run: &Run) -> Option<&Question> {
     let rules = run.policy().gates.iter().filter(|rule| rule.phase == Phase::Monitoring);
     rules.filter_map(|rule| accepted(run, rule)).next()
@@ -101,17 +101,17 @@ fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
     }
 }
 
-/// The no-go that ends the run, because nobody is asked about it, or it was answered with that.
+/// The no-go that ends the run, because no person is asked about it, or the answer was to stop.
 pub(crate) fn last_word(run: &Run) -> Option<&GateView> {
     let blocked = run.blocked()?;
     let open = questions(run, blocked.phase).any(Question::is_open);
     (!open && !asks(run, blocked)).then_some(blocked)
 }
 
-/// Whether a person is still to be asked about this no-go; each is asked about once.
+/// Whether to ask a person about this no-go; each is asked about once.
 fn asks(run: &Run, blocked: &GateView) -> bool {
     let phase = blocked.phase;
-    // A critical risk may always be taken by a person.
+    // A person may always accept a critical risk.
     let risky = phase == Phase::Planning && card::risks(run).next().is_some();
     let wanted = run.policy().gates.iter().any(|gate| {
         let asks = gate.on_no_go == OnNoGo::Ask || conditional(blocked) || risky;
@@ -160,7 +160,7 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     }
 }
 
-/// Whether all work of a phase has ended, well or not.
+/// Whether all work of a phase has ended, successfully or not.
 fn is_over(run: &Run, phase: Phase) -> bool {
     match phase {
         Phase::Initiation => {

@@ -1,5 +1,5 @@
-//! What is wanted, before anything is made: the Intent Spec. A product agent writes it; for a technical request code
-//! does. It is written once; the plan that follows from it has one task.
+//! The Intent Spec: the goal, before any work. A product agent writes it; for a technical request code does. It is
+//! written once; the plan that follows from it has one task.
 
 use serde_json::{Value, json};
 use types::{
@@ -9,7 +9,7 @@ use types::{
 use crate::stages::plan;
 use crate::state::{Run, Stage};
 
-/// The only task, and what it is called in every message.
+/// The only task, and its name in every message.
 pub(crate) const TASK: &str = "T1";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -30,19 +30,19 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// Who makes the plan: the product agent where there is one, otherwise whoever was chosen.
+/// The role that plans: the product agent if there is one, otherwise the routed role.
 pub(crate) fn planner(run: &Run) -> RoleId {
     let product = run.policy().intent.as_ref().map(|intent| intent.product.clone());
     product.or_else(|| run.route().cloned()).unwrap_or_else(|| RoleId::fixed("planner"))
 }
 
-/// On which side of the work a role stands.
+/// The side that a role belongs to.
 pub(crate) fn side(run: &Run, role: &RoleId) -> Side {
     let product = run.policy().intent.as_ref().is_some_and(|intent| intent.product == *role);
     if product { Side::Product } else { run.side(role) }
 }
 
-/// The documents that a role is given: those for its side, and, for whoever carries out a spec, those that it rests on.
+/// The documents for a side; for a role that carries out a spec, also those that it refers to.
 pub(crate) fn given(run: &Run, side: Side) -> Vec<&WorkPath> {
     let refs = run.spec().and_then(|spec| spec["context_refs"].as_array());
     let refs: Vec<&str> = refs.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -53,7 +53,7 @@ pub(crate) fn given(run: &Run, side: Side) -> Vec<&WorkPath> {
 }
 
 fn written(spec: &Value, decision: Decision) -> Vec<Event> {
-    // What was handed in was read by the same code; it is read again to be written in the one canonical way.
+    // The submission was read by the same code; it is read again for its canonical form.
     let digest = match serde_json::from_value::<IntentSpec>(spec.clone()) {
         Ok(spec) => spec.digest(),
         Err(_) => Digest::of(spec.to_string().as_bytes()),
@@ -61,7 +61,7 @@ fn written(spec: &Value, decision: Decision) -> Vec<Event> {
     vec![Event::SpecWritten { spec: spec.clone(), digest, decision }]
 }
 
-/// A spec of what can be verified: that the files which the request names show it, or, if it names none, the change.
+/// A verifiable spec: that the files named in the request show it, or, if none are named, the change.
 fn inline(run: &Run) -> Vec<Event> {
     let Some(asked) = run.asked() else { return vec![] };
     let files = named(run);
@@ -103,14 +103,14 @@ fn inline(run: &Run) -> Vec<Event> {
     written(&spec, Decision::new(RuleId::fixed("spec.inline"), reason))
 }
 
-/// The files that a request names, in the order of their paths.
+/// The files that a request names, sorted by path.
 fn named(run: &Run) -> Vec<WorkPath> {
     rules::named_files::named_in(
         run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default(),
     )
 }
 
-/// The files that a developer is shown: those that the request or the spec names and that are there.
+/// The files shown to a developer: those that the request or the spec names and that exist.
 pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
     let spec = run.spec().map(ToString::to_string).unwrap_or_default();
@@ -122,7 +122,7 @@ pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
     named.take(rules::named_files::MOST_FILES).cloned().collect()
 }
 
-/// One task: carry out the spec. It may write to the files that the request names, or, if it names none, anywhere.
+/// One task: carry out the spec. It may write the files that the request names, or any if it names none.
 fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
     let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
     let artifacts = rules::named_files::places(if run.route() == Some(dev) { text } else { "" });

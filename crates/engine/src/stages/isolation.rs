@@ -1,5 +1,5 @@
-//! Are the walls around commands good enough for this policy? What they hold was tried outside, by attacking them;
-//! here it is only judged. Nobody starts before that, and where less is there than the policy accepts, nobody does.
+//! Whether the sandbox meets the policy. The runtime probes it by attacking it; this stage only evaluates the result.
+//! No attempt starts before that, or if the sandbox is weaker than the policy accepts.
 
 use rules::isolation::decision;
 use types::{Event, Timestamp};
@@ -14,7 +14,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     vec![Event::RunRefused { decision: decision(run.policy(), proof) }]
 }
 
-/// Whether it is time to try the walls: the request is worth it, and nothing has been tried yet.
+/// Whether to probe the sandbox: the documents are selected, and no probe was made yet.
 pub(crate) fn wanted(run: &Run) -> bool {
     run.documents().is_some() && run.proof().is_none() && !run.winds_down()
 }

@@ -1,4 +1,4 @@
-//! One branch: results are put onto it one after the other, in the plan's order, whoever finished first.
+//! Merging: results are put onto one branch, in the plan's order, whichever finished first.
 
 use types::{Event, Fault, FaultClass, MergeCheck, TaskId, Timestamp};
 
@@ -18,7 +18,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// The task whose changes have just come onto the branch is finished, if its checks pass there, too.
+/// Finishes the task that was just merged, if its checks pass on the branch, too.
 pub(crate) fn landed(run: &Run) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
     let Some(task_state) = run.task_state(&task.id) else { return vec![] };
@@ -28,7 +28,7 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
             let attempt = current(&task.id, task_state);
             let next = verify::landed(run, &attempt, commit)?;
             let begins = next.iter().any(|event| matches!(event, Event::CheckStarted { .. }));
-            // When everything is to end, no check begins; what is not proven is taken off the branch again.
+            // A run that winds down starts no check; an unproven result is taken off the branch again.
             Some(if begins && run.winds_down() { unproven(attempt) } else { next })
         })
         .flatten();
@@ -37,7 +37,7 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
     })
 }
 
-/// Whether the branch is now something that no check has seen: results of others came in since the attempt began.
+/// Whether no check has seen this state of the branch: other results were merged since the attempt began.
 fn needs_proof(run: &Run, task_state: &TaskState) -> bool {
     let Stage::Landed { before, .. } = task_state.stage() else { return false };
     run.policy().merge.check == MergeCheck::Each && task_state.base() != Some(&before.head)
@@ -49,15 +49,14 @@ fn unproven(attempt: types::AttemptId) -> Vec<Event> {
     vec![Event::TaskRejected { attempt, fault }]
 }
 
-/// What the commit on the run's branch says.
+/// The commit message on the run's branch.
 pub(crate) fn message(run: &Run, id: &TaskId) -> String {
     let title = run.place(id).and_then(|place| run.task(place)).map_or("", |task| &task.title);
     let title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("{}\n\nBosun-Run: {}\nBosun-Task: {id}\n", title.trim(), run.id())
 }
 
-/// What the task promised to write.
-/// Two results do not fit. Whoever tries again is told which lines, of both sides.
+/// The fault of a merge conflict. The next attempt is told which lines, of both sides.
 pub(crate) fn conflict(paths: &[String], hunks: &str) -> Fault {
     let what = format!("its changes do not merge with those of other tasks: {}", paths.join(", "));
     Fault::new(FaultClass::Conflict, "merge.conflict", what).with_evidence(hunks)
@@ -166,7 +165,7 @@ mod tests {
         );
     }
 
-    /// A run in which T2 is merged after T1 came onto the branch.
+    /// A run in which T2 is merged after T1.
     fn two_together() -> crate::testing::Bench<crate::Run> {
         let mut bench = planned("T1 a; T2 b");
         bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0\nT2.1 hands in\ncheck T2.1/0 exits 0");
@@ -188,7 +187,7 @@ mod tests {
         );
     }
 
-    /// P52: a merge that breaks something goes back to its task with what the check said, and is off the branch.
+    /// P52: a merge that breaks something is taken off the branch and goes back to its task with the check's output.
     #[test]
     fn a_merge_that_breaks_the_others_goes_back_with_what_the_check_said() {
         let mut bench = two_together();
@@ -244,7 +243,7 @@ mod tests {
         assert!(told.contains("<<<<<<< the branch\\nold\\n=======\\nnew"), "{told}");
     }
 
-    /// What was taken or thrown away is the one line that follows the end, and it is written once.
+    /// Accepting or discarding the result is the only line after the end, and is written once.
     #[test]
     fn a_result_is_settled_once_and_only_after_the_end() {
         let settle = |how| {

@@ -1,5 +1,5 @@
-//! Is a proposed plan one that can be executed? It is read strictly and every problem is named, so that whoever
-//! made it can mend it in one go. A plan may be given instead of made, and a person may have to approve it first.
+//! Validates a proposed plan. It is read strictly and every problem is named, so that all can be fixed at once. A plan
+//! may be given instead of made, and a person may have to approve it first.
 
 use serde_json::Value;
 use types::{
@@ -13,7 +13,7 @@ use crate::state::{Question, Run, Stage};
 const APPROVAL: &str = "plan.approval";
 const APPROVE: &str = "approve";
 const REJECT: &str = "reject";
-/// The rule by which a plan goes back because a person wants it otherwise. That is nobody's failure.
+/// The rule that returns a plan because a person wants another. That is not a failure.
 pub(crate) const SENT_BACK: &str = "plan.sent_back";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -31,7 +31,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if shown.is_some_and(Question::is_open) {
         return vec![];
     }
-    // What a person was shown is what is adopted, however much later.
+    // The plan is adopted as it was shown, however much later.
     let room = shown.map_or_else(|| run.headroom(now), |question| question.room);
     match rules::plan::judged(run.policy(), request, submission, &room) {
         Ok(plan) => approved(run, request, plan, (attempt, shown), now),
@@ -43,7 +43,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// The fault of an attempt that handed in a plan with problems.
+/// The fault of an attempt that submitted an invalid plan.
 pub(crate) fn fault(problems: &[String]) -> Fault {
     Fault::structural("plan.invalid", format!("the plan is not valid: {}", problems.join("; ")))
 }
@@ -61,7 +61,7 @@ fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
     vec![Event::RunRefused { decision }]
 }
 
-/// A plan that code has made of a spec is judged like any other; what is wrong with it nobody can mend.
+/// Validates a plan that code made from a spec like any other; its problems cannot be fixed by an agent.
 pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, String> {
     let plan = serde_json::from_value(plan).map_err(|error| error.to_string())?;
     let problems = rules::plan::problems(run.policy(), &plan, &run.headroom(now));
@@ -76,21 +76,21 @@ fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
     Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
 }
 
-/// The question whether the plan of an attempt is to be carried out.
+/// The question whether to carry out the plan of an attempt.
 fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
     run.questions().iter().rfind(|question| {
         question.rule.as_str() == APPROVAL && question.from.as_ref() == Some(attempt)
     })
 }
 
-/// Whether a person wrote the plan or approved it.
+/// Whether a person wrote or approved the plan.
 pub(crate) fn is_a_persons(run: &Run) -> bool {
     let given = run.request().is_some_and(|request| request.planning.given.is_some());
     let asked = run.questions().iter().rfind(|question| question.rule.as_str() == APPROVAL);
     given || asked.is_some_and(|question| question.choice() == Some(APPROVE))
 }
 
-/// Adopts a valid plan, once whoever has to approve it has done so.
+/// Adopts a valid plan, after approval if one is needed.
 fn approved(
     run: &Run,
     request: &Request,

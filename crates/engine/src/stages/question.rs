@@ -1,4 +1,4 @@
-//! Answers to a run's questions: which are taken, and what holds when nobody gives one in time.
+//! Answers to a run's questions: which are accepted, and the default after expiry.
 
 use types::{Answer, Decision, Event, OnExpiry, Policy, RuleId, Terms, Timestamp};
 
@@ -6,15 +6,15 @@ use crate::Run;
 
 use types::choices::STOP;
 
-/// When a question that is asked now is no longer waited for.
+/// When a question asked now expires.
 pub(crate) fn expiry(policy: &Policy, now: Timestamp) -> Option<Timestamp> {
     policy.questions.expire_after_ms.map(|span| now.after(span))
 }
 
-/// What a person said is taken if the question is open and it is one of its answers.
+/// Accepts an answer if the question is open and the answer is valid.
 pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Event> {
     let Some(question) = run.questions().get(number as usize) else { return vec![] };
-    // Nobody speaks for the policy.
+    // People cannot answer in the policy's name.
     if !question.is_open() || run.winds_down() || by == Answer::POLICY {
         return vec![];
     }
@@ -35,7 +35,7 @@ pub(crate) fn answered(run: &Run, number: u32, by: &str, text: &str) -> Vec<Even
     }]
 }
 
-/// Has somebody been waited for long enough?
+/// Applies the default to expired questions.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let late = run.open_questions().find_map(|(number, question)| {
         let late = question.expires().is_some_and(|expires| expires <= now);
@@ -57,7 +57,7 @@ fn at_expiry(policy: &Policy, terms: &Terms) -> (String, Option<String>) {
     }
 }
 
-/// Why a run ends when nobody answered a question that it cannot do without.
+/// Why a run ends when a question it depends on was not answered.
 pub(crate) fn nobody_answered(text: &str) -> Decision {
     let reason = format!("nobody answered in time: {}", types::one_line(text, 200));
     Decision::new(RuleId::fixed("question.expired"), reason)

@@ -1,4 +1,4 @@
-//! Questions of attempts: asked in the attempt, put to the person by the run, and the way back of the answer.
+//! Questions of attempts: asked in the attempt, put to the person by the run, and the answer's way back.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use types::{Effect, EffectId, Event, Input, Policy, Status};
 use crate::testing::{Bench, brief, crew, fold, only, planned, reread, same};
 use crate::{Attempt, Machine as _};
 
-/// Rules that ask about everything that publishes.
+/// Rules that ask about every publishing command.
 fn asking() -> Policy {
     let rule = r#"
         id = "mine.publish"
@@ -66,7 +66,7 @@ fn anything_but_a_yes_is_a_no_and_the_model_is_told_what_was_said() {
     }
 }
 
-/// A yes to `bash build.sh` is about that script and no other.
+/// An approval of `bash build.sh` covers that script only.
 #[test]
 fn a_script_that_was_replaced_after_it_was_allowed_is_asked_about_again() {
     let mut bench = talking(asking());
@@ -156,7 +156,7 @@ fn the_run_asks_for_its_attempt_and_hands_the_answer_back() {
     assert!(!bench.machine.waits_for_a_person(), "the other task goes on");
     let asked: Vec<EffectId> = bench.asked().iter().map(Effect::id).collect();
     assert!(!asked.contains(&EffectId::Attempt("T1.1".parse().expect("an attempt"))), "{asked:?}");
-    // The same question again is the same question.
+    // A repeated question is the same question.
     same(&bench.tell("T1.1 asks 0 May I?"), "");
     same(&bench.tell("answer 0 allow"), "question.answered 0");
     let handed = bench.asked().into_iter().find_map(|effect| match effect {

@@ -1,4 +1,4 @@
-//! The end of a run: when is it over, and how did it end? Nothing may be under way any more.
+//! The end of a run: when it is over, and its status. Nothing may still be in progress.
 
 use types::{Decision, Event, RuleId, Status, Timestamp};
 
@@ -44,7 +44,7 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
     })
 }
 
-/// Whether everything that failed could only not be paid for.
+/// Whether lack of budget is the only cause of failure.
 fn only_money(run: &Run) -> bool {
     let task_states = std::iter::once(run.planning()).chain(run.task_states());
     let mut failed = task_states.filter(|task_state| task_state.is_failed()).peekable();

@@ -1,5 +1,5 @@
-//! Somebody looks at a result after its checks have run, and words or judges it. What counts is computed here: a
-//! tester cannot make a failed check pass. A review is an attempt in a lane of its own.
+//! Reviews: another role reports on or evaluates a result after its checks have run. The outcome is computed here: a
+//! tester cannot make a failed check pass. A review is an attempt with its own task state.
 
 mod verdict;
 
@@ -13,11 +13,11 @@ use types::{
 use crate::stages::schedule;
 use crate::state::{Run, Stage, TaskState, current, passed};
 
-/// Under these names stands what a model said of the checks and what does not count.
+/// Keys for a model's claims about the checks, which do not count.
 pub(crate) const MODEL_PASSED: &str = "model_passed";
 pub(crate) const MODEL_TEXT: &str = "model_text";
 
-/// What is due in reviews that are under way: one that came in counts, one that is to be tried again starts.
+/// Due events of reviews in progress: finished ones are evaluated, retries are started.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, task_state) in run.busy_reviews() {
         let Some(task) = run.reviewed_task(&id) else { continue };
@@ -33,7 +33,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![]
 }
 
-/// What stands between a result whose checks are over and its being verified; nothing if that is nothing.
+/// The review or the rejection that precedes verification; `None` to proceed.
 pub(crate) fn hold(
     run: &Run,
     attempt: &AttemptId,
@@ -44,7 +44,7 @@ pub(crate) fn hold(
     if contract == Contract::Verdict && !run.denied(attempt).is_empty() {
         return Some(vec![beyond_scope(attempt, run.denied(attempt))]);
     }
-    // Failed checks need no judge; a tester words them all the same.
+    // Failed checks need no verdict; a tester still reports on them.
     if contract == Contract::Verdict && !checks_passed {
         return None;
     }
@@ -70,7 +70,7 @@ pub(crate) fn hold(
     })
 }
 
-/// What the checks of a task's last attempt said: the first exit code that is not 0, and all their output.
+/// The results of the last attempt's checks: the first non-zero exit code, and all output.
 pub(crate) fn said(run: &Run, task: &TaskId) -> (i64, String) {
     let checks = run.task_state(task).map(TaskState::checks).unwrap_or_default();
     let ends: Vec<_> = checks.iter().filter_map(|check| check.end.as_ref()).collect();
@@ -109,8 +109,8 @@ fn judged(
     vec![Event::TaskReviewed { attempt, review, passed, report, decision }]
 }
 
-/// What a tester reports is the output itself, cut by the rule, and that it passed if and only if the exit code is 0. What
-/// the model said instead is kept beside it, under names of its own.
+/// A tester's report is the output itself, truncated by the rule, and passed if and only if the exit code is 0. The
+/// model's own claims are kept beside it, under separate keys.
 fn worded(
     run: &Run,
     task: &TaskId,
@@ -141,7 +141,7 @@ fn worded(
     (ok, report, decision)
 }
 
-/// A result that the judge did not let pass is one of judgement: nobody tries it again.
+/// A result rejected by the judge is a wrong result: it is not retried.
 fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
     let why = report.get("why").and_then(Value::as_str).unwrap_or("it does not keep the spec");
     let what = format!("the {role}'s verdict is fail: {why}");
@@ -149,14 +149,14 @@ fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
 
-/// What an agent tried outside of its scope is found in its log, whatever it says; nobody tries that again either.
+/// Scope violations are found in the agent's log, whatever it claims; they are not retried either.
 fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
     let what = format!("it tried what it may not: {}", denied.join("; "));
     let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
 
-/// The exit code of a check, also of one that did not come to have one: as shells say it.
+/// The exit code of a check, following shell conventions if it has none.
 pub(crate) fn exit_code(ended: Ended) -> i64 {
     match ended {
         Ended::Exited(code) => code.into(),

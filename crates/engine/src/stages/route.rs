@@ -1,5 +1,5 @@
-//! Who takes the request first? The first rule that matches says so; there is no default. A rule may also say that a
-//! person has to decide, and what that person answers counts like the operator's hint.
+//! Routing: the first rule that matches names the role; there is no default. A rule may also ask a person, whose answer
+//! counts like the operator's hint.
 
 use rules::reading::Reading;
 use rules::routing::{Course, Routed, choose};
@@ -33,7 +33,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }]
 }
 
-/// The hint that a person gave in answer to a question of ours.
+/// The hint that a person gave in answer to a question.
 pub(crate) fn answered(run: &Run) -> Option<Hint> {
     let ours = run.questions().iter().rev().filter(|question| question.from.is_none());
     ours.filter_map(|question| question.said()).find_map(|answer| {

@@ -1,5 +1,5 @@
-//! Which attempts start now? A task starts when those it waits for are settled, a place is free, and its share of
-//! the budget fits. Tasks that write to the same place already wait for each other (see `dag`).
+//! Scheduling: a task starts when its dependencies are settled, a slot is free, and its share of the budget fits. Tasks
+//! that write to the same path already wait for each other (see `dag`).
 
 use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, TaskId, Timestamp};
 
@@ -8,7 +8,7 @@ use crate::stages::intent;
 use crate::state::{Hold, Run, Stage, TaskState};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    // A log from before walls were tried knows nothing of them: first that, then the work.
+    // Older logs have no sandbox probe: that comes first, then the work.
     let waits = run.budget_state().asks_for_time();
     if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
@@ -50,7 +50,7 @@ fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
     run.plan()?.tasks.get(run.place(id)?)
 }
 
-/// The events that start the next attempt of a lane, if it is one that may start.
+/// The events that start the next attempt at a task, if it may start.
 pub(crate) fn start(
     run: &Run,
     id: &TaskId,
@@ -89,14 +89,14 @@ pub(crate) fn start(
             model,
         }],
         Allotment::Later => vec![],
-        // One question about money at a time; what does not fit waits for the answer.
+        // One question about the budget at a time; other tasks wait for the answer.
         _ if run.budget_state().appeal().is_some() => vec![],
         Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
         Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
 }
 
-/// A role that failed again and again is left alone. One task that waits for it is enough to come back to it in time.
+/// Pauses a role that failed repeatedly. One waiting task suffices to try it again in time.
 fn put_off(
     run: &Run,
     id: &TaskId,
@@ -128,7 +128,7 @@ fn put_off(
     }]
 }
 
-/// Tasks that need the result of one that failed will never start.
+/// Skips tasks that depend on a failed one.
 fn skip(run: &Run) -> Vec<Event> {
     let mut events = Vec::new();
     for place in run.newly_unreachable() {

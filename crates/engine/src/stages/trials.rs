@@ -1,6 +1,6 @@
-//! Does a result's check prove anything? Its tests of before must pass with the new code, its new tests must fail
-//! without it, and altered expectations must be noticed. Decides which of these trials is due, and what they come to:
-//! a level of evidence, or a doubt that a person is asked about. Runs nothing itself.
+//! Trials of a result's checks: existing tests must pass with the new code, new tests must fail without it, and altered
+//! expectations must be noticed. Decides which trial is due, and the outcome: a level of evidence, or a doubt that a
+//! person is asked about. Runs nothing itself.
 
 mod doubt;
 mod shape;
@@ -19,23 +19,23 @@ pub(crate) use whole::{to_take_out, unproven_tasks};
 
 /// The most checks of one task that are tried.
 const MOST_CHECKS: usize = 2;
-/// Trials that take no longer than this are always made.
+/// Trials up to this duration are always made.
 const ALWAYS: Millis = Millis::seconds(30);
 
-/// What is said of a check that simply failed.
+/// The remark on a check that simply failed.
 pub(crate) const DID_NOT_PASS: &str = "it did not pass";
 
-/// What follows for a result whose checks passed.
+/// The next step for a result whose checks passed.
 pub(crate) enum Next {
-    /// A trial is under way.
+    /// A trial is running.
     Wait,
     Try(Trial, usize),
-    /// Something speaks against it; a person is to look.
+    /// There is an objection; a person should look.
     Doubt(Fault),
     Weighed(Weighed),
 }
 
-/// How a change is shown by tests.
+/// How tests show a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     ByOldTests,
@@ -93,7 +93,7 @@ fn unproven(why: &str) -> Weighed {
     Weighed { level: Level::Unproven, because: vec![why.to_owned()] }
 }
 
-/// The project's checks that passed on the result: those with a report first, then those that did not pass before.
+/// The project's checks that passed on the result: those with a report first, then those that failed before.
 fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
     let base = task_state.base();
     let mut all: Vec<Tried<'_>> = Vec::new();
@@ -116,7 +116,7 @@ fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
     all
 }
 
-/// What speaks against a check that has ended, given how it ended on the commit that the work started from.
+/// The objection to a finished check, given its result on the base commit.
 pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> Option<String> {
     let Some(end) = &check.end else { return Some("it has not ended".to_owned()) };
     if !run.policy().verify.trials {
@@ -125,7 +125,7 @@ pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> 
     complaint(base.and_then(|base| run.check_results().end(base, &check.what.command)), end)
 }
 
-/// What speaks against taking the end of a check for a pass, given how it ended before the change.
+/// The objection to counting a check as passed, given its result before the change.
 pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<String> {
     let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
     let Some(tests) = &now.tests else {
@@ -197,7 +197,7 @@ fn of_check(
     Ok(if shown == Shown::Not { Level::Unproven } else { Level::Proven })
 }
 
-/// How a trial ended; nothing if it could not be made or there is no time for it.
+/// The end of a trial; `None` if it could not be made or there is no time for it.
 fn trial<'a>(
     run: &Run,
     task_state: &'a TaskState,
@@ -226,7 +226,7 @@ fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
     taken.saturating_add(now.elapsed_ms.0) <= allowed.max(ALWAYS.0)
 }
 
-/// Whether the tests of before pass with the new code as far as the new ones do.
+/// Whether the existing tests pass with the new code as far as the new ones do.
 fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
     if old.passed() {
         return complaint(Some(now), old).is_none();
@@ -235,7 +235,7 @@ fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
     old.names_all_failing() && old.failing.iter().all(|name| now.failing.contains(name))
 }
 
-/// Whether something that did not pass before passes now.
+/// Whether something that failed before passes now.
 fn turned(before: Option<&CheckEnd>, now: &CheckEnd) -> bool {
     let mended = now.tests.as_ref().is_some_and(|tests| tests.mended > 0);
     before.is_some_and(|before| mended || !before.passed() && now.passed())
@@ -251,25 +251,25 @@ fn turned_says(name: &str, now: &CheckEnd) -> String {
     }
 }
 
-/// Whether a task was to leave behaviour as it is, by what it says itself.
+/// Whether a task describes itself as leaving behaviour unchanged.
 fn is_refactoring(run: &Run, task: &TaskId) -> bool {
     asked_for(run, task).iter().any(|text| shape::keeps_behaviour(text))
 }
 
-/// Whether a task was to take something away, and did nothing else.
+/// Whether a task was to remove something, and did nothing else.
 fn only_removes(run: &Run, task: &TaskId, changes: &types::Changes) -> bool {
     let removes = changes.removed() > 0 && changes.added() == 0;
     removes && asked_for(run, task).iter().any(|text| shape::takes_away(text))
 }
 
-/// What was asked for, of the task and of the run.
+/// The goals of the task and of the run.
 fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
     let task = run.place(task).and_then(|place| run.task(place));
     let goal = run.request().map(|request| request.text.as_str()).unwrap_or_default();
     [task.map(|task| task.title.as_str()).unwrap_or_default(), goal]
 }
 
-/// What the trial of a check is compared and mixed with.
+/// The comparison data of a trial.
 pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) -> types::Against {
     let Some(task_state) = run.task_state(&attempt.task) else { return types::Against::default() };
     let Some(what) = run.project_checks().get(index as usize) else {
@@ -302,7 +302,7 @@ fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a 
     run.check_results().end(task_state.base()?, &what.command)
 }
 
-/// What a plain check of an attempt is compared with.
+/// The comparison data of a plain check of an attempt.
 pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
     let report = before(run, task_state, what).and_then(report_of);
     let changes = task_state.last().map(|last| last.changes.clone()).unwrap_or_default();

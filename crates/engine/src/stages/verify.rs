@@ -1,5 +1,4 @@
-//! Is what was handed in any good? Computed from what Bosun itself ran and saw; what the agent says about its own
-//! work is not looked at.
+//! Verification of a submission, from what Bosun itself ran and saw; the agent's claims about its own work are ignored.
 
 use types::{
     Artifact, AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass,
@@ -13,7 +12,7 @@ use crate::state::{CheckState, Run, Stage, TaskState, current};
 use rules::permit::names_file;
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    // Neither the plan nor a review has a place in the plan.
+    // Planning and reviews have no index in the plan.
     for (id, task_state) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
         let attempt = current(&id, task_state);
         let events = match task_state.stage() {
@@ -64,7 +63,7 @@ fn submitted(
     })
 }
 
-/// A result that is none goes back.
+/// Returns a submission without a result.
 fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
     let task_state = run.task_state(&task.id).filter(|_| weighs(run))?;
     let before =
@@ -83,7 +82,7 @@ fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
     )
 }
 
-/// A change outside the task's scope is not a slip to be mended: nobody gave leave for it.
+/// A change outside the task's scope is a violation and not fixable by feedback.
 fn out_of_scope(scope: &Scope, changes: &Changes) -> Option<Fault> {
     let outside: Vec<&str> = changes
         .0
@@ -97,7 +96,7 @@ fn out_of_scope(scope: &Scope, changes: &Changes) -> Option<Fault> {
     })
 }
 
-/// What was done to tests without leave counts like a change outside the scope.
+/// Unauthorised changes to tests count like a change outside the scope.
 fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Fault> {
     let counts = |finding: &&Finding| {
         let of_file = is_of_file(finding.kind);
@@ -144,8 +143,8 @@ fn is_of_file(kind: FindingKind) -> bool {
     )
 }
 
-/// A task owns a test that its plan names, or that is in a folder of tests that its plan names. A folder in which
-/// tests stand beside other things is not enough.
+/// A task owns a test that its plan names, or that is in a test folder that its plan names. A folder that also has
+/// other files is not enough.
 fn owns(policy: &Policy, scope: &Scope, finding: &Finding) -> bool {
     if finding.kind == FindingKind::SettingsChanged {
         return Sensitive::of(&finding.path) != Some(Sensitive::OwnSettings)
@@ -175,7 +174,7 @@ fn checking(
         return next;
     }
     let failed = failed(run, &attempt.task, task_state);
-    // Trials come before a review: what is in doubt needs no second opinion.
+    // Trials come before a review: a doubtful result needs no second opinion.
     let weighed = match failed.is_empty().then(|| weigh(run, attempt, task_state, commit)).flatten()
     {
         Some(Err(events)) => return events,
@@ -208,13 +207,13 @@ fn checking(
     vec![Event::TaskRejected { attempt: attempt.clone(), fault }]
 }
 
-/// Whether this policy wants results weighed.
+/// Whether the policy wants trials.
 fn weighs(run: &Run) -> bool {
     run.policy().verify.trials
 }
 
-/// The checks that count against a result, by name, with the reason. A task with checks of its own is held to those;
-/// the project's count against it only where it breaks what worked.
+/// The checks that count against a result, by name, with the reason. A task with its own checks is held to those; the
+/// project's count only if the task breaks what worked.
 fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
     let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
     let mut failed = Vec::new();
@@ -231,7 +230,7 @@ fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, Stri
     failed
 }
 
-/// How far a result is proven, or what has to happen before that is known.
+/// The evidence level of a result, or the step that has to come first.
 fn weigh(
     run: &Run,
     attempt: &AttemptId,
@@ -258,8 +257,8 @@ fn names(checks: &[&CheckState]) -> String {
     checks.iter().map(|check| check.what.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// What follows for a result that is on the branch with others: its checks run again, on all of them together. Nothing
-/// while they run; nothing said is that they passed.
+/// The next check of a merged result, run on the branch with the others, or its rejection. Empty while one runs; `None`
+/// once all passed.
 pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Option<Vec<Event>> {
     let done = run.task_state(&attempt.task)?.proofs();
     if done.iter().any(|check| check.end.is_none()) {
@@ -301,7 +300,7 @@ fn next_check(
     commit: &CommitId,
 ) -> Option<Vec<Event>> {
     let of_task = checks_of(run, &attempt.task)?;
-    // Where results are weighed, the project's checks run on every one of them.
+    // With evidence levels the project's checks run on every result.
     let own = |check: &&Check| !of_task.iter().any(|other| other.command == check.command);
     let project = run.project_checks().iter().filter(|_| weighs(run)).filter(own);
     let what = of_task.iter().chain(project).nth(index)?.clone();
@@ -310,7 +309,7 @@ fn next_check(
     Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
 }
 
-/// Once everything is merged, all checks run again, on the merged tree.
+/// Runs all checks again on the merged tree, once everything is merged.
 fn merged(run: &Run) -> Vec<Event> {
     let judged = run.verdict(Phase::Monitoring).is_some();
     if !run.passed(Phase::Execution) || judged || !run.all_settled() {
@@ -328,7 +327,7 @@ fn merged(run: &Run) -> Vec<Event> {
     vec![Event::CheckStarted { check, what, commit: run.head().clone() }]
 }
 
-/// A task that nothing has proven is taken out of the result, to see whether somebody notices.
+/// Removes an unproven task from the result, to see whether a check notices.
 pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     let base = run.survey().map(|survey| &survey.base);
     let all_passed =

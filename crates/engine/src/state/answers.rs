@@ -1,4 +1,4 @@
-//! Questions and their answers taken into the state: part of `apply`, and called by nobody else.
+//! Applies questions and answers to the state: part of `apply`, with no other caller.
 
 use types::{About, AttemptId, Budget, TaskId};
 
@@ -31,7 +31,7 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: O
     }
 }
 
-/// Keeps in mind what was asked for, as it was offered.
+/// Stores the amount asked for, as it was offered.
 pub(super) fn asked_for_more(
     run: &mut Run,
     question: u32,

@@ -1,5 +1,5 @@
-//! The breaker of each role: so many failures of mechanics in a row, and no attempt in that role starts for a while;
-//! then one may try, and what comes of it decides. Time is that of the events.
+//! The breaker of each role: after a number of consecutive infrastructure failures no attempt in that role starts for a
+//! while; then one may try, and its result decides. Time is that of the events.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ pub(crate) struct Breakers(BTreeMap<RoleId, Breaker>);
 struct Breaker {
     /// Failures since the last success.
     failures: u32,
-    /// Open, and until when nobody starts.
+    /// While open: when the next start is allowed.
     until: Option<Timestamp>,
-    /// The one attempt that may try is under way.
+    /// The trial attempt is in progress.
     trial: bool,
 }
 
@@ -22,9 +22,9 @@ struct Breaker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
     Free,
-    /// Not before this.
+    /// Not before this time.
     Until(Timestamp),
-    /// Another attempt is trying whether it works again.
+    /// Another attempt is the trial.
     Trial,
 }
 
@@ -37,12 +37,12 @@ impl Breakers {
         }
     }
 
-    /// How many times in a row the role has failed.
+    /// The consecutive failures of the role.
     pub(crate) fn failures(&self, role: &RoleId) -> u32 {
         self.0.get(role).map_or(0, |breaker| breaker.failures)
     }
 
-    /// The moment, or the later one at which the role may be tried again.
+    /// The given time, or the later one at which the role may be tried again.
     pub(crate) fn not_before(&self, role: &RoleId, at: Timestamp) -> Timestamp {
         self.0.get(role).and_then(|breaker| breaker.until).map_or(at, |until| until.max(at))
     }
@@ -75,7 +75,7 @@ impl Breakers {
     }
 }
 
-/// Whether the mechanics worked; nothing if that cannot be told.
+/// Whether the infrastructure worked; `None` if unknown.
 fn worked(result: &AttemptResult) -> Option<bool> {
     let AttemptResult::Failed { fault, .. } = result else {
         return matches!(result, AttemptResult::Submitted { .. }).then_some(true);
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// P38: after five failures nobody starts for 30 s, then one tries; success closes, failure opens again.
+    /// P38: after five failures no attempt starts for 30 s, then one tries; success closes, failure opens again.
     #[test]
     fn five_failures_open_it_and_one_trial_decides() {
         let mut bench = Bench::new();
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(bench.hold(75), Hold::Free, "it counts from zero again");
     }
 
-    /// P39: only failures in a row count.
+    /// P39: only consecutive failures count.
     #[test]
     fn a_success_sets_the_count_back() {
         let mut bench = Bench::new();

@@ -1,5 +1,5 @@
-//! What a run knows of money beyond its ledger: the price of its model, what a person was asked to add, and which tasks
-//! a person has freed of every limit but the run's own.
+//! Budget facts of a run beyond its ledger: the price of its model, the amount that a person was asked to add, and the
+//! tasks that a person has freed of all limits but the run's.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,23 @@ use types::{Budget, PriceCap, TaskId};
 pub(crate) struct BudgetState {
     pub(super) price: Option<PriceCap>,
     pub(super) lifted: BTreeSet<TaskId>,
-    /// Tasks that a person has given more and that have not gone on yet.
+    /// Tasks that were given more and have not continued yet.
     pub(super) granted: BTreeSet<TaskId>,
     pub(super) asked: Option<Appeal>,
 }
 
-/// A person is asked for more.
+/// A request for more budget.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Appeal {
     pub(crate) question: u32,
-    /// The task that cannot go on; none when it is the run's time.
+    /// The task that cannot continue; `None` when the run's time is up.
     pub(crate) task: Option<TaskId>,
-    /// What would be added.
+    /// The amount to add.
     pub(crate) add: Budget,
 }
 
 impl BudgetState {
-    /// What the run's model costs at the most, where that is known.
+    /// The highest price of the run's model, if known.
     pub(crate) fn price(&self) -> Option<PriceCap> {
         self.price
     }
@@ -35,7 +35,7 @@ impl BudgetState {
         self.lifted.contains(task)
     }
 
-    /// Whether a task may go on because there is more now.
+    /// Whether a task may continue with added budget.
     pub(crate) fn is_granted(&self, task: &TaskId) -> bool {
         self.granted.contains(task)
     }

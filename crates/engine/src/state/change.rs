@@ -1,11 +1,11 @@
-//! How the state of one task changes, with the sets of ready and busy tasks kept in step.
+//! Changes to the state of one task, with the sets of ready and busy tasks kept in step.
 
 use types::{AttemptId, CommitId, Fault, TaskId};
 
 use super::Run;
 use super::task_state::{Running, Stage, TaskState};
 
-/// Changes one lane, and keeps the sets of ready and busy lanes in step with it.
+/// Changes one task state and updates the sets of ready and busy tasks.
 pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskState)) {
     if *task == TaskId::plan() {
         how(&mut run.planning);
@@ -31,7 +31,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
     }
 }
 
-/// Changes what is known of an attempt that is under way.
+/// Changes the state of an attempt in progress.
 pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
     change(run, &attempt.task, |task_state| {
         if let (Stage::Running(running), true) =

@@ -1,6 +1,5 @@
-//! What is known of checks apart from tasks: which they are, how they ended on the untouched tree and on every commit
-//! on which they ran, and what came of taking one task's code out of the result. State only; `baseline` and `trials`
-//! decide.
+//! Results of checks outside tasks: the list of checks, their results on the untouched tree and on every commit they
+//! ran on, and the trials without one task's code. State only; `baseline` and `trials` decide.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +7,26 @@ use types::{Check, CheckEnd, CommitId, TaskId};
 
 use super::task_state::CheckState;
 
-/// What the run knows of its checks.
+/// The results of the run's checks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CheckResults {
-    /// The checks that decide and that agents are told of: the request's, the policy's or those found in the repository,
-    /// or what a person named instead in answer to a question.
+    /// The checks that decide and that agents know: those of the request, the policy or the repository, or those that a
+    /// person named instead.
     pub(super) checks: Option<Vec<Check>>,
-    /// Those that run on the merged tree alone: the ones that no agent is told of, and criteria of the spec.
+    /// Checks that run on the merged tree alone: hidden ones, and criteria of the spec.
     pub(super) late: Vec<Check>,
-    /// Commands that a person wants to be run first in every fresh checkout.
+    /// A person's set-up commands for every fresh checkout.
     pub(super) setup: Vec<String>,
     /// Each check on the untouched tree.
     pub(super) baseline: Vec<CheckState>,
-    /// What each check came to on each commit it ran on, as that commit is.
+    /// The result of each check on each commit it ran on.
     ends: BTreeMap<(CommitId, String), CheckEnd>,
     /// A check on the result without one task's code.
     pub(super) without: BTreeMap<TaskId, CheckState>,
 }
 
 impl CheckResults {
-    /// Finds the checks among those of the request, the policy and the repository.
+    /// Takes the checks of the request, the policy or the repository.
     pub(super) fn find_checks(&mut self, request: &[Check], policy: &[Check], found: &[Check]) {
         let seen = |checks: &[Check]| -> Vec<Check> {
             checks.iter().filter(|check| !is_late(check)).cloned().collect()
@@ -50,7 +49,7 @@ impl CheckResults {
         &self.setup
     }
 
-    /// How a check ended on a commit.
+    /// The result of a check on a commit.
     pub(crate) fn end(&self, commit: &CommitId, command: &str) -> Option<&CheckEnd> {
         self.ends.get(&(commit.clone(), command.to_owned()))
     }
@@ -61,7 +60,7 @@ impl CheckResults {
         }
     }
 
-    /// A commit whose files are those of another: what is known of one is known of both.
+    /// Records that two commits have the same files, so that results of one hold for both.
     pub(super) fn same_files(&mut self, known: &CommitId, other: &CommitId) {
         let of_known = self.ends.iter().filter(|((commit, _), _)| commit == known);
         let copies: Vec<((CommitId, String), CheckEnd)> = of_known
@@ -70,7 +69,7 @@ impl CheckResults {
         self.ends.extend(copies);
     }
 
-    /// A person named another command for a check, or for the first.
+    /// Replaces the command of a check, or names the first check.
     pub(super) fn name(&mut self, index: Option<usize>, command: &str) {
         let named = Check::new(name_of(command), command);
         let checks = self.checks.get_or_insert_default();
@@ -81,7 +80,7 @@ impl CheckResults {
         self.baseline.clear();
     }
 
-    /// A person wants to go on without a check.
+    /// Removes a check that a person wants to do without.
     pub(super) fn leave(&mut self, index: Option<usize>) {
         let checks = self.checks.get_or_insert_default();
         if let Some(index) = index.filter(|index| *index < checks.len()) {

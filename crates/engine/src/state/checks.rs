@@ -1,4 +1,4 @@
-//! How what checks and merges came to changes the state of a run: part of `apply`, and called by nobody else.
+//! Applies the results of checks and merges to the state of a run: part of `apply`, with no other caller.
 
 use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
@@ -8,7 +8,7 @@ use super::task_state::{Before, CheckState, Stage, TaskState, TrialState};
 use types::choices::STOP;
 use types::choices::{CHECK, LEAVE, SETUP};
 
-/// A result that turned out not to work with the others is taken off the branch again.
+/// Takes a result that breaks others off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {
     let Some(Stage::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
         return;
@@ -62,14 +62,14 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
         }),
         Subject::Without(task) => finish(run.check_results.without.get_mut(task)),
     }
-    // Trials are about trees that no commit has.
+    // Trials run on trees that no commit has.
     let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
     if let Some(state) = ended.filter(|_| plain) {
         run.check_results.ended(&state);
     }
 }
 
-/// A person's answer about a check on the untouched tree.
+/// Applies a person's answer about a check on the untouched tree.
 pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
     let index = index.map(|index| index as usize);
     match choice {
@@ -79,7 +79,7 @@ pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str,
             run.check_results.baseline.clear();
         }
         LEAVE => run.check_results.leave(index),
-        // The answer itself says why it ends the run.
+        // The answer itself has the reason for the end.
         STOP => {}
         _ => run.check_results.baseline.clear(),
     }
@@ -88,7 +88,7 @@ pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str,
 pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: Option<Box<Fault>>) {
     match end {
         MergeEnd::Merged { commit, changes, missing } => {
-            // What the task promised was looked for anew; what others promised was not.
+            // Only the artifacts of this task were looked for again.
             let promised = run.artifacts(task);
             let others = run.missing.iter().filter(|one| !promised.contains(one)).cloned();
             let missing = others.chain(missing).collect();
@@ -97,7 +97,7 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
                 changes: std::mem::replace(&mut run.changes, changes),
                 missing: std::mem::replace(&mut run.missing, missing),
             });
-            // On the very commit it started from, a result's files are those that were checked.
+            // Merged onto its own base, a result has the files that were checked.
             let task_state = run.task_state(task);
             let checked = task_state.and_then(|task_state| match &task_state.stage {
                 Stage::Merging { commit, .. } if task_state.base.as_ref() == Some(&before.head) => {
@@ -120,7 +120,7 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
     }
 }
 
-/// The project's checks and those of its tasks, each command once.
+/// The checks of the project and its tasks, each command once.
 pub(super) fn all_checks(project: &[Check], tasks: &[Task]) -> Vec<Check> {
     let of_tasks = tasks.iter().flat_map(|task| &task.checks);
     let mut seen = std::collections::BTreeSet::new();

@@ -1,16 +1,16 @@
-//! What a run is expected to take, from the plan's estimates or the sort of project, and afterwards what each part of it
-//! took. Figures for people; nothing is decided by them.
+//! The expected cost of a run, from the plan's estimates or the kind of project, and afterwards the actual cost of each
+//! part. Figures for people; no decision uses them.
 
 use types::{Forecast, ForecastBasis, Millis, Money, Task, TaskId, Variance};
 
 use super::Run;
 
-/// What a task is expected to take, in tokens.
+/// The expected tokens of a task.
 pub(crate) fn estimate(task: &Task) -> Option<u64> {
     task.estimate_tokens
 }
 
-/// What the run is expected to take, as far as that is known: first from the sort of project, then from the plan.
+/// The expected cost of the run, if known: first from the kind of project, then from the plan.
 pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
     let (from, tokens) = match of_plan(run) {
         Some(tokens) => (ForecastBasis::Plan, tokens),
@@ -23,13 +23,13 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
     Some(Forecast { from, tokens, money, time_ms, reserve_percent: budget.reserve_percent })
 }
 
-/// What so many tokens cost at the most, where the price of the run's model is known.
+/// The highest cost of these tokens, if the price of the run's model is known.
 pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
-    // Conversations are mostly read: three tokens in to one out.
+    // Conversations are mostly input: three tokens in to one out.
     run.budget_state().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
 }
 
-/// The sum of the seconds that the plan names, with the reserve. Tasks that run side by side count one after the other.
+/// The sum of the plan's estimated times, with the reserve. Concurrent tasks count as sequential.
 fn time(run: &Run) -> Option<Millis> {
     let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
     let sum =
@@ -37,7 +37,7 @@ fn time(run: &Run) -> Option<Millis> {
     sum.map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
 }
 
-/// The sum of the estimates; a task without one counts as much as the others on average.
+/// The sum of the estimates; a task without one counts as the average.
 fn of_plan(run: &Run) -> Option<u64> {
     let tasks = &run.plan()?.tasks;
     let known: Vec<u64> = tasks.iter().filter_map(estimate).collect();
@@ -53,7 +53,7 @@ fn of_project(run: &Run) -> Option<u64> {
     rules::admission::read(run.policy(), request, &text, run.ledger().budget()).facts.estimate
 }
 
-/// What the plan and each task took, against what was expected of it.
+/// The actual cost of planning and of each task, against the expected one.
 pub(crate) fn variance(run: &Run) -> Vec<Variance> {
     let plan =
         Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent() };

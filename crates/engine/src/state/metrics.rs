@@ -1,5 +1,4 @@
-//! What is noted of tasks beside their lanes: when they began, how long they took, what came of them. From this come
-//! the progress that screens show and the spec that a run hands out.
+//! Metrics of tasks: start, duration, result. The source of the progress on screens and of the resulting spec.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ pub(crate) struct RunMetrics {
     pub(super) began: BTreeMap<TaskId, Timestamp>,
     pub(super) results: BTreeMap<TaskId, Submitted>,
     pub(super) failures: Vec<Failure>,
-    /// How long settled tasks took, all together, and what those of them with an estimate were thought to take.
+    /// The total time of settled tasks, and the estimate for those of them that had one.
     pub(super) took: Millis,
     pub(super) took_of_estimated: Millis,
     pub(super) estimated: Millis,
@@ -19,7 +18,7 @@ pub(crate) struct RunMetrics {
     pub(crate) last: Option<Timestamp>,
 }
 
-/// What the last attempt at a task handed in.
+/// The submission of the last attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Submitted {
     pub(super) artifacts: Vec<String>,
@@ -27,7 +26,7 @@ pub(super) struct Submitted {
     pub(super) at: Timestamp,
 }
 
-/// A task that was given up.
+/// An abandoned task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) task: TaskId,
@@ -42,7 +41,7 @@ impl RunMetrics {
         &self.failures
     }
 
-    /// What was decided in a task, and when it was handed in.
+    /// The decisions made in a task, and when it was submitted.
     pub(crate) fn decisions(&self, task: &TaskId) -> (&[String], Timestamp) {
         let result = self.results.get(task);
         result.map(|result| (result.decisions.as_slice(), result.at)).unwrap_or_default()

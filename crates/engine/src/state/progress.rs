@@ -1,4 +1,4 @@
-//! Figures of a run, taken down event by event, and what the stages and screens ask of them.
+//! Figures of a run, updated with each event, for stages and screens.
 
 use evidence::files::{FileKind, kind};
 use types::{
@@ -10,11 +10,11 @@ use super::metrics::{Failure, RunMetrics, Submitted};
 use super::task_state::TaskState;
 use super::{Run, Stage};
 
-/// The most decisions of one task that are kept, and the longest of them in characters.
+/// The most decisions kept per task, and the longest in characters.
 const MOST_DECISIONS: usize = 50;
 const LONGEST_DECISION: usize = 2_000;
 
-/// Takes down what an event says of a task.
+/// Records what an event says of a task.
 pub(super) fn note(run: &mut Run, event: &Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, .. } => {
@@ -61,7 +61,7 @@ fn settle(run: &mut Run, task: &TaskId, at: Timestamp) {
     }
 }
 
-/// What whoever handed something in says that it decided. Only texts are taken, and only so many.
+/// The decisions named in a submission. Only texts, up to the limit.
 fn decisions(submission: &serde_json::Value) -> Vec<String> {
     let listed = submission.get("decisions").and_then(serde_json::Value::as_array);
     let texts = listed.into_iter().flatten().filter_map(serde_json::Value::as_str);
@@ -74,24 +74,24 @@ impl Run {
         &self.notes
     }
 
-    /// Whether only what a person says brings a lane on.
+    /// Whether only a person can continue a task.
     pub(super) fn waits(&self, task: &TaskId, task_state: &TaskState) -> bool {
         let plan_is_shown =
             *task == TaskId::plan() && matches!(task_state.stage(), Stage::Submitted { .. });
         task_state.waits_for_a_person() || plan_is_shown
     }
 
-    /// The checks that decide about the request as a whole: its own, the policy's, or those that were found.
+    /// The checks of the whole request: its own, the policy's, or those found in the repository.
     pub(crate) fn project_checks(&self) -> &[Check] {
         self.check_results.checks.as_deref().unwrap_or_default()
     }
 
-    /// The same, and those that run on the merged tree alone.
+    /// The same, plus those that run on the merged tree alone.
     pub(crate) fn all_project_checks(&self) -> Vec<Check> {
         self.project_checks().iter().chain(&self.check_results.late).cloned().collect()
     }
 
-    /// Which files are tests: those that the policy names, and the programs that the commands of the checks name.
+    /// The test files: those that the policy names, and the programs in the commands of the checks.
     pub(crate) fn test_files(&self) -> Vec<String> {
         let mut names = self.policy.verify.tests.clone();
         let files = self.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
@@ -107,13 +107,13 @@ impl Run {
         names
     }
 
-    /// Whether the run ends when its plan is there.
+    /// Whether the run ends with its plan.
     pub(crate) fn only_plans(&self) -> bool {
         self.request().is_some_and(|request| request.planning.only)
     }
 
-    /// What came of a task, once it is settled or the run is over. One that was never begun is skipped, one that was cut
-    /// off has failed.
+    /// The result of a task, once it is settled or the run is over. A task never started is skipped, one cut off has
+    /// failed.
     pub(crate) fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
         let task_state = self.task_state(task)?;
         let status = match task_state.stage() {
@@ -129,7 +129,7 @@ impl Run {
         Some(TaskResult { status, artifacts, decisions: result.decisions })
     }
 
-    /// How far the run is at `now`.
+    /// The progress of the run at `now`.
     #[must_use]
     pub fn progress(&self, now: Timestamp) -> Progress {
         let stages: Vec<TaskStage> = self.task_states.iter().map(TaskState::shown).collect();
@@ -139,7 +139,7 @@ impl Run {
         let (skipped, waiting) = (count(TaskStage::Skipped), count(TaskStage::Waiting));
         let total = stages.len() as u64;
         let settled = completed + failed + skipped;
-        // Only a run that is done is at 100; a task that failed or was left out is no progress.
+        // Only a successful run is at 100; failed and waived tasks are no progress.
         let percent = match self.finished {
             Some(types::Status::Done) => 100,
             _ => (completed * 100).checked_div(total).unwrap_or(0).min(99),
@@ -161,7 +161,7 @@ impl Run {
         }
     }
 
-    /// The planner's own phase of the tasks that are under way; the first of them, if there are several.
+    /// The planner's own phase of the first task in progress.
     fn plan_phase(&self) -> Option<types::PlanPhase> {
         if self.phase() != Phase::Execution {
             return None;
@@ -169,8 +169,7 @@ impl Run {
         self.busy().filter_map(|(task, _)| self.task(self.place(&task)?)?.phase).min()
     }
 
-    /// What the tasks that are left will take: their estimates, at the pace of those that are settled. Nothing, if
-    /// there is nothing to go by.
+    /// The estimated time of the remaining tasks, at the pace of the settled ones. `None` without a basis.
     fn remaining(&self, now: Timestamp) -> Option<Millis> {
         let plan = self.plan.as_ref()?;
         let notes = &self.notes;

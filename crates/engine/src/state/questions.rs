@@ -1,5 +1,5 @@
-//! The questions of a run, how its state changes with them, and the time that it spent waiting for a person, which is
-//! nobody's fault and is not taken off its time.
+//! The questions of a run, their effect on its state, and the time spent waiting for a person, which does not count
+//! towards its time limit.
 
 use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp};
 
@@ -9,11 +9,11 @@ use rules::plan::Headroom;
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) rule: RuleId,
-    /// The attempt that asks, if it is not the run itself.
+    /// The attempt that asks, if not the run itself.
     pub(crate) from: Option<AttemptId>,
     pub(crate) terms: Option<Box<Terms>>,
     pub(crate) asked: Timestamp,
-    /// What there was to spend when it was asked.
+    /// The remaining budget when it was asked.
     pub(crate) room: Headroom,
     pub(crate) answer: Option<Answered>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Question {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answered {
     pub(crate) said: Answer,
-    /// Which of the answers that were offered it is.
+    /// The offered answer that was chosen.
     pub(crate) choice: Option<String>,
     pub(crate) at: Timestamp,
 }
@@ -31,12 +31,12 @@ impl Question {
         self.answer.is_none()
     }
 
-    /// What waits for the answer, if it is not an attempt or the request itself.
+    /// What waits for the answer, if not an attempt or the request itself.
     pub(crate) fn about(&self) -> Option<&About> {
         self.terms.as_ref()?.about.as_ref()
     }
 
-    /// Whether its answer belongs to what was asked of the run.
+    /// Whether its answer belongs to the request.
     pub(crate) fn is_about_the_request(&self) -> bool {
         self.from.is_none() && self.about().is_none()
     }
@@ -46,7 +46,7 @@ impl Question {
         self.terms.as_ref()?.expires.filter(|_| self.is_open())
     }
 
-    /// The words that were said with a choice.
+    /// The text given with a choice.
     pub(crate) fn words(&self) -> Option<String> {
         let answer = self.answer.as_ref()?;
         let chosen = self.terms.as_ref()?.choose(&answer.said.text).ok()?;
@@ -64,7 +64,7 @@ impl Question {
     }
 }
 
-/// How long the run has stood still because only a person could bring it on.
+/// The time that the run has waited for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Standstill {
     over: Millis,
@@ -72,7 +72,7 @@ pub(crate) struct Standstill {
 }
 
 impl Standstill {
-    /// Notes whether the run stands still from this moment on.
+    /// Records whether the run waits for a person from now on.
     pub(super) fn note(&mut self, still: bool, at: Timestamp) {
         if let Some(since) = self.since {
             self.over = Millis(self.over.0.saturating_add(at.since(since).0));
@@ -80,7 +80,7 @@ impl Standstill {
         self.since = still.then_some(at);
     }
 
-    /// How long it stood still, if it does not do so now.
+    /// The total waiting time, if it is not waiting now.
     pub(super) fn over(&self) -> Option<Millis> {
         self.since.is_none().then_some(self.over)
     }

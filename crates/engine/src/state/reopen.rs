@@ -1,5 +1,5 @@
-//! A person wants a gate judged again, or the work before it done again: what is undone in the state for that. Nothing
-//! that is on the branch is taken off it.
+//! Reopens a gate, or the work before it, at a person's request: the state that is reset for that. Nothing is taken off
+//! the branch.
 
 use types::Phase;
 
@@ -7,7 +7,7 @@ use super::Run;
 use super::task_state::{Stage, TaskState};
 use types::choices::{AGAIN, GO, RETRY};
 
-/// Takes an answer to a gate's question into the state.
+/// Applies an answer to a gate's question.
 pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, told: Option<String>) {
     if ![AGAIN, GO, RETRY].contains(&choice) {
         return;
@@ -33,14 +33,13 @@ fn plan_again(run: &mut Run, told: Option<String>) {
     plan_once_more(run, told);
 }
 
-/// Another plan is wanted, as often as a person says so; none of the planner's failures are counted for it.
+/// Restarts planning, as often as a person asks; the planner's failures are not counted for it.
 pub(super) fn plan_once_more(run: &mut Run, told: Option<String>) {
     run.retries += 1;
     run.planning.stage = once_more(run, told, None);
 }
 
-/// Every task that did not finish, and that no person left out, is as if it had not begun; its failures still count,
-/// those of its review do not.
+/// Resets every unfinished task that no person waived; its failures still count, those of its review do not.
 fn work_again(run: &mut Run, told: Option<&String>) {
     for review in run.reviews.reviews.values_mut().filter(|review| review.is_settled()) {
         review.stage = Stage::Waiting;
@@ -58,7 +57,7 @@ fn work_again(run: &mut Run, told: Option<&String>) {
         run.retries += u32::from(task_state.attempts > 0);
         unsettle(run, *place);
     }
-    // Nobody starts before those it waits for, as at the beginning.
+    // Tasks wait for their dependencies again, as at the start.
     let mut waits_for = vec![0_usize; run.task_states.len()];
     for (place, task_state) in run.task_states.iter().enumerate() {
         let followers = run.dag.followers[place].iter().filter(|_| !task_state.is_settled());
@@ -74,11 +73,11 @@ fn work_again(run: &mut Run, told: Option<&String>) {
     }
 }
 
-/// The parts are good and the whole is not: whoever promised what is missing mends it, or whoever came last, on top of
+/// The parts pass and the whole does not: the task that owns a missing artifact fixes it, or the last task, on top of
 /// everything.
 fn mend(run: &mut Run, told: Option<String>) {
     let Some(place) = culprit(run) else { return };
-    // A task that is mended is not finished, so what was said of all of them no longer holds.
+    // A reopened task is not finished, so verdicts on all of them no longer hold.
     for gate in run.gates.iter_mut().filter(|gate| gate.phase == Phase::Execution) {
         gate.reopened = true;
     }
@@ -119,7 +118,7 @@ mod tests {
 
     const GATES: [&str; 2] = ["gate", "run.finished"];
 
-    /// A run in which T1 is to write what it promised and did not.
+    /// A run in which T1 is to write an artifact that it left out.
     fn to_be_mended() -> Bench<Run> {
         let mut bench = planned("T1 a,b; T2 c");
         bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands without b");

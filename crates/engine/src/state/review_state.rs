@@ -1,5 +1,5 @@
-//! What stands beside the plan where a policy wants it: the Intent Spec, what was handed in, and the reviews, each of
-//! which is a lane of its own: it is tried, fails and is retried like any task.
+//! Optional state beside the plan: the Intent Spec, submissions, and reviews. Each review has its own task state: it is
+//! tried, fails and is retried like any task.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::task_state::TaskState;
 pub(crate) struct ReviewState {
     /// The Intent Spec and its hash. It is written once.
     pub(super) spec: Option<(Value, Digest)>,
-    /// The lanes of reviews, by their own ids.
+    /// The states of reviews, by their own ids.
     pub(super) reviews: BTreeMap<TaskId, TaskState>,
-    /// What the last attempt at each task handed in, where it will be looked at.
+    /// The last submission for each task, if it will be reviewed.
     pub(super) handed_in: BTreeMap<TaskId, Value>,
-    /// What came of looking at an attempt's result.
+    /// The outcome of reviewing an attempt's result.
     pub(super) reviewed: BTreeMap<AttemptId, Reviewed>,
-    /// The calls of attempts that no rule allowed, where somebody judges them.
+    /// Calls of attempts that no rule allowed, if they are evaluated.
     pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
-    /// Those of them that the policy counts as dangerous, the first of the whole run.
+    /// Those that the policy counts as dangerous, the first of the whole run.
     pub(super) dangers: Vec<String>,
-    /// How often documents were chosen.
+    /// How often documents were selected.
     pub(super) selections: u32,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct ReviewState {
 const MOST_DANGERS: usize = 50;
 
 impl ReviewState {
-    /// Takes note of refused calls by rules that the policy counts as dangerous.
+    /// Records calls refused by rules that the policy counts as dangerous.
     pub(super) fn warn(&mut self, policy: &Policy, attempt: &AttemptId, denied: &[String]) {
         let counted = &policy.session.ends_after;
         let by_rule = |call: &&String| {
@@ -45,7 +45,7 @@ impl ReviewState {
     }
 }
 
-/// What came of a review.
+/// The outcome of a review.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reviewed {
     pub(crate) passed: bool,

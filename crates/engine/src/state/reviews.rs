@@ -1,4 +1,4 @@
-//! What the stages ask about reviews, the Intent Spec and what was submitted.
+//! Queries about reviews, the Intent Spec and submissions.
 
 use serde_json::Value;
 use types::{Artifact, AttemptId, TaskId};
@@ -7,7 +7,7 @@ use super::Run;
 use super::review_state::Reviewed;
 use super::task_state::{Stage, TaskState};
 
-/// The fault of an agent that was not given enough.
+/// The fault of an agent without enough context.
 const INSUFFICIENT: &str = "agent.insufficient_input";
 
 impl Run {
@@ -16,7 +16,7 @@ impl Run {
         self.reviews.spec.as_ref().map(|(spec, _)| spec)
     }
 
-    /// The task that a review is about; nothing if it is not the id of a review.
+    /// The task under review; `None` if this is not the id of a review.
     pub(crate) fn reviewed_task(&self, review: &TaskId) -> Option<TaskId> {
         let task = rules::review_id::task_of(review)?;
         (self.place(review).is_none() && self.place(&task).is_some()).then_some(task)
@@ -27,18 +27,18 @@ impl Run {
         *task == TaskId::advice() && self.policy.adviser.is_some()
     }
 
-    /// The files that a task promises.
+    /// The artifacts of a task.
     pub(crate) fn artifacts(&self, task: &TaskId) -> Vec<Artifact> {
         let task = self.place(task).and_then(|place| self.task(place));
         task.map(|task| task.artifacts.clone()).unwrap_or_default()
     }
 
-    /// What the last attempt at a task handed in.
+    /// The submission of the last attempt at a task.
     pub(crate) fn handed_in(&self, task: &TaskId) -> Option<&Value> {
         self.reviews.handed_in.get(task)
     }
 
-    /// What came of looking at an attempt's result, if that is over.
+    /// The outcome of reviewing an attempt's result, if finished.
     pub(crate) fn reviewed(&self, attempt: &AttemptId) -> Option<&Reviewed> {
         self.reviews.reviewed.get(attempt)
     }
@@ -48,7 +48,7 @@ impl Run {
         self.reviews.denied.get(attempt).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether an agent that will be tried again said that it was not given enough, and documents were chosen only once.
+    /// Whether an agent that will be retried lacked context, and documents were selected only once.
     pub(crate) fn wants_more_context(&self) -> bool {
         let lacking = |task_state: &TaskState| {
             matches!(task_state.stage, Stage::Retrying { .. })
@@ -57,12 +57,12 @@ impl Run {
         self.reviews.selections == 1 && self.busy().any(|(_, task_state)| lacking(task_state))
     }
 
-    /// Whether documents were chosen before.
+    /// Whether documents were selected before.
     pub(crate) fn chose_before(&self) -> bool {
         self.reviews.selections > 0
     }
 
-    /// The lanes of reviews in which something is going on.
+    /// The states of reviews in progress.
     pub(crate) fn busy_reviews(&self) -> impl Iterator<Item = (TaskId, &TaskState)> {
         let busy = self.reviews.reviews.iter().filter(|(_, task_state)| task_state.is_busy());
         busy.map(|(id, task_state)| (id.clone(), task_state))

@@ -1,4 +1,4 @@
-//! Where a run stands between its gates, with its questions and in time: what the stations ask most.
+//! The position of a run between its gates, its questions and its times: the most common queries of the stages.
 
 use rules::plan::Headroom;
 use types::{Budget, Decision, GateView, Phase, Settled, Timestamp};
@@ -10,18 +10,18 @@ impl Run {
         &self.questions
     }
 
-    /// The first question that nobody has answered.
+    /// The first open question.
     pub(crate) fn open_question(&self) -> Option<usize> {
         self.open.first().copied()
     }
 
-    /// All questions that nobody has answered; those that were cost nothing.
+    /// All open questions; answered ones cost nothing.
     pub(crate) fn open_questions(&self) -> impl Iterator<Item = (u32, &Question)> {
         let open = self.open.iter();
         open.filter_map(|place| Some((u32::try_from(*place).ok()?, self.questions.get(*place)?)))
     }
 
-    /// Whether everything under way is brought to an end.
+    /// Whether everything in progress is brought to an end.
     pub(crate) fn winds_down(&self) -> bool {
         let ends = [&self.cancelled, &self.halted, &self.exhausted, &self.refused];
         ends.iter().any(|end| end.is_some())
@@ -37,27 +37,27 @@ impl Run {
         self.finished.and(self.ended)
     }
 
-    /// What became of the result after the end.
+    /// What happened to the result after the end.
     pub(crate) fn settlement(&self) -> Option<&Settled> {
         self.settlement.as_ref()
     }
 
-    /// The first phase whose gate has not been passed. After a no-go it is the phase that was not passed.
+    /// The first phase whose gate has not been passed, also after a no-go.
     pub(crate) fn phase(&self) -> Phase {
         Phase::ALL.into_iter().find(|phase| !self.passed(*phase)).unwrap_or(Phase::Closure)
     }
 
-    /// What the gate of a phase came to, as far as that still holds.
+    /// The verdict of a phase's gate, if it still holds.
     pub(crate) fn verdict(&self, phase: Phase) -> Option<&GateView> {
         self.gates.iter().rev().find(|gate| gate.phase == phase && !gate.reopened)
     }
 
-    /// The no-go that holds, if there is one.
+    /// The current no-go, if any.
     pub(crate) fn blocked(&self) -> Option<&GateView> {
         self.gates.iter().find(|gate| !gate.go && !gate.reopened)
     }
 
-    /// How many tasks have their turn in the order of merging.
+    /// The number of tasks in the merge order.
     pub(crate) fn order_of_merging(&self) -> usize {
         self.order.len()
     }
@@ -67,7 +67,7 @@ impl Run {
         self.verdict(phase).is_some_and(|gate| gate.go)
     }
 
-    /// What there is to be spent, and what was spent before.
+    /// The remaining budget, and what was spent before.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let time_ms = self.deadline().map(|deadline| deadline.since(now));
         let left = Budget { time_ms, ..self.ledger.free() };
@@ -78,14 +78,14 @@ impl Run {
         &self.gates
     }
 
-    /// When the run's time is up; never, while it stands still because only a person can bring it on.
+    /// The run's deadline; `None` while it only waits for a person.
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
         let waited = self.standstill.over()?;
         self.ledger.budget().time_ms.map(|time| self.started.after(time).after(waited))
     }
 
-    /// Whether there is a question and nothing but its answer can bring the run on. Cheap, since it is asked after
-    /// every event: where no question is open, nothing is looked at.
+    /// Whether a question is open and only its answer can continue the run. Called after every event, so it returns at
+    /// once if no question is open.
     pub(crate) fn stands_still(&self) -> bool {
         self.open_question().is_some()
             && !self.winds_down()

@@ -1,76 +1,76 @@
-//! Where a task stands, from waiting to finished. The making of the plan has a lane too: it is tried, fails and is
-//! retried like any task.
+//! The state of a task, from waiting to finished. Planning has one too: it is tried, fails and is retried like any
+//! task.
 
 use types::{
     Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef,
     RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
-/// One task's way.
+/// The state of one task.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TaskState {
     pub(super) stage: Stage,
     pub(super) attempts: u32,
-    /// Every way in which an attempt was not good enough, in order.
+    /// The faults of all attempts, in order.
     pub(super) faults: Vec<Fault>,
     /// The checks of the current attempt.
     pub(super) checks: Vec<CheckState>,
-    /// Those that ran again when its result was merged with others.
+    /// Checks repeated after merging with other results.
     pub(super) proofs: Vec<CheckState>,
     /// Trials of the checks themselves, with the current attempt's result.
     pub(super) trials: Vec<TrialState>,
-    /// How far its result is proven, once that was weighed.
+    /// The evidence for its result, once determined.
     pub(super) evidence: Option<Weighed>,
-    /// Where the branch was that the current attempt's files stand on.
+    /// The branch commit that the current attempt started from.
     pub(super) base: Option<CommitId>,
-    /// What the current attempt may spend.
+    /// The budget of the current attempt.
     pub(super) share: Budget,
-    /// What all its attempts have spent, and whether it was said that it is most of the task's share.
+    /// The usage of all attempts, and whether the warning about the task's share was given.
     pub(super) spent: Spend,
     pub(super) warned: bool,
-    /// What the last attempt was told and what it made of it, until the task is finished.
+    /// The brief and the output of the last attempt, until the task is finished.
     pub(super) last: Option<Box<Last>>,
-    /// A person left the task out.
+    /// A person waived the task.
     pub(super) waived: bool,
-    /// What the first attempt of a task that is tried once more from the beginning is told.
+    /// Feedback for the first attempt of a restarted task.
     pub(super) told: Option<String>,
-    /// How many tasks this one still waits for.
+    /// The number of unsettled dependencies.
     pub(super) waits_for: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Stage {
     Waiting,
-    /// An attempt is under way, or about to be.
+    /// An attempt is in progress, or about to be.
     Running(Box<Running>),
-    /// The attempt handed something in.
+    /// The attempt submitted something.
     Submitted {
         commit: CommitId,
         changes: Changes,
         submission: serde_json::Value,
         findings: Findings,
     },
-    /// Bosun runs the checks on what was handed in.
+    /// The checks on the submission are running.
     Checking {
         commit: CommitId,
     },
-    /// It was not good enough; what now is for `failure` to say.
+    /// The attempt failed; `failure` decides what follows.
     Rejected {
         fault: Fault,
         commit: Option<CommitId>,
     },
-    /// A person has to say what now.
+    /// A person has to decide what follows.
     Escalated {
         fault: Fault,
         commit: Option<CommitId>,
         question: u32,
     },
-    /// The next attempt may start once the wait is over.
+    /// The next attempt may start once the delay is over.
     Retrying {
         at: Timestamp,
         start: Option<CommitId>,
         feedback: Option<String>,
-        /// Who tries it, if it is not the task's own role or the role's own model.
+        /// The role for it, if not the task's own, or the model, if not the role's own.
         role: Option<RoleId>,
         model: Option<ModelRef>,
         released: bool,
@@ -83,7 +83,7 @@ pub(crate) enum Stage {
         onto: CommitId,
         since: Timestamp,
     },
-    /// It is on the branch; to be recorded as finished once that is proven.
+    /// Merged; finished once that is proven.
     Landed {
         commit: CommitId,
         before: Box<Before>,
@@ -95,7 +95,7 @@ pub(crate) enum Stage {
     Skipped,
 }
 
-/// What the branch was before a result came onto it.
+/// The branch before a result was merged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Before {
     pub(crate) head: CommitId,
@@ -103,29 +103,29 @@ pub(crate) struct Before {
     pub(crate) missing: Vec<Artifact>,
 }
 
-/// An attempt that is over.
+/// A finished attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Last {
     pub(crate) running: Running,
-    /// What it handed in.
+    /// Its submission.
     pub(crate) output: Option<serde_json::Value>,
     pub(crate) changes: Changes,
     pub(crate) findings: Findings,
 }
 
-/// What an attempt was started with.
+/// The start conditions of an attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
     pub(crate) role: RoleId,
-    /// Another model than the role's own.
+    /// The model, if not the role's own.
     pub(crate) model: Option<ModelRef>,
     pub(crate) start: CommitId,
     pub(crate) scope: Scope,
     pub(crate) budget: Budget,
     pub(crate) feedback: Option<String>,
-    /// How many questions the attempt has asked.
+    /// The number of questions the attempt has asked.
     pub(crate) asked: u32,
-    /// What was said to them, in their order.
+    /// Their answers, in order.
     pub(crate) answers: Vec<Answer>,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct CheckState {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TrialState {
     pub(crate) trial: Trial,
-    /// The place of the check among the project's.
+    /// The index of the check among the project's.
     pub(crate) index: u32,
     pub(crate) state: CheckState,
 }
@@ -181,7 +181,7 @@ impl TaskState {
         &self.stage
     }
 
-    /// How many attempts were started.
+    /// The number of attempts started.
     pub(crate) fn attempts(&self) -> u32 {
         self.attempts
     }
@@ -202,22 +202,22 @@ impl TaskState {
         &self.trials
     }
 
-    /// How far its result is proven, once that was weighed.
+    /// The evidence for its result, once determined.
     pub(crate) fn evidence(&self) -> Option<&Weighed> {
         self.evidence.as_ref()
     }
 
-    /// Where the branch was that its files stand on.
+    /// The branch commit that its files are based on.
     pub(crate) fn base(&self) -> Option<&CommitId> {
         self.base.as_ref()
     }
 
-    /// What the last attempt might spend.
+    /// The budget of the last attempt.
     pub(crate) fn share(&self) -> Budget {
         self.share
     }
 
-    /// What all its attempts have spent.
+    /// The usage of all attempts.
     pub(crate) fn spent(&self) -> Spend {
         self.spent
     }
@@ -226,17 +226,17 @@ impl TaskState {
         self.warned
     }
 
-    /// The last attempt that is over, of a task that is not.
+    /// The last finished attempt of an unfinished task.
     pub(crate) fn last(&self) -> Option<&Last> {
         self.last.as_deref()
     }
 
-    /// What its next first attempt is told.
+    /// Feedback for its next first attempt.
     pub(crate) fn told(&self) -> Option<&String> {
         self.told.as_ref()
     }
 
-    /// Whether a person left it out.
+    /// Whether a person waived it.
     pub(crate) fn is_waived(&self) -> bool {
         self.waived && matches!(self.stage, Stage::Skipped)
     }
@@ -253,7 +253,7 @@ impl TaskState {
         matches!(self.stage, Stage::Failed)
     }
 
-    /// Whether nothing comes of it before a person has said something.
+    /// Whether it cannot continue without a person.
     pub(crate) fn waits_for_a_person(&self) -> bool {
         match &self.stage {
             Stage::Running(running) => running.waits(),
@@ -262,12 +262,12 @@ impl TaskState {
         }
     }
 
-    /// Whether it takes up one of the places for tasks that run at once.
+    /// Whether it takes up a slot for concurrent tasks.
     pub(crate) fn takes_a_slot(&self) -> bool {
         matches!(self.stage, Stage::Running(_) | Stage::Submitted { .. } | Stage::Checking { .. })
     }
 
-    /// Whether something comes of it without another attempt: it is being checked or merged.
+    /// Whether it continues without another attempt: it is being checked or merged.
     pub(crate) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.stage,
@@ -278,7 +278,7 @@ impl TaskState {
         )
     }
 
-    /// Whether something is going on. A verified result only waits until it is its turn to be merged.
+    /// Whether it is in progress. A verified result only waits for its turn to be merged.
     pub(super) fn is_busy(&self) -> bool {
         !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
     }

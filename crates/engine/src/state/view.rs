@@ -23,13 +23,13 @@ impl Run {
         format!("bosun/{run}")
     }
 
-    /// What was put on that branch last and is not part of the result any more.
+    /// The last commit put on that branch that is no longer part of the result.
     #[must_use]
     pub fn taken_off(&self) -> Option<&CommitId> {
         self.tip.as_ref().filter(|tip| **tip != self.head)
     }
 
-    /// The run as it stands at `now`.
+    /// The view of the run at `now`.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> RunView {
         let survey = self.survey();
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    /// Whether it waits for a person to decide about something that went wrong.
+    /// Whether it waits for a person to decide about a failure.
     fn is_escalated(&self) -> bool {
         let escalation = |question: &Question| {
             let about_a_task = matches!(question.about(), Some(About::Task(_)));
@@ -85,7 +85,7 @@ impl Run {
 
     fn task_views(&self) -> Vec<TaskView> {
         let Some(plan) = &self.plan else {
-            // Before there is a plan, its making is all there is to see.
+            // Before there is a plan, planning is the only task.
             return vec![task_view(&TaskId::plan(), "make the plan", &[], &self.planning)];
         };
         let tasks = plan.tasks.iter().zip(&self.task_states);
@@ -115,7 +115,7 @@ impl Run {
 }
 
 impl Run {
-    /// What a list shows of a run, once there is a request.
+    /// Its entry in lists, once there is a request.
     pub(crate) fn shown_in_lists(&self) -> Option<Listed> {
         let run = self;
         let asked = run.asked.as_ref()?;
@@ -128,7 +128,7 @@ impl Run {
             started: run.started,
             ended: run.ended,
             settled: run.settlement.as_ref().map(|settled| settled.how),
-            // Before there is a plan, its making is all there is.
+            // Before there is a plan, planning is the only task.
             tasks: run.plan.as_ref().map_or(1, |plan| plan.tasks.len() as u64),
             finished: run.task_states.iter().filter(finished).count() as u64,
             questions: run.open.len() as u64,

@@ -1,12 +1,12 @@
-//! Choices that look random and are the same every time: a small generator, seeded by a test.
+//! Deterministic pseudo-random choices: a small generator, seeded by a test.
 
-/// Throws numbers, always the same ones for the same seed.
+/// A generator of numbers, the same ones for the same seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Dice(u64);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
-        // A generator of this sort never leaves zero.
+        // The generator would never leave zero.
         Self(seed | 1)
     }
 

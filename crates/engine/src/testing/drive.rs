@@ -1,5 +1,5 @@
-//! The loop with a made-up outside world: effects are begun as the state asks for them and end in any order that the
-//! dice choose. Whatever must hold at every step is asserted at every step.
+//! The loop with a simulated outside world: effects start as the state asks for them and end in an order chosen by the
+//! dice. Invariants are asserted at every step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use types::{Effect, EffectId, Input, Millis, Outcome, TimerId};
 use super::{Bench, Dice, fold, reread};
 use crate::{InFlight, Machine};
 
-/// Something that performs effects. The same effect always has the same outcome.
+/// Performs effects. The same effect always has the same outcome.
 pub(crate) trait Outside {
     fn perform(&self, effect: &Effect) -> Outcome;
 }
 
-/// A machine on its way through an outside world.
+/// A machine driven against an outside world.
 pub(crate) struct Drive<'w, M, W> {
     pub(crate) bench: Bench<M>,
-    /// What was performed, in the order in which it ended.
+    /// The performed effects, in the order they ended.
     pub(crate) performed: Vec<EffectId>,
     fresh: M,
     outside: &'w W,
@@ -25,13 +25,13 @@ pub(crate) struct Drive<'w, M, W> {
 }
 
 impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w, M, W> {
-    /// `fresh` is the machine before anything happened to it; `bench` is where to go on from.
+    /// `fresh` is the machine before its first event; `bench` is the starting point.
     pub(crate) fn new(fresh: M, bench: Bench<M>, outside: &'w W, seed: u64) -> Self {
         let (under_way, dice) = (BTreeMap::new(), Dice::new(seed));
         Self { bench, performed: Vec::new(), fresh, outside, under_way, dice }
     }
 
-    /// Takes one outcome in. Says whether there was one.
+    /// Handles one outcome. Returns whether there was one.
     pub(crate) fn step(&mut self) -> bool {
         self.begin_what_is_asked();
         // The deadline is far away; everything else ends before it.
@@ -45,13 +45,13 @@ impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w,
             self.bench.now = self.bench.now.max(until);
         }
         self.performed.push(id.clone());
-        // The outside may be another machine: effects and outcomes are the same after a journey as text.
+        // The outside may be another machine: effects and outcomes survive serialization.
         let outcome = over_the_wire(&self.outside.perform(&over_the_wire(&effect)));
         self.bench.send(&Input::Outcome(id.clone(), outcome));
         true
     }
 
-    /// Goes on until nothing happens any more; then it must be over, or wait for a person.
+    /// Continues until nothing happens any more; then it must be over, or wait for a person.
     pub(crate) fn finish(&mut self, waits: impl Fn(&M) -> bool) {
         let most = 100_000;
         let steps = (0..most).take_while(|_| self.step()).count();
@@ -90,7 +90,7 @@ impl<'w, M: Machine + Clone + PartialEq + std::fmt::Debug, W: Outside> Drive<'w,
     }
 }
 
-/// What arrives of something that is sent to another machine.
+/// A value after serializing and reading it back.
 fn over_the_wire<T>(sent: &T) -> T
 where
     T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,

@@ -1,5 +1,4 @@
-//! Inputs that nobody expects: outcomes of effects that were never asked for, or of the wrong kind, with contents that
-//! no honest part would send.
+//! Unexpected inputs: outcomes of effects that were never requested, or of the wrong kind, with hostile contents.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Events as short lines: the written name, then the facts that a test cares about.
+//! Events as short lines: the serialized name, then the facts that a test needs.
 
 use types::{AttemptResult, CheckId, Event, MergeEnd, SessionEnd, SessionId};
 

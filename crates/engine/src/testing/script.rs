@@ -1,5 +1,5 @@
-//! Inputs from short lines, such as `T1.1 hands in src/a.rs` or `model calls read_file a.rs + submit`. A line that
-//! cannot be read ends the test.
+//! Inputs from short lines, such as `T1.1 hands in src/a.rs` or `model calls read_file a.rs + submit`. An unreadable
+//! line fails the test.
 
 use serde_json::{Value, json};
 use types::{
@@ -11,7 +11,7 @@ use types::{
 
 use super::{begin, request, survey, talk};
 
-/// What a line says, where `asked` is what is being asked of the outside world.
+/// The input that a line describes; `asked` are the pending effects.
 pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
     let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
     match first {
@@ -73,7 +73,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
     }
 }
 
-/// The wait before a model is asked again.
+/// The delay before a model request is repeated.
 fn the_wait(asked: &[Effect]) -> TimerId {
     let waits = asked.iter().find_map(|effect| match effect {
         Effect::Wait { timer: timer @ TimerId::Model(..), .. } => Some(timer.clone()),
@@ -82,7 +82,7 @@ fn the_wait(asked: &[Effect]) -> TimerId {
     waits.expect("the model is waited for")
 }
 
-/// The time of a conversation for its input is up.
+/// The timeout of a conversation's input.
 fn time_is_up(session: &str, asked: &[Effect]) -> Input {
     let session = types::SessionId(session.parse().expect("a session"));
     let input = |effect: &Effect| match effect {
@@ -95,7 +95,7 @@ fn time_is_up(session: &str, asked: &[Effect]) -> Input {
     Input::Outcome(EffectId::Timer(timer), Outcome::Fired)
 }
 
-/// `full`, `landlock` or `none`, as a machine would be found to have it.
+/// `full`, `landlock` or `none`: a probe result of that level.
 pub(crate) fn walls(rung: &str) -> Proof {
     let rung = serde_json::from_value(rung.into()).expect("a rung");
     let attack = |what: &str, through: Option<&str>| Attack {
@@ -114,7 +114,7 @@ pub(crate) fn walls(rung: &str) -> Proof {
     }
 }
 
-/// `T1 src/a.rs; T2 src/b.rs,docs/ after T1` as the planner would hand it in.
+/// `T1 src/a.rs; T2 src/b.rs,docs/ after T1` as a planner's submission.
 pub(crate) fn plan(text: &str) -> Value {
     let task = |text: &str| {
         let (text, after) = text.split_once(" after ").unwrap_or((text, ""));
@@ -128,7 +128,7 @@ pub(crate) fn plan(text: &str) -> Value {
     json!({"tasks": text.split(';').map(task).collect::<Vec<_>>()})
 }
 
-/// An attempt hands something in.
+/// A submission of an attempt.
 pub(crate) fn submission(attempt: &str, submission: Value) -> Input {
     ended(attempt.parse().expect("an attempt"), submitted(attempt, Changes::default(), submission))
 }
@@ -181,7 +181,7 @@ fn ended(attempt: AttemptId, result: AttemptResult) -> Input {
     Input::Outcome(EffectId::Attempt(attempt), Outcome::Attempt(Box::new(end)))
 }
 
-/// `a +b -c !early_exit`: changed, added, deleted; what was found in the first of them.
+/// `a +b -c !early_exit`: changed, added, deleted; findings in the first of them.
 pub(super) fn changes(files: &str) -> Changes {
     let change = |word: &str| {
         let (how, path) = match word.split_at(1) {
@@ -224,7 +224,7 @@ fn trial_of(on: &str) -> Option<Subject> {
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
 }
 
-/// What else was seen of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete untried cannot`.
+/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete untried cannot`.
 fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
     let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
     let mut tests =
@@ -304,7 +304,7 @@ fn merge(text: &str) -> Input {
     Input::Outcome(EffectId::Merge(task), outcome)
 }
 
-/// What is said where the sandbox is weaker than it was.
+/// The fault of a sandbox weaker than recorded.
 fn not_safe() -> Fault {
     Fault::new(types::FaultClass::Safety, "sandbox.weaker", "the sandbox is weaker than before")
 }

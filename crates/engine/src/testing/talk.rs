@@ -1,4 +1,4 @@
-//! A made-up model and made-up tools: what is said in each turn, what each call would do, what comes of it.
+//! A simulated model and simulated tools: replies, the effects of calls, and their outcomes.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use super::drive::{Drive, Outside};
 use super::script::changes;
 use crate::Attempt;
 
-/// The turn that the model is being asked for.
+/// The turn being requested.
 pub(crate) fn the_turn(asked: &[Effect]) -> EffectId {
     let turn = asked.iter().find(|effect| matches!(effect, Effect::AskModel { .. }));
     turn.expect("the model is being asked").id()
 }
 
-/// The turn that an agent's model is being asked for.
+/// The turn being requested by an agent.
 pub(crate) fn the_turn_of(session: types::SessionId, asked: &[Effect]) -> EffectId {
     let mut turns = asked.iter().map(Effect::id);
     turns.find(|id| matches!(id, EffectId::Model(of, _) if *of == session)).expect("it is asked")
@@ -74,25 +74,25 @@ pub(crate) fn reply(blocks: Vec<Block>, inspections: Vec<Inspection>) -> Outcome
     Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact: vec![] })))
 }
 
-/// A made-up outside world for an attempt: what the model says in each turn, and what becomes of its calls.
+/// A simulated outside world for an attempt: the model's reply in each turn, and the outcomes of its calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Talk {
-    /// The turns that are not listed hand in a result.
+    /// Turns that are not listed submit a result.
     turns: Vec<Turn>,
-    /// What becomes of a call, by its turn and its place.
+    /// The outcome of a call, by its turn and index.
     calls: Vec<u8>,
     /// A number that the model puts into its result.
     number: f64,
     seals: bool,
     pub(crate) brief: Brief,
-    /// How much of what was set aside a reply really takes; if nothing is said, always the same.
+    /// The share of its reservation that a reply uses; `None`: a constant.
     pub(crate) percent_spent: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
 enum Turn {
     Fails,
-    /// It is away, and may come back.
+    /// Unavailable, possibly for a while.
     Away,
     Silent,
     Calls(Vec<&'static str>),
@@ -135,7 +135,7 @@ impl Talk {
         Attempt::new(Arc::new(super::crew()))
     }
 
-    /// An attempt that was just given its brief.
+    /// An attempt that has just received its brief.
     pub(crate) fn begun(&self, seed: u64) -> Drive<'_, Attempt, Self> {
         let mut bench = Bench::of(Self::fresh());
         bench.send(&Input::Brief(Box::new(self.brief.clone())));
@@ -175,7 +175,7 @@ impl Talk {
     }
 }
 
-/// What is found where every word with a point in it is a file, with that text.
+/// Inspected files: every word with a dot is a file with this text.
 pub(crate) fn looked(words: &[String], text: &str) -> Vec<FileState> {
     let digest = |word: &str| word.contains('.').then(|| Digest::of(text.as_bytes()));
     let state = |word: &String| Some(FileState { path: word.parse().ok()?, digest: digest(word) });

@@ -1,5 +1,5 @@
-//! A made-up outside world for a run: a plan, and for each attempt at each task how it will turn out. Outcomes depend
-//! on the task and the attempt alone, and commits are named after what is in them, so that worlds can be compared.
+//! A simulated outside world for a run: a plan, and the result of each attempt at each task. Outcomes depend on the
+//! task and the attempt alone, and commits are named after their content, so that worlds can be compared.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ use super::script::changes;
 use super::{Bench, Dice, begin, check, crew, request, run_with, survey, walls};
 use crate::Run;
 
-/// How one attempt turns out.
+/// The result of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Good,
     Structural,
     Broken,
-    /// For the planner: the plan is not valid. For the others: they write where they may not.
+    /// For the planner: an invalid plan. For the others: a write outside the scope.
     Wrong,
     CheckFails,
     CheckBreaks,
@@ -35,19 +35,19 @@ pub(crate) enum Fate {
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     pub(crate) plan: Plan,
-    /// What becomes of each attempt at each task; those not named are good.
+    /// The result of each attempt at each task; those not named succeed.
     fates: BTreeMap<TaskId, Vec<Fate>>,
     planning: Vec<Fate>,
     merged_checks_pass: bool,
     pub(crate) parallel: usize,
-    /// Whether results are proved again when they are merged, or only at the end.
+    /// Whether results are checked again on each merge, or only at the end.
     pub(crate) proves: MergeCheck,
     pub(crate) budget: Budget,
-    /// How much of what it may spend an attempt spends; if nothing is said, the same however much it may.
+    /// The share of its budget that an attempt uses; `None`: a constant.
     pub(crate) percent_spent: Option<u64>,
 }
 
-/// Worlds with 1 to 8 tasks, with dependencies and common artifacts, in any order.
+/// Worlds with 1 to 8 tasks, with dependencies and shared artifacts, in any order.
 pub(crate) fn worlds() -> impl Strategy<Value = World> {
     let tasks = vec((any::<u8>(), vec(0..ARTIFACTS.len(), 1..3), vec(fates(), 0..5)), 1..=8);
     (tasks, vec(planner_fates(), 0..3), any::<u64>(), prop::bool::weighted(0.8), 1..=4_usize)
@@ -96,7 +96,7 @@ fn planner_fates() -> impl Strategy<Value = Fate> {
 
 type Drawn = (u8, Vec<usize>, Vec<Fate>);
 
-/// Each task depends on some of those drawn before it; then the plan is put in another order.
+/// Each task depends on some of those drawn before it; then the plan is shuffled.
 fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
     let id = |place: usize| -> TaskId { format!("T{place}").parse().expect("a task") };
     let (mut tasks, mut all_fates) = (Vec::new(), BTreeMap::new());
@@ -120,7 +120,7 @@ fn shuffled(drawn: &[Drawn], seed: u64) -> (Plan, BTreeMap<TaskId, Vec<Fate>>) {
 }
 
 impl World {
-    /// Tasks that have nothing to do with each other and all turn out well.
+    /// Independent tasks that all succeed.
     pub(crate) fn of_independent_tasks(count: usize) -> Self {
         let drawn: Vec<Drawn> = (0..count).map(|_| (1, vec![0], vec![])).collect();
         let (mut plan, fates) = shuffled(&drawn, 7);
@@ -141,7 +141,7 @@ impl World {
         policy.merge.check = self.proves;
         policy.limits.max_tasks = policy.limits.max_tasks.max(self.plan.tasks.len());
         policy.budget.tokens = None;
-        // Nobody is there to be asked.
+        // No person is available.
         policy.headless = true;
         policy
     }
@@ -150,7 +150,7 @@ impl World {
         run_with(self.policy()).machine
     }
 
-    /// A run in this world that was just asked for.
+    /// A run in this world that has just been requested.
     pub(crate) fn begun(&self, seed: u64) -> Drive<'_, Run, Self> {
         let mut bench = Bench { walled: false, ..Bench::of(self.fresh()) };
         let mut request = request("Build a CLI");
@@ -159,7 +159,7 @@ impl World {
         Drive::new(self.fresh(), bench, self, seed)
     }
 
-    /// A run in this world that came to its end.
+    /// A run in this world, driven to its end.
     pub(crate) fn ended(&self, seed: u64) -> Drive<'_, Run, Self> {
         let mut drive = self.begun(seed);
         drive.finish(|_| false);
@@ -229,7 +229,7 @@ impl World {
     }
 }
 
-/// A name for what is in a commit: the same tasks in the same order have the same name.
+/// A name for the content of a commit: the same tasks in the same order have the same name.
 fn tree(commit: &CommitId) -> &str {
     commit.0.rsplit('@').next().unwrap_or_default()
 }
@@ -267,7 +267,7 @@ impl Outside for World {
     }
 }
 
-/// What is reported, apart from when it was.
+/// The report without its times.
 pub(crate) fn report(run: &Run) -> RunView {
     let view = run.view(Timestamp::default());
     let progress = types::Progress { elapsed_ms: Millis(0), ..view.progress.clone() };

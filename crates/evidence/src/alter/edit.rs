@@ -1,29 +1,29 @@
-//! Edits of a test file, and the file that they make. Which edits are made is decided beside it.
+//! Edits of a test file, and the resulting file. The parent module chooses the edits.
 
 use std::ops::Range;
 
-/// A test file that must fail now.
+/// A test file that must now fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Altered {
     pub text: String,
-    /// The tests that must fail, as they are named in the file. Empty for a script, which must fail as a whole.
+    /// The tests that must fail, by their names in the file. Empty for a script, which must fail as a whole.
     pub tests: Vec<String>,
-    /// The lines that were altered: number and text as they were.
+    /// The altered lines: number and original text.
     pub lines: Vec<(u32, String)>,
-    /// The name of the failing test that was added; for a script, the line.
+    /// The name of the planted failing test; for a script, the line.
     pub planted: Option<String>,
 }
 
-/// A piece of text to put in the place of another.
+/// A replacement of a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) at: Range<usize>,
     pub(super) with: String,
-    /// Whether a literal is changed, which tells more than a condition that is turned round.
+    /// Whether a literal is changed, which tells more than a negated condition.
     pub(super) telling: bool,
 }
 
-/// The text with all edits made; None without any.
+/// The text with all edits applied; `None` without any.
 pub(super) fn applied(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     if edits.is_empty() {
         return None;

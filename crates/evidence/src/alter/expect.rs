@@ -1,5 +1,5 @@
-//! What a statement of a test expects, and how it is altered so that it must fail: another literal on the expected side of
-//! an equality, or a condition turned round. Inequalities, tolerances and membership are never given other literals.
+//! Expectations in statements of a test, altered to fail: another literal on the expected side of an equality, or a
+//! negated condition. Inequalities, tolerances and membership never get other literals.
 
 use std::ops::Range;
 
@@ -23,13 +23,13 @@ pub(super) fn expectation(source: &Source<'_>, range: Range<usize>) -> Option<Ed
     }
 }
 
-/// Where the arguments of a call begin with which a statement starts.
+/// The arguments of the call at the start of a statement.
 fn call(source: &Source<'_>, range: &Range<usize>, head: &Pattern) -> Option<Vec<Range<usize>>> {
     let found = head.find(&source.bare[range.clone()])?;
     source.arguments(range.start + found.end() - 1)
 }
 
-/// Another literal on the side that has one; nothing if both do.
+/// Another literal on the side that has one; `None` if both do.
 fn either(source: &Source<'_>, one: Range<usize>, two: Range<usize>) -> Option<Edit> {
     match (other(source, one), other(source, two)) {
         (Some(edit), None) | (None, Some(edit)) => Some(edit),
@@ -45,7 +45,7 @@ fn words_at(source: &Source<'_>, range: &Range<usize>, words: &[&str]) -> bool {
     words.iter().any(|word| !source.top_level(range.clone(), word).is_empty())
 }
 
-/// The two sides of the only comparison with this sign, where nothing else decides.
+/// The two sides of the only comparison with this operator, if nothing else decides.
 fn sides(source: &Source<'_>, range: &Range<usize>, sign: &str, barred: &[&str]) -> Option<Edit> {
     let found = source.top_level(range.clone(), sign);
     if found.len() != 1 || words_at(source, range, barred) {
@@ -56,13 +56,13 @@ fn sides(source: &Source<'_>, range: &Range<usize>, sign: &str, barred: &[&str])
     either(source, left, right)
 }
 
-/// A condition turned round.
+/// A negated condition.
 fn negated(source: &Source<'_>, range: Range<usize>, not: &str) -> Edit {
     let with = format!("{not}({})", &source.text[range.clone()]);
     Edit { at: range, with, telling: false }
 }
 
-/// The name of an assertion exchanged for its opposite.
+/// The name of an assertion replaced by its opposite.
 fn flipped(source: &Source<'_>, range: &Range<usize>, pairs: &[(&str, &str)]) -> Option<Edit> {
     let text = &source.bare[range.clone()];
     let open = text.find('(')?;
@@ -190,7 +190,7 @@ fn classes(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
         let is_text = |range: &Range<usize>| source.strings.contains(range);
         return match arguments.as_slice() {
             [one, two] => either(source, one.clone(), two.clone()),
-            // A message stands first in old versions and last in new ones; a number there is a tolerance.
+            // A message comes first in old versions and last in new ones; a number there is a tolerance.
             [one, two, message] if is_text(message) => either(source, one.clone(), two.clone()),
             [message, one, two] if is_text(message) => either(source, one.clone(), two.clone()),
             _ => None,

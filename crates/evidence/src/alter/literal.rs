@@ -1,5 +1,4 @@
-//! Literals, and others of the same type in their place. A literal is altered so that no equality that held still holds
-//! and the file still compiles.
+//! Replacement literals of the same type, chosen so that no true equality still holds and the file still compiles.
 
 use std::ops::Range;
 
@@ -7,7 +6,7 @@ use super::edit::{Altered, Edit};
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
-/// Words that make a value of literals and do not change it.
+/// Words that build a value from literals without changing it.
 const MAKERS: &[&str] = &[
     "Some",
     "Ok",
@@ -72,7 +71,7 @@ const MAKERS: &[&str] = &[
     "null",
 ];
 
-/// Another value in the place of an expression made of literals.
+/// Another value for an expression made of literals.
 pub(super) fn other(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     let with = single(source, range.clone());
     if let Some(with) = with {
@@ -123,7 +122,7 @@ fn other_string(source: &Source<'_>, span: &Range<usize>) -> Option<String> {
     let single = text.ends_with('\'') && source.language.has_characters();
     let bytes = source.language == Language::Rust && text.starts_with('b');
     if single || bytes {
-        // The length is part of the type: one character takes the place of another.
+        // The length is part of the type: one character replaces another.
         let first = content.chars().next().filter(char::is_ascii_alphanumeric)?;
         let next = if first == 'x' { 'y' } else { 'x' };
         return Some(
@@ -134,7 +133,7 @@ fn other_string(source: &Source<'_>, span: &Range<usize>) -> Option<String> {
     Some(format!("{}z{}", &text[..opening], &text[opening..]))
 }
 
-/// Another number of the same type: its last whole digit is one less, or one for nought.
+/// Another number of the same type: its last integer digit is one less, or 1 for 0.
 pub(super) fn other_number(text: &str) -> Option<String> {
     let number = pattern!(
         r"^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|\d[\d_]*)(?P<rest>(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?(?:_?[a-zA-Z]\w*)?)$"
@@ -151,7 +150,7 @@ pub(super) fn other_number(text: &str) -> Option<String> {
     Some(format!("{}{other}{}", &text[..at], &text[at + 1..]))
 }
 
-/// The first literal of a list, a tuple, a map or a value that is made of literals.
+/// The first literal of a list, tuple, map or other value made of literals.
 fn composite(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     let bare = &source.bare[range.clone()];
     let plain = |c: char| c.is_alphanumeric() || " \n\t\r\"'`()[]{},.:_&!=>-#".contains(c);
@@ -181,7 +180,7 @@ fn composite(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     Some(Edit { at: first, with, telling: true })
 }
 
-/// A document that results are compared with, with its first line altered.
+/// An expected document with its first line altered.
 pub(super) fn altered_document(path: &str, text: &str) -> Option<Altered> {
     let known = pattern!(
         r"(?i)(?:^|/)(?:approved|approvals|expected|golden|goldens|snapshots|__snapshots__)/|\.(?:golden|approved|expected)(?:\.\w+)?$"

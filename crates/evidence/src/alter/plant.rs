@@ -1,12 +1,12 @@
-//! A failing test beside those of a file, with a name that is made of theirs. Where it goes depends on how the runner of
-//! the language finds tests; in a script it is a line that ends it with failure, before anything that ends it well.
+//! A planted failing test, with a name derived from the file's own. Its position depends on how the runner finds tests;
+//! in a script it is a line that fails, before any successful exit.
 
 use super::edit::Edit;
 use crate::cases::Case;
 use crate::pattern::pattern;
 use crate::source::{Language, Source, line_range};
 
-/// The name of a planted test, or the planted line of a script, and the edit that plants it.
+/// The name of a planted test, or the planted line of a script, and the edit.
 pub(super) fn planted(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit)> {
     let plain = all.iter().rfind(|case| !case.is_special());
     match source.language {
@@ -90,7 +90,7 @@ fn python(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
     Some((name, behind(end, text)))
 }
 
-/// The last test in a class, where the file is made for unittest, which collects no others.
+/// The last test in a class, if the file is for unittest, which collects no others.
 fn collected<'a>(source: &Source<'_>, all: &'a [Case]) -> Option<&'a Case> {
     let in_class = |case: &&Case| source.indent(case.start) > 0 && !case.is_special();
     all.iter().filter(|_| source.bare.contains("TestCase")).rfind(in_class)
@@ -168,7 +168,7 @@ fn method(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
     Some((name, behind(case.body.end + 1, format!("\n\n{blanks}{head}"))))
 }
 
-/// A line that ends a script with failure: at its end, or before its last statement where that ends it by itself.
+/// A failing line for a script: at its end, or before a last statement that exits.
 fn script(source: &Source<'_>, line: &str, ends: &str) -> Option<(String, Edit)> {
     let lines = source.logical_lines(0..source.text.len());
     let top: Vec<_> = lines.iter().filter(|line| source.indent(line.start) == 0).collect();

@@ -1,5 +1,5 @@
-//! What a shell script expects: comparisons of a word with a result, by brackets, by helpers, by grep. A helper whose
-//! arguments cannot be told apart is left alone.
+//! Expectations in shell scripts: comparisons of a word with a result, by brackets, helpers or grep. A helper with
+//! ambiguous arguments is left alone.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::literal::other_number;
 use crate::pattern::pattern;
 use crate::source::Source;
 
-/// The edits that make single expectations of a block fail. Functions, loops and branches inside it are left out.
+/// The edits that make single expectations of a block fail. Nested functions, loops and branches are skipped.
 pub(super) fn expectations(source: &Source<'_>, block: Range<usize>) -> Vec<Edit> {
     let strict = pattern!(r"(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e|^@test ").is_match(source.text);
     let lines = source.logical_lines(block.clone());
@@ -51,7 +51,7 @@ fn plain(source: &Source<'_>, line: Range<usize>, alone: bool) -> Option<Edit> {
     found.or_else(|| helper(source, command))
 }
 
-/// A branch that is taken when a comparison does not hold, and ends in failure.
+/// A branch taken when a comparison does not hold, which ends in failure.
 fn branch(source: &Source<'_>, line: Range<usize>, rest: &str) -> Option<Edit> {
     let block = rest.split("\nfi").next().unwrap_or(rest);
     if !pattern!(r"\bexit\s+[1-9$]|\breturn\s+1|\bfail\w*\b").is_match(block)
@@ -164,7 +164,7 @@ fn helper(source: &Source<'_>, command: Range<usize>) -> Option<Edit> {
     }
 }
 
-/// Which arguments a helper of the same file compares.
+/// The arguments that a helper of the same file compares.
 fn compared(source: &Source<'_>, name: &str) -> Option<(usize, usize)> {
     let start = source
         .text
@@ -178,7 +178,7 @@ fn compared(source: &Source<'_>, name: &str) -> Option<(usize, usize)> {
     Some((place(1)?, place(2)?))
 }
 
-/// Which arguments a helper of another file compares, where its name and their order leave no doubt.
+/// The arguments that a helper of another file compares, if its name and their order are unambiguous.
 fn guessed(source: &Source<'_>, name: &str, arguments: &[Range<usize>]) -> Option<(usize, usize)> {
     let dynamic: Vec<usize> =
         (0..arguments.len()).filter(|n| is_dynamic(source, &arguments[*n])).collect();

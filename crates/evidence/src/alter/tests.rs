@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What of a file is altered: the altered lines as they are afterwards, the tests, the planted name.
+/// The alterations of a file: the new lines, the tests, the planted name.
 fn changed(path: &str, text: &str, names: &[&str]) -> (Vec<String>, Vec<String>, Option<String>) {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let Some(found) = altered(path, text, &names) else { return (Vec::new(), Vec::new(), None) };

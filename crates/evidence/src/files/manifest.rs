@@ -1,11 +1,11 @@
-//! Manifests with the dependencies of one commit and the test settings of another. Dependencies and features stay as the
-//! new code needs them; what decides which tests run, and how, comes from the base. Comments of TOML files are lost.
+//! Manifests with the dependencies of one commit and the test settings of another. Dependencies and features stay as
+//! the new code needs them; which tests run, and how, comes from the base. Comments of TOML files are lost.
 
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-/// A manifest with `new`'s dependencies and `base`'s test settings. `base` may be empty: then the settings are left out.
-/// None for a file of another kind, and where one of the texts cannot be read.
+/// A manifest with `new`'s dependencies and `base`'s test settings. `base` may be empty: then the settings are dropped.
+/// `None` for another kind of file, or if one of the texts cannot be read.
 #[must_use]
 pub fn restored_manifest(path: &str, base_text: &str, new_text: &str) -> Option<String> {
     match path.rsplit('/').next().unwrap_or(path) {
@@ -51,7 +51,7 @@ fn package(base: &str, new: &str) -> Option<String> {
     Some(text)
 }
 
-/// What Cargo and test runners read of a crate's manifest, apart from dependencies.
+/// Keys of a crate's manifest that Cargo and test runners read, apart from dependencies.
 const CARGO: &[&[&str]] = &[
     &["test"],
     &["bench"],
@@ -103,7 +103,7 @@ fn get<'a>(table: &'a Table, key: &[&str]) -> Option<&'a Value> {
     if rest.is_empty() { Some(value) } else { get(value.as_table()?, rest) }
 }
 
-/// Sets a value, or removes it where the base has none.
+/// Sets a value, or removes it if the base has none.
 fn put(table: &mut Table, key: &[&str], value: Option<&Value>) {
     let Some((first, rest)) = key.split_first() else { return };
     if rest.is_empty() {
@@ -122,7 +122,7 @@ fn put(table: &mut Table, key: &[&str], value: Option<&Value>) {
     }
 }
 
-/// Whether each program has tests, and what the base's tests need.
+/// The `test` flags of targets, and dependencies of the base's tests.
 fn cargo_rest(base: &Table, new: &mut Table) {
     if let Some(Value::Array(programs)) = new.get_mut("bin") {
         for program in programs.iter_mut().filter_map(Value::as_table_mut) {
@@ -144,7 +144,7 @@ fn cargo_rest(base: &Table, new: &mut Table) {
     }
 }
 
-/// The sections of `setup.cfg` that are about tests come from the base.
+/// Takes the test sections of `setup.cfg` from the base.
 fn sections(base: &str, new: &str) -> String {
     let about_tests = |section: &Vec<&str>| {
         let name = section[0].trim().trim_matches(['[', ']']);

@@ -1,4 +1,4 @@
-//! Names of the files that decide how tests are found, built and run. Tables; what such a file says is not read here.
+//! Names of recipes: files that determine how tests are found, built and run. Tables only; their contents are not read.
 
 /// Files by their whole name.
 const NAMES: &[&str] = &[
@@ -86,7 +86,7 @@ const NAMES: &[&str] = &[
     "global.json",
 ];
 
-/// Beginnings of names of settings, up to a dot: `jest.config.ts`, `.mocharc.yml`.
+/// Prefixes of settings files, up to a dot: `jest.config.ts`, `.mocharc.yml`.
 const SETTINGS: &[&str] = &[
     "jest.",
     "vitest.",
@@ -114,11 +114,11 @@ const SETTINGS: &[&str] = &[
     ".taprc",
 ];
 
-/// Endings of names.
+/// Suffixes of names.
 const ENDINGS: &[&str] =
     &[".mk", ".gradle", ".gradle.kts", ".csproj", ".fsproj", ".sln", ".pth", ".runsettings"];
 
-/// Modules and packages that would stand before those of a runner.
+/// Modules and packages that would shadow those of a runner.
 const SHADOWS: &[&str] = &[
     "pytest",
     "_pytest",
@@ -177,8 +177,7 @@ const LOCKS: &[&str] = &[
     "flake.lock",
 ];
 
-/// Recipes in which dependencies or sources stand beside what is about tests, and cannot be told apart by form: the
-/// new ones stay.
+/// Recipes that mix dependencies or sources with test settings inseparably: the new ones stay.
 const KEPT: &[&str] = &[
     "build.rs",
     "go.mod",
@@ -199,7 +198,7 @@ const KEPT: &[&str] = &[
 
 const KEPT_ENDINGS: &[&str] = &[".gradle", ".gradle.kts", ".csproj", ".fsproj", ".sln"];
 
-/// Manifests whose parts can be told apart.
+/// Manifests whose parts can be separated.
 const MERGED: &[&str] = &["Cargo.toml", "package.json", "pyproject.toml", "setup.cfg"];
 
 pub(super) fn is_recipe(folders: &[&str], name: &str) -> bool {
@@ -232,7 +231,7 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether the new form of a changed file stays, whatever the tests are.
+/// Whether the new version of a changed file always stays.
 pub(super) fn is_kept(path: &str) -> bool {
     let name = name_of(path);
     let required = name.starts_with("requirements-") || name.starts_with("requirements_");
@@ -242,7 +241,7 @@ pub(super) fn is_kept(path: &str) -> bool {
         || KEPT_ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether `restored_manifest` knows the parts of a file.
+/// Whether `restored_manifest` supports a file.
 pub(super) fn is_merged(path: &str) -> bool {
     MERGED.contains(&name_of(path))
 }

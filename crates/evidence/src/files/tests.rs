@@ -1,4 +1,4 @@
-//! Files by their paths, the two swaps, manifests and unit tests.
+//! Purposes of files by path, the two swaps, manifests and unit tests.
 
 use types::VerifyPolicy;
 

@@ -1,12 +1,12 @@
-//! Rust unit tests that stand in the file of the code they test: taken out, and exchanged for those of another version.
-//! Only modules under `cfg(test)` are known; a single function under it is code.
+//! Inline Rust unit tests: removed, or replaced by those of another version. Only modules under `cfg(test)` count; a
+//! single function under it is code.
 
 use std::ops::Range;
 
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
-/// A module for tests: its name and where it is, attributes included.
+/// A test module: its name and range, attributes included.
 struct Module {
     name: String,
     at: Range<usize>,
@@ -33,8 +33,8 @@ fn modules(text: &str) -> Vec<Module> {
     found
 }
 
-/// A Rust file with the test modules of another version of it: those of the same name in their places, others at the
-/// end, and none that the other does not have. None if neither has one.
+/// A Rust file with the test modules of another version: those of the same name in place, others at the end, and none
+/// that the other lacks. `None` if neither has one.
 #[must_use]
 pub fn swapped_unit_tests(code_text: &str, tests_text: &str) -> Option<String> {
     let (old, new) = (modules(code_text), modules(tests_text));
@@ -60,7 +60,7 @@ pub fn swapped_unit_tests(code_text: &str, tests_text: &str) -> Option<String> {
     Some(text)
 }
 
-/// A Rust file with its test modules blanked, so that lines and offsets stay.
+/// A Rust file with its test modules blanked, keeping lines and offsets.
 #[must_use]
 pub fn without_unit_tests(text: &str) -> String {
     blanked(text, modules(text).into_iter().map(|module| module.at))

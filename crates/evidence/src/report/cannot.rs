@@ -1,7 +1,7 @@
-//! Whether a failed check failed because it cannot run here at all: a tool, a dependency, a file or the network is missing.
+//! Whether a failed check cannot run here at all: a tool, a dependency, a file or the network is missing.
 //!
-//! It names only what is certain. A failing test, a compile error, or a missing part of the repository's own code is
-//! an ordinary failure, and so is everything else where a test passed.
+//! Reports only certain cases. A failing test, a compile error, or a missing part of the repository's own code is an
+//! ordinary failure, and so is anything else if a test passed.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,14 @@ use regex::{Regex, RegexSet};
 use super::signs::{SIGNS, Sign, Thing};
 use super::text::{lines, pattern, plain};
 
-/// Causes stand near the beginning or the end of an output; the middle of a very long one is not searched.
+/// The most lines searched: causes are near the start or the end, so the middle of a very long output is skipped.
 const MOST_LINES: usize = 20_000;
 
 static MATCHER: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
     let patterns: Vec<Regex> = SIGNS.iter().map(|sign| pattern(sign.pattern)).collect();
     (RegexSet::new(SIGNS.iter().map(|sign| sign.pattern)).unwrap_or_default(), patterns)
 });
-/// A shell that runs the check's own line, or a script further down, says that a command is not there.
+/// A shell's message about a missing command, from the check's own line or a script.
 static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:(?P<shell>(?:/bin/|/usr/bin/)?(?:ba|z|da|k)?sh|make)|(?P<script>\S+))(?:: line \d+|: \d+|:\d+)?: ",
@@ -34,9 +34,9 @@ static NOT_EXECUTABLE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^(?:/bin/)?(?:ba|da|k|z)?sh: (?:line )?\d*:? ?(\S+): Permission denied$")
 });
 
-/// Why a failed check cannot run here, as one sentence that names what is missing and what to do.
+/// Why a failed check cannot run here, as one sentence that names the missing thing and the remedy.
 ///
-/// `own` says whether a module or package name belongs to the repository, including what the plan is to create.
+/// `own` says whether a module or package name belongs to the repository, including those that the plan will create.
 pub fn cannot_run(exit: Option<i32>, output: &str, own: &dyn Fn(&str) -> bool) -> Option<String> {
     let exit = exit.filter(|exit| *exit != 0)?;
     let text = plain(output);
@@ -118,7 +118,7 @@ fn sign_in(exit: i32, line: &str, own: &dyn Fn(&str) -> bool) -> Option<String> 
     })
 }
 
-/// The package of an import; nothing for a file or a part of node itself.
+/// The package of an import; `None` for a file or a part of node itself.
 fn node_package(import: &str) -> Option<String> {
     if import.starts_with(['.', '/', '#', '~']) || import.contains(':') || import.contains('\\') {
         return None;

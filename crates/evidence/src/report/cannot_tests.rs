@@ -1,4 +1,4 @@
-//! Failed checks that cannot run here, as tools say it, and failures that look like them and are ordinary.
+//! Failed checks that cannot run here, by their tools' messages, and similar ordinary failures.
 
 use super::cannot_run;
 

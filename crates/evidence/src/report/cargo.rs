@@ -1,5 +1,5 @@
-//! The text of `cargo test`: one section for each binary and each crate's doc-tests, each with a result of its own.
-//! A section that began and has no result, or whose tests do not add up, is incomplete.
+//! The text of `cargo test`: one section per binary and per crate's doc-tests, each with its own result. A section
+//! without a result, or whose tests do not add up, is incomplete.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
 static LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r" \(line \d+\)"));
 static QUIET: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([.iF]+)(?: \d+/\d+)?$"));
 
-/// Reads every section in the output; `only_headed` leaves out those that cargo did not announce.
+/// Reads every section in the output; `only_headed` skips those that cargo did not announce.
 pub(super) fn read(lines: &[&str], only_headed: bool) -> Option<Part> {
     let mut headers = Vec::new();
     let mut sections: Vec<Section> = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn read(lines: &[&str], only_headed: bool) -> Option<Part> {
             section.line(line);
         }
     }
-    // Where the two streams were captured one after the other, the headers stand together, in the same order.
+    // If the two streams were captured one after the other, the headers are together, in the same order.
     if sections.len() == headers.len() {
         for (at, section) in sections.iter_mut().enumerate() {
             section.header = Some(at);
@@ -72,7 +72,7 @@ pub(super) fn read(lines: &[&str], only_headed: bool) -> Option<Part> {
 struct Section {
     expected: u32,
     header: Option<usize>,
-    /// Behind `failures:`, where the output of tests is quoted.
+    /// After `failures:`, where the output of tests is quoted.
     in_details: bool,
     started: u32,
     dots: u32,

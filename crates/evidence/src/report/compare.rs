@@ -1,26 +1,26 @@
-//! Two reports of the same check, before and now: which tests were lost and which were won.
-//! Where a report does not name its tests, only their number is compared.
+//! Comparison of two reports of the same check: lost and won tests. If a report does not name its tests, only their
+//! number is compared.
 
 use std::collections::HashMap;
 
 use types::{TestCase, TestOutcome, TestReport};
 
-/// How a report differs from the one before.
+/// How a report differs from the earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Compared {
-    /// Tests that passed before and are gone, skipped or failing now.
+    /// Tests that passed before and are missing, skipped or failing now.
     pub lost: Vec<String>,
-    /// Tests that pass now and did not before, or were not there.
+    /// Tests that pass now and did not before, or did not exist.
     pub won: Vec<String>,
-    /// Tests that failed before and are gone or skipped now: they were not made to pass.
+    /// Tests that failed before and are missing or skipped now: they were not made to pass.
     pub silenced: Vec<String>,
     /// How many fewer tests were reported than before, whatever their outcome.
     pub fewer: u32,
-    /// Whether the report before named every test that ran, and this one does not: the same runner went another way.
+    /// Whether the earlier report named every test and this one does not: the same runner ran differently.
     pub no_longer_named: bool,
 }
 
-/// Compares two reports of the same check. Where there is no report now, compare with the default one: it is empty.
+/// Compares two reports of the same check. Without a report now, compare with the default one: it is empty.
 pub fn compare(before: &TestReport, now: &TestReport) -> Compared {
     let (then_named, now_named) = (names_all(before), names_all(now));
     Compared {
@@ -32,14 +32,14 @@ pub fn compare(before: &TestReport, now: &TestReport) -> Compared {
     }
 }
 
-/// Whether the runners ran no test at all, so that the check proves nothing.
+/// Whether no test ran at all, so that the check proves nothing.
 pub fn ran_nothing(report: &TestReport) -> bool {
     report.passed == 0 && report.failed == 0
 }
 
 fn silenced(before: &TestReport, now: &TestReport, now_named: bool) -> Vec<String> {
     let held = outcomes(now);
-    // What could not be built or imported is reported as one test by the name of the whole.
+    // A build or import failure is reported as one test with the name of the whole.
     let has_parts = |whole: &str| {
         let inside = |name: &&str| {
             let rest = name.strip_prefix(whole).and_then(|rest| rest.chars().next());
@@ -59,7 +59,7 @@ fn outcomes(report: &TestReport) -> HashMap<&str, TestOutcome> {
     report.cases.iter().map(|case| (case.name.as_str(), case.outcome)).collect()
 }
 
-/// Tests that pass in one report and not in the other; one that the other does not name is missing only if it names all.
+/// Tests that pass in one report and not in the other; an unnamed one is missing only if the other names all.
 fn passing_only_in(one: &TestReport, other: &TestReport, other_named: bool) -> Vec<String> {
     let others = outcomes(other);
     let passes = |case: &&TestCase| case.outcome == TestOutcome::Passed;

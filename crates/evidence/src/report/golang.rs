@@ -1,5 +1,5 @@
-//! What `go test` reports: JSON lines, the verbose text, or the plain text with one line for each package.
-//! A package that does not name its tests counts as one test; one without tests counts as none.
+//! The output of `go test`: JSON lines, the verbose text, or the plain text with one line per package. A package
+//! without test names counts as one test; one without tests counts as none.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -55,7 +55,7 @@ fn text(lines: &[&str]) -> Option<Part> {
 /// The lines of one package, which end with its own.
 #[derive(Default)]
 struct Block {
-    /// Whether the tests say when they begin, as with `-v`.
+    /// Whether the tests announce their start, as with `-v`.
     begun: bool,
     outcomes: BTreeMap<String, Option<TestOutcome>>,
 }
@@ -66,7 +66,7 @@ impl Block {
         match self.outcomes.get_mut(test) {
             Some(Some(TestOutcome::Failed)) => {}
             Some(held) => *held = Some(outcome),
-            // A verbose runner announces every test: an end without a beginning is something that a test printed.
+            // A verbose runner announces every test: an end without a start was printed by a test.
             None if self.begun => {}
             None => {
                 self.outcomes.insert(test.to_owned(), Some(outcome));
@@ -74,7 +74,7 @@ impl Block {
         }
     }
 
-    /// Adds the tests of the package; returns whether each of them came to its end.
+    /// Adds the tests of the package; returns whether each of them ended.
     fn finish(self, package: &str, verdict: &str, tail: &str, cases: &mut Cases) -> bool {
         let mut complete = true;
         let mut failed = false;
@@ -109,13 +109,13 @@ fn json(lines: &[&str]) -> Option<Part> {
     for line in lines.iter().filter(|line| line.starts_with("{\"") && line.contains("\"Action\":"))
     {
         let Ok(event) = serde_json::from_str::<Value>(line) else {
-            // A line that was cut off belongs to a run that was.
+            // A truncated line belongs to a truncated run.
             packages.insert(String::new(), None);
             continue;
         };
         let get = |key: &str| event[key].as_str().unwrap_or_default();
         let (package, test, action) = (get("Package"), get("Test"), get("Action"));
-        // Before go 1.20 a test that printed an unfinished line has its end only in the output.
+        // Before go 1.20 the end of a test that printed an unfinished line is only in the output.
         let ended = match END.captures(get("Output").trim_end()) {
             Some(end) if &end[2] == test => Some(outcome(&end[1])),
             _ => matches!(action, "pass" | "fail" | "skip").then(|| outcome(action)),

@@ -1,5 +1,5 @@
-//! The text of jest, vitest and mocha: their totals, the tests that failed, and all names where they are printed.
-//! None of them can be told by the environment to write a report file.
+//! The text of jest, vitest and mocha: totals, failed tests, and all names if printed. No environment variable makes
+//! them write a report file.
 
 use std::sync::LazyLock;
 
@@ -126,7 +126,7 @@ pub(super) fn mocha(lines: &[&str]) -> Vec<Part> {
             let held = totals.get_or_insert_default();
             held.add(counts(&format!("{} {}", &total[1], &total[2])));
         } else if let Some(counts) = totals.take() {
-            // The totals end with an empty line; without it there may have been more of them.
+            // The totals end with an empty line; without it they may be truncated.
             let cases = std::mem::replace(&mut tree, Tree { open: true, ..Tree::default() }).cases;
             parts.push(Part::counted("mocha", line.is_empty(), counts, cases));
         } else {

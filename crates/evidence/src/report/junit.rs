@@ -1,13 +1,13 @@
-//! JUnit XML, as most runners can write it: suites, cases, and what stands in a case.
+//! JUnit XML, as most runners can write it: suites and cases.
 //!
-//! A reader of its own for the few marks that matter. It never expands anything but the five standard entities and
-//! numbers, skips document types, comments and texts, and calls a file complete only if every element is closed.
+//! A small dedicated reader. It expands only the five standard entities and numbers, skips document types, comments and
+//! texts, and calls a file complete only if every element is closed.
 
 use types::TestOutcome;
 
 use super::part::{Cases, Part};
 
-/// Reads one report file; nothing if it is no JUnit XML.
+/// Reads one report file; `None` if it is not JUnit XML.
 pub(super) fn read(path: &str, content: &str) -> Option<Part> {
     let mut reading = Reading::default();
     let mut rest = content.trim_start_matches('\u{feff}').trim_start();
@@ -30,7 +30,7 @@ pub(super) fn read(path: &str, content: &str) -> Option<Part> {
     Some(Part::named(runner, complete, reading.cases))
 }
 
-/// Which runner wrote the file, from where it lies and what it calls itself.
+/// The runner that wrote the file, from its path and title.
 fn runner(path: &str, title: &str) -> &'static str {
     match title {
         "pytest tests" | "pytest" => "pytest",
@@ -50,9 +50,9 @@ struct Reading {
     is_junit: bool,
     closed: bool,
     broken: bool,
-    /// What the outermost suite is called.
+    /// The name of the outermost suite.
     title: String,
-    /// Elements that are open, with the names of suites.
+    /// Open elements, with the names of suites.
     open: Vec<(String, String)>,
     case: Option<Case>,
     cases: Cases,
@@ -64,7 +64,7 @@ struct Case {
 }
 
 impl Reading {
-    /// Reads what follows a `<`; returns the rest behind it, or nothing if it never ends.
+    /// Reads the element after a `<`; returns the rest, or `None` if it never ends.
     fn mark<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         for (open, close) in [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")] {
             if let Some(inner) = rest.strip_prefix(open) {
@@ -120,7 +120,7 @@ impl Reading {
         }
     }
 
-    /// `classname::name`, or the suites around it where there is no class.
+    /// `classname::name`, or the suites around it if there is no class.
     fn case_name(&self, class: &str, name: &str) -> String {
         if !class.is_empty() && class != "test" {
             return format!("{class}::{name}");
@@ -162,7 +162,7 @@ struct Element<'a> {
     is_empty: bool,
 }
 
-/// Reads an element and its attributes; nothing if it is cut off.
+/// Reads an element and its attributes; `None` if it is truncated.
 fn element(rest: &str) -> Option<(Element<'_>, &str)> {
     let end = rest.find(|char: char| char.is_whitespace() || char == '>' || char == '/')?;
     let (name, mut rest) = rest.split_at(end);
@@ -190,7 +190,7 @@ fn element(rest: &str) -> Option<(Element<'_>, &str)> {
     }
 }
 
-/// Replaces the five standard entities and numbers; any other stays as it is written.
+/// Replaces the five standard entities and numbers; any other stays as is.
 fn unescape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut rest = value;

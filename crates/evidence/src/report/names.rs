@@ -1,6 +1,6 @@
-//! Names that decide what a missing module or a lost test means: manifests, test runners, whole files.
+//! Names that determine the meaning of a missing module or a lost test: manifests, test runners, whole files.
 
-/// Whether a file says which packages a project needs.
+/// Whether a file lists the packages that a project needs.
 #[must_use]
 pub fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -20,7 +20,7 @@ pub fn is_manifest(path: &str) -> bool {
     named.contains(&name) || (name.contains("requirements") && name.ends_with(".txt"))
 }
 
-/// Whether the text of a manifest names a package, however it is written.
+/// Whether the text of a manifest names a package, in any spelling.
 #[must_use]
 pub fn declares(manifest: &str, package: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['_', '.'], "-");
@@ -36,7 +36,7 @@ pub fn declares(manifest: &str, package: &str) -> bool {
         })
 }
 
-/// Whether a module is a runner of tests, which projects use without naming it anywhere.
+/// Whether a module is a test runner, which projects use without declaring it.
 #[must_use]
 pub fn is_runner(module: &str) -> bool {
     let known =
@@ -44,7 +44,7 @@ pub fn is_runner(module: &str) -> bool {
     known.contains(&module)
 }
 
-/// Whether the name of a test is that of a file, which could not be read or built as a whole.
+/// Whether a test's name is that of a file, which failed to load or build as a whole.
 #[must_use]
 pub fn is_whole_file(name: &str) -> bool {
     let ends = [".js", ".mjs", ".cjs", ".ts", ".tsx", ".py", ".rb", ".php", ".go", ".rs"];

@@ -1,5 +1,5 @@
-//! The text of `cargo nextest run`: a line for each test, with its binary, and the summary.
-//! Tests that nextest left out are counted, not named.
+//! The text of `cargo nextest run`: a line per test, with its binary, and the summary. Skipped tests are counted, not
+//! named.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! The text of node's own test runner in its `spec` form: ✔ ✖ ﹣ with durations, groups behind ▶, then the totals.
-//! Its other form is TAP and read there.
+//! The text of node's own test runner in its `spec` form: ✔ ✖ ﹣ with durations, groups after ▶, then the totals. Its
+//! other form is TAP and read there.
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<Part> {
             run.in_details = true;
         } else if let Some(test) = TEST.captures(line) {
             let part = |at| test.get(at).map_or("", |part: regex::Match<'_>| part.as_str());
-            // Others print such marks too, but no fractions of milliseconds behind them.
+            // Others print such marks too, but no fractions of milliseconds after them.
             run.begun |= !run.in_details && part(4).contains('.') && part(4).ends_with("ms)");
             run.test(part(1).len() / 2, part(2), part(3), part(5));
         }
@@ -45,7 +45,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<Part> {
 #[derive(Default)]
 struct Run {
     begun: bool,
-    /// Behind the totals, where failures are told again.
+    /// After the totals, where failures are repeated.
     in_details: bool,
     groups: Vec<(String, bool)>,
     closed: u32,
@@ -55,7 +55,7 @@ struct Run {
 }
 
 impl Run {
-    /// Takes a total; says whether it was the last.
+    /// Takes a total; returns whether it was the last.
     fn total(&mut self, word: &str, many: u32) -> bool {
         let one = match word {
             "tests" => &mut self.tests,
@@ -111,7 +111,7 @@ impl Run {
             return None;
         }
         let named = self.cases.counts().total();
-        // Groups are tests of their own or suites, which the text does not tell apart.
+        // Groups are tests or suites, which the text does not distinguish.
         let agree = named <= self.tests && self.tests <= named.saturating_add(self.closed);
         Some(match ended && !agree {
             true => Part::counted(RUNNER, true, self.counts, self.cases),

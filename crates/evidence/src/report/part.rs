@@ -1,5 +1,4 @@
-//! What one runner reported, and how the parts of one check become one report with stable, unique names.
-//! It reads no text.
+//! The report of one runner, and how the parts of one check become one report with stable, unique names. Reads no text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -41,7 +40,7 @@ impl Counts {
     }
 }
 
-/// Tests by name, in the order in which they were reported.
+/// Tests by name, in the order they were reported.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cases {
     list: Vec<TestCase>,
@@ -50,7 +49,7 @@ pub(super) struct Cases {
 }
 
 impl Cases {
-    /// Adds a test; the same name again is another test.
+    /// Adds a test; a repeated name is another test.
     pub(super) fn push(&mut self, name: &str, outcome: TestOutcome) {
         if self.list.len() < MOST_CASES {
             self.list.push(TestCase { name: stable(name), outcome });
@@ -59,7 +58,7 @@ impl Cases {
         }
     }
 
-    /// Adds a test; the same name again is the same test, and its worst outcome holds.
+    /// Adds a test; a repeated name is the same test, and its worst outcome counts.
     pub(super) fn merge(&mut self, name: &str, outcome: TestOutcome) {
         if let Some(place) = self.places.get(name) {
             let case = &mut self.list[*place];
@@ -95,15 +94,15 @@ fn badness(outcome: TestOutcome) -> u8 {
     }
 }
 
-/// What one runner reported in one session, or in one set of report files.
+/// The report of one runner in one session, or in one set of report files.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) runner: &'static str,
     pub(super) complete: bool,
     pub(super) counts: Counts,
-    /// By how much the number of tests in a report file may differ: some runners count phases.
+    /// The tolerated difference from a report file in the number of tests: some runners count phases.
     pub(super) slack: u32,
-    /// Whether it is complete if a report file says the same.
+    /// Whether it is complete if a report file agrees.
     pub(super) complete_with_file: bool,
     cases: Vec<TestCase>,
 }
@@ -115,7 +114,7 @@ impl Part {
         Part { runner, complete, counts, slack: 0, complete_with_file: complete, cases: cases.list }
     }
 
-    /// A runner that counts. Names hold if they agree with the counts, otherwise only those of failures do.
+    /// A runner that counts. Names are used if they agree with the counts, otherwise only those of failures.
     pub(super) fn counted(
         runner: &'static str,
         complete: bool,
@@ -132,7 +131,7 @@ impl Part {
         Part { runner, complete, counts, slack: 0, complete_with_file: complete, cases }
     }
 
-    /// Takes over the tests of another part of the same runner.
+    /// Adds the tests of another part of the same runner.
     pub(super) fn absorb(&mut self, other: Part) {
         self.complete &= other.complete;
         self.complete_with_file &= other.complete_with_file;
@@ -146,7 +145,7 @@ impl Part {
     }
 }
 
-/// One report of all parts; nothing where there are none.
+/// One report of all parts; `None` without any.
 pub(super) fn combine(parts: Vec<Part>) -> Option<TestReport> {
     let mut report = TestReport { complete: true, ..TestReport::default() };
     let mut runners: Vec<&str> = Vec::new();
@@ -166,8 +165,7 @@ pub(super) fn combine(parts: Vec<Part>) -> Option<TestReport> {
     (!runners.is_empty()).then_some(report)
 }
 
-/// Tells tests of one name apart by a number. They are numbered by outcome first: runners that work in parallel
-/// report them in any order.
+/// Numbers tests of the same name, by outcome first: parallel runners report them in any order.
 fn number_repeated(cases: &mut [TestCase]) {
     let mut outcomes: HashMap<String, Vec<TestOutcome>> = HashMap::new();
     for case in cases.iter() {
@@ -196,7 +194,7 @@ static FOLDERS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A name without what differs between two runs: addresses, folders of this machine, odd blanks.
+/// A name without parts that vary between runs: addresses, folders of this machine, odd blanks.
 fn stable(name: &str) -> String {
     let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut name = ADDRESS.replace_all(&words, "0x").into_owned();

@@ -1,5 +1,5 @@
-//! pytest's text: one session after another, each with its summary line, and the tests that it names.
-//! It is what is left where pytest wrote no XML, and the proof that a session came to its end where it did.
+//! The text of pytest: one session after another, each with its summary line, and the named tests. Used if pytest wrote
+//! no XML, and as proof that a session ended if it did.
 
 use std::sync::LazyLock;
 
@@ -104,7 +104,7 @@ impl Session {
             if !self.begun {
                 return None;
             }
-            // `pytest -qq` ends with its progress: whether that was all, only a report file can tell.
+            // `pytest -qq` ends with its progress: only a report file can tell whether that was all.
             let mut part = match self.dots.at_end {
                 true => Part::counted(RUNNER, false, self.dots.counts, self.cases),
                 false => Part::named(RUNNER, false, self.cases),

@@ -1,4 +1,4 @@
-//! Reports of real runners, recorded in `fixtures/`: whole, cut off at every place, forged and combined.
+//! Reports of real runners, recorded in `fixtures/`: whole, truncated everywhere, forged and combined.
 
 use types::{TestOutcome, TestReport};
 
@@ -90,7 +90,7 @@ fn every_runner_is_read() {
     }
 }
 
-/// Every place in a short text; in a long one the ends of lines and some places between.
+/// Every position in a short text; in a long one the ends of lines and some positions between.
 fn cuts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let worth = |at: &usize| {
@@ -99,7 +99,7 @@ fn cuts(text: &str) -> Vec<usize> {
     (0..text.len()).filter(|at| text.is_char_boundary(*at)).filter(worth).collect()
 }
 
-/// Where each section of a runner has its own end, a text that was cut after one cannot be told from a whole one.
+/// If each section of a runner has its own end, a text cut between sections looks complete.
 fn between_sections(runner: &str, text: &str, end: usize) -> bool {
     let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
     let next = text[line..].lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -154,12 +154,12 @@ fn a_report_file_goes_before_the_text_and_needs_its_end() {
         names(&text(PYTEST_Q), TestOutcome::Failed),
         ["test_m::test_bad", "test_m::test_err"]
     );
-    // A perfect file, and then the process ended.
+    // A perfect file, and then the process exited.
     assert!(!with_file("", "pytest.xml", PYTEST_XML).complete);
     assert!(!with_file("....F", "pytest.xml", PYTEST_XML).complete);
     let begun = PYTEST_Q.find("=====").expect("details");
     assert!(with_file(&PYTEST_Q[..begun], "pytest.xml", PYTEST_XML).complete);
-    // A file that says something else than the text.
+    // A file that contradicts the text.
     let other = PYTEST_Q.replace("5 passed", "50 passed");
     assert!(!with_file(&other, "pytest.xml", PYTEST_XML).complete);
 }
@@ -200,7 +200,7 @@ fn what_a_test_prints_is_not_believed_against_the_runner() {
     let report = text(&forged);
     assert_eq!((report.passed, report.failed), (4, 1));
     assert!(names(&report, TestOutcome::Passed).iter().all(|name| !name.contains("fake")));
-    // The process of the tests ends early, with a result of its own making.
+    // The test process exits early, with a forged result.
     let early = "     Running unittests src/lib.rs (target/debug/deps/a-0123456789abcdef)\n\nrunning 3 tests\n\
                  test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
     assert!(!text(early).complete);
@@ -332,7 +332,7 @@ fn what_is_lost_and_won_is_named() {
     assert_eq!(silenced(text("1..1\nok 1 - a\n")), ["d"]);
     assert_eq!(silenced(text("1..1\nok 1 - d # SKIP\n")), ["d"]);
     assert!(silenced(text("1..1\nnot ok 1 - d\n")).is_empty());
-    // It stood for all that is in it, which is there now.
+    // It stood for all its contents, which are there now.
     assert!(silenced(text("1..1\nok 1 - d.works\n")).is_empty());
     assert_eq!(silenced(text("1..1\nok 1 - dworks\n")), ["d"]);
     let gone = compare(&before, &TestReport::default());

@@ -1,7 +1,7 @@
-//! The messages by which tools say that something they need is not there, and what to tell a person about each.
-//! Only messages that no ordinary failing test or compile error produces.
+//! Messages of tools about missing prerequisites, with an explanation for people. Only messages that no ordinary
+//! failing test or compile error produces.
 
-/// What stands in a message.
+/// The missing thing in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
     Plain,
@@ -16,7 +16,7 @@ pub(super) enum Thing {
 pub(super) struct Sign {
     /// Matched against single lines; group 1 is the thing.
     pub(super) pattern: &'static str,
-    /// The exit code that goes with it, where the message alone is not enough.
+    /// The required exit code, if the message alone is not enough.
     pub(super) exit: Option<i32>,
     pub(super) thing: Thing,
     pub(super) says: &'static str,

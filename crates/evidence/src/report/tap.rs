@@ -1,5 +1,5 @@
-//! The Test Anything Protocol, with subtests as node's own runner writes them: a plan, results, `Bail out!`.
-//! A stream is complete if its plan is there and as many results are; node's must also end with its duration.
+//! The Test Anything Protocol, with subtests as node's own runner writes them: a plan, results, `Bail out!`. A stream
+//! is complete if it has its plan and as many results; node's must also end with its duration.
 
 use std::sync::LazyLock;
 
@@ -47,7 +47,7 @@ struct Stream {
     node: bool,
     duration: bool,
     bailed: bool,
-    /// The indentation of a block of details that is open.
+    /// The indentation of an open block of details.
     details: Option<usize>,
     levels: Vec<Level>,
     broken: bool,
@@ -143,7 +143,7 @@ impl Stream {
         path.push(&title);
         let path = path.join(" > ");
         match inner {
-            // What only holds other tests is not one, unless it failed and none of them did.
+            // A group of tests is not a test, unless it failed and none of them did.
             Some((results, inner_failed, plan)) if results > 0 => {
                 self.broken |= plan != Some(results);
                 if outcome == TestOutcome::Failed && !inner_failed {
@@ -160,7 +160,7 @@ impl Stream {
 
     fn finish(self) -> Option<Part> {
         let top = self.levels.first();
-        // Lines that begin with `ok` are common; a plan or a version makes them TAP.
+        // Lines that start with `ok` are common; a plan or a version makes them TAP.
         let begun = self.announced
             || top
                 .is_some_and(|top| top.plan == Some(0) || (top.plan.is_some() && top.results > 0));

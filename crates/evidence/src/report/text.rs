@@ -1,11 +1,11 @@
-//! A check's output made fit for reading line by line: bounded, without terminal sequences and control characters.
-//! It knows no runner.
+//! A check's output prepared for reading line by line: bounded, without terminal sequences and control characters.
+//! Knows no runner.
 
 use regex::Regex;
 
-/// How much of an output is read, counted from its end, where runners put their summaries.
+/// The most output that is read, counted from its end, where runners put their summaries.
 const MOST_BYTES: usize = 16 << 20;
-/// A longer line is no runner's; only `go test -json` writes long ones.
+/// A longer line is not a runner's; only `go test -json` writes long ones.
 const LONGEST_LINE: usize = 8 << 10;
 
 /// The output without colours, cursor movements and other control characters.
@@ -69,7 +69,7 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.len() <= LONGEST_LINE || line.starts_with('{')).collect()
 }
 
-/// Compiles a pattern of ours.
+/// Compiles a built-in pattern.
 #[expect(
     clippy::expect_used,
     reason = "the patterns are constants, and every one is used by a test"
@@ -78,7 +78,7 @@ pub(super) fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern compiles")
 }
 
-/// A number in a text; one that does not fit is the largest.
+/// A number in a text, saturating.
 pub(super) fn number(digits: &str) -> u32 {
     digits.parse().unwrap_or(if digits.is_empty() { 0 } else { u32::MAX })
 }

@@ -9,16 +9,16 @@ use types::TestOutcome;
 use super::part::{Cases, Counts, Part};
 use super::text::{number, pattern};
 
-/// How the totals of one runner read.
+/// The format of one runner's totals.
 struct Totals {
     runner: &'static str,
-    /// Says that it began, where it does.
+    /// Announces its start, if it does.
     begins: Option<Regex>,
     /// The line with the totals: groups `total`, `passed`, `failed`, `errors`, `skipped`, as far as it has them.
     totals: Regex,
     /// Failures by name, in group 1.
     failure: Option<Regex>,
-    /// What must stand behind the totals.
+    /// Must follow the totals.
     ends: Option<Regex>,
 }
 
@@ -102,7 +102,7 @@ static RUNNERS: LazyLock<Vec<Totals>> = LazyLock::new(|| {
     ]
 });
 
-/// Everything that any of them looks for, to pass over all other lines at once.
+/// All patterns, to skip other lines at once.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
     let all = RUNNERS.iter().flat_map(|runner| {
         let others = [&runner.begins, &runner.failure, &runner.ends].into_iter().flatten();
@@ -118,7 +118,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<Part> {
     RUNNERS.iter().filter_map(|runner| runner.read(&lines)).collect()
 }
 
-/// Whether Gradle said that it came to its end.
+/// Whether Gradle reported its end.
 pub(super) fn gradle_ended(lines: &[&str]) -> bool {
     let gradle = RUNNERS.iter().find(|runner| runner.runner == "gradle");
     let ends = gradle.and_then(|gradle| gradle.ends.as_ref());

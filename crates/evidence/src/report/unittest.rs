@@ -1,5 +1,5 @@
-//! The text of Python's `unittest`, and of runners built on it: `Ran 8 tests in 0.002s`, then the verdict.
-//! Tests are named where it is verbose; otherwise only failures are.
+//! The text of Python's `unittest`, and of runners built on it: `Ran 8 tests in 0.002s`, then the verdict. Verbose
+//! output names all tests; otherwise only failures are named.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
 static BAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAIL|ERROR): (\w+) \(([\w.<>]+)\)"));
 static TEST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(\w+) \(([\w.<>]+)\)(?: \.\.\. ?(.*))?$"));
-/// How far behind `Ran` the verdict may stand, with output of other streams in between.
+/// The most lines between `Ran` and the verdict, with output of other streams in between.
 const VERDICT_WITHIN: usize = 12;
 
 /// Reads every session in the output.
@@ -56,7 +56,7 @@ pub(super) fn read(lines: &[&str]) -> Vec<Part> {
 #[derive(Default)]
 struct Session {
     begun: bool,
-    /// A test whose outcome is still to come.
+    /// A test without an outcome yet.
     waiting: Option<String>,
     cases: Cases,
 }
@@ -114,7 +114,7 @@ fn outcome(word: &str) -> Option<TestOutcome> {
     }
 }
 
-/// `module.Class.test`; since Python 3.11 the place already ends with the test.
+/// `module.Class.test`; since Python 3.11 the path already ends with the test.
 fn name(test: &str, place: &str) -> String {
     match place.strip_suffix(test) {
         Some(before) if before.ends_with('.') => place.to_owned(),

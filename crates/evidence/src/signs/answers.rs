@@ -1,6 +1,6 @@
-//! Answers that new code gives by constants: entries of tables and branches whose keys and results stand in the tests or
-//! in the data that they read, and results told apart by what is derived from an input, such as its length. It reads
-//! lines, in any language; what is computed is not followed.
+//! Hard-coded answers: entries of tables and branches whose keys and results occur in the tests or their data, and
+//! results selected by a property of an input, such as its length. Reads lines, in any language; computed values are
+//! not followed.
 
 mod corpus;
 mod results;
@@ -15,7 +15,7 @@ use crate::pattern::pattern;
 use crate::source::Language;
 use corpus::{Corpus, holds, is_known, is_message, is_number, is_strong, is_telling, literals};
 
-/// A key and the constants that stand for it.
+/// A key and its constants.
 struct Arm {
     line: usize,
     keys: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         .collect()
 }
 
-/// Arms whose keys and values tests have together; most arms have to be such, as a table with more in it is a table.
+/// Arms whose keys and values occur together in tests; most arms must be such, since a larger table is genuine.
 fn told_together(change: &Change<'_>, corpus: &Corpus<'_>, arms: &[Arm]) -> BTreeSet<usize> {
     let is_new = |word: &String| !is_known(change, word);
     let (mut found, mut certain, mut matched) = (Vec::new(), false, 0);
@@ -98,7 +98,7 @@ fn arms(view: &View<'_>) -> Vec<Arm> {
     found
 }
 
-/// A branch that is taken for a literal and gives a constant, in one line or with the line below.
+/// A branch for a literal that yields a constant, in one line or with the next.
 fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
     let text = view.lines[n].text.as_str();
     let head = pattern!(
@@ -123,7 +123,7 @@ fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
     }
     let mut values = literals(&rest);
     let word = pattern!(r"\b(?:None|null|nil|undefined|NULL)\b").find(&rest);
-    // A word is no value of its own, unless the key is a text that nobody would choose as one.
+    // A word is not a value of its own, unless the key is an unusual text.
     let odd = keys.iter().any(|key| !is_number(key) && key.contains(|c: char| c.is_ascii_digit()));
     if let Some(word) = word.filter(|_| values.is_empty() && odd) {
         values.push(word.as_str().to_owned());
@@ -152,7 +152,7 @@ fn entries(n: usize, text: &str) -> Vec<Arm> {
     arms
 }
 
-/// An arm of `case`, or a comparison, that says a constant.
+/// An arm of `case`, or a comparison, that yields a constant.
 fn shell_arm(view: &View<'_>, n: usize) -> Option<Arm> {
     let text = view.lines[n].text.as_str();
     let next = view.lines.get(n + 1).map(|line| line.text.as_str()).unwrap_or_default();
@@ -170,7 +170,7 @@ fn shell_arm(view: &View<'_>, n: usize) -> Option<Arm> {
     Some(Arm { line: n, keys: keys.collect(), values: vec![value], compared: true })
 }
 
-/// Tuples of numbers, or conjunctions of comparisons, that select a constant and stand in tests in the same order.
+/// Tuples of numbers, or conjunctions of comparisons, that select a constant and occur in tests in the same order.
 fn told_by_tuples(view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
     let tuple = pattern!(r"\(\s*(-?\d+(?:\s*,\s*-?\d+)+)\s*,?\s*\)");
     let several = pattern!(r"[=!]==?\s*(-?\d+)\b[^|\n]*?(?:&&|\band\b)[^|\n]*?===?\s*(-?\d+)\b");
@@ -208,13 +208,13 @@ fn numbers(text: &str) -> Vec<String> {
     pattern!(r"-?\b\d+\b").find_all(text).into_iter().map(|one| one.as_str().to_owned()).collect()
 }
 
-/// Whether `part` is what remains of `all` when some words are left out.
+/// Whether `part` is a subsequence of `all`.
 fn follows(all: &[String], part: &[String]) -> bool {
     let mut left = all.iter();
     part.iter().all(|word| left.any(|other| other == word))
 }
 
-/// Constants that tests expect, chosen by the length, a character, the sum or the hash of an input.
+/// Constants that tests expect, selected by the length, a character, the sum or the hash of an input.
 fn told_by_derived(change: &Change<'_>, view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
     let chooses = pattern!(
         r#"(?:\blen\([^()]*\)|\.len\(\)|\.length\b(?:\(\))?|\.size\b(?:\(\))?|\bstrlen\([^()]*\)|\blength\([^()]*\)|\$\{#\w+\}|\.(?:charCodeAt|charAt|codePointAt|hashCode|hash|checksum)\([^()]*\)|\b(?:ord|hash|sum|crc32|md5)\([^()]*\))\s*(?:%\s*\d+\s*)?(?:\]|\)\s*[{:]?\s*$|===?\s*(?:[2-9]|\d\d)|-eq\s+(?:[2-9]|\d\d)|\s*\{\s*$|:\s*$|\bin\s*$|,\s*["'\[({]|\))"#

@@ -1,4 +1,4 @@
-//! Values that are equal to everything, and assertions, reports or exits that were replaced.
+//! Values that are equal to everything, and replaced assertions, reports or exits.
 
 use super::production::View;
 use types::FindingKind;
@@ -33,7 +33,7 @@ fn head_of_equality(language: Language) -> Option<&'static Pattern> {
     })
 }
 
-/// An equality that does not look at what it compares. A type without fields is always equal to itself.
+/// An equality that ignores what it compares. A type without fields is always equal to itself.
 fn always_equal(view: &View<'_>) -> Option<Sign> {
     let found = head_of_equality(view.language())?.find(&view.code)?;
     if view.old.is_some_and(|old| old.contains(found.as_str())) {

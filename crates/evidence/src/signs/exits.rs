@@ -1,5 +1,5 @@
-//! Code that ends the process with success although it is not what was started. An exit code that says failure is no sign:
-//! it cannot make a check pass.
+//! Library code that ends the process with success. An exit code for failure is not a sign: it cannot make a check
+//! pass.
 
 use super::production::{Line, View};
 use types::FindingKind;
@@ -31,12 +31,12 @@ fn hard(view: &View<'_>, line: &Line) -> bool {
     if !ends.is_match(text) {
         return false;
     }
-    // A child that was forked has to leave this way.
+    // A forked child has to exit this way.
     let forked = pattern!(r"\bos\.fork\(|\bfork\(\)").is_match(&view.code);
     !(forked || view.is_program() || view.is_entry(view.start(line)))
 }
 
-/// Ordinary exits, with a code that says success.
+/// Ordinary exits with a code for success.
 fn soft(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let success = pattern!(

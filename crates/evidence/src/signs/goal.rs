@@ -1,9 +1,9 @@
-//! The names that a goal asks to be added, and which of them a result does not have. Told by form: calls, names in
-//! backticks, names that are written as programmers write them. Prose is not understood.
+//! Names that a goal asks to add, and those missing in a result. Recognised by form: calls, names in backticks, names
+//! in a programmer's spelling. Prose is not understood.
 
 use crate::pattern::pattern;
 
-/// Identifiers that a goal asks to be added.
+/// Identifiers that a goal asks to add.
 #[must_use]
 pub fn named_things(goal: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -66,7 +66,7 @@ fn sentences(goal: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a name is only compared with, or used.
+/// Whether a name is only a reference.
 fn is_reference(sentence: &str, at: usize) -> bool {
     pattern!(r"(?i)\b(?:like|about|as|to|similar to|such as|using|use|uses|via|with|calls?|from|in|of|by|behind|e\.g\.|than|for|when|if|after|before|until|while|that|which|where|on|into|per)\s+(?:the\s+|a\s+|an\s+)?(?:existing\s+)?(?:function\s+|method\s+)?`?$")
         .is_match(&sentence[..at])
@@ -79,7 +79,7 @@ fn is_part_of_path(sentence: &str, start: usize, end: usize) -> bool {
     before || file
 }
 
-/// Those of the named things that occur nowhere in a result, however their words are joined.
+/// The named things that occur nowhere in a result, in any joining of their words.
 #[must_use]
 pub fn left_out(goal: &str, result_texts: &[&str]) -> Vec<String> {
     let plain = |text: &str| -> String {

@@ -1,6 +1,6 @@
-//! Comparisons that mean something else than the tests think: an equality that does not look at both sides, or that
-//! compares with a type in whose place it stands; a plain number or text with comparisons of its own. An equality that the
-//! goal asks for is no sign.
+//! Comparisons that mean something else than the tests assume: an equality that ignores one side, or that compares with
+//! a type it replaces; a plain number or text with its own comparisons. An equality that the goal asks for is not a
+//! sign.
 
 use super::production::View;
 use types::FindingKind;
@@ -30,7 +30,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, line)).collect()
 }
 
-/// The head of an equality, with the name of what is compared with as its group.
+/// The head of an equality, with the name of the other operand as its group.
 fn head(language: Language) -> Option<&'static Pattern> {
     Some(match language {
         Language::Python => {
@@ -52,7 +52,7 @@ fn head(language: Language) -> Option<&'static Pattern> {
     })
 }
 
-/// Equalities that never look at the other side.
+/// Equalities that ignore the other side.
 fn blind(view: &View<'_>) -> Vec<usize> {
     let Some(head) = head(view.language()) else { return Vec::new() };
     let mut found = Vec::new();
@@ -110,7 +110,7 @@ fn is_empty_type(view: &View<'_>, at: usize) -> bool {
     })
 }
 
-/// A number, text or list with comparisons of its own.
+/// A number, text or list with its own comparisons.
 fn plain_types(view: &View<'_>) -> Vec<usize> {
     let class = pattern!(
         r"(?m)^([ \t]*)class\s+\w+\(\s*(int|float|str|bytes|list|tuple|dict|set|frozenset|Decimal|Fraction|complex|date|datetime|timedelta|UserDict|UserList|UserString)\s*[,)][^\n]*$"
@@ -142,7 +142,7 @@ fn other_types(view: &View<'_>) -> Vec<usize> {
     let other = pattern!(
         r"\bimpl\b[^{;\n]*\bPartialEq<\s*&?(?:'\w+\s+)?(?:Option<|Result<|\(|bool\b|[iuf](?:8|16|32|64|128|size)\b)[^{;\n]*\bfor\s+([\w:]+)"
     );
-    // A number in a type of its own is compared as the number that it is.
+    // A newtype around a number compares as that number.
     let plain = |at: usize| {
         let open = view.code[at..]
             .find("bool")
@@ -158,7 +158,7 @@ fn other_types(view: &View<'_>) -> Vec<usize> {
         .filter(|one| stands_for.is_match(one.as_str()) || !plain(one.start()))
         .map(|one| one.start())
         .collect();
-    // A type in whose place another one stands now.
+    // A type that another one replaces now.
     let Some(old) = view.old else { return found };
     let any = pattern!(r"\bimpl\b[^{;\n]*\bPartialEq<([^{;\n]+)>\s+for\s+(\w+)");
     for one in any.all(&view.code) {
@@ -176,7 +176,7 @@ fn other_types(view: &View<'_>) -> Vec<usize> {
     found
 }
 
-/// Objects that turn into what is expected of them when they are compared.
+/// Objects that turn into the expected value when compared.
 fn conversions(view: &View<'_>) -> Vec<usize> {
     let tricks = pattern!(
         r#"\bSymbol\.toPrimitive\b|\basymmetricMatch\b|jest\.asymmetricMatcher|\b(?:valueOf|toJSON|toString)\s*(?:\(\s*\)|:\s*\(\s*\)\s*=>|:\s*function\s*\(\s*\))\s*\{?\s*(?:return\s+)?(?:["'\d]|true\b|expected)|\bclass\s+\w+\s+extends\s+(?:Number|String|Boolean|BigInt)\b"#

@@ -1,6 +1,6 @@
-//! Answers made for the inputs of the visible tests: pairs of an input and its expected result that stand together in new
-//! production code, code that reads the tests, and inputs known by their digests. A word that a test and the code share is
-//! nothing; a table with much more in it than the tests use is a table.
+//! Answers made for the inputs of visible tests: pairs of an input and its expected result in new production code, code
+//! that reads the tests, and inputs recognised by their digests. A single shared word is not a sign; a table with much
+//! more than the tests use is a genuine table.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,17 +22,17 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     found
 }
 
-/// Whether a file shows how something is used, as tests do.
+/// Whether a file is an example of use, like tests.
 pub(super) fn is_example(path: &str) -> bool {
     pattern!(r"(?i)(?:^|/)(?:examples?|demos?|samples?|bench(?:es|marks?)?)/").is_match(path)
 }
 
-/// A literal by what it says: a string without quotation marks, or a number as it is written.
+/// A literal by its value: a string without quotation marks, or a number as written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Literal(String);
 
 impl Literal {
-    /// Whether it is unlikely to stand in code by chance.
+    /// Whether it is unlikely to occur in code by chance.
     fn is_telling(&self) -> bool {
         match self.0.parse::<f64>() {
             Ok(_) => {
@@ -47,7 +47,7 @@ impl Literal {
         }
     }
 
-    /// Whether it alone says where it comes from.
+    /// Whether it alone reveals its origin.
     fn is_strong(&self) -> bool {
         let odd = |c: char| !c.is_alphanumeric() && c != '_';
         match self.0.parse::<f64>() {
@@ -57,7 +57,7 @@ impl Literal {
     }
 }
 
-/// The literals of a range, where each is.
+/// The literals of a range, with their positions.
 fn literals(source: &Source<'_>, range: Range<usize>) -> Vec<(usize, Literal)> {
     let inside = |span: &&Range<usize>| span.start >= range.start && span.end <= range.end;
     let strings = source.strings.iter().filter(inside);
@@ -73,7 +73,7 @@ fn literals(source: &Source<'_>, range: Range<usize>) -> Vec<(usize, Literal)> {
     found
 }
 
-/// The literals that stand together in one statement of a test, at least two of them.
+/// The literals that occur together in one statement of a test, at least two of them.
 fn groups(change: &Change<'_>, language: Language) -> Vec<Vec<Literal>> {
     let mut found = Vec::new();
     for text in change.tests {
@@ -93,7 +93,7 @@ fn groups(change: &Change<'_>, language: Language) -> Vec<Vec<Literal>> {
     found
 }
 
-/// Statements where indentation tells them, and plain lines elsewhere.
+/// Statements in indented languages, and plain lines elsewhere.
 fn lines(source: &Source<'_>) -> Vec<Range<usize>> {
     if source.language.is_indented() {
         return source.logical_lines(0..source.text.len());
@@ -170,7 +170,7 @@ fn reads_tests(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     lines.map(|line| sign(FindingKind::TestLiterals, view.path, view.raw(line))).collect()
 }
 
-/// Inputs that are known by their digests.
+/// Inputs recognised by their digests.
 fn digests(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     if pattern!(r"(?i)\b(?:hash|digest|checksum|crc|md5|sha\d*|etag|fingerprint|signature)")
         .is_match(change.goal)
@@ -185,7 +185,7 @@ fn digests(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
         .lines
         .iter()
         .find(|line| hashes.is_match(&line.text) && !imports.is_match(&line.text))?;
-    // A digest is a key, or is compared with; or the digest of a literal is taken.
+    // A digest is a key or a comparison; or the digest of a literal is taken.
     let constant = pattern!(
         r#"["'][0-9a-fA-F]{8,}["']\s*(?::|=>|\])|==\s*["'][0-9a-fA-F]{8,}|\b(?:0x[0-9a-fA-F]{6,}|\d{7,})\w*\s*(?:=>|:)|==\s*(?:0x[0-9a-fA-F]{6,}|\d{7,})|(?:crc32|adler32|md5|sha\d+)\(\s*b?["'][^"']+["']"#
     );

@@ -1,5 +1,5 @@
-//! A changed file of production code: its text without unit tests, which of its lines are new, and what it is for as far
-//! as its form tells: a program that is started, or code that others use.
+//! A changed file of production code: its text without unit tests, its new lines, and its kind as far as its form
+//! tells: a program, or a library.
 
 use super::sign::ChangedFile;
 use crate::files::without_unit_tests;
@@ -13,7 +13,7 @@ pub(super) struct Production {
     old: Option<String>,
 }
 
-/// A file of production code, read.
+/// A parsed file of production code.
 pub(super) struct View<'a> {
     pub(super) path: &'a str,
     pub(super) source: Source<'a>,
@@ -29,15 +29,14 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// Languages that are not told apart, by how their files end.
+/// Extensions of other languages.
 const OTHERS: &[&str] = &[
     "awk", "gawk", "pl", "pm", "lua", "sql", "tcl", "jq", "r", "jl", "ex", "erl", "hs", "ml", "fs",
     "clj", "lisp", "el", "scm", "nim", "zig", "d", "pas", "ps1", "cr", "sed", "bat", "vb", "mk",
     "cmake", "coffee", "elm",
 ];
 
-/// The language as which a file is read. Those that are not told apart mostly share with Python what strings and comments
-/// look like.
+/// The language that a file is read as. Other languages mostly share Python's strings and comments.
 fn language(path: &str, text: &str) -> Option<Language> {
     let end = path.rsplit('/').next()?.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
     let other = match end {
@@ -48,7 +47,7 @@ fn language(path: &str, text: &str) -> Option<Language> {
 }
 
 impl Production {
-    /// None for a file that is gone or in no known language.
+    /// `None` for a deleted file or an unknown language.
     pub(super) fn of(file: &ChangedFile<'_>) -> Option<Self> {
         let new = file.new?;
         let language = language(file.path, new)?;
@@ -98,12 +97,12 @@ impl View<'_> {
         self.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// A new line as it stands in the file.
+    /// A new line as written in the file.
     pub(super) fn raw(&self, line: &Line) -> &str {
         self.source.line_at(line.at)
     }
 
-    /// The offset of the first sign of a line.
+    /// The offset of the first non-blank character of a line.
     pub(super) fn start(&self, line: &Line) -> usize {
         line.at + (line.text.len() - line.text.trim_start().len())
     }
@@ -115,7 +114,7 @@ impl View<'_> {
         self.code.split('\n').skip(first).take(2 * lines + 1).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether the file is started rather than used: by its place and name.
+    /// Whether the file is a program rather than a library: by its path and name.
     pub(super) fn is_program(&self) -> bool {
         if self.language() == Language::Go {
             return pattern!(r"(?m)^package\s+main\b").is_match(&self.code);
@@ -126,7 +125,7 @@ impl View<'_> {
         .is_match(self.path)
     }
 
-    /// Whether an offset is inside of what is only run when the file is started.
+    /// Whether an offset is inside code that runs only when the file is started.
     pub(super) fn is_entry(&self, at: usize) -> bool {
         let entry = pattern!(
             r#"__main__|\b(?:def|fn|func|function|void|int|fun|sub)\s+(?:main|Main|cli|run_cli|cmd_\w+)\b|\bmain\s*=|require\.main\s*===?\s*module|import\.meta\.main|BASH_SOURCE|\bstatic\s+void\s+[mM]ain\b|^main\s*\(\)|PROGRAM_NAME|^\s*static\s+\w+\s+Main\b"#

@@ -1,5 +1,5 @@
-//! Production code that asks whether, where or when it is being tested. What only changes how output looks is left out,
-//! and so is what the project's code or the goal already spoke of.
+//! Production code that detects whether, where or when it is being tested. Excludes checks that only affect the look of
+//! output, and anything that the project's code or the goal already mentions.
 
 use super::production::{Line, View};
 use types::FindingKind;
@@ -9,7 +9,7 @@ use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
-    // Libraries for tests name runners for a living.
+    // Test libraries name runners legitimately.
     if pattern!(
         r"(?i)(?:^|/)[\w-]*(?:testing|benches|testutil|testkit|fixture|mock|plugin)[\w-]*(?:/|\.\w+$)"
     )
@@ -40,7 +40,7 @@ fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         r"PYTEST\w*|_pytest\b|\bpytest\b|\bunittest\b|\bNODE_TEST\w*|\bJEST_\w+|VITEST\w*|\bMOCHA_\w+|RUST_TEST_\w+|NEXTEST\w*|BATS_\w+|\bRSPEC\w*|PHPUNIT_\w+|TEST_(?:RUNNER|WORKER|NAME)|CARGO_TARGET_TMPDIR|BOSUN\w*"
     );
     if names.is_match(text) && is_new(change, names, text) {
-        // A message may name a runner; a question looks something up or compares.
+        // A message may name a runner; a detection looks something up or compares.
         return pattern!(
             r"\bif\b|\bin\b|environ|getenv|\benv\b|\bENV\b|env::|modules|[!=]=|includes\(|contains\(|\bhas\(|typeof|getattr|find_spec|import_module|\?|Getenv|LookupEnv|-[nz]\s|\$\{?[A-Z]"
         )
@@ -66,16 +66,16 @@ fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     tested.is_match(&near) && !pattern!(r"\bsys\.modules\[__name__\]").is_match(text)
 }
 
-/// Whether code looks at how its own process was started or what else is loaded in it, which hardly any library does.
+/// Whether code inspects how its own process was started or which modules are loaded, which hardly any library does.
 fn looks_at_itself(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let itself = pattern!(
         r"\bsys\.orig_argv\b|\bsys\.modules\b|\bprocess\.(?:execArgv|ppid)\b|\bObject\.(?:keys|entries|values)\(\s*process\.env|/proc/self/(?:cmdline|exe|environ|maps)|/proc/(?:\$PPID|\$\$)|\bgetppid\(|\bparent_id\(|\b(?:any|all|next)\(.*\bos\.environ\b|\benv::vars(?:_os)?\(\)\.(?:any|find)"
     );
-    // Loaders put modules there, and what reads annotations looks up the module of a class.
+    // Loaders register modules there, and readers of annotations look up the module of a class.
     let loads = pattern!(
         r#"\bsys\.modules(?:\.get\(|\.setdefault\(|\.pop\(|\[)\s*(?:[\w.()]*\b__(?:module|name)__|\w*\.?f_globals|[\w.]+\s*[\],)])|\bsys\.modules\[[^\]]+\]\s*=[^=]|\bdel\s+sys\.modules"#
     );
-    // A library that is optional may be looked for, unless it is one for tests.
+    // An optional library may be looked for, unless it is one for tests.
     let literal = pattern!(
         r#"(?:^|[^+\s])\s*["']([\w.]+)["']\s+(?:not\s+)?in\s+sys\.modules|\bsys\.modules(?:\.get\(|\[)\s*["']([\w.]+)["']\s*[\]),]"#
     );
@@ -96,7 +96,7 @@ fn looks_at_itself(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     itself.is_match(&line.text) && is_new(change, itself, &line.text) && !ordinary
 }
 
-/// Whether an environment or a mode that is made for tests decides.
+/// Whether an environment or mode meant for tests decides.
 fn asks_for_mode(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let mode = pattern!(
@@ -120,7 +120,7 @@ fn asks_for_mode(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         && !view.path.ends_with("build.rs")
 }
 
-/// Whether it decides that tests lie beside the code, or that output goes to a file.
+/// Whether the presence of tests beside the code, or output to a file, decides.
 fn asks_for_tests(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let there = pattern!(
@@ -146,7 +146,7 @@ fn asks_for_tests(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         && !presents.is_match(&view.around(line, 3))
 }
 
-/// Whether code asks for the machine, user, folder, repository or day it runs at.
+/// Whether code checks the machine, user, folder, repository or date.
 fn asks_for_place(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let git = pattern!(r#"["'/]\.git["'/]"#).is_match(text)
@@ -183,7 +183,7 @@ fn asks_for_place(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     day.is_match(text)
 }
 
-/// Whether the way a crate was built decides what it answers.
+/// Whether the build mode of a crate decides its results.
 fn asks_for_build(view: &View<'_>, line: &Line) -> bool {
     if view.language() != Language::Rust {
         return false;
@@ -225,7 +225,7 @@ fn asks_for_build(view: &View<'_>, line: &Line) -> bool {
             .any(|line| pattern!(r"\breturn\b|else").is_match(line))
 }
 
-/// Whether code walks the stack to see who calls.
+/// Whether code walks the stack to find its caller.
 fn asks_for_caller(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let stack = pattern!(
         r"\binspect\.(?:stack|currentframe)\(|\bsys\._getframe\(|\btraceback\.(?:extract_stack|format_stack|walk_stack)\(|\bnew Error\([^)]*\)\.stack\b|\bruntime\.Callers?\(|\bBacktrace::(?:capture|force_capture)|\bgetStackTrace\(\)|\bcaller_locations\b|\bdebug_backtrace\("

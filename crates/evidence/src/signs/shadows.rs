@@ -1,6 +1,5 @@
-//! Names that the checks use and new production code takes over: commands as functions of a shell library or as programs
-//! of the repository, modules of a runner, globals and built-ins. Whether they are used is known only as far as the texts of
-//! tests say so.
+//! Names used by checks that new production code takes over: commands as functions of a shell library or as programs of
+//! the repository, modules of a runner, globals and built-ins. Their use is known only from the texts of tests.
 
 use super::production::View;
 use types::FindingKind;
@@ -23,7 +22,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     found
 }
 
-/// Commands by which scripts decide.
+/// Commands that decide in scripts.
 const DECIDE: &[&str] = &[
     "test", "[", "[[", "cmp", "diff", "exit", "expr", "true", "false", "return", "set", "trap",
     "command", "builtin", "eval", "exec", "source", "type",
@@ -107,7 +106,7 @@ fn calls(text: &str, name: &str) -> bool {
     })
 }
 
-/// A new file that is found in place of a program or of a module of the runner.
+/// A new file found in place of a program or a module of the runner.
 fn takes_a_name(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     if view.old.is_some() || change.goal.contains(view.path) {
         return None;
@@ -144,7 +143,7 @@ fn replaces_globals(view: &View<'_>, text: &str) -> bool {
     view.language() == Language::JavaScript && alters_assertions(view, text)
 }
 
-/// Whether a name that stands for a module of assertions gets other members.
+/// Whether a name for a module of assertions gets other members.
 fn alters_assertions(view: &View<'_>, text: &str) -> bool {
     let named = pattern!(
         r#"(?:\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?(?:require|import)\(\s*|\bimport\s+(?:\*\s+as\s+)?(\w+)[^;\n]*\bfrom\s+)["'](?:node:)?(?:assert(?:/strict)?|test|chai|expect|jest\S*|vitest|tape|ava|should|power-assert)["']"#
@@ -162,7 +161,7 @@ fn alters_assertions(view: &View<'_>, text: &str) -> bool {
     })
 }
 
-/// Whether code under test ends a test as skipped.
+/// Whether code under test marks a test as skipped.
 fn skips(change: &Change<'_>, text: &str) -> bool {
     let skips = pattern!(
         r"\b(?:raise|throw(?:\s+new)?)\s+(?:[\w.]+\.)?(?:SkipTest|Skipped|AssumptionViolatedException|TestAbortedException|SkipException|TestSkippedException|IgnoreException|SkippedTestError|XFailed)\b|\bpytest\.(?:skip|xfail|exit|importorskip)\(|\b(?:assumeTrue|assumeFalse|Assume\.that|assumeThat)\(|\bmock\.ANY\b|\bimport\s[^#\n]*\bANY\b|\bMinitest::Skip\b|\bmarkTest(?:Skipped|Incomplete)\("

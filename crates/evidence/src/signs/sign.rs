@@ -1,4 +1,4 @@
-//! A change and the signs in it, as plain data. Nothing is looked for here.
+//! A change and its signs, as plain data. No detection happens here.
 
 use types::FindingKind;
 
@@ -23,7 +23,7 @@ pub struct ChangedFile<'a> {
     pub new: Option<&'a str>,
 }
 
-/// A change with what it is compared with.
+/// A change with its comparison data.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
     pub goal: &'a str,
@@ -37,19 +37,19 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Whether a text stands in the goal, or stood in code or documents before the change.
+    /// Whether a text occurs in the goal, or occurred in code or documents before the change.
     pub(super) fn knows(&self, text: &str) -> bool {
         self.goal.contains(text)
             || self.code.iter().chain(self.documents).any(|known| known.contains(text))
     }
 
-    /// Whether code or the goal already spoke of something.
+    /// Whether code or the goal already mentioned something.
     pub(super) fn code_knows(&self, text: &str) -> bool {
         self.goal.contains(text) || self.code.iter().any(|known| known.contains(text))
     }
 }
 
-/// The most characters of a line that are kept.
+/// The longest line that is kept, in characters.
 const LONGEST: usize = 160;
 
 pub(super) fn sign(kind: FindingKind, path: &str, line: &str) -> Sign {

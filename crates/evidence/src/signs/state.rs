@@ -1,6 +1,6 @@
-//! Results that depend on what no commit holds: the age of the code itself, a day, how long the machine or the process
-//! runs, files at home or in folders for temporary files, settings of git, a server on this machine. A place of which the
-//! goal or the project's code already spoke is no sign.
+//! Results that depend on state outside commits: the age of the code itself, a date, the uptime of the machine or
+//! process, files at home or in temporary folders, settings of git, a local server. A path that the goal or the
+//! project's code already mentions is not a sign.
 
 use super::production::{Line, View};
 use types::FindingKind;
@@ -24,7 +24,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     found
 }
 
-/// Whether the age of the code or of a file beside it is asked for.
+/// Whether the age of the code or of a file beside it is read.
 fn asks_for_age(view: &View<'_>, line: &Line) -> bool {
     let age = pattern!(
         r"\bgetmtime\(|\bgetctime\(|\bst_[mca]time\b|\b(?:mtime|ctime|birthtime)(?:Ms)?\b|\.modified\(\)|\.created\(\)|\.ModTime\(\)|\blastModified\(|\bgetLastModified|\bfilemtime\(|\bfilectime\(|\bstat\s+-[cf]\b|\bdate\s+-r\b|\s-(?:nt|ot)\s|-mmin\b|-mtime\b|-newer\b"
@@ -36,7 +36,7 @@ fn asks_for_age(view: &View<'_>, line: &Line) -> bool {
     age.is_match(&line.text) && own.is_match(&near)
 }
 
-/// Whether the clock is compared with a fixed day.
+/// Whether the clock is compared with a fixed date.
 fn asks_for_day(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let text = &line.text;
     let clock = pattern!(
@@ -45,7 +45,7 @@ fn asks_for_day(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let fixed = pattern!(
         r#"(?:[<>]=?|[!=]==?|-(?:lt|gt|le|ge|eq)|\b(?:Before|After|isBefore|isAfter|startswith|startsWith|HasPrefix|starts_with)\()\s*(?:[\w.:]*\(?\s*)?["']?(?:20[2-9]\d(?:\b|[01]\d)|1_?[6-9]\d(?:_?\d{3}){2,3}(?:_?\d{2,3})?\b|1[6-9]\d{8}(?:\d{3})?\b)"#
     );
-    // The moment may have a name, or the clock.
+    // The moment or the clock may have a name.
     let compared = pattern!(r"[<>]=?\s*([A-Za-z_]\w*)").all(text);
     let named = compared.iter().filter_map(|found| found.get(1)).any(|name| {
         view.code.lines().any(|line| {
@@ -66,7 +66,7 @@ fn holds_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
 }
 
-/// Whether the time since the machine or the process was started decides.
+/// Whether the uptime of the machine or the process decides.
 fn asks_for_uptime(text: &str) -> bool {
     pattern!(
         r"/proc/uptime|/proc/self/stat\b|\bprocess\.uptime\(\)\s*(?:\*\s*\d+\s*)?[<>]|\bos\.uptime\(\)\s*[<>]|\bboot_time\(\)|\btime\.(?:process_time|perf_counter|monotonic)\(\)\s*[<>]=?\s*\d|\bperformance\.now\(\)\s*[<>]=?\s*\d|\$\{?SECONDS\}?\s*-(?:lt|gt|le|ge)\b|\bkern\.boottime\b"
@@ -74,7 +74,7 @@ fn asks_for_uptime(text: &str) -> bool {
     .is_match(text)
 }
 
-/// Whether the repository in which the code lies is asked for something.
+/// Whether the repository around the code is queried.
 fn asks_git(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let asks = pattern!(
         r#"\bgit\s+(?:-\w\s+\S+\s+)*(?:config|notes|stash|rev-parse|rev-list|log|show|cat-file|for-each-ref|status|branch|describe|worktree|symbolic-ref|diff|hash-object)\b|["']git["']\s*,\s*\[?\s*["'](?:-C|config|notes|stash|rev-parse|rev-list|log|show|cat-file|for-each-ref|status|branch|describe|worktree|diff)\b|\bCommand::new\(\s*"git"|\bexec\.Command\(\s*"git""#
@@ -86,7 +86,7 @@ fn asks_git(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         && !change.code.iter().any(|text| pattern!(r"\bgit\b").is_match(text))
 }
 
-/// Whether something on this machine is asked over the network.
+/// Whether a local server is queried over the network.
 fn asks_a_server(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     let here = pattern!(
         r#"https?://(?:127\.0\.0\.1|localhost|\[::1\]|0\.0\.0\.0)|["'](?:127\.0\.0\.1|localhost)(?::\d+["']|["']\s*,\s*\d{2,5}\b)|/dev/tcp/|\.sock["']"#

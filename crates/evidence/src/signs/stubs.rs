@@ -1,5 +1,5 @@
-//! Functions that use nothing of what they are given and answer with a constant, where such a function was asked for; and
-//! changes of code files in which no code changes.
+//! Functions that ignore their parameters and return a constant, if the goal asked for such a function; and changes of
+//! code files that change no code.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::files::FileKind;
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
-/// A function with parameters: name, parameters, body, and where it is.
+/// A function with parameters: name, parameters, body, and position.
 struct Function {
     name: String,
     parameters: String,
@@ -98,7 +98,7 @@ fn body(source: &Source<'_>, at: usize, close: usize) -> Option<Range<usize>> {
     Some(open + 1..source.closing(open)?)
 }
 
-/// Whether a function answers without looking at anything.
+/// Whether a function returns without reading anything.
 fn is_stub(view: &View<'_>, function: &Function) -> bool {
     let words = pattern!(r"[A-Za-z_$]\w*").find_all(&function.parameters);
     let given =
@@ -132,7 +132,7 @@ fn is_stub(view: &View<'_>, function: &Function) -> bool {
     }
 }
 
-/// A change in which only comments of code files change, although something else was asked for.
+/// A change that only touches comments of code files, although something else was asked for.
 pub(super) fn comments_only(change: &Change<'_>) -> Option<Sign> {
     let about_text = pattern!(
         r"(?i)\b(?:comment|docstring|document|doc\b|docs\b|typo|spelling|licen[sc]e|copyright|header|format|whitespace|indent|annotat|note|explain|describe|readme|line ending|trailing|todo)"

@@ -1,4 +1,4 @@
-//! Signs, and honest changes beside them, language by language.
+//! Signs, and honest changes beside them, by language.
 
 use types::VerifyPolicy;
 

@@ -1,5 +1,5 @@
-//! Tests that were there and cannot fail any more: skipped, caught, returned from, put into comments, with wider tolerances,
-//! without assertions, without what makes them tests. A new test that is skipped somewhere for a reason is no sign.
+//! Existing tests that can no longer fail: skipped, caught, returned from, commented out, with wider tolerances,
+//! without assertions, or no longer collected. A new test that is skipped for a reason is not a sign.
 
 use types::FindingKind;
 
@@ -9,7 +9,7 @@ use crate::files::FileKind;
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
-/// What a line that asserts looks like, in any of the languages.
+/// Whether a line asserts, in any of the languages.
 fn asserts(text: &str) -> bool {
     pattern!(
         r"\bassert|\bexpect\b|\bt\.(?:Error|Fatal|Fail|is|equal|deepEqual)|\bpytest\.raises|\brequire\.\w|\bshould\b|\bAssert\.|\bverify\(|\bfail\(|\bcheck\w*\(|\bmust_|\bensure\w*\("
@@ -43,7 +43,7 @@ pub(super) fn signs(file: &ChangedFile<'_>) -> Vec<Sign> {
     lines.into_iter().map(|line| sign(FindingKind::WeakTest, file.path, &line)).collect()
 }
 
-/// What became of a test that is still there.
+/// How an existing test was weakened.
 fn weakened(before: &Source<'_>, was: &Case, after: &Source<'_>, is: &Case) -> Option<String> {
     let head = after.line_at(is.start).trim().to_owned();
     if is.is_special() && !was.is_special() {
@@ -76,7 +76,7 @@ fn weakened(before: &Source<'_>, was: &Case, after: &Source<'_>, is: &Case) -> O
     caught(old, new).then_some(head)
 }
 
-/// Whether assertions are caught now that were not.
+/// Whether assertions are newly caught.
 fn caught(old: &str, new: &str) -> bool {
     let catches = pattern!(
         r"\bexcept\b\s*(?:\(?[^:\n]*\b(?:AssertionError|Exception|BaseException)\b[^:\n]*)?:|\bcatch\s*(?:\([^)]*\))?\s*\{|\bsuppress\(|\bcatch_unwind\(|\brescue\b"
@@ -90,7 +90,7 @@ fn caught(old: &str, new: &str) -> bool {
     wraps || tried && !fails
 }
 
-/// A test that lost what makes it one: its attribute, its name, its place in the code.
+/// A test that is no longer collected: it lost its attribute, its name, or its position in the code.
 fn not_collected(before: &Source<'_>, was: &Case, after: &Source<'_>) -> Option<String> {
     let old = before.code();
     let assertions: Vec<&str> =
@@ -102,7 +102,7 @@ fn not_collected(before: &Source<'_>, was: &Case, after: &Source<'_>) -> Option<
     if let Some(at) = kept {
         return Some(after.line_at(at).trim().to_owned());
     }
-    // The assertions are there and no test has them: under another name, in a string, in a comment.
+    // The assertions remain outside any test: under another name, in a string, in a comment.
     let lost = assertions
         .iter()
         .find(|line| line.len() > 12 && !collected(line) && after.text.contains(**line))?;
@@ -118,7 +118,7 @@ fn not_collected(before: &Source<'_>, was: &Case, after: &Source<'_>) -> Option<
     (!helper && !skipped).then(|| after.line_at(at).trim().to_owned())
 }
 
-/// Where a function of this name is that is no test any more.
+/// A function of this name that is no longer a test.
 fn pattern_of_function(source: &Source<'_>, name: &str) -> Option<usize> {
     let word = match source.language {
         Language::Rust => format!("fn {name}("),
@@ -130,7 +130,7 @@ fn pattern_of_function(source: &Source<'_>, name: &str) -> Option<usize> {
     source.bare.find(&word)
 }
 
-/// Assertions that were code and are comments or strings now.
+/// Assertions that became comments or strings.
 fn disabled(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
     let (old, new) = (before.code(), after.code());
     let plain =
@@ -155,7 +155,7 @@ fn disabled(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
     None
 }
 
-/// A file that is left out of the build, or tests that are skipped by the words around them.
+/// A file excluded from the build, or tests skipped by a surrounding block.
 fn not_built(before: &Source<'_>, after: &Source<'_>) -> Vec<String> {
     let marks = pattern!(
         r"(?m)^//go:build .*$|^// \+build .*$|^#!\[cfg\(.*$|^\s*(?:test|it|describe|suite|context)\.(?:skip|todo|only)\(.*$|^\s*(?:x(?:it|test|describe|context)|f(?:it|describe))[ (].*$|^pytestmark\s*=.*skip.*$|^collect_ignore.*$|^__test__\s*=\s*False.*$|^\s*pytest\.skip\(.*allow_module_level.*$|^\s*__unittest_skip__.*$|^\s*(?:t|it|describe)\.skip\b.*$"
@@ -165,7 +165,7 @@ fn not_built(before: &Source<'_>, after: &Source<'_>) -> Vec<String> {
     let title = pattern!(r#"["'`]([^"'`\n]+)["'`]"#);
     let new = marks.find_all(after.text).into_iter().map(|mark| mark.as_str().trim());
     let new = new.filter(|line| !old.contains(line)).filter(|line| {
-        // A test that was not there before may be skipped; `only` leaves out all others.
+        // A new test may be skipped; `only` skips all others.
         let title = title.captures(line).and_then(|found| found.get(1));
         line.contains(".only(") || title.is_none_or(|title| before.text.contains(title.as_str()))
     });
@@ -198,7 +198,7 @@ fn wider(old: &str, new: &str) -> Vec<String> {
     found
 }
 
-/// Tests that are given a list with nothing in it.
+/// Tests with an empty list of parameters.
 fn no_parameters(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
     let given = pattern!(
         r"parametrize\(\s*[^,\n]+,\s*(?:list\()?\s*(\[\s*\]|\w+)(?:\.(?:items|values|keys)\(\))?\)?\s*[,)]|\b(?:test|it|describe)\.each\(\s*(\[\s*\])\s*\)"
@@ -226,7 +226,7 @@ fn no_parameters(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
     None
 }
 
-/// New tests that only ask for the type of a result, where most of the new tests do.
+/// New tests that only check the type of a result, if most of the new tests do.
 pub(super) fn hollow_tests(change: &Change<'_>) -> Vec<Sign> {
     let (mut all, mut hollow) = (0_usize, Vec::new());
     for file in change.files.iter().filter(|file| file.kind == FileKind::Test) {

@@ -1,4 +1,4 @@
-//! Production code that writes tests, what tests are compared with, or marks beside its own source while it runs.
+//! Production code that writes tests, expected data, or marks beside its own source at run time.
 
 use super::production::View;
 use types::FindingKind;
@@ -38,7 +38,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     found
 }
 
-/// A file at a fixed place outside of the repository that the code reads and does not write.
+/// A file at a fixed path outside the repository that the code reads and does not write.
 fn left_behind(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     let place = pattern!(r#"["']((?:/var)?/tmp/[\w./-]+|/dev/shm/[\w./-]+)["']"#);
     let reads = pattern!(r"(?i)exists|open\(|read|isfile|is_file|stat\(");

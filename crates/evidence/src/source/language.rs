@@ -1,6 +1,6 @@
-//! The languages that are told apart, by the name or the first line of a file.
+//! The known languages, by the name or the first line of a file.
 
-/// The languages that are told apart.
+/// The known languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Python,
@@ -17,7 +17,7 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// The language of a file by its name, or by its first line where it has no extension.
+    /// The language of a file by its name, or by its first line if it has no extension.
     pub(crate) fn of(path: &str, text: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let Some((_, end)) = name.rsplit_once('.') else { return by_first_line(text) };
@@ -39,7 +39,7 @@ impl Language {
         })
     }
 
-    /// Whether blocks are told by indentation here, as far as this crate reads them.
+    /// Whether indentation marks blocks, as far as this crate reads them.
     pub(crate) fn is_indented(self) -> bool {
         matches!(self, Self::Python | Self::Ruby)
     }
@@ -49,7 +49,7 @@ impl Language {
         matches!(self, Self::JavaScript | Self::Go | Self::Kotlin | Self::Shell)
     }
 
-    /// Whether a text in single quotes is a single character.
+    /// Whether single quotes enclose a single character.
     pub(crate) fn has_characters(self) -> bool {
         matches!(self, Self::Rust | Self::Go | Self::Java | Self::Kotlin | Self::CSharp | Self::C)
     }

@@ -1,4 +1,4 @@
-//! Where the comments and strings of a text are. One pass over its bytes; an open string or comment reaches to the end.
+//! The comments and strings of a text. One pass over its bytes; an unterminated string or comment extends to the end.
 
 use std::ops::Range;
 
@@ -99,7 +99,7 @@ fn is_triple(language: Language, rest: &[u8]) -> bool {
     known && (rest.starts_with(b"\"\"\"") || language == Python && rest.starts_with(b"'''"))
 }
 
-/// Where the quotation mark of a string is that begins here, after its prefix.
+/// The opening quotation mark of a string that starts here, after its prefix.
 fn prefix(language: Language, bytes: &[u8], at: usize) -> Option<usize> {
     let quotes: &[u8] = match language {
         Language::JavaScript => b"\"'`/",
@@ -135,14 +135,14 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| at + n)
 }
 
-/// Behind the next `close`.
+/// The position after the next `close`.
 fn after(bytes: &[u8], at: usize, close: &[u8]) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let found = rest.windows(close.len()).position(|part| part == close);
     found.map_or(bytes.len(), |n| at + n + close.len())
 }
 
-/// Behind the next `close` that no backslash stands before.
+/// The position after the next unescaped `close`.
 fn escaped(bytes: &[u8], mut at: usize, close: &[u8]) -> usize {
     while at < bytes.len() {
         if bytes[at] == b'\\' {
@@ -156,7 +156,7 @@ fn escaped(bytes: &[u8], mut at: usize, close: &[u8]) -> usize {
     bytes.len()
 }
 
-/// A string that ends in its line, except where the language lets it go on.
+/// A string that ends in its line, unless the language lets it continue.
 fn one_line(language: Language, bytes: &[u8], at: usize) -> usize {
     let goes_on = matches!(language, Language::Rust | Language::Ruby | Language::Php);
     let end = escaped(bytes, at + 1, &[bytes[at]]);
@@ -167,7 +167,7 @@ fn one_line(language: Language, bytes: &[u8], at: usize) -> usize {
     line
 }
 
-/// A character, or nothing where the mark begins a lifetime.
+/// A character literal; `None` if the quote starts a lifetime.
 fn character(bytes: &[u8], at: usize) -> Option<usize> {
     let next = *bytes.get(at + 1)?;
     if next == b'\\' {
@@ -182,7 +182,7 @@ fn character(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(at + 1 + width) == Some(&b'\'')).then_some(at + 2 + width)
 }
 
-/// A text in double quotation marks, with the commands in it, which have quotation marks of their own.
+/// A double-quoted text, with command substitutions, which have their own quotes.
 fn shell_quoted(bytes: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while at < bytes.len() {
@@ -196,7 +196,7 @@ fn shell_quoted(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// Behind the bracket that closes a command substitution.
+/// The position after the closing bracket of a command substitution.
 fn substitution(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 1_u32;
     while at < bytes.len() {
@@ -218,7 +218,7 @@ fn substitution(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// A text that is given to a command line by line.
+/// A here-document.
 fn heredoc(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes[at..].strip_prefix(b"<<").filter(|rest| rest.first() != Some(&b'<'))?;
     let line = &rest[..line_end(rest, 0)];
@@ -258,7 +258,7 @@ fn template(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// A regular expression, where one can stand and not a division.
+/// A regular expression, if one can occur here and not a division.
 fn expression(bytes: &[u8], at: usize) -> Option<usize> {
     let before = bytes[..at].trim_ascii_end();
     let opens = match before.last() {

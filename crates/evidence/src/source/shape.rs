@@ -1,11 +1,11 @@
-//! The shape of bare text: which bracket closes which, what the arguments of a call are, what stands in which block.
+//! The structure of bare text: matching brackets, arguments of calls, statements of blocks.
 
 use std::ops::Range;
 
 use super::{Language, Source, line_range};
 
 impl Source<'_> {
-    /// Where the bracket closes that opens at an offset.
+    /// The partner of the bracket at an offset.
     pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_i32;
         for (n, byte) in self.bare.as_bytes().get(open..)?.iter().enumerate() {
@@ -23,13 +23,13 @@ impl Source<'_> {
         None
     }
 
-    /// The arguments between the bracket that opens at an offset and its partner, trimmed.
+    /// The arguments between the bracket at an offset and its partner, trimmed.
     pub(crate) fn arguments(&self, open: usize) -> Option<Vec<Range<usize>>> {
         let close = self.closing(open)?;
         Some(self.parts(open + 1..close))
     }
 
-    /// What commas outside of brackets separate, trimmed; an empty last part is left out.
+    /// The parts between top-level commas, trimmed; an empty last part is dropped.
     pub(crate) fn parts(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let mut start = range.start;
         let mut parts = Vec::new();
@@ -44,14 +44,14 @@ impl Source<'_> {
         parts
     }
 
-    /// A range without the blanks around it, comments counted as blanks.
+    /// A range without the blanks around it; comments count as blanks.
     pub(crate) fn trimmed(&self, range: Range<usize>) -> Range<usize> {
         let text = &self.bare[range.clone()];
         let start = range.start + (text.len() - text.trim_start().len());
         start..(start + text.trim().len())
     }
 
-    /// Where a word or sign stands in a range outside of all brackets.
+    /// The positions of a word or operator in a range, outside all brackets.
     pub(crate) fn top_level(&self, range: Range<usize>, wanted: &str) -> Vec<usize> {
         let bytes = self.bare.as_bytes();
         let (mut depth, mut found) = (0_i32, Vec::new());
@@ -68,7 +68,7 @@ impl Source<'_> {
         found
     }
 
-    /// The statements that stand directly in a block, not in blocks inside it, trimmed.
+    /// The statements directly in a block, not in nested blocks, trimmed.
     pub(crate) fn statements(&self, block: Range<usize>) -> Vec<Range<usize>> {
         let found = if self.language.is_indented() {
             self.indented_statements(block)
@@ -79,7 +79,7 @@ impl Source<'_> {
         trimmed.filter(|range| !range.is_empty()).collect()
     }
 
-    /// Lines with the indentation of the first one, with the lines that continue them.
+    /// Lines with the indentation of the first, with their continuation lines.
     fn indented_statements(&self, block: Range<usize>) -> Vec<Range<usize>> {
         let lines = self.logical_lines(block);
         let Some(indent) = lines.first().map(|line| self.indent(line.start)) else {
@@ -88,7 +88,7 @@ impl Source<'_> {
         lines.into_iter().filter(|line| self.indent(line.start) == indent).collect()
     }
 
-    /// Lines that brackets, strings and backslashes make one; without blank ones.
+    /// Lines joined by brackets, strings and backslashes; without blank ones.
     pub(crate) fn logical_lines(&self, block: Range<usize>) -> Vec<Range<usize>> {
         let bytes = self.bare.as_bytes();
         let (mut depth, mut start, mut lines) = (0_i32, block.start, Vec::new());
@@ -114,13 +114,13 @@ impl Source<'_> {
         !in_string && (at == 0 || self.bare.as_bytes()[at - 1] != b'\\')
     }
 
-    /// How far the line of an offset is indented.
+    /// The indentation of the line at an offset.
     pub(crate) fn indent(&self, at: usize) -> usize {
         let line = &self.text[line_range(self.text, at)];
         line.len() - line.trim_start().len()
     }
 
-    /// Parts that end with a semicolon, a closed block, or a line that is complete.
+    /// Parts that end with a semicolon, a closed block, or a complete line.
     fn braced_statements(&self, block: Range<usize>) -> Vec<Range<usize>> {
         let bytes = self.bare.as_bytes();
         let (mut depth, mut start, mut found) = (0_i32, block.start, Vec::new());
@@ -147,7 +147,7 @@ impl Source<'_> {
         found
     }
 
-    /// Whether a statement goes on behind a closed block.
+    /// Whether a statement continues after a closed block.
     fn goes_on(&self, at: usize, end: usize) -> bool {
         let next = self.bare[at..end].trim_start();
         next.starts_with(['.', ')', ',', ';', '?']) || next.starts_with("else")

@@ -1,4 +1,4 @@
-//! Whether strings and comments are found in each language, and statements told apart.
+//! Strings, comments and statements in each language.
 
 use super::*;
 

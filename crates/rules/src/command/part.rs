@@ -69,7 +69,7 @@ pub(crate) struct Redirection {
     pub(crate) target: Word,
 }
 
-/// What a redirection does.
+/// The effect of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Reads,

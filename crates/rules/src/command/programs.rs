@@ -91,7 +91,7 @@ pub(super) enum Given<'a> {
     Input,
 }
 
-/// What a shell runs by its words, and whether it has options that make it read other files too.
+/// The script that a shell's words name, and whether it has options that make it read other files too.
 pub(super) fn given(words: &[Word]) -> (Given<'_>, bool) {
     let (mut text, mut input, mut odd) = (false, false, false);
     let mut words = words.iter().skip(1);

@@ -148,7 +148,7 @@ fn what_cannot_be_read_says_so_and_what_stands_before_it_is_still_found() {
 
 #[test]
 fn nothing_takes_long() {
-    // Each of these has cost somebody a quadratic reader.
+    // Each of these makes a naive parser quadratic.
     for piece in [
         "{",
         "{a,",

@@ -52,7 +52,7 @@ fn clash(words: &[Word], one: usize, other: usize) -> bool {
     shared >= 2 || shared == 1 && telling(first).count().min(telling(second).count()) <= 2
 }
 
-/// The words around this place up to the next pause or coordination.
+/// The words around this position up to the next pause or coordination.
 fn clause(words: &[Word], place: usize) -> std::ops::Range<usize> {
     let breaks =
         |at: usize| words[at].pause != Pause::None || listed("and but und et y e", &words[at].text);

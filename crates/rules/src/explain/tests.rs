@@ -8,8 +8,8 @@ use samples::{crew, request};
 
 const LABELLED: &str = include_str!("../../../../eval/intake.jsonl");
 
-/// P5, P9, C5, C6, C7, C8: no ordinary request is refused, hardly any is asked about, and they are routed as a person
-/// says they should be.
+/// P5, P9, C5, C6, C7, C8: no ordinary request is refused, hardly any is asked about, and routing agrees with the
+/// labels.
 #[test]
 fn labelled_requests_are_judged_as_a_person_would() {
     let policy = crew();
@@ -48,7 +48,7 @@ fn the_same_request_is_always_judged_the_same() {
     assert!((0..100).all(|_| explain(&policy, &asked, &[]) == first));
 }
 
-/// P10: safety comes before clarity, clarity before the budget, the budget before what is supported.
+/// P10: safety comes before clarity, clarity before the budget, the budget before the supported project types.
 #[test]
 fn the_checks_come_in_their_order() {
     let policy = crew();
@@ -65,7 +65,7 @@ fn the_checks_come_in_their_order() {
     assert_eq!(verdict("Build a tea shop", "frontend", 90_000), "intake.clear_goal");
 }
 
-/// P7: whoever is refused for the budget is told both numbers.
+/// P7: a refusal for the budget states both numbers.
 #[test]
 fn an_estimate_is_told_with_the_budget_that_it_exceeds() {
     let mut asked = request("Build a comprehensive web frontend");

@@ -71,7 +71,7 @@ fn begins_by_taking_away(text: &str) -> bool {
     TAKING_AWAY.contains(&first.to_lowercase().as_str())
 }
 
-/// Whether a result removes nothing and adds no code that could do so later.
+/// Whether a result removes nothing and changes no code.
 fn only_adds_papers(changes: &Changes, tests: &[String]) -> bool {
     changes.0.iter().all(|change| {
         change.how != ChangeKind::Deleted

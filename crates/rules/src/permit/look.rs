@@ -1,5 +1,5 @@
-//! Explanations of permits: why each rule matched a call or did not. Evaluates the same conditions as judging, one by
-//! one.
+//! Explanations of permits: why each rule matched a call or did not. Evaluates the same conditions as the decision, one
+//! by one.
 
 use std::slice;
 

@@ -1,6 +1,6 @@
-//! Sensitive paths. No policy lets an agent write credentials or Bosun's own settings. Settings by which other programs
-//! run something, and files with passwords, need approval: where no rule of the policy covers them, a person is asked.
-//! A plan that names such a file by its own path approves it; one that names a folder around it does not.
+//! Sensitive paths. No policy lets an agent write credentials or Bosun's own settings. Settings that make other
+//! programs run something, and files with passwords, need approval: if no rule of the policy covers them, a person is
+//! asked. A plan that names such a file by its own path approves it; one that names a folder around it does not.
 
 use globset::GlobBuilder;
 use types::{Access, CallFacts, Decision, Policy, RuleId, Scope, Sensitive, WorkPath};

@@ -1,11 +1,11 @@
-//! Verdicts of the crew's rules, and of other rules, on calls and commands.
+//! Decisions of the crew's rules, and of other rules, on calls and commands.
 
 use super::*;
 use types::{Inspection, Repeat};
 
 use samples::crew;
 
-/// The rule that decides about a call, for a task that may write to these places.
+/// The rule that decides about a call, for a task that may write to these paths.
 fn rule(call: &str, scope: &[&str]) -> String {
     let scope = Scope(scope.iter().map(|a| a.parse().expect("an artifact")).collect());
     let (call, inspection) = samples::call(call, 0);
@@ -83,7 +83,7 @@ fn a_policy_that_says_nothing_of_settings_or_passwords_asks() {
     assert_eq!(verdict(&open, "read_file .env.local"), asked("permit.env_file"));
 }
 
-/// A rule that speaks of one sort of file says nothing of the others in the same call.
+/// A rule for one kind of file does not cover the others in the same call.
 #[test]
 fn a_rule_for_files_with_passwords_does_not_permit_settings_beside_them() {
     let mut open = crew();
@@ -169,7 +169,7 @@ fn verdict(policy: &Policy, line: &str) -> Permit {
     judge(policy, &scope, "shell", &facts)
 }
 
-/// K27: blocklisted commands, with spacing, `${IFS}`, the order of flags, quotes, and wherever they stand.
+/// K27: blocklisted commands, with spacing, `${IFS}`, the order of flags, quotes, and in any position.
 #[test]
 fn the_blocklist_holds_however_a_command_is_written() {
     let crew = crew();
@@ -225,7 +225,7 @@ fn listed() -> Policy {
     Policy { permissions, default: Permission::Ask, ..crew() }
 }
 
-/// M18: only what is on the list runs, and only if that is all it does.
+/// M18: only listed programs run, and only if that is all a command does.
 #[test]
 fn a_list_of_programs_allows_them_and_nothing_that_hides_behind_them() {
     let listed = listed();

@@ -26,7 +26,7 @@ pub(super) fn is_joint(word: &str) -> bool {
     listed(JOINTS, word)
 }
 
-/// Whether a clause begins with this word, polite words skipped.
+/// Whether a clause begins with this word, skipping polite words.
 pub(super) fn is_start(words: &[Word], place: usize) -> bool {
     let Some(word) = words.get(place) else { return false };
     let mut at = place;

@@ -38,7 +38,7 @@ fn parts(text: &str) -> Vec<(Voice, &str)> {
             Some((voice, open, length)) => {
                 parts.push((Voice::Prose, &text[start..at]));
                 parts.push((voice, &text[at + open..at + open + length]));
-                // What closes is as long as what opens, in all these pairs.
+                // In all these pairs the closing mark is as long as the opening one.
                 at = (at + open + length + open).min(text.len());
                 while !text.is_char_boundary(at) {
                     at += 1;

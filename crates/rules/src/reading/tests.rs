@@ -122,7 +122,7 @@ proptest::proptest! {
     }
 }
 
-/// What a text costs does not grow with its size, and both of its ends count.
+/// The cost of a text does not grow with its size, and both of its ends count.
 #[test]
 fn of_a_very_long_text_the_beginning_and_the_end_are_read() {
     let text = format!("Fix the parser. {} Thanks, it is in src/lib.rs", "log 请 ".repeat(300_000));

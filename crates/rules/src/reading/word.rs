@@ -1,5 +1,4 @@
-//! The words of a text, with how each is written and what precedes it. How a text is cut into words is not decided
-//! here.
+//! The words of a text, with their notation and the preceding pause. How a text is cut into words is not decided here.
 
 /// How a word is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,7 +23,7 @@ fn with(old: &str, new: &str) -> Vec<String> {
     wrong(&TEXT.replacen(old, new, 1))
 }
 
-/// K1: a spec is read from YAML; what is not YAML is another kind of error.
+/// K1: a spec is read from YAML; a text that is not YAML is another kind of error.
 #[test]
 fn a_spec_is_read_from_yaml() {
     let spec = read(TEXT).expect("a spec");
@@ -45,7 +45,7 @@ fn an_unknown_key_is_refused_at_every_level() {
     assert!(deep[0].starts_with("line 16: requirements.1.weight: unknown key"), "{deep:?}");
 }
 
-/// K3: every key of the core is needed, and texts are not empty.
+/// K3: every core key is required, and texts are not empty.
 #[test]
 fn what_is_missing_or_empty_is_named() {
     let whole: Value = serde_json::to_value(read(TEXT).expect("a spec")).expect("JSON");
@@ -114,7 +114,7 @@ fn ids_are_used_once() {
     assert!(twice[0].ends_with("requirements.1.id: REQ-001 is already the id of another"));
 }
 
-/// K6, K7: the canonical form is the same for the same content, and is read again as the same.
+/// K6, K7: the canonical form is the same for the same content, and survives a round trip.
 #[test]
 fn the_canonical_form_is_stable() {
     let spec = read(TEXT).expect("a spec");
@@ -132,7 +132,7 @@ fn the_canonical_form_is_stable() {
     assert_eq!(tops.last(), Some(&"created_by"));
 }
 
-/// The spelling of document 000 is the same spec.
+/// The spelling of document 000 gives the same spec.
 #[test]
 fn the_spelling_of_other_programs_is_taken() {
     let text = TEXT
@@ -175,7 +175,7 @@ fn a_status_only_goes_forward() {
     );
 }
 
-/// X36, C39: a change is a new version, which names the digest of the one before.
+/// X36, C39: a change is a new version, which names the digest of its predecessor.
 #[test]
 fn a_version_names_the_one_before_it() {
     let spec = read(TEXT).expect("a spec");
@@ -198,7 +198,7 @@ fn the_format_is_exported_as_a_schema() {
     assert_eq!(schema["properties"]["meta"]["additionalProperties"], false);
 }
 
-/// K52: differences by dotted path; when it was written is none.
+/// K52: differences by dotted path; times are ignored.
 #[test]
 fn differences_are_named_by_their_paths() {
     let old = read(TEXT).expect("a spec");
@@ -232,7 +232,7 @@ fn refused(value: &Value) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
-/// C36: everything that an Intent Spec must have, and nothing that was not given.
+/// C36: everything that an Intent Spec must have, and only documents that were given.
 #[test]
 fn an_intent_spec_is_complete_or_not_there() {
     assert_eq!(refused(&intent()), [""; 0]);
@@ -266,7 +266,7 @@ fn an_intent_spec_is_complete_or_not_there() {
     );
 }
 
-/// X36: an Intent Spec is a version of the living spec, and comes back from it as it was.
+/// X36: an Intent Spec is a version of the living spec, and survives the conversion.
 #[test]
 fn an_intent_spec_and_a_living_spec_are_the_same_thing() {
     let handed_in = intent::read(&intent(), &["adr-1".to_owned()]).expect("an Intent Spec");

@@ -14,7 +14,7 @@ fn a_short_text_is_left_alone() {
     assert!(!Cut::of("shell", &ToolPolicy::default(), 30_000).cuts("a\nb\n"));
 }
 
-/// A28: the halves stay, and the warning counts what is gone, by characters and not by bytes.
+/// A28: the halves stay, and the warning counts the removed characters, not bytes.
 #[test]
 fn a_long_text_loses_its_middle_by_characters_not_bytes() {
     let shown = head_and_tail("ääääbbbbbböööö", 8, None);
@@ -33,7 +33,7 @@ fn where_the_end_matters_the_beginning_goes() {
     assert!(shown.text.contains("first 4 characters"), "{shown:?}");
 }
 
-/// A26, A27: characters are cut first, so that one endless line cannot slip through the count of lines.
+/// A26, A27: characters are truncated first, so that one endless line cannot evade the line limit.
 #[test]
 fn lines_are_cut_after_characters() {
     let cut = Cut { chars: 1_000, lines: Some(4), keep: Keep::HeadTail };
@@ -51,7 +51,7 @@ fn lines_are_cut_after_characters() {
     assert!(cut.cuts(&lines) && cut.cuts(&long));
 }
 
-/// How many characters of an output are shown; the warning is no part of it.
+/// How many characters of an output are shown, without the warning.
 fn output_in(shown: &Shown) -> u64 {
     let text = shown.text.as_str();
     let (from, to) = (text.find("[WARNING").expect("a warning"), text.find(" less.]\n\n"));
@@ -59,7 +59,7 @@ fn output_in(shown: &Shown) -> u64 {
     (text.len() - (to - from)) as u64
 }
 
-/// A28: where characters and lines are both too many, one warning stays and counts all that is gone.
+/// A28: if characters and lines are both too many, one warning stays and counts everything removed.
 #[test]
 fn the_warning_stays_and_counts_everything() {
     let cut = Cut { chars: 1_000, lines: Some(10), keep: Keep::HeadTail };
@@ -80,7 +80,7 @@ fn the_warning_stays_and_counts_everything() {
     );
 }
 
-/// A28: what was never held in memory counts as well, and what is not in the log is not said to be there.
+/// A28: bytes never held in memory count as well, and parts missing in the log are not said to be there.
 #[test]
 fn what_was_not_held_or_kept_is_told() {
     let cut = Cut { chars: 20, lines: None, keep: Keep::HeadTail };
@@ -96,7 +96,7 @@ fn what_was_not_held_or_kept_is_told() {
     assert_eq!((fits.text.as_str(), fits.removed), (text.as_str(), 500));
 }
 
-/// A27, A31: every tool has limits of its own, and a policy can say otherwise, in whole or in part.
+/// A27, A31: every tool has its own limits, and a policy can override them, in whole or in part.
 #[test]
 fn each_tool_has_its_limits_and_a_policy_may_change_them() {
     let nothing = ToolPolicy::default();
@@ -140,7 +140,7 @@ fn ten_megabytes_in_one_line_are_cut() {
 }
 
 /// M21: a report of at most 4000 characters is whole; a longer one is its first 2500, dots, and its last 1000, counted
-/// in characters whatever they are made of.
+/// in characters of any size.
 #[test]
 fn a_long_report_is_2500_characters_dots_and_1000() {
     for letter in ["a", "ä", "語", "🙂"] {

@@ -1,6 +1,6 @@
-//! Anchors: where a log ended at some time, kept out of reach of whoever can write the journal. A log that was
-//! rewritten since, from its first line with new hashes, does not have the anchored line any more. Where anchors are
-//! kept is up to others; here they are made, read and compared.
+//! Anchors: the end of a log at some time, kept out of reach of anyone who can write the journal. A log rewritten
+//! since, with new hashes, no longer has the anchored line. Anchors are made, read and compared here; the caller stores
+//! them.
 
 use serde::{Deserialize, Serialize};
 use store::Journal;
@@ -11,7 +11,7 @@ use super::{AuditError, as_text, export};
 /// The most anchors that are read.
 const MOST: usize = 100_000;
 
-/// The hash that a line of a log had at some time.
+/// The hash of a log's line at some time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
     #[serde(with = "as_text")]
@@ -22,16 +22,16 @@ pub struct Anchor {
     pub at: Option<Timestamp>,
 }
 
-/// What a log has at a line.
+/// A log's content at a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     Hash(Digest),
-    /// It has only so many lines.
+    /// The log has only this many lines.
     Shorter(u64),
     NoLog,
 }
 
-/// Where the logs of a run end now, each checked against its chain.
+/// The current ends of a run's logs, each checked against its chain.
 pub async fn anchors(
     journal: &dyn Journal,
     run: &RunId,
@@ -47,7 +47,7 @@ pub async fn anchors(
     Ok(heads.map(anchor).collect())
 }
 
-/// Reads anchors, one JSON object to a line. Empty lines are passed over.
+/// Reads anchors, one JSON object per line. Empty lines are skipped.
 pub fn read_anchors(text: &str) -> Result<Vec<Anchor>, AuditError> {
     let mut all = Vec::new();
     for (line, number) in text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
@@ -61,7 +61,7 @@ pub fn read_anchors(text: &str) -> Result<Vec<Anchor>, AuditError> {
     Ok(all)
 }
 
-/// Why a log is not the one that was anchored; nothing, if it is.
+/// Why a log is not the anchored one; `None` if it is.
 #[must_use]
 pub fn compare(anchor: &Anchor, held: Held) -> Option<String> {
     let Anchor { log, lines, head, .. } = anchor;
@@ -79,7 +79,7 @@ pub fn compare(anchor: &Anchor, held: Held) -> Option<String> {
     }
 }
 
-/// What a journal has at an anchored line.
+/// A journal's content at an anchored line.
 pub async fn held(journal: &dyn Journal, log: &LogId, line: u64) -> Result<Held, AuditError> {
     let found = journal.lines(log, line.saturating_sub(1), 1).await?;
     if let Some(text) = found.first() {

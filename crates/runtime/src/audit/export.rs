@@ -1,5 +1,5 @@
-//! Writes a bundle: first where each log ends, then every line as it is stored, then the blobs. Each chain is checked
-//! before anything of it is written.
+//! Writes a bundle: the end of each log, then every stored line, then the blobs. Each chain is checked before it is
+//! written.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -12,19 +12,19 @@ use types::{Digest, Envelope, LogId, RunId, Timestamp};
 use super::{AuditError, FORMAT, Head, Header, MAX_LOG_BYTES, Record};
 use crate::integrity;
 
-/// How many lines are read at a time.
+/// The lines read at a time.
 const PAGE: usize = 1_000;
 
-/// What was written.
+/// Figures of the written bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
     pub logs: Vec<Head>,
     pub blobs: usize,
-    /// Blobs that lines name and the journal does not have any more.
+    /// Blobs that lines name and the journal no longer has.
     pub absent: usize,
 }
 
-/// Writes a run or a session with all its logs and blobs. `by` says which program writes it.
+/// Writes a run or session with all its logs and blobs. `by` names the writing program.
 pub async fn export(
     journal: &dyn Journal,
     run: &RunId,
@@ -63,7 +63,7 @@ pub async fn export(
     Ok(Exported { logs: header.logs, blobs, absent })
 }
 
-/// Where the logs of a run end, the run's own first, each checked against its chain.
+/// The ends of a run's logs, the run's own first, each checked against its chain.
 pub(super) async fn heads(journal: &dyn Journal, run: &RunId) -> Result<Vec<Head>, AuditError> {
     let own = LogId::run(run.clone());
     let mut heads = vec![head(journal, &own).await?];

@@ -1,4 +1,4 @@
-//! A bundle is verified without the journal that it came from, and whatever was done to it is noticed.
+//! A bundle is verified without its journal, and every manipulation is detected.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn verified(records: &[Value]) -> Result<super::Verified, AuditError> {
     verify(text.as_bytes())
 }
 
-/// The lines of the only log, hashed anew after something was done to one of them.
+/// The lines of the only log, rehashed after changing one of them.
 fn rehashed(records: &[Value], change: impl Fn(&mut Value)) -> Vec<Value> {
     let mut records = records.to_vec();
     let mut head = Digest::ZERO;

@@ -1,6 +1,5 @@
-//! Checks a bundle from anywhere. Nothing in it is believed: sizes are bounded before anything is kept, no name in it
-//! becomes a path, every line is checked against its chain and every blob against its hash, and then the whole run is
-//! decided again.
+//! Verifies an untrusted bundle: sizes are bounded before anything is kept, no name in it becomes a path, every line is
+//! checked against its chain and every blob against its hash, and then the whole run is replayed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
@@ -19,25 +18,25 @@ use super::{
 use crate::integrity;
 use crate::replay::{Torn, policy_digest, replayed};
 
-/// What a bundle holds, once everything in it was checked.
+/// The contents of a verified bundle.
 #[derive(Debug)]
 pub struct Verified {
     pub run: RunId,
-    /// Which program wrote it, and when, as it says itself.
+    /// The program that wrote it, and when, by its own claim.
     pub by: String,
     pub made: Timestamp,
     pub logs: Vec<Head>,
     pub blobs: usize,
-    /// Blobs that were not there any more when it was written.
+    /// Blobs that were already missing when it was written.
     pub absent: usize,
     pub report: Report,
-    /// The commit that the run began with; a session has none.
+    /// The base commit of the run; a session has none.
     pub base: Option<CommitId>,
     hashes: BTreeMap<LogId, Vec<Digest>>,
 }
 
 impl Verified {
-    /// The hash of a line, to be compared with an anchor.
+    /// The hash of a line, for comparison with an anchor.
     #[must_use]
     pub fn held(&self, log: &LogId, line: u64) -> Held {
         let Some(hashes) = self.hashes.get(log) else { return Held::NoLog };
@@ -49,7 +48,7 @@ impl Verified {
     }
 }
 
-/// Reads a whole bundle and checks it. That a decision differs is no error: it stands in the report.
+/// Reads and checks a whole bundle. A differing decision is not an error: it is in the report.
 pub fn verify(mut from: impl BufRead) -> Result<Verified, AuditError> {
     let header = header(&mut from)?;
     let lines = header.logs.iter().map(|head| (head.log.clone(), Vec::new())).collect();
@@ -65,7 +64,7 @@ pub fn verify(mut from: impl BufRead) -> Result<Verified, AuditError> {
     read.checked(header)
 }
 
-/// Of the first record, what says how to read it.
+/// The part of the first record that says how to read it.
 #[derive(serde::Deserialize)]
 struct Format {
     format: String,
@@ -73,7 +72,7 @@ struct Format {
 
 fn header(from: &mut impl BufRead) -> Result<Header, AuditError> {
     let not = |why: &str| AuditError::NotABundle { why: why.to_owned() };
-    // A file of something else should not be read to its end to find its first line.
+    // Avoids reading a foreign file to its end in search of the first line.
     let first = match next(from, MAX_RECORD_BYTES) {
         Ok(first) => first.ok_or_else(|| not("it is empty"))?,
         Err(AuditError::Io(error)) => return Err(error.into()),
@@ -121,7 +120,7 @@ fn next(from: &mut impl BufRead, most: usize) -> Result<Option<String>, AuditErr
     }
 }
 
-/// What was read so far.
+/// The contents read so far.
 #[derive(Default)]
 struct Contents {
     lines: BTreeMap<LogId, Vec<String>>,
@@ -129,7 +128,7 @@ struct Contents {
     blobs: BTreeSet<Digest>,
     absent: BTreeSet<Digest>,
     policy: Option<Vec<u8>>,
-    /// What the first line of the run says of its policy; lines come before blobs.
+    /// The policy digest in the run's first line; lines come before blobs.
     policy_digest: Option<Digest>,
 }
 
@@ -218,7 +217,7 @@ impl Contents {
     }
 }
 
-/// What is wrong with a line of the file, where no journal could be restored.
+/// The error for a line of the file, where no journal can be restored.
 fn changed(error: JournalError) -> AuditError {
     match error {
         JournalError::Damaged { log, seq, why } => {
@@ -228,7 +227,7 @@ fn changed(error: JournalError) -> AuditError {
     }
 }
 
-/// Every attempt that the run's log says is finished must be there, and end as it says.
+/// Checks that every attempt that the run's log calls finished is present and ends as recorded.
 fn every_attempt(logs: &Logs) -> Result<(), AuditError> {
     for line in &logs.run {
         let Event::AttemptFinished { attempt, log_head, .. } = &line.event else { continue };

@@ -1,5 +1,5 @@
-//! Commands that come at the worst moment: between a driver's last look into the inbox and its leave, and while
-//! somebody else holds the lease. And a repository that is not where it was.
+//! Commands at the worst moment: between a driver's last look into the inbox and its exit, and while another process
+//! holds the lease. And a repository that was moved.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -16,16 +16,16 @@ use types::{
 use super::*;
 use crate::{Config, NewRun, NewSession};
 
-/// A journal in which somebody posts a command exactly when a lease is about to be given back.
+/// A journal in which a command is posted exactly when a lease is about to be released.
 #[derive(Debug, Default)]
 struct Gap {
     inner: MemoryJournal,
     posts: Arc<Mutex<Option<Command>>>,
-    /// The kinds of the events that were stored together.
+    /// The kinds of events that were stored together.
     stored: Mutex<Vec<Vec<&'static str>>>,
 }
 
-/// A lease that is not free yet when it is dropped.
+/// A lease that is released with a delay.
 struct Leaving {
     lease: Lease,
     journal: MemoryJournal,
@@ -111,7 +111,7 @@ impl Stage {
         path
     }
 
-    /// A run that asks what is meant, and so leaves.
+    /// A run that asks for clarification, so that its driver leaves.
     async fn starts(&self) -> Handle {
         let model = "scripted/x".parse().expect("a model");
         let new = NewRun::new("fix it", self.repository("repo").await, model).expect("a run");
@@ -124,7 +124,7 @@ impl Stage {
         left.view.run
     }
 
-    /// Comes back when somebody has posted something.
+    /// Returns when a command was posted.
     async fn posted(&self, run: &RunId) {
         while !self.bosun.has_posted(run).await.expect("an inbox") {
             tokio::task::yield_now().await;
@@ -165,7 +165,7 @@ async fn whoever_posts_takes_a_run_up_that_its_driver_leaves() {
     assert!(!stage.bosun.has_posted(&run).await.expect("an inbox"), "nothing is left behind");
 }
 
-/// Whoever waits for the end of a run brings it about, if its driver has heard the command and is gone.
+/// Waiting for the end of a run drives it, if its driver took the command and left.
 #[tokio::test]
 async fn a_cancelled_run_whose_driver_is_gone_is_ended() {
     let stage = Stage::set();
@@ -186,7 +186,7 @@ async fn a_repository_that_was_moved_is_called_that_and_can_be_named_anew() {
     std::fs::rename(&old, &new).expect("it can be moved");
     let moved = stage.bosun.resume(&run).await;
     assert!(matches!(moved, Err(Error::Moved { .. })), "{moved:?}");
-    // Something else stands in its place.
+    // Another repository is in its place.
     let another = stage.repository("repo").await;
     let other = stage.repository("other").await;
     std::fs::remove_dir_all(&another).expect("it can be removed");
@@ -223,8 +223,8 @@ fault = { class = "structural", code = "model.truncated", what = "it broke off",
 say = "Green it is."
 "#;
 
-/// The goal and the form of the answer are on record with the first line; an answer that nobody has heard is heard by
-/// whoever opens the session next; an input that ended in a fault is gone on with.
+/// The goal and the output schema are recorded with the first line; an unread answer is handled by the next to open the
+/// session; an input that ended in a fault is resumed.
 #[tokio::test]
 async fn a_session_keeps_its_goal_and_hears_what_was_posted() {
     let stage = Stage::set();
@@ -262,7 +262,7 @@ async fn a_session_keeps_its_goal_and_hears_what_was_posted() {
     assert_eq!(stage.bosun.session_view(&run).await.expect("a view").state, SessionState::Closed);
 }
 
-/// Where the repository is, is a fact about this machine: no log has it.
+/// The repository's path is a fact about this machine: no log has it.
 #[tokio::test]
 async fn the_log_of_a_run_names_no_place_of_this_machine() {
     let stage = Stage::set();
@@ -273,7 +273,7 @@ async fn the_log_of_a_run_names_no_place_of_this_machine() {
     assert!(lines.iter().all(|line| !line.contains(&place)), "{lines:?}");
     let view = stage.bosun.view(&run).await.expect("a run");
     assert_eq!(view.repository, format!("{place}/repo"));
-    // A journal that came from another machine: nothing is looked for by name alone.
+    // A journal from another machine: nothing is looked up by name alone.
     std::fs::remove_file(stage.folder.path().join("home/places")).expect("it is there");
     let unknown = stage.bosun.resume(&run).await;
     assert!(matches!(unknown, Err(Error::Moved { .. })), "{unknown:?}");

@@ -1,5 +1,4 @@
-//! The deeds of an attempt or of an open conversation: ask its models, run its calls, try its walls, commit what it
-//! leaves.
+//! The effects of an attempt or a session: model requests, tool calls, the sandbox probe, the final commit.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,35 +28,35 @@ use crate::services::Services;
 use crate::session::UndoStore;
 use crate::web::Internet;
 
-/// What an attempt's effects are performed with.
+/// Performs the effects of an attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptExecutor {
     services: Arc<Services>,
     policy: Arc<Policy>,
     workspace: Arc<Workspace>,
     profiled: Arc<ProfiledTools>,
-    /// The models that were asked so far.
+    /// The models opened so far.
     models: Arc<Mutex<Opened>>,
     seen: Arc<FileReadTracker>,
     brief: Arc<Brief>,
-    /// Calls as they came that are recorded without their secrets.
+    /// Exact arguments of calls that are recorded redacted.
     exact: Arc<ExactCalls>,
     web: Option<Arc<Internet>>,
-    /// The most characters that are shown of the output of a tool without a limit of its own.
+    /// The default limit of a tool's output, in characters.
     shown: usize,
     log: LogId,
     hub: Hub,
-    /// Where files are kept as they were, if they are.
+    /// Snapshots of files, if enabled.
     undo_store: Option<Arc<UndoStore>>,
-    /// The replies on their way.
+    /// Replies in progress.
     partial: Arc<PartialReplies>,
-    /// What the system prompts of sub-agents are made of, where they can have models of their own.
+    /// The parts of sub-agents' system prompts, if they can have their own models.
     source: Option<Arc<PromptSource>>,
     prompts: Arc<PlacedPrompts>,
 }
 
-/// System prompts as they are recorded and as they are sent, with the place where the work is done. Each is made once, so
-/// that whoever sends it sees that it is the same.
+/// System prompts as recorded and as sent, with the workspace path. Each is built once, so that the sender sees that it
+/// is unchanged.
 #[derive(Debug, Default)]
 struct PlacedPrompts(Mutex<Vec<(Arc<str>, Arc<str>)>>);
 
@@ -75,12 +74,12 @@ impl PlacedPrompts {
     }
 }
 
-/// The texts of replies on their way, as far as they have come.
+/// The texts of replies in progress, as far as received.
 #[derive(Debug, Default)]
 pub(crate) struct PartialReplies(Mutex<BTreeMap<SessionId, String>>);
 
 impl PartialReplies {
-    /// What the model of a conversation has said of the reply that is on its way.
+    /// The partial text of a session's reply in progress.
     pub(crate) fn of(&self, session: SessionId) -> Option<String> {
         self.texts().get(&session).cloned()
     }
@@ -144,7 +143,7 @@ impl AttemptExecutor {
         })
     }
 
-    /// For a conversation that has a log of its own, and people who follow it.
+    /// For a session with its own log and followers.
     pub(crate) fn of_session(
         self,
         log: LogId,
@@ -154,7 +153,7 @@ impl AttemptExecutor {
         Self { log, hub, undo_store, ..self }
     }
 
-    /// With what the system prompts of sub-agents are made of.
+    /// Sets the source of sub-agents' system prompts.
     pub(crate) fn told_by(self, source: Arc<PromptSource>) -> Self {
         Self { source: Some(source), ..self }
     }
@@ -174,7 +173,7 @@ impl AttemptExecutor {
         if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(found);
         }
-        // Also a model that an agent names for a sub-agent.
+        // Includes a model that an agent names for a sub-agent.
         if let (true, Some(address)) =
             (self.policy.offline, self.services.models.remote_address(model))
         {
@@ -232,7 +231,7 @@ impl AttemptExecutor {
         Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact })))
     }
 
-    /// Gives a sub-agent with a model of its own the system prompt for that model.
+    /// Gives a sub-agent with its own model the matching system prompt.
     async fn tell_agent(&self, inspection: &mut Inspection) {
         let Inspection::Would(facts) = inspection else { return };
         let Some(AgentCall::Spawn(spawn)) = &mut facts.agent else { return };
@@ -294,14 +293,14 @@ impl AttemptExecutor {
         Ok(Outcome::Tool(ToolOutput { text, blob, not_kept, ..output }))
     }
 
-    /// What the files are that a command names.
+    /// The state of the files that a command names.
     async fn look_at(&self, words: &[String]) -> Result<Outcome, Fault> {
         let nobody = Listener::new(|_, _| {});
         let env = self.workspace.open(&self.services, None, nobody, None).await?;
         Ok(Outcome::Looked(look(&*env, &self.workspace.names(), words).await))
     }
 
-    /// Leaves the place for good.
+    /// Releases the workspace for good.
     pub(crate) async fn clean_up(&self) {
         self.workspace.clean_up().await;
     }
@@ -315,7 +314,7 @@ impl AttemptExecutor {
         };
         let sealed = async {
             let mut sealed = repo.seal(&folder.path, start, message, at).await?;
-            // What counts is all that differs from the branch, also what an earlier attempt left.
+            // All differences from the branch count, including those of an earlier attempt.
             let start = folder.assignment.base.as_ref().unwrap_or(start);
             sealed.changes = repo.changes(start, &sealed.commit).await?;
             sealed.findings =

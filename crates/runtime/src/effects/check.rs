@@ -1,5 +1,5 @@
 //! Runs a check on a fresh checkout, which is removed afterwards. Reads the reports of its test runners and compares
-//! them with the earlier ones; whether that is good enough is decided elsewhere.
+//! them with earlier ones; the result is evaluated elsewhere.
 
 mod job;
 mod trial;
@@ -27,14 +27,14 @@ use variant::Variant;
 
 pub(super) use job::Job;
 
-/// Where runners are told to put their reports: a folder that the most usual of them makes and hides by itself.
+/// The folder for test reports: one that pytest creates and ignores by itself.
 const REPORTS: &str = ".pytest_cache/reports";
-/// The most report files, and the most bytes of each, that are read.
+/// The most report files that are read, and the most bytes of each.
 const MOST_FILES: usize = 200;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// How long altered trees are tried one after the other.
+/// Slower checks get only one alteration.
 const LONG: Millis = Millis::seconds(15);
-/// What one run of a check's command came to.
+/// The result of running a check's command once.
 pub(super) struct Ran {
     pub(super) end: CheckEnd,
     pub(super) report: Option<TestReport>,
@@ -60,7 +60,7 @@ impl RunExecutor {
         self.altered(&job, variants).await
     }
 
-    /// Runs the check on each altered tree until one of them is not noticed.
+    /// Runs the check on each altered tree until one goes unnoticed.
     async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<Outcome, Fault> {
         let mut last: Option<CheckEnd> = None;
         for variant in variants {
@@ -76,7 +76,7 @@ impl RunExecutor {
             end.tests = ran.report.map(|report| Box::new(counts(&report)));
             let long = end.elapsed_ms > LONG;
             last = Some(end);
-            // Of checks that take long, one alteration is enough.
+            // For slow checks one alteration suffices.
             if missed || long {
                 break;
             }
@@ -84,7 +84,7 @@ impl RunExecutor {
         last.map(Outcome::Check).ok_or_else(|| Fault::bug("an altered tree without a variant"))
     }
 
-    /// Runs the command on a fresh checkout of a commit, and takes that down again.
+    /// Runs the command on a fresh checkout of a commit, and removes the checkout.
     async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
         let folder = self.worktrees.of_check(job.check);
         let repo = self.worktrees.repo();
@@ -105,7 +105,7 @@ impl RunExecutor {
         let prepared = self.preparations.prepare(commit, &job.against.setup).await?;
         let ready = prepared.make_ready(folder).await?;
         let mut ran = self.run_in(job, folder, &ready).await?;
-        // What could not be made ready may be the very reason.
+        // Incomplete preparation may be the cause.
         let notes = prepared.notes();
         if !notes.is_empty()
             && !ran.end.passed()
@@ -122,7 +122,7 @@ impl RunExecutor {
     async fn run_in(&self, job: &Job<'_>, folder: &Path, ready: &Ready) -> Result<Ran, Fault> {
         let (policy, repo) = (&self.policy.sandbox, Some(self.worktrees.repo()));
         let ready = Some(ready);
-        // A check may write anywhere in its own checkout: builds do.
+        // A check may write anywhere in its own checkout, as builds do.
         let (whose, walls) = (Whose::Ours, job.walls);
         let spec =
             SandboxSpec { folder, whose, repo, start: None, scope: None, walls, policy, ready };
@@ -140,7 +140,7 @@ impl RunExecutor {
         let timeout = job.what.timeout_ms.unwrap_or(self.policy.limits.check_timeout_ms);
         let command = job.what.command.clone();
         let request = ExecRequest::new(command, WorkPath::root(), timeout);
-        // By the clock that is given, so that a run with a clock of its own records the same twice.
+        // Uses the injected clock, so that reproducible runs record the same times.
         let began = self.services.clock.now();
         let result = env.exec(request, job.stop).await.map_err(|error| error.fault())?;
         let elapsed_ms = self.services.clock.now().since(began);
@@ -159,7 +159,7 @@ impl RunExecutor {
         Ok(Ran { end, report })
     }
 
-    /// Why the check cannot be run here at all. Only on the untouched tree is it certain that nobody's work is the reason.
+    /// Why the check cannot run here at all. Only on the untouched tree is it certain that no attempt is the cause.
     async fn cannot_run(
         &self,
         job: &Job<'_>,
@@ -183,7 +183,7 @@ impl RunExecutor {
         let manifests: Vec<WorkPath> =
             paths.iter().filter(|path| report::is_manifest(path.as_str())).cloned().collect();
         let manifests = repo.texts(&self.base, &manifests).await.map_err(|error| error.fault())?;
-        // A module that no manifest names is the repository's own, there or still to be written.
+        // A module that no manifest names belongs to the repository, existing or not.
         let own = |name: &str| {
             let module = name.split('.').next().unwrap_or(name);
             let is_file = |path: &WorkPath| {
@@ -191,7 +191,7 @@ impl RunExecutor {
                 parts.any(|part| part == module || part.starts_with(&format!("{module}.")))
             };
             let declared = manifests.iter().any(|(_, text)| report::declares(text, name));
-            // Python says this without more words only of what it was started with.
+            // Python prints exactly this only for the module it was started with.
             let missing = format!(": No module named {name}");
             let called = result.output.lines().any(|line| {
                 line.trim_end().ends_with(&missing) && !line.starts_with("ModuleNotFoundError")
@@ -202,7 +202,7 @@ impl RunExecutor {
         Ok(why.or_else(|| exit.and_then(|exit| not_found(exit, &result.output))))
     }
 
-    /// The end of a check with what its report says, compared with the report of before.
+    /// The end of a check with its report, compared with the earlier report.
     async fn judged(&self, job: &Job<'_>, commit: &CommitId, ran: Ran) -> Result<CheckEnd, Fault> {
         let mut end = ran.end;
         if let Some(report) = ran.report {
@@ -214,7 +214,7 @@ impl RunExecutor {
         Ok(end)
     }
 
-    /// The report of before that a check is compared with.
+    /// The earlier report that a check is compared with.
     async fn report_before(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
         let Some(digest) = &against.report else { return Ok(None) };
         let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
@@ -247,7 +247,7 @@ impl RunExecutor {
         if !old.is_empty() && job.against.base.is_some() {
             tests.excused = self.unrelated(&old, commit, job.against).await?;
         }
-        // What could not even be read before is not a test that is gone.
+        // A file that could not be loaded before is not a missing test.
         let silenced = compared.silenced.into_iter().filter(|name| !report::is_whole_file(name));
         let gone = compared.lost.into_iter().chain(silenced);
         tests.lost = gone.take(MOST_NAMES).collect();
@@ -256,7 +256,7 @@ impl RunExecutor {
     }
 }
 
-/// What the shell says by its exit code, whatever the words: a command is not there, or cannot be run.
+/// A missing or non-executable command, by the shell's exit code, whatever the text.
 fn not_found(exit: i32, output: &str) -> Option<String> {
     let what = match exit {
         127 => "a command that it needs is not found",
@@ -267,7 +267,7 @@ fn not_found(exit: i32, output: &str) -> Option<String> {
     Some(format!("{what} (exit {exit}): {}", types::one_line(last, 200)))
 }
 
-/// The files in which runners leave their reports, as far as they are there.
+/// The existing report files of test runners.
 async fn report_files(env: &LocalEnvironment) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let own = format!("{REPORTS}/*");

@@ -1,6 +1,6 @@
-//! Calls as the model wrote them, where the record has them without their secrets: what is executed is exact. They are
-//! kept in memory only, until the next turn of their conversation; a call whose secret is gone is not made.
-//! What is recorded, and with that what was permitted, is the redacted call, so the exact one is judged once more here.
+//! Exact arguments of calls that are recorded redacted, so that execution is exact. They are kept in memory only, until
+//! the next turn of their session; a call whose secret is gone is not made. The permission was given for the recorded,
+//! redacted call, so the exact one is checked again here.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,19 +17,19 @@ use types::{
     Inspection, ModelReply, Policy, REDACTED, Scope, SessionId, WorkPath,
 };
 
-/// What the model is told of a call whose secret is gone.
+/// Sent to the model for a call whose secret is gone.
 const GONE: &str = "The arguments of this call held a secret, and secrets are not kept when the program stops: nothing \
                     was done. Make the call again, whole, if it is still wanted.";
-/// What the model is told of a call whose secret hides what the rules have to see.
+/// Sent to the model for a call whose secret hides what the rules must see.
 const HIDDEN: &str = "This call has a secret in its command or path that is more than one plain word, so that nobody can \
                       see what it would do: nothing was done. Put the secret into a file or a variable and name that.";
 
-/// The calls of the last replies that hold a secret, with their arguments as they came.
+/// The calls of the last replies that hold a secret, with their exact arguments.
 #[derive(Debug, Default)]
 pub(crate) struct ExactCalls(Mutex<BTreeMap<CallId, Value>>);
 
 impl ExactCalls {
-    /// Keeps the calls of a reply that hold a secret, and forgets those of the replies before it.
+    /// Keeps the calls of a reply that hold a secret, and drops those of earlier replies.
     pub(crate) fn keep(
         &self,
         (session, turn): (SessionId, u32),
@@ -51,12 +51,12 @@ impl ExactCalls {
         held.into_iter().map(keep).collect()
     }
 
-    /// The arguments of a call, if they are still the ones with this digest.
+    /// The arguments of a call, if they still have this digest.
     fn find(&self, call: CallId, wanted: Digest) -> Option<Value> {
         self.calls().get(&call).filter(|arguments| digest(arguments) == wanted).cloned()
     }
 
-    /// The arguments to make a call with; or, for the model, why it is not made.
+    /// The arguments to make a call with; or why it is not made, for the model.
     pub(crate) fn arguments<'a>(
         &self,
         call: CallId,
@@ -75,7 +75,7 @@ impl ExactCalls {
     }
 }
 
-/// By what a reply is read.
+/// The context for reading a reply.
 pub(crate) struct Asked<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) policy: &'a Policy,
@@ -95,7 +95,7 @@ fn in_calls(reply: &ModelReply, redactor: &Redactor) -> Vec<(u32, Value)> {
     held.collect()
 }
 
-/// The files of a reply that is JSON, where the record reads otherwise than the reply.
+/// The files of a JSON reply, where the record differs from the reply.
 fn in_text(reply: &ModelReply, asked: &Asked<'_>) -> Vec<(u32, Value)> {
     let mut recorded = reply.clone();
     let mut differs = false;
@@ -119,7 +119,7 @@ fn in_text(reply: &ModelReply, asked: &Asked<'_>) -> Vec<(u32, Value)> {
     held.map(|((exact, _), index)| (index, exact)).collect()
 }
 
-/// By what a call was permitted.
+/// The context of a call's permission.
 pub(crate) struct Judged<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) registry: &'a Registry,
@@ -129,8 +129,8 @@ pub(crate) struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// Whether what was permitted for the recorded call holds for the exact one, and people could see what it does; if
-    /// not, what the model is told.
+    /// Whether the permission for the recorded call covers the exact one, and its effects were visible to people; if
+    /// not, a message for the model.
     fn permits(&self, exact: &Value) -> Result<(), String> {
         let exact = self.facts(exact)?;
         let recorded = self.recorded(&exact)?;
@@ -163,7 +163,7 @@ impl Judged<'_> {
         }
     }
 
-    /// What a call would do, as it is recorded and was judged.
+    /// The effects of a call as recorded and permitted.
     fn recorded(&self, facts: &CallFacts) -> Result<CallFacts, String> {
         let scrub = |text: &str| self.redactor.scrub(text).into_owned();
         let path = |path: &WorkPath| scrub(path.as_str()).parse().map_err(|_| HIDDEN.to_owned());
@@ -175,7 +175,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Whether every secret in what the rules look at is one plain word.
+    /// Whether every secret visible to the rules is one plain word.
     fn shows(&self, facts: &CallFacts) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '=');
         let paths = facts.paths.iter().chain(&facts.folder).map(WorkPath::as_str);
@@ -184,8 +184,8 @@ impl Judged<'_> {
     }
 }
 
-/// Refuses a command of a check or of a preparation that is recorded without the secret in it: it is not what was asked
-/// for, and could not be repeated from the record.
+/// Refuses a redacted command of a check or a preparation: it is not the requested one, and could not be repeated from
+/// the record.
 pub(crate) fn is_whole(command: &str) -> Result<(), Fault> {
     if !command.contains(REDACTED) {
         return Ok(());
@@ -197,7 +197,7 @@ pub(crate) fn is_whole(command: &str) -> Result<(), Fault> {
     Err(Fault::new(FaultClass::Resource, "command.redacted", what))
 }
 
-/// Tells tools where secrets stand in files.
+/// Tells tools where files have secrets.
 #[derive(Debug)]
 pub(crate) struct InFiles<'a>(pub(crate) &'a Redactor);
 
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!((fault.code.as_str(), fault.class), ("command.redacted", FaultClass::Resource));
     }
 
-    /// A reply that is JSON stands for calls, too; its files are written as it says.
+    /// A JSON reply stands for calls, too; its files are written exactly.
     #[test]
     fn the_files_of_a_reply_that_is_json_are_kept_as_they_came() {
         let policy = crate::presets::preset("strict").expect("the preset");
@@ -252,7 +252,7 @@ mod tests {
         let exact = calls.find(call, *digest).expect("it is kept");
         assert_eq!(exact["content"], content);
         assert_eq!(calls.find(call, Digest::ZERO), None);
-        // The next turn has calls of its own.
+        // The next turn has its own calls.
         let plain = ModelReply::new(vec![], StopReason::End, Usage::default(), None);
         calls.keep((SessionId::ROOT, 2), &plain, &asked);
         assert_eq!(calls.find(call, *digest), None);

@@ -1,5 +1,5 @@
-//! What commands say while they run: whole lines, without secrets, go to whoever is watching; everything, up to a
-//! bound, is held until it can be kept. Memory stays bounded however much is said.
+//! Output of running commands: whole redacted lines go to watchers; everything, up to a limit, is held until stored.
+//! Memory stays bounded.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,14 +9,14 @@ use types::{LogId, SessionId};
 
 use crate::hub::{Delta, DeltaKind, Hub};
 
-/// How much of what a command says is kept; what comes after that is counted.
+/// The most output that is kept; the rest is counted.
 const MOST_KEPT: usize = 8 * 1024 * 1024;
-/// How much of it is shown while it runs.
+/// The most output shown live.
 const MOST_SHOWN: usize = 1024 * 1024;
-/// A line that does not end is shown in parts.
+/// A longer line is shown in parts.
 const LONGEST_LINE: usize = 8 * 1024;
 
-/// Somebody who hears a command out.
+/// Captures the output of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct OutputCapture {
     heard: Arc<Mutex<Heard>>,
@@ -31,7 +31,7 @@ struct Heard {
     kept: Vec<u8>,
     all: u64,
     shown: usize,
-    /// The beginnings of lines that are not complete: of the output, of the errors.
+    /// Incomplete lines: of stdout, of stderr.
     lines: [Vec<u8>; 2],
 }
 
@@ -49,14 +49,13 @@ impl OutputCapture {
         })
     }
 
-    /// How many bytes were said beyond those that are kept. Asked before they are taken.
+    /// The bytes beyond the kept ones. Read it before taking the output.
     pub(crate) fn not_kept(&self) -> u64 {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.all.saturating_sub(heard.kept.len() as u64)
     }
 
-    /// Everything that was said, if it was more than `most` bytes; if it was even more than is kept, that is said at
-    /// its end.
+    /// The whole output if longer than `most` bytes; a note at its end says if it was truncated.
     pub(crate) fn whole_above(&self, most: usize) -> Option<String> {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = std::mem::take(&mut heard.kept);
@@ -85,7 +84,7 @@ impl Heard {
         }
     }
 
-    /// Lines go out whole, so that a secret is not cut into two halves that nobody recognises.
+    /// Emits whole lines, so that a secret is not split into unrecognisable halves.
     fn show(&mut self, stream: Stream, piece: &[u8]) {
         self.shown += piece.len();
         let line = &mut self.lines[usize::from(stream == Stream::Errors)];

@@ -1,4 +1,4 @@
-//! The effects of a run: drive an attempt's own log, run a check on a commit, put a commit on the branch.
+//! The effects of a run: drive an attempt's log, run a check on a commit, put a commit on the branch.
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
@@ -45,7 +45,7 @@ impl EffectExecutor<Run> for RunExecutor {
     }
 }
 
-/// What an attempt is told when it is to end.
+/// The command that ends an attempt.
 fn cancel() -> Command {
     Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
 }
@@ -59,7 +59,7 @@ struct Merge {
 }
 
 impl RunExecutor {
-    /// Drives the attempt's log until it ends. Told to stop, it ends the attempt; told to suspend, it leaves it.
+    /// Drives the attempt's log until it ends. Stopping ends the attempt; suspending leaves it.
     async fn attempt(
         &self,
         brief: Brief,
@@ -127,15 +127,15 @@ impl RunExecutor {
         answers: &[Answer],
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
-        // What was said to its questions, and what it heard before says nothing new to it. An attempt that waits for
-        // a person looks into its inbox before it gives up waiting, so that it also hears that it is to end.
+        // The answers to its questions; repeated ones have no effect. An attempt that waits for a person checks its
+        // inbox before it returns, so it also gets the cancellation.
         let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
         let answers = answers.iter().cloned().zip(0..);
         let answers =
             answers.map(|(Answer { by, text }, question)| Command::Answer { by, question, text });
         let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
         for command in answers.chain(ends.then(cancel)) {
-            // The channel was made to hold them all.
+            // The channel holds all of them.
             let _sent = sender.try_send(Posted::new(command));
         }
         let running = drive.run(executor, &mut inbox, &self.suspend, WhenWaiting::Leave);
@@ -143,7 +143,7 @@ impl RunExecutor {
         let ended = tokio::select! {
             ended = &mut running => ended,
             () = stop.cancelled() => {
-                // The run wants this attempt to end; when everything is suspended, the loop sees that itself.
+                // The run ends this attempt; a suspension is noticed by the loop itself.
                 let posted = Posted::new(cancel());
                 let (_sent, ended) = tokio::join!(sender.send(posted), running);
                 ended
@@ -152,7 +152,7 @@ impl RunExecutor {
         ended.map_err(|error| self.give_up(error))
     }
 
-    /// The files that an attempt is shown from the start: those that are there and are text.
+    /// The initial files of an attempt: those that exist and are text.
     async fn shown(&self, workspace: &Workspace, brief: &Brief) -> Result<Vec<Document>, Fault> {
         let mut found = Vec::new();
         if brief.shows.is_empty() {
@@ -160,7 +160,7 @@ impl RunExecutor {
         }
         let env = workspace.open(&self.services, None, Listener::new(|_, _| {}), None).await?;
         for path in &brief.shows {
-            // What is not there, or leads elsewhere, is not shown; whoever writes it is told then.
+            // Missing files and links to elsewhere are skipped; writing them reports that.
             let Ok(bytes) = env.read(path).await else { continue };
             if let Ok(text) = String::from_utf8(bytes) {
                 found.push(Document { path: path.clone(), text });
@@ -179,11 +179,11 @@ impl RunExecutor {
             Merged::Commit(commit) => commit,
         };
         let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
-        // What was there before and is not any more was removed by the task, which may be just what it was for.
+        // A file that existed before was removed by the task, possibly on purpose.
         let new =
             repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
         let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
-        // The last thing that can fail, so that nothing is on the branch that is not on record.
+        // The last step that can fail, so that the branch has nothing unrecorded.
         repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
         Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
     }

@@ -1,5 +1,4 @@
-//! What the effects of a run are performed with, and when the run gives up. The effects themselves are in `run` and
-//! `check`.
+//! The executor of a run's effects, and when the run gives up. The effects themselves are in `run` and `check`.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +10,7 @@ use crate::prepare::Preparations;
 use crate::services::Services;
 use crate::worktrees::Worktrees;
 
-/// What a run's effects are performed with.
+/// Performs the effects of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunExecutor {
     pub(crate) services: Arc<Services>,
@@ -20,18 +19,18 @@ pub(crate) struct RunExecutor {
     pub(crate) run: RunId,
     pub(crate) branch: String,
     pub(crate) base: CommitId,
-    /// Makes worktrees ready.
+    /// Prepares worktrees.
     pub(crate) preparations: Arc<Preparations>,
     /// Stops everything and leaves it to be resumed.
     pub(crate) suspend: CancellationToken,
-    /// Why nothing more can be recorded, once that is so. It is not an attempt's failure: the run stops with it.
+    /// Why nothing can be recorded any more. Not an attempt's failure: the run stops with it.
     pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
-    /// Why the model of an attempt could not be reached, once that is so. The run is left to be resumed.
+    /// Why the model of an attempt is unavailable. The run is left to be resumed.
     pub(crate) away: Arc<Mutex<Option<Fault>>>,
 }
 
 impl RunExecutor {
-    /// A log that cannot be written or is damaged stops everything, with the first reason that was seen.
+    /// Stops everything with the first error of an unwritable or damaged log.
     pub(super) fn give_up(&self, error: DriveError) -> Fault {
         let fault = error.fault();
         if let Ok(mut broken) = self.broken.lock() {
@@ -41,7 +40,7 @@ impl RunExecutor {
         fault
     }
 
-    /// A model that stays away is no attempt's failure: everything is left as it is, to be resumed.
+    /// An unavailable model is not an attempt's failure: everything is left to be resumed.
     pub(super) fn leave(&self, fault: &Fault) -> Fault {
         if let Ok(mut away) = self.away.lock() {
             away.get_or_insert_with(|| fault.clone());
@@ -50,7 +49,7 @@ impl RunExecutor {
         fault.clone()
     }
 
-    /// What came of an effect, unless the repository is gone: that is nobody's failure, and no attempt is spent on it.
+    /// The outcome of an effect, unless the repository is gone: that uses up no attempt.
     pub(super) fn still_there(&self, done: Result<Outcome, Fault>) -> Result<Outcome, Fault> {
         let repo = self.worktrees.repo();
         if repo.common_dir().is_dir() {

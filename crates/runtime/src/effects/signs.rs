@@ -1,5 +1,5 @@
-//! What is found in an attempt's changes when it is sealed: what they do to tests and recipes, and signs in them that
-//! tests may be deceived. The texts are fetched here; what is found in them, and what it means, is decided elsewhere.
+//! Findings in an attempt's changes when it is sealed: changes to tests and recipes, and signs of deceived tests. Texts
+//! are loaded here; `evidence` and the rules evaluate them.
 
 use evidence::files::{self, FileKind};
 use evidence::links;
@@ -10,12 +10,12 @@ use types::{
     WorkPath, one_line,
 };
 
-/// The most files whose texts are compared with the changes.
+/// The most files whose texts are compared.
 const MOST_FILES: usize = 2_000;
-/// The most characters of a line that are kept.
+/// The longest line that is kept, in characters.
 const LONGEST: usize = 200;
 
-/// What is found in the changes between `base` and what was sealed.
+/// The findings in the changes between `base` and the sealed commit.
 pub(super) async fn findings(
     repo: &Repo,
     base: &CommitId,
@@ -31,7 +31,7 @@ pub(super) async fn findings(
     let mut found = rules::findings::findings(&diff, policy);
     let kind = |path: &WorkPath| files::kind(path.as_str(), &about.test_files);
     let recipes = sealed.changes.0.iter().filter(|change| {
-        // What is ignored decides nothing where checks run on fresh checkouts.
+        // Checks run on fresh checkouts, so ignore files decide nothing.
         kind(&change.path) == FileKind::Recipe && !change.path.as_str().ends_with(".gitignore")
     });
     found.0.extend(recipes.map(|change| Finding {
@@ -54,7 +54,7 @@ pub(super) async fn findings(
     Ok(found)
 }
 
-/// The links that lead out of the repository and did not before.
+/// New links that lead out of the repository.
 async fn links_out(
     repo: &Repo,
     base: &CommitId,
@@ -68,7 +68,7 @@ async fn links_out(
     let old = repo.links(base).await?;
     let before = links::leading_out(&old);
     let new = out.into_iter().filter(|path| {
-        // One that led out before is another's, unless it leads elsewhere now.
+        // One that already led out is not counted, unless it has a new target.
         !before.contains(path) || old.get(*path) != links.get(*path)
     });
     let found = new.filter_map(|path| {

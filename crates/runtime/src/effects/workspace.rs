@@ -1,5 +1,5 @@
-//! The workspace of an attempt or a session, sandboxed and opened by the first call that needs it; and the tools in the
-//! profile of a model.
+//! The sandboxed workspace of an attempt or a session, opened by the first call that needs it; and the tools in a
+//! model's profile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,15 +20,15 @@ use crate::sandbox_factory::{SandboxSpec, Whose};
 use crate::services::Services;
 use crate::worktrees::Worktrees;
 
-/// How many files of a checkout are named to the model.
+/// The most files of a checkout that are listed for the model.
 const MOST_STATUS: usize = 100;
 
-/// The place that an attempt or a conversation works in.
+/// The workspace of an attempt or a session.
 #[derive(Debug)]
 pub(crate) enum Workspace {
     /// A folder of this machine.
     Folder(Box<Folder>),
-    /// Whatever a program brought along.
+    /// An environment given by the embedding program.
     Given(Arc<dyn Environment>),
 }
 
@@ -36,31 +36,31 @@ pub(crate) enum Workspace {
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     repo: Finding,
-    /// The commit that it was made from, if it is a worktree of ours.
+    /// The commit that it was made from, if it is one of our worktrees.
     pub(crate) start: Option<CommitId>,
-    /// What the attempt works on, if it is one.
+    /// The attempt's assignment, if it is one.
     pub(crate) assignment: Assignment,
-    /// Where may be written; everywhere when nothing is said.
+    /// The write scope; `None`: everywhere.
     pub(crate) scope: Option<Scope>,
-    /// What must hold its commands.
+    /// The required isolation level.
     pub(crate) walls: IsolationLevel,
     pub(crate) policy: SandboxPolicy,
-    /// Where changes to files are noted before they are made.
+    /// The log of intended file changes.
     pub(crate) intents: Option<IntentLog>,
-    /// What it was made ready with, if it was.
+    /// How it was prepared, if it was.
     ready: Option<Ready>,
-    /// What was opened so far, by scope: the one above, and narrower ones of sub-agents.
+    /// Opened environments by scope: the one above, and narrower ones of sub-agents.
     opened: tokio::sync::Mutex<Vec<(Option<Scope>, LocalEnvironment)>>,
 }
 
-/// The repository of a folder, if it has one: known, or still being looked for.
+/// The repository of a folder, if any: known, or still being looked up.
 pub(crate) type Finding = Shared<BoxFuture<'static, Option<Repo>>>;
 
 fn found(repo: Repo) -> Finding {
     std::future::ready(Some(repo)).boxed().shared()
 }
 
-/// Looks for the repository whose root a folder is, while something else is done.
+/// Looks up the repository rooted at a folder, in the background.
 pub(crate) fn looked_for(folder: &Path) -> Finding {
     let folder = folder.to_owned();
     let looking = async move {
@@ -77,7 +77,7 @@ impl Folder {
         self.repo.clone().await
     }
 
-    /// `repo` is waited for when it is needed.
+    /// `repo` is awaited when needed.
     pub(crate) fn new(
         path: &Path,
         repo: Finding,
@@ -101,7 +101,7 @@ impl Folder {
 }
 
 impl Folder {
-    /// Completes what was cut off, or takes it back; what became of the calls that are open.
+    /// Completes or reverts interrupted changes; returns the outcome of each open call.
     async fn recovered(&self, open: &[(CallId, Timestamp)]) -> Vec<(CallId, Recovered)> {
         let Some(intents) = self.intents.clone() else { return vec![] };
         let path = self.path.clone();
@@ -118,13 +118,13 @@ impl Folder {
         open.iter().filter_map(became).collect()
     }
 
-    /// The repository, if this is a worktree that was made for an attempt and not the person's own checkout.
+    /// The repository, if this is an attempt's worktree and not the person's checkout.
     async fn worktree_of(&self) -> Option<Repo> {
         self.start.as_ref()?;
         self.repo().await
     }
 
-    /// What differs from the last commit, a line for each file.
+    /// The differences from the last commit, one line per file.
     async fn status(&self) -> String {
         let unreadable = |error: GitError| format!("(its state cannot be read: {error})");
         if let Some(repo) = self.worktree_of().await {
@@ -140,7 +140,7 @@ impl Folder {
         }
     }
 
-    /// What changed since the first of the open calls began that git does not show, in words.
+    /// Changes since the first open call that git does not show, as text.
     async fn unseen(&self, open: &[(CallId, Timestamp)]) -> String {
         let Some(since) = open.iter().map(|(_, at)| *at).min() else { return String::new() };
         let worktree = self.worktree_of().await;
@@ -178,7 +178,7 @@ impl Workspace {
         Self::Folder(Box::new(Folder { start, assignment, scope, ready, intents, ..folder }))
     }
 
-    /// The environment for a call, where whoever wants to hear a command out does.
+    /// The environment for a call, with output capture if wanted.
     pub(crate) async fn open(
         &self,
         services: &Services,
@@ -208,7 +208,7 @@ impl Workspace {
                     ready: folder.ready.as_ref(),
                 };
                 let env = services.sandboxes.open(spec).await?;
-                // A sub-agent with a narrower scope would take away what others write meanwhile.
+                // With a narrower scope, a sub-agent would remove files that others write meanwhile.
                 let env = if scope == folder.scope.as_ref() { env.replacing_files() } else { env };
                 opened.push((scope.cloned(), env.clone()));
                 env
@@ -221,7 +221,7 @@ impl Workspace {
         Ok(Arc::new(env.heard_by(listener)))
     }
 
-    /// Gives back what the place holds, when nothing is asked of it any more.
+    /// Releases the workspace's resources.
     pub(crate) async fn clean_up(&self) {
         let Self::Given(env) = self else { return };
         if let Err(error) = env.cleanup().await {
@@ -229,7 +229,7 @@ impl Workspace {
         }
     }
 
-    /// What the workspace shows, for calls that were cut off; their changes are completed or taken back before.
+    /// The state of the workspace for calls that were cut off, after completing or reverting their changes.
     pub(crate) async fn look(&self, open: &[(CallId, Timestamp)]) -> Recovery {
         let Self::Folder(folder) = self else {
             let workspace = Some("(look at the files yourself)".to_owned());
@@ -241,7 +241,7 @@ impl Workspace {
         Recovery { workspace: Some(format!("{status}{unseen}")), recovered }
     }
 
-    /// The names of the workspace on its machine.
+    /// The paths of the workspace on this machine.
     pub(crate) fn names(&self) -> Vec<PathBuf> {
         match self {
             Self::Folder(folder) => {
@@ -253,15 +253,15 @@ impl Workspace {
     }
 }
 
-/// Adapts tools to the profile of a role with a model, each profile once.
+/// Adapts tools to the profile of a model, once per profile.
 #[derive(Debug)]
 pub(crate) struct ProfiledTools {
     services: Arc<Services>,
     policy: Arc<Policy>,
     role: RoleId,
-    /// The longest reply that the role is given.
+    /// The role's limit on replies.
     most_output: Option<u64>,
-    /// Where the workspace is, by each of its names.
+    /// All paths of the workspace.
     roots: Vec<PathBuf>,
     adapted: Mutex<Vec<(ToolProfile, Registry)>>,
 }
@@ -283,7 +283,7 @@ impl ProfiledTools {
         rules::profile::of(&self.policy, &self.role, model)
     }
 
-    /// The longest reply to ask a model for.
+    /// The reply length to request from a model.
     pub(crate) fn max_output(&self, model: &ModelRef) -> u64 {
         rules::ledger::output_limit(self.most_output, self.services.models.max_output(model))
     }
@@ -300,7 +300,7 @@ impl ProfiledTools {
         registry
     }
 
-    /// The names and definitions of some tools, as a model is told of them.
+    /// The names and definitions of tools, as offered to a model.
     pub(crate) fn adapt(
         &self,
         model: &ModelRef,
@@ -324,8 +324,8 @@ impl ProfiledTools {
         Ok((names, specs))
     }
 
-    /// Fills in what a sub-agent with a model of its own needs that is not its parent's. `tools` are the parent's, as
-    /// its family calls them, and `usual` those of the role, by their plain names.
+    /// Fills in the parts of a sub-agent with its own model that differ from its parent. `tools` are the parent's, in
+    /// its family's names, and `usual` those of the role, in base names.
     pub(crate) fn fit(
         &self,
         parent: &ModelRef,
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
     use types::SessionId;
 
-    /// A call that was cut off in the person's own checkout is told with what is there.
+    /// A call cut off in the person's checkout is reported with the state of the workspace.
     #[tokio::test]
     async fn a_lost_call_in_a_checkout_shows_the_workspace() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Lines as they stand in a fork: the same facts under another id. Times are moved as a whole, so that no time has
-//! passed for the fork since the line that it begins after; what lies between two lines stays the same.
+//! Copied lines of a fork: the same facts under another id. Times are shifted together, so that no time has passed for
+//! the fork since its last copied line; intervals stay the same.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) struct Copying<'a> {
     run: &'a RunId,
     origin: &'a Forked,
     moved_by: Millis,
-    /// The last hashes of the attempts' logs that were copied.
+    /// The last hashes of the copied attempt logs.
     pub(super) heads: BTreeMap<AttemptId, Digest>,
     /// The folder of a session.
     pub(super) folder: Option<String>,
@@ -45,7 +45,7 @@ impl<'a> Copying<'a> {
                     brief.forked = Some(self.origin.clone());
                 }
             }
-            // The snapshots belong to the folder of the original.
+            // The snapshots belong to the original's folder.
             Event::ToolFinished { trees, .. } if self.folder.is_some() => *trees = None,
             Event::AttemptFinished { attempt, log_head, .. } if *log_head != Digest::ZERO => {
                 *log_head = self.heads.get(attempt).copied().unwrap_or_default();

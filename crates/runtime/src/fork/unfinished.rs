@@ -1,6 +1,6 @@
-//! Forks whose making was cut off. While a fork is made, a small file beside the journal says so, and whoever makes it
-//! holds the lease on its log. Where there is such a file and nobody holds the lease, the copy is not whole: it is
-//! removed, with its branch. A fork that is whole is never touched.
+//! Incomplete forks. While a fork is made, a small file beside the journal marks it, and its maker holds the lease on
+//! its log. A mark without a lease means an incomplete copy, which is removed with its branch. A complete fork is never
+//! touched.
 
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -13,14 +13,13 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::small_file;
 
-/// The folder with a file for each fork that is being made.
+/// The folder with a file for each fork in progress.
 const FORKS: &str = "forks";
-/// Who removes it, for the record.
+/// The recorded name of the remover.
 const BY: &str = "bosun";
 
 impl Bosun {
-    /// Puts down that a fork is being made, and of a run's fork where its branch will end. Whoever calls this holds the
-    /// lease on its log.
+    /// Marks a fork in progress, with the end of a run's branch. The caller holds the lease on its log.
     pub(crate) fn begin_fork(
         &self,
         run: &RunId,
@@ -33,14 +32,14 @@ impl Bosun {
             .map_err(|source| Error::Kept { path: file.display().to_string(), source })
     }
 
-    /// The fork is whole.
+    /// Unmarks a complete fork.
     pub(super) fn finish_fork(&self, run: &RunId) {
         if let Err(error) = std::fs::remove_file(self.fork_file(run)) {
             tracing::debug!(%error, %run, "the next start finds that the fork is whole");
         }
     }
 
-    /// Removes forks whose making was cut off; how many there were.
+    /// Removes incomplete forks; returns their number.
     pub(crate) async fn sweep_forks(&self) -> u64 {
         let mut swept = 0;
         for run in self.forks_being_made() {
@@ -52,7 +51,7 @@ impl Bosun {
         swept
     }
 
-    /// The forks that are being made, or whose making was cut off.
+    /// Forks in progress or incomplete.
     pub(crate) fn forks_being_made(&self) -> Vec<RunId> {
         let entries =
             std::fs::read_dir(self.services.home.join(FORKS)).into_iter().flatten().flatten();
@@ -61,8 +60,8 @@ impl Bosun {
 
     async fn swept_fork(&self, run: &RunId) -> Result<bool, Error> {
         let log = LogId::run(run.clone());
-        // Whoever makes it holds this. It is given back before the removal, which takes it itself; meanwhile nobody
-        // goes on with a fork that is not whole.
+        // Held by the maker. Released before the removal, which takes it itself; meanwhile an incomplete fork cannot be
+        // resumed.
         drop(self.services.journal.lease(&log).await?);
         let whole = self.fork_is_whole(run).await?;
         if !whole {
@@ -79,7 +78,7 @@ impl Bosun {
         Ok(!whole)
     }
 
-    /// Whether everything was copied that a fork begins with. In a session it is told of its new folder after that.
+    /// Whether everything that a fork starts with was copied. A session learns of its new folder after that.
     pub(crate) async fn fork_is_whole(&self, run: &RunId) -> Result<bool, Error> {
         let journal = &self.services.journal;
         let log = LogId::run(run.clone());
@@ -97,7 +96,7 @@ impl Bosun {
         Ok(logs.iter().any(|found| found.log == log && found.last_seq >= wanted))
     }
 
-    /// Removes the branch of a fork that is not there any more.
+    /// Removes the branch of a fork that no longer exists.
     async fn drop_fork_branch(&self, run: &RunId) -> Result<(), Error> {
         let text = std::fs::read(self.fork_file(run)).unwrap_or_default();
         let Some(end) = text.iter().position(|byte| *byte == b'\n') else { return Ok(()) };

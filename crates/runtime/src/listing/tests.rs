@@ -1,5 +1,4 @@
-//! Each run stands for itself: whatever is wrong with one, the others are listed; and a stored summary says what the log
-//! says.
+//! Runs are independent: whatever is wrong with one, the others are listed; and a stored summary agrees with its log.
 
 use std::sync::Arc;
 

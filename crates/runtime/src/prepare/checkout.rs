@@ -1,4 +1,4 @@
-//! A commit whose checkouts are made ready: what they need, and the key of the prepared state.
+//! A commit with the needs of its checkouts, and the key of the prepared state.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::plan::{Plan, uninitialised};
 use crate::services::Services;
 use crate::worktrees::Worktrees;
 
-/// What preparing the worktrees of a run depends on.
+/// The dependencies of preparing a run's worktrees.
 #[derive(Debug, Clone)]
 pub(crate) struct PrepareDeps {
     pub(crate) services: Arc<Services>,
@@ -24,7 +24,7 @@ pub(crate) struct PrepareDeps {
     pub(crate) suspend: CancellationToken,
 }
 
-/// A commit, and what its checkouts need.
+/// A commit, and the needs of its checkouts.
 #[derive(Debug, Clone)]
 pub(super) struct Checkout {
     pub(super) deps: Arc<PrepareDeps>,
@@ -49,7 +49,7 @@ impl Checkout {
         Ok(Self { deps: deps.clone(), commit: commit.clone(), plan, submodules })
     }
 
-    /// Submodules and LFS objects, which are of the commit itself.
+    /// Fills in submodules and LFS objects, which belong to the commit.
     pub(super) async fn fill(&self, folder: &Path) -> Result<(), Fault> {
         let repo = self.deps.worktrees.repo();
         let filled = repo.fill_submodules(folder, &self.submodules).await;
@@ -65,12 +65,12 @@ impl Checkout {
         Ok(())
     }
 
-    /// How much may be brought or kept.
+    /// The limits on copied and kept files.
     pub(super) fn most(&self) -> Most {
         Most { bytes: self.plan.max_bytes, files: MOST_FILES }
     }
 
-    /// By what a prepared state is known: everything that decides what is in it.
+    /// The key of a prepared state: everything that determines its contents.
     pub(super) async fn key(&self) -> Result<String, Fault> {
         let plan = &self.plan;
         let mut text = format!("1\n{:?}\n{:?}\n{}\n", plan.setup, plan.bring, plan.fingerprint);

@@ -20,16 +20,16 @@ use crate::sandbox_factory::{SandboxSpec, Whose};
 
 /// The folder of all states below the product's home.
 const PREPARED: &str = "prepared";
-/// How many states of one repository are kept beside those in use.
+/// How many states of one repository are kept besides those in use.
 const MOST_STATES: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How much of what a command said is kept: its last lines.
+/// The last output lines of a command that are kept.
 const LAST_LINES: usize = 20;
 const LAST_CHARS: usize = 4_000;
-/// How many of them stand in a question.
+/// How many of them are shown in a question.
 const SHOWN_LINES: usize = 5;
 
-/// A state that is there, for as long as this is held.
+/// An existing state, for as long as this is held.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) tree: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct State {
     _held: File,
 }
 
-/// What was done to make a state.
+/// How a state was made.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     made: Timestamp,
@@ -54,11 +54,11 @@ struct Ran {
     command: String,
     ended: Ended,
     elapsed_ms: Millis,
-    /// The last lines of what it said.
+    /// The last lines of its output.
     output: String,
 }
 
-/// Where the states of a repository are.
+/// The states of a repository.
 struct Shelf {
     folder: PathBuf,
 }
@@ -84,13 +84,13 @@ impl Shelf {
         file.map_err(|error| broken("opening", &path, &error))
     }
 
-    /// The record of a state that is whole.
+    /// The record of a complete state.
     fn record(&self, key: &str) -> Option<Record> {
         let text = fs::read(self.place(key).join("record.json")).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    /// Removes the oldest states that nobody holds.
+    /// Removes the oldest states that are not in use.
     fn prune(&self) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut states: Vec<_> = entries
@@ -112,7 +112,7 @@ impl Shelf {
     }
 }
 
-/// Removes what is left of states whose making was cut off; how many there were. Whoever makes one holds its lock.
+/// Removes incomplete states; returns their number. The maker of a state holds its lock.
 pub(crate) fn sweep(home: &Path) -> u64 {
     let shelves = fs::read_dir(home.join(PREPARED)).into_iter().flatten().flatten();
     let mut swept = 0;
@@ -132,13 +132,13 @@ pub(crate) fn sweep(home: &Path) -> u64 {
     swept
 }
 
-/// The state of a key: the one that is there, or a new one.
+/// The state of a key: the existing one, or a new one.
 pub(super) async fn state(checkout: &Checkout, key: &str) -> Result<State, Fault> {
     let deps = &checkout.deps;
     let shelf = Shelf::of(&deps.services.home, deps.worktrees.repo());
     loop {
         let lock = shelf.lock(key)?;
-        // Whoever makes it holds it alone; whoever uses it holds it together with others.
+        // A maker holds it exclusively; users share it.
         let used = lock.try_lock_shared().is_ok();
         if let Some(record) = shelf.record(key).filter(|_| used) {
             let (kept, notes) = (record.kept, record.notes);
@@ -191,7 +191,7 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
             Ok(()) => keep(repo, &tree, &kept).await,
             Err(fault) => Err(fault),
         };
-        // The files of the commit are not needed any more, however it went.
+        // The files of the commit are no longer needed, on success or failure.
         repo.remove_worktree(&tree).await.map_err(|error| error.fault())?;
         record.kept = left?;
         fs::rename(&kept, &tree).map_err(|error| broken("placing", &tree, &error))?;
@@ -202,7 +202,7 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
     fs::rename(&part, &whole).map_err(|error| broken("writing", &whole, &error))
 }
 
-/// Copies what is brought from the person's checkout.
+/// Copies paths from the person's checkout.
 async fn bring(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
     let (root, most) = (checkout.deps.worktrees.repo().root().to_owned(), checkout.most());
     for path in checkout.plan.bring.clone() {
@@ -223,7 +223,7 @@ async fn bring(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<
     Ok(())
 }
 
-/// Makes a fresh checkout ready, as the policy says.
+/// Sets up a fresh checkout, as the policy says.
 async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
     let (deps, plan) = (&checkout.deps, &checkout.plan);
     checkout.fill(tree).await?;
@@ -260,7 +260,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
     Ok(())
 }
 
-/// What a person is told of a command that failed: what it said last, and what can be done.
+/// The fault of a failed command: its last output, and possible remedies.
 fn failed(ran: &Ran, offline: bool) -> Fault {
     let network = if offline {
         " It has no network; a policy that is named with --policy grants hosts in [workspace] network."
@@ -277,7 +277,7 @@ fn failed(ran: &Ran, offline: bool) -> Fault {
     Fault::new(FaultClass::Person, "workspace.setup_failed", what).with_evidence(&ran.output)
 }
 
-/// Moves what git ignores in a checkout to another folder.
+/// Moves the ignored files of a checkout to another folder.
 async fn keep(repo: &Repo, tree: &Path, kept: &Path) -> Result<Vec<WorkPath>, Fault> {
     let paths = outermost(repo.ignored_in(tree).await.map_err(|error| error.fault())?);
     fs::create_dir(kept).map_err(|error| broken("making", kept, &error))?;
@@ -292,7 +292,7 @@ async fn keep(repo: &Repo, tree: &Path, kept: &Path) -> Result<Vec<WorkPath>, Fa
     Ok(paths)
 }
 
-/// The paths without those that lie in others. A virtual environment that ignores itself from inside is one path.
+/// The paths without those inside others. A virtual environment that ignores itself from inside is one path.
 fn outermost(paths: Vec<WorkPath>) -> Vec<WorkPath> {
     let environment = |path: WorkPath| {
         let inner = path.as_str().strip_suffix("/pyvenv.cfg").map(str::parse);

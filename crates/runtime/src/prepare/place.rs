@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use types::{Artifact, Fault, FaultClass, Scope, WorkPath};
 
-/// Where something is put together before it is moved to its place; never part of a result.
+/// The staging folder for files before they are moved into place; never part of a result.
 pub(super) const STAGING: &str = ".bosun-staging-workspace";
-/// How many files may be brought or kept.
+/// The most files that may be copied or kept.
 pub(super) const MOST_FILES: u64 = 2_000_000;
 
-/// Whether a path is another one or lies in it.
+/// Whether a path equals another or lies below it.
 pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
     Scope(vec![Artifact { path: above.clone(), whole_folder: true }]).allows(path)
 }
 
-/// Where a path goes in a worktree, with the folders above it made; nothing if something is there already. The commit may
-/// be hostile, so no link in it is followed.
+/// The target of a path in a worktree, with its parent folders created; `None` if it exists. The commit may be hostile,
+/// so no link in it is followed.
 pub(super) fn free_place(folder: &Path, path: &WorkPath) -> Result<Option<PathBuf>, Fault> {
     let whole = folder.canonicalize().map_err(|error| broken("opening", folder, &error))?;
     let to = whole.join(path.as_str());
@@ -39,7 +39,7 @@ pub(super) fn broken(doing: &str, path: &Path, error: &std::io::Error) -> Fault 
     Fault::structural("workspace.not_ready", what)
 }
 
-/// What cannot be brought is for a person to change.
+/// The fault of a path that a person has to change.
 pub(super) fn refused(error: &sandbox::BringError) -> Fault {
     let hint = match error {
         sandbox::BringError::TooLarge { .. } => "; raise max_mb in [workspace], or bring less",

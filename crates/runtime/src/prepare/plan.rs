@@ -1,5 +1,5 @@
-//! What the worktrees of a run need: the policy's word, or else what the repository's files and the person's checkout
-//! suggest. Found once per run, so later changes to the checkout have no effect. Nothing is copied or run here.
+//! The needs of a run's worktrees: the policy's, or else those suggested by the repository's files and the person's
+//! checkout. Determined once per run, so later changes to the checkout have no effect. Nothing is copied or run here.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,16 @@ use types::{CommitId, Fault, FaultClass, Millis, WorkPath, WorkspacePolicy};
 
 use super::place::{MOST_FILES, refused};
 
-/// What the worktrees of a run need.
+/// The needs of a run's worktrees.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) setup: Vec<String>,
     pub(super) network: Vec<String>,
     pub(super) timeout: Millis,
-    /// Ignored paths of the person's checkout to be copied, and what they looked like.
+    /// Ignored paths of the person's checkout to be copied, and their fingerprints.
     pub(super) bring: Vec<WorkPath>,
     pub(super) fingerprint: String,
-    /// Virtual environments in the person's checkout, which stay where they are.
+    /// Virtual environments in the person's checkout, which stay there.
     pub(super) environments: Vec<WorkPath>,
     pub(super) locks: Vec<WorkPath>,
     pub(super) writable: Vec<WorkPath>,
@@ -26,11 +26,11 @@ pub(super) struct Plan {
     pub(super) submodules: bool,
     pub(super) lfs: bool,
     pub(super) max_bytes: u64,
-    /// What a person should know about it.
+    /// Notes for people.
     pub(super) notes: Vec<String>,
 }
 
-/// What a person is told about a submodule that is not there.
+/// The note on a submodule that is not initialised.
 pub(super) fn uninitialised(path: &WorkPath) -> String {
     format!(
         "the submodule {path} is empty: your checkout does not have it; run `git submodule update --init --recursive`"
@@ -38,7 +38,7 @@ pub(super) fn uninitialised(path: &WorkPath) -> String {
 }
 
 impl Plan {
-    /// Looks at the policy and the repository.
+    /// Examines the policy and the repository.
     pub(super) async fn find(
         policy: &WorkspacePolicy,
         repo: &Repo,
@@ -46,7 +46,7 @@ impl Plan {
         home: &Path,
     ) -> Result<Self, Fault> {
         let proposal = proposal(repo, base).await?;
-        // Whoever says how dependencies are installed does not want those of the checkout as well.
+        // A policy with set-up commands does not want the checkout's dependencies as well.
         let found = proposal.bring.clone().filter(|_| policy.setup.is_empty());
         let wanted = policy.bring.clone().or(found).unwrap_or_default();
         let max_bytes = policy.max_mb.saturating_mul(1024 * 1024);
@@ -69,7 +69,7 @@ impl Plan {
             plan.take(repo, path).await?;
         }
         let mut kept = plan.bring.clone();
-        // What a set-up will leave that tools write to.
+        // Set-up results that tools write to.
         kept.extend("node_modules".parse().ok().filter(|_| !plan.setup.is_empty()));
         plan.writable = policy.writable.clone().unwrap_or_else(|| rules::caches(&kept));
         plan.fingerprint = plan.looks(repo).await?;
@@ -79,17 +79,17 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Whether something has to be prepared and kept.
+    /// Whether a state has to be prepared and kept.
     pub(super) fn needs_state(&self) -> bool {
         !self.bring.is_empty() || !self.setup.is_empty()
     }
 
-    /// Whether nobody writes to a path that was brought or that a set-up left.
+    /// Whether a copied or set-up path is read-only.
     pub(super) fn closes(&self, path: &WorkPath) -> bool {
         self.bring.contains(path) || rules::is_dependency(path.as_str())
     }
 
-    /// Takes one path of the person's checkout into the plan.
+    /// Adds one path of the person's checkout to the plan.
     async fn take(&mut self, repo: &Repo, path: WorkPath) -> Result<(), Fault> {
         let refuse = |why: &str| {
             let what = format!("[workspace] bring = {path:?} is refused: {why}");
@@ -121,12 +121,12 @@ impl Plan {
         Ok(())
     }
 
-    /// What everything that is brought looks like now.
+    /// The current fingerprint of all copied paths.
     async fn looks(&self, repo: &Repo) -> Result<String, Fault> {
         let most = Most { bytes: self.max_bytes, files: MOST_FILES };
         let places: Vec<PathBuf> =
             self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
-        // What tools write while they run says nothing about what is installed.
+        // Files written by running tools do not affect what is installed.
         let own: Vec<PathBuf> =
             self.writable.iter().map(|path| repo.root().join(path.as_str())).collect();
         let looked = tokio::task::spawn_blocking(move || {
@@ -137,7 +137,7 @@ impl Plan {
         Ok(prints.map_err(|error| refused(&error))?.join(" "))
     }
 
-    /// Notes the submodules that the person's checkout does not have.
+    /// Notes the submodules missing in the person's checkout.
     async fn missing_submodules(&mut self, repo: &Repo, base: &CommitId) -> Result<(), Fault> {
         let submodules = repo.submodules(base).await.map_err(|error| error.fault())?;
         let absent = submodules.iter().map(|one| &one.path).filter(|path| {
@@ -149,7 +149,7 @@ impl Plan {
     }
 }
 
-/// What a repository suggests, for whoever writes a policy for it; nothing where there is no commit to look at.
+/// The suggested policy for a repository; `None` without a commit to examine.
 pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
     let repo = Repo::discover(folder).await.ok()?;
     let head = repo.head().await.ok()?;
@@ -159,7 +159,7 @@ pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
     Some(WorkspacePolicy { lfs, ..found })
 }
 
-/// What the repository suggests.
+/// The repository's suggestion.
 async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault> {
     let fault = |error: sandbox::GitError| error.fault();
     let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_here());
@@ -167,7 +167,7 @@ async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault
     let mut present: Vec<&str> = ignored.iter().map(WorkPath::as_str).collect();
     let environments: Vec<WorkPath> =
         [".venv", "venv"].into_iter().filter_map(|name| name.parse().ok()).collect();
-    // One that ignores itself from inside is listed by what is in it.
+    // One that ignores itself from inside is listed by its contents.
     for path in environments.iter().filter(|path| venv::is_venv(&repo.root().join(path.as_str()))) {
         if !present.contains(&path.as_str()) && repo.ignores(path).await.map_err(fault)? {
             present.push(path.as_str());
@@ -175,7 +175,7 @@ async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let mut found = rules::proposed(&files, &present, |_| None);
-    // Python without any of the files by which its package managers are known.
+    // Python without any package manager's files.
     let python = files.iter().any(|path| path.ends_with(".py"));
     for path in &environments {
         let named = found.bring.iter().flatten().any(|other| other == path);
@@ -187,7 +187,7 @@ async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault
     Ok(found)
 }
 
-/// The paths outside the repository that commands shall see.
+/// The paths outside the repository that commands may see.
 fn visible(policy: &WorkspacePolicy, home: &Path) -> Result<Vec<PathBuf>, Fault> {
     let refuse = |path: &str, why: &str| {
         let what = format!("[workspace] visible = {path:?} is refused: {why}");

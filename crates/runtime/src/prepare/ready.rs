@@ -1,4 +1,4 @@
-//! How commands run in a prepared worktree: visible paths, closed paths, variables. Puts nothing into it but links to
+//! How commands run in a prepared worktree: visible paths, read-only paths, variables. Adds nothing to it but links to
 //! virtual environments.
 
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use types::{Artifact, Fault, WorkPath};
 
 use super::place::{STAGING, broken, free_place};
 
-/// How commands in a worktree that was made ready are run.
+/// How commands run in a prepared worktree.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ready {
-    /// What nobody writes to, and what of it is open again.
+    /// Read-only paths, and exceptions below them.
     pub(super) closed: Vec<WorkPath>,
     pub(super) reopened: Vec<WorkPath>,
     visible: Vec<PathBuf>,
@@ -20,12 +20,12 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Commands see these paths outside the worktree.
+    /// Makes these paths outside the worktree visible to commands.
     pub(super) fn seeing(visible: Vec<PathBuf>) -> Self {
         Self { visible, ..Self::default() }
     }
 
-    /// A virtual environment that stays where it is, with links to it under its own name in the worktree.
+    /// Adds a virtual environment in its original place, with links to it under its own name in the worktree.
     pub(super) fn environment(
         &mut self,
         from: &Path,
@@ -56,18 +56,18 @@ impl Ready {
         }
     }
 
-    /// Whether commands here see something that lies in a place.
+    /// Whether commands here see a path below this one.
     pub(crate) fn sees_below(&self, place: &Path) -> bool {
         self.visible.iter().any(|path| path.starts_with(place))
     }
 
-    /// What commands here see and do not write to.
+    /// Adds the visible and read-only paths.
     pub(crate) fn confine(&self, confine: Confine) -> Confine {
         let confine = self.visible.iter().cloned().fold(confine, Confine::seeing);
         confine.closing(self.closed.clone(), self.reopened.clone())
     }
 
-    /// Where builds may write: not to what is closed, but to what of it is open again.
+    /// Where builds may write: read-only paths are left out, their exceptions are not.
     pub(crate) fn scope(&self, mut builds: Vec<Artifact>) -> Vec<Artifact> {
         builds.retain(|build| !self.closed.contains(&build.path));
         let open = |path: &WorkPath| Artifact { path: path.clone(), whole_folder: true };

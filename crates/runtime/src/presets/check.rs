@@ -1,11 +1,11 @@
-//! What is wrong with a file of rules, each with its line, for whoever writes one.
+//! Problems in a policy file, each with its line, for its author.
 
 use types::Policy;
 
 use super::{PolicyError, read_with};
 use crate::prompts::Prompts;
 
-/// Something in a file that cannot be used.
+/// An unusable part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Counted from 1.
@@ -13,7 +13,7 @@ pub struct Problem {
     pub cause: String,
 }
 
-/// Reads a policy and holds its rules to their examples. `name` is for messages.
+/// Reads a policy and tests its rules on their examples. `name` is for messages.
 pub fn check(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Vec<Problem>> {
     read_with(name, text, prompts).map_err(|error| match error {
         PolicyError::Unreadable { line, cause, .. } => vec![Problem { line, cause }],
@@ -25,7 +25,7 @@ pub fn check(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Vec<Pr
     })
 }
 
-/// How many examples the rules of a policy were held to.
+/// The number of examples of a policy's rules.
 #[must_use]
 pub fn examples(policy: &Policy) -> usize {
     let admission = policy.admission.iter().map(|rule| (&rule.matches, &rule.not_matches));
@@ -35,8 +35,7 @@ pub fn examples(policy: &Policy) -> usize {
     all.map(|(good, bad)| good.len() + bad.len()).sum()
 }
 
-/// The line that a problem is about: that of the pattern or example which it quotes, of the rule or role that it names,
-/// or else of the table.
+/// The line of a problem: that of the quoted pattern or example, of the named rule or role, or else of the table.
 fn line_of(text: &str, cause: &str) -> usize {
     let at = |place: usize| text[..place].matches('\n').count() + 1;
     let start = ["rule ", "role ", "project type "].into_iter().find_map(|word| {

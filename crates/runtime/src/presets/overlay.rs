@@ -1,5 +1,5 @@
-//! Partial policy files, laid over a preset: a key in the file replaces the preset's. How permissions combine is
-//! decided in the engine.
+//! Partial policy files, laid over a preset: a key in the file replaces the preset's. The engine decides how
+//! permissions combine.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -7,7 +7,7 @@ use types::{Permission, PermitRule, Policy};
 
 use super::error::PolicyError;
 
-/// The parts of a file that are looked at for themselves, so that a mistake is found at its line.
+/// The parts of a file that are read separately, so that a mistake is found at its line.
 #[derive(Deserialize)]
 struct Permissions {
     #[serde(default)]
@@ -16,8 +16,7 @@ struct Permissions {
     permissions: Vec<PermitRule>,
 }
 
-/// Lays a file that says `extends` over the preset it names. Its roles take the place of all of those: whoever has
-/// other roles does not want the old ones beside them.
+/// Lays a file with `extends` over the named preset. Its roles replace all of the preset's.
 pub(super) fn extend(
     preset: &Table,
     name: &str,
@@ -40,7 +39,7 @@ pub(super) fn extend(
     lay_over(&below, name, text, file)
 }
 
-/// Failures that the preset hands over to a role which is not there any more are put to a person instead.
+/// Failures that the preset hands to a role that no longer exists are put to a person instead.
 fn without_others(below: &mut Table, roles: &Table) {
     let rules = below.get_mut("failures").and_then(Value::as_array_mut);
     for rule in rules.into_iter().flatten().filter_map(Value::as_table_mut) {
@@ -52,7 +51,7 @@ fn without_others(below: &mut Table, roles: &Table) {
     }
 }
 
-/// The routing rules with other roles, by the category of each.
+/// The routing rules with other roles, by category.
 fn sent_to(below: &mut Table, routes: &Value) -> Result<(), String> {
     let routes = routes.as_table().ok_or("routes is a table of roles by category")?;
     let rules = below.get_mut("routing").and_then(Value::as_array_mut);
@@ -112,7 +111,7 @@ fn put(whole: &mut Table, file: Table) {
     }
 }
 
-/// The line on which a key stands, counted from 1.
+/// The line of a key, counted from 1.
 fn line_of(text: &str, key: &str) -> usize {
     let names = |line: &str| line.trim_start().trim_start_matches('[').starts_with(key);
     text.lines().position(names).map_or(1, |place| place + 1)

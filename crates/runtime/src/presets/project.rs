@@ -1,6 +1,6 @@
-//! The policy of a project, in `.bosun/` at its top. It comes with the code, perhaps from a stranger: found by itself,
-//! it may choose how the work is done, but not weaken the sandbox, spend more, or work in the person's own files.
-//! Naming the file with `--policy` lifts that.
+//! The policy of a project, in `.bosun/` at its top. It comes with the code, perhaps from an untrusted author: picked
+//! up automatically, it may choose how the work is done, but not weaken the sandbox, spend more, or work in the
+//! person's own files. Naming the file with `--policy` lifts that.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use types::{Budget, Inherit, Policy, SandboxPolicy, WorkPath};
 use super::{PolicyError, preset, read_with};
 use crate::prompts::Prompts;
 
-/// Where a project keeps its policy, from its top.
+/// The path of a project's policy, from its top.
 pub const POLICY: &str = ".bosun/policy.toml";
-/// The largest file with rules that is read.
+/// The largest policy file that is read.
 pub(super) const MOST: u64 = 4 * 1024 * 1024;
 
-/// The top of the project that a folder lies in: where its repository is, or else the folder itself.
+/// The top of the project around a folder: its repository's root, or else the folder itself.
 #[must_use]
 pub fn top(folder: &Path) -> PathBuf {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -22,7 +22,7 @@ pub fn top(folder: &Path) -> PathBuf {
     found.map_or_else(|| whole.clone(), Path::to_owned)
 }
 
-/// The policy of a project, with the file that it stands in; nothing, where there is none.
+/// The policy of a project, with its file; `None` without one.
 pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)>, PolicyError> {
     let path = top.join(POLICY);
     let name = path.display().to_string();
@@ -36,11 +36,11 @@ pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)
     Ok(Some((path, policy)))
 }
 
-/// Refuses what a project wants that is not for it to decide, whichever of its files say so.
+/// Refuses settings that a project may not decide, in any of its files.
 pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> {
     let shipped = preset("crew")?;
     let mut opened = opened(&shipped.sandbox, &policy.sandbox);
-    // A set-up that a project names runs in the sandbox, without a network; what it may reach is for the person to say.
+    // A project's set-up runs in the sandbox, without a network; only the person can grant access.
     let workspace = &policy.workspace;
     opened.extend((!workspace.network.is_empty()).then_some("workspace.network"));
     opened.extend((!workspace.visible.is_empty()).then_some("workspace.visible"));
@@ -54,7 +54,7 @@ pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> 
     Err(PolicyError::TooMuch { name: path.display().to_string(), what: opened.join(", ") })
 }
 
-/// Whether more may be spent by the one budget than by the other.
+/// Whether the second budget allows more than the first.
 fn more(shipped: Budget, own: Budget) -> bool {
     fn above<T: Ord>(own: Option<T>, most: Option<T>) -> bool {
         most.is_some_and(|most| own.is_none_or(|own| own > most))
@@ -65,7 +65,7 @@ fn more(shipped: Budget, own: Budget) -> bool {
         || above(own.calls, shipped.calls)
 }
 
-/// What of the walls a policy opens that the other keeps shut.
+/// The parts of the sandbox that a policy opens and the other keeps shut.
 fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
     let inherits = |inherit: Inherit| match inherit {
         Inherit::None => 0,
@@ -73,7 +73,7 @@ fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
         Inherit::All => 2,
     };
     let without = |these: &[String], those: &[String]| !these.iter().all(|one| those.contains(one));
-    // Whatever is added to the walls has to be thought of here.
+    // Exhaustive, so that new fields must be handled here.
     let SandboxPolicy {
         require,
         network,

@@ -1,12 +1,15 @@
-//! The policies that ship with the product, as texts.
+//! The shipped policies, as texts.
 
-const CREW: &str = include_str!("../../../../policies/crew.toml");
+const CREW: &str = concat!(
+    include_str!("../../../../policies/requests.toml"),
+    include_str!("../../../../policies/crew.toml")
+);
 const SOLO: &str = include_str!("../../../../policies/solo.toml");
 const STRICT: &str = include_str!("../../../../policies/strict.toml");
 const AUDITED: &str = include_str!("../../../../policies/audited.toml");
 const BASIC: &str = include_str!("../../../../policies/basic.toml");
 
-/// The presets by name, in the order in which they are named to people.
+/// The presets by name, in display order.
 const SHIPPED: [(&str, &str); 5] =
     [("crew", CREW), ("audited", AUDITED), ("strict", STRICT), ("solo", SOLO), ("basic", BASIC)];
 

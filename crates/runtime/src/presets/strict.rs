@@ -1,5 +1,5 @@
-//! A project of the preset `strict`: its layout, and what its files in `config/` say: the goal, who the agents are, and
-//! the limits. A file that is not there means what the preset says; a key that is not known is an error.
+//! A project of the preset `strict`: its layout, and its files in `config/`: the goal, the agents, and the limits. A
+//! missing file means the preset's values; an unknown key is an error.
 
 mod wishes;
 
@@ -14,7 +14,7 @@ use types::{Check, FailureRule, Millis, ModelRef, Policy, Remedy, RoleId, RuleId
 use super::project::MOST;
 use wishes::{Constraints, Started, TestsPolicy};
 
-/// What `bosun init --preset strict` makes: paths and texts.
+/// The paths and texts that `bosun init --preset strict` creates.
 pub const LAYOUT: [(&str, &str); 13] = [
     ("prompts/system.md", include_str!("../../../../prompts/strict/system.md")),
     ("prompts/planner.md", include_str!("../../../../prompts/strict/planner.md")),
@@ -37,12 +37,12 @@ pub const LAYOUT: [(&str, &str); 13] = [
 const AGENTS: &str = "config/agents.yaml";
 const TASKS: &str = "config/tasks.yaml";
 const POLICIES: &str = "config/policies.yaml";
-/// The command that decides, if nothing else is said.
+/// The default check command.
 const TEST: &str = "pytest -q";
-/// The shortest and the longest goal.
+/// The allowed length of a goal.
 const GOAL: std::ops::RangeInclusive<usize> = 10..=20_000;
 
-/// Why a project cannot be worked on.
+/// Why a project is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     #[error("reading {path}")]
@@ -57,11 +57,11 @@ pub enum ProjectError {
     Wrong { path: PathBuf, cause: String },
 }
 
-/// What a project says beyond its policy.
+/// A project's settings beyond its policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     pub goal: Option<String>,
-    /// What decides, run where the code is.
+    /// The deciding check, run in the code folder.
     pub check: Check,
 }
 
@@ -73,7 +73,7 @@ struct Tasks {
     plan_id: Option<String>,
     workspace_dir: Option<String>,
     acceptance_criteria: Vec<String>,
-    /// What must be there in the end; some task of the plan must promise each.
+    /// The required artifacts; some task of the plan must promise each.
     artifacts: Vec<String>,
     constraints: Constraints,
     run: Started,
@@ -128,7 +128,7 @@ struct Timeouts {
     global_seconds: Option<u64>,
 }
 
-/// Reads what a folder says of itself, and puts it into the policy.
+/// Reads a project's files into the policy.
 pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError> {
     let tasks: Tasks = file(folder, TASKS)?.unwrap_or_default();
     agents(folder, policy)?;
@@ -152,13 +152,13 @@ pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError>
     let command = match root.is_root() {
         true => command.to_owned(),
         false if folder.join(root.as_str()).is_dir() => format!("cd '{quoted}' && {command}"),
-        // The first task makes it.
+        // The first task creates it.
         false => format!("mkdir -p '{quoted}' && cd '{quoted}' && {command}"),
     };
     Ok(Project { goal, check: Check::new("tests", command) })
 }
 
-/// The folder that agents write to, whether it is there or not.
+/// The folder that agents write to, existing or not.
 fn root(tasks: &Tasks, policy: &Policy) -> Result<WorkPath, String> {
     let named = tasks.workspace_dir.as_deref().unwrap_or("workspace").trim_end_matches('/');
     let root: WorkPath = named.parse().map_err(|error: types::BadPath| error.to_string())?;
@@ -170,7 +170,7 @@ fn root(tasks: &Tasks, policy: &Policy) -> Result<WorkPath, String> {
     }
 }
 
-/// The files that are wanted, as paths of the repository. Some files name the workspace in them, some do not.
+/// The required files, as paths of the repository. Some projects include the workspace in them, some do not.
 fn artifacts(tasks: &Tasks, root: &WorkPath) -> Result<Vec<WorkPath>, String> {
     let one = |named: &String| -> Result<WorkPath, String> {
         let wrong = |error: types::BadPath| format!("artifacts: {named:?}: {error}");
@@ -207,7 +207,7 @@ fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// Who the agents are. All three must be there once one is named.
+/// The agents. All three are required once one is named.
 fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
     let Some(mut all) = file::<serde_json::Value>(folder, AGENTS)? else { return Ok(()) };
     let path = folder.join(AGENTS);
@@ -271,7 +271,7 @@ fn limits(policy: &mut Policy, said: &Policies) {
     }
 }
 
-/// Only commands that are on the list are run, and files are written only inside.
+/// Only commands on the list may run, and files are written only inside.
 fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     if !said.file_access.restrict_to_workspace {
         return Err("file_access.restrict_to_workspace cannot be switched off".to_owned());
@@ -282,7 +282,7 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     if said.allowed_commands.is_empty() {
         return Ok(());
     }
-    // A shell runs it, so whatever stands in it has to be on the list, and not only what it begins with.
+    // A shell runs it, so every part of it has to be on the list, not only the first.
     let allowed = |part: &Part| {
         let shown = part.shown();
         let begins = |allowed: &String| {
@@ -302,7 +302,7 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     }
 }
 
-/// The workspace may be named as the place that is open; nothing else is.
+/// Only the workspace may be named as an open path.
 fn stays_inside(access: &FileAccess, root: &WorkPath) -> Result<(), String> {
     let is_root = |path: &String| {
         let path = path.trim_start_matches("./").trim_end_matches('/');
@@ -316,7 +316,7 @@ fn stays_inside(access: &FileAccess, root: &WorkPath) -> Result<(), String> {
     }
 }
 
-/// A file as one of ours; nothing if it is not there or says nothing.
+/// Reads a file; `None` if it is missing or empty.
 fn file<T: serde::de::DeserializeOwned>(
     folder: &Path,
     name: &str,
@@ -333,7 +333,7 @@ fn file<T: serde::de::DeserializeOwned>(
     Ok(Some(value))
 }
 
-/// The files may be a stranger's, and so may be the names of others in them.
+/// Reads a text file, possibly from an untrusted author, with untrusted names in it.
 fn text(folder: &Path, name: &str) -> Result<Option<String>, ProjectError> {
     let path = folder.join(name);
     let inside: WorkPath = name.parse().map_err(|error: types::BadPath| ProjectError::Wrong {

@@ -1,4 +1,4 @@
-//! The gathering against real folders: with and without git, from the root down, in each family's own files.
+//! Collecting facts from real folders: with and without git, from the root down, in each family's own files.
 
 use sandbox::Repo;
 
@@ -67,7 +67,7 @@ async fn a_family_gets_its_own_documents_from_the_root_down() {
     }
 }
 
-/// A64: a profile of the user's own has documents of its own, and its prompt says what its tools are called.
+/// A64: a custom profile has its own documents, and its prompt names its tools.
 #[tokio::test]
 async fn a_profile_of_ones_own_has_its_documents_and_its_names() {
     let dir = folder(&[("AGENTS.md", "all"), ("HOUSE.md", "ours"), ("CLAUDE.md", "theirs")]);
@@ -98,7 +98,7 @@ async fn without_a_repository_only_the_folders_own_documents_are_taken() {
     assert!(!text.contains("above"), "{text}");
 }
 
-/// A47, A51: the real thing, with git's facts in it and the instruction last.
+/// A47, A51: a full prompt, with facts from git and the instruction last.
 #[tokio::test]
 async fn a_prompt_tells_the_branch_the_changes_and_the_commits() {
     let dir = folder(&[("a.txt", "1"), ("b.txt", "1")]);
@@ -116,7 +116,7 @@ async fn a_prompt_tells_the_branch_the_changes_and_the_commits() {
     assert_eq!(text, prompt(&dir.path().join("new"), Family::Anthropic).await, "stable bytes");
 }
 
-/// Nothing that a repository has configured is run by looking at it.
+/// Examining a repository runs nothing that it configures.
 #[tokio::test]
 async fn looking_at_a_hostile_repository_runs_none_of_its_commands() {
     let dir = folder(&[("a.txt", "1"), (".gitattributes", "* filter=evil diff=evil\n")]);
@@ -136,7 +136,7 @@ async fn looking_at_a_hostile_repository_runs_none_of_its_commands() {
     assert!(!ran.exists(), "a command of the repository ran");
 }
 
-/// Prompt and schemas of a session are small: four bytes are about a token, and 3,000 tokens are the most.
+/// Prompt and schemas of a session are small: at four bytes per token, at most 3,000 tokens.
 #[tokio::test]
 async fn prompt_and_tools_of_a_first_request_stay_small() {
     let dir = folder(&[("a.txt", "1")]);

@@ -1,10 +1,10 @@
-//! Errors of talking to a session.
+//! Errors of the session interface.
 
 use types::Fault;
 
 use crate::error::Error;
 
-/// Why something could not be said to a conversation.
+/// Why a session refused a call.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     #[error("the session is still working on the last input; steer it, queue a follow-up, or wait")]

@@ -1,4 +1,4 @@
-//! What is executed is exact, what is recorded is redacted: files and commands with keys in them, through a whole session.
+//! Execution is exact, records are redacted: files and commands with keys in them, through a whole session.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use types::{CallOutcome, Digest, Event, LogId, RunId, SessionState};
 
 use crate::{Bosun, Config, NewSession, Session};
 
-/// Put together here so that this file does not look as if it held one.
+/// Built from parts, so that this file does not seem to hold a key.
 fn key(random: &str) -> String {
     format!("sk-{random}aB3dE5fG7hI9jK1lM3nO5pQ7rS9t")
 }
@@ -33,7 +33,7 @@ impl Stage {
         std::fs::read_to_string(self.folder.path().join("work").join(name)).unwrap_or_default()
     }
 
-    /// A conversation in which the model makes these calls, one in each reply, and then says that it is done.
+    /// A session in which the model makes these calls, one per reply, and then ends.
     async fn open(&self, calls: &[String]) -> Session {
         let replies = calls.iter().map(|call| format!("[[attempt.reply]]\ncall = {{ {call} }}\n"));
         let script = format!(
@@ -56,7 +56,7 @@ impl Stage {
         lines.into_iter().map(|line| line.event).collect()
     }
 
-    /// The log, in which no secret is and in which everything is decided again as it was.
+    /// The log, checked to be free of the secret and to replay without a difference.
     async fn sound_log(&self, session: &Session, secret: &str) -> Vec<Event> {
         let report = self.bosun().replay(session.id()).await.expect("a log");
         assert_eq!(report.difference, None);
@@ -84,7 +84,7 @@ async fn a_file_with_a_key_is_written_as_it_was_said_and_recorded_without_it() {
         .open(&[
             format!(r#"tool = "write_file", path = "config.py", content = "KEY = '{key}'\nN = 1\n""#),
             r#"tool = "read_file", path = "config.py""#.to_owned(),
-            // The model writes what it was shown.
+            // The model writes back the redacted text.
             r#"tool = "write_file", path = "config.py", content = "KEY = '[redacted]'\nN = 2\n""#.to_owned(),
             r#"tool = "edit_file", path = "config.py", old_string = "= '[redacted]'\nN = 2", new_string = "= '[redacted]'\nN = 3""#.to_owned(),
             format!(r#"tool = "shell", command = "printf %s {key} > key.txt""#),
@@ -105,7 +105,7 @@ async fn a_file_with_a_key_is_written_as_it_was_said_and_recorded_without_it() {
     assert_eq!(exact, Some(types::ExactCall { index: 0, digest }));
 }
 
-/// After a restart the secret is gone. The call is not made with what is left of it.
+/// After a restart the secret is gone. The call is not made with the redacted text.
 #[tokio::test]
 async fn a_call_whose_secret_is_gone_is_not_made() {
     let (stage, key) = (Stage::set(), key("one"));
@@ -128,7 +128,7 @@ async fn a_call_whose_secret_is_gone_is_not_made() {
     assert!(!stage.folder.path().join("work/.envrc").exists());
 }
 
-/// What looks like a secret to the redactor, and hides from the rules what the command does.
+/// Text that the redactor takes for a secret, hiding the command from the rules.
 #[tokio::test]
 async fn a_command_that_hides_in_something_like_a_secret_is_not_run() {
     let stage = Stage::set();

@@ -1,5 +1,5 @@
-//! Following a conversation: what is stored already, then what comes, each line once and in order. Somebody who is
-//! too slow misses pieces of replies, never a line: those are read from the journal.
+//! Following a session: stored lines first, then new ones, each once and in order. A slow follower misses pieces of
+//! replies, never a line: those are read from the journal.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use types::{Envelope, Event, LogId, SessionId};
 
 use crate::hub::SessionItem;
 
-/// How many lines are read at a time.
+/// The lines read at a time.
 const PAGE: usize = 500;
 
 struct Follow {
@@ -21,9 +21,9 @@ struct Follow {
     items: Option<Receiver<SessionItem>>,
     seen: u64,
     ready: VecDeque<SessionItem>,
-    /// Nobody drives the conversation any more.
+    /// The session has no driver any more.
     gone: CancellationToken,
-    /// The journal has to be looked into before anything else.
+    /// The journal must be read first.
     behind: bool,
     over: bool,
 }
@@ -65,7 +65,7 @@ impl Follow {
             match next {
                 Ok(SessionItem::Event(line)) if line.seq <= self.seen => {}
                 Ok(SessionItem::Event(line)) if line.seq == self.seen + 1 => self.take(*line),
-                // Something is missing between.
+                // A gap: lines are missing.
                 Ok(SessionItem::Event(_)) | Err(RecvError::Lagged(_)) => self.behind = true,
                 Ok(delta) => return Some(delta),
                 Err(RecvError::Closed) => {

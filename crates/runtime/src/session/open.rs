@@ -22,28 +22,28 @@ use crate::event_loop::Drive;
 use crate::presets::{self, PolicyError};
 use crate::prompt_facts::PromptSource;
 
-/// A conversation to be opened.
+/// A session to be opened.
 #[derive(Debug, Clone)]
 pub struct NewSession {
-    /// Where the agent works. Not used with an environment of your own.
+    /// The agent's folder. Unused with a custom environment.
     pub folder: PathBuf,
     pub model: ModelRef,
     pub policy: Policy,
     pub effort: Option<Effort>,
-    /// What the person always wants, said after everything else.
+    /// The person's standing instruction, added last.
     pub instruction: Option<String>,
     pub budget: Budget,
-    /// What is said to it first; on record together with its beginning, so that no crash comes between.
+    /// The first input; recorded together with the start, so that no crash comes between.
     pub first: Option<String>,
-    /// The form that its last reply must have. It is kept and not enforced here: whoever reads the reply checks it.
+    /// The schema of its last reply. Stored and not enforced here: the reader of the reply checks it.
     pub output: Option<OutputSchema>,
-    /// Where it may write; everywhere in the folder unless something else is said.
+    /// The write scope; by default the whole folder.
     pub scope: Scope,
-    /// In place of the folder: a container, another machine, memory.
+    /// Replaces the folder: a container, another machine, memory.
     pub environment: Option<Arc<dyn Environment>>,
-    /// Who speaks to it.
+    /// The author of inputs.
     pub by: String,
-    /// For reproducible runs; otherwise one is drawn.
+    /// For reproducible runs; drawn at random otherwise.
     pub id: Option<RunId>,
 }
 
@@ -68,7 +68,7 @@ impl NewSession {
 }
 
 impl Bosun {
-    /// Opens a new conversation, which is idle until something is said to it.
+    /// Opens a new session, which is idle until its first input.
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
         let solo = role_of(&new.policy, &role)?.clone();
@@ -130,8 +130,8 @@ impl Bosun {
         self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
     }
 
-    /// Keeps where a conversation works, and returns the folder's name for the record. What another environment calls its
-    /// own must never be taken for a folder of this machine.
+    /// Stores the folder of a session, and returns its name for the record. A custom environment's name must never be
+    /// taken for a folder of this machine.
     fn kept_folder(
         &self,
         run: &RunId,
@@ -145,7 +145,7 @@ impl Bosun {
         Ok(Some(sandbox::folder_name(folder)))
     }
 
-    /// Refuses a folder in which nobody works, before anything is written or read there.
+    /// Refuses a folder that agents must not use, before anything is read or written there.
     fn refuse_folder(
         &self,
         folder: &Path,
@@ -161,8 +161,8 @@ impl Bosun {
         }
     }
 
-    /// Goes on with a conversation from where its log ends, and with what was said to it since. One that works in an
-    /// environment of the program's own is refused: see [`Bosun::reopen_in`].
+    /// Resumes a session from the end of its log, with the commands posted since. Refuses one with a custom
+    /// environment: see [`Bosun::reopen_in`].
     pub async fn reopen(&self, run: &RunId, by: &str) -> Result<Session, SessionError> {
         Box::pin(self.sweep_forks()).await;
         let (policy, folder) = self.session_of(run).await?;
@@ -179,10 +179,10 @@ impl Bosun {
         let machine = Attempt::new(policy.clone());
         let mut drive =
             Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
-        // What was said while nobody drove it is heard before anybody sees how it stands.
+        // Posted commands are handled before the state is visible.
         let over = drive.machine.is_over();
         drive.take_posted().await.map_err(Error::from)?;
-        // It can be ended also without its folder.
+        // It can be ended without its folder, too.
         if over || (drive.machine.is_over() && !folder.is_dir()) {
             return Err(SessionError::Closed);
         }
@@ -194,7 +194,7 @@ impl Bosun {
         self.converse(drive, SessionSpec { policy, folder: &folder, environment: None, by })
     }
 
-    /// The same for a conversation that works in an environment of the program's own: a container, another machine.
+    /// The same for a session with a custom environment: a container, another machine.
     pub async fn reopen_in(
         &self,
         run: &RunId,
@@ -219,8 +219,8 @@ impl Bosun {
         self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
     }
 
-    /// Puts the files of a conversation that nobody drives back to what they were after a line of its log. What it was
-    /// doing is not gone on with.
+    /// Restores the files of a session without a driver to their state after a line of its log. Its work is not
+    /// resumed.
     pub async fn rewind(&self, run: &RunId, to: u64, by: &str) -> Result<Undone, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
         let log = LogId::run(run.clone());
@@ -236,19 +236,19 @@ impl Bosun {
         Ok(undone)
     }
 
-    /// Whether a log is that of a conversation.
+    /// Whether a log is that of a session.
     pub async fn is_session(&self, run: &RunId) -> Result<bool, Error> {
         let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         Ok(first.first().is_some_and(|line| matches!(line.event, Event::SessionStarted { .. })))
     }
 
-    /// A conversation as it stands in its log, whoever drives it.
+    /// A session's view from its log, whether driven or not.
     pub async fn session_view(&self, run: &RunId) -> Result<SessionView, SessionError> {
         let (policy, _) = self.session_of(run).await?;
         folded(&self.services, policy, run).await?.view().ok_or(SessionError::Closed)
     }
 
-    /// What a conversation was opened with, and its turns, as document 003 names them.
+    /// The configuration of a session, and its turns, in document 003's terms.
     pub async fn session_turns(
         &self,
         run: &RunId,
@@ -265,7 +265,7 @@ impl Bosun {
         Ok((config.ok_or(SessionError::Closed)?, turns.into_turns()))
     }
 
-    /// The policy and the folder that a conversation was opened with.
+    /// The policy and the folder of a session.
     pub(crate) async fn session_of(&self, run: &RunId) -> Result<(Arc<Policy>, PathBuf), Error> {
         let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
         let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
@@ -277,7 +277,7 @@ impl Bosun {
     }
 }
 
-/// How a conversation begins, and what is said to it at once.
+/// The first inputs of a session.
 fn first_inputs(brief: Brief, said: Option<String>, by: &str) -> Vec<Input> {
     let (how, by) = (Telling::Submit, by.to_owned());
     let tell = |text| Command::Tell { how, by, text, images: vec![] };

@@ -1,4 +1,4 @@
-//! Replies that end before they are whole, as a program sees them: interrupted by a person, or broken off on their way.
+//! Incomplete replies as a program sees them: interrupted by a person, or broken off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use types::{
 
 use crate::{Bosun, Config, Models, NewSession, Session, SessionItem};
 
-/// A model that begins and never ends, then one whose reply breaks off, then one that ends.
+/// A model whose first reply never ends, whose second breaks off, and whose third ends.
 #[derive(Debug, Default)]
 struct Halting(AtomicU32);
 
@@ -51,7 +51,7 @@ async fn open(folder: &std::path::Path) -> Session {
     Bosun::new(setup).open(new).await.expect("a session")
 }
 
-/// The history, a line for each message.
+/// The history, one line per message.
 async fn history(session: &Session) -> Vec<String> {
     let said = |message: &Message| match message {
         Message::User { parts } => match parts.first() {
@@ -68,7 +68,7 @@ async fn history(session: &Session) -> Vec<String> {
     history.iter().map(|message| said(message)).collect()
 }
 
-/// What was seen of a reply stays in the history, and the model is told why it ends there.
+/// The partial text stays in the history, and the model is told why it ends there.
 #[tokio::test]
 async fn what_was_seen_of_a_reply_stays() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -20,7 +20,7 @@ use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
 
-/// Where a conversation takes place, and whose it is.
+/// The workspace and ownership of a session.
 pub(super) struct SessionSpec<'a> {
     pub(super) policy: Arc<Policy>,
     pub(super) folder: &'a Path,
@@ -90,7 +90,7 @@ impl Bosun {
         Ok(Session { shared: Arc::new(shared) })
     }
 
-    /// Where files are kept as they were, if the policy has that and the place is a folder.
+    /// The snapshot store, if the policy has one and the workspace is a folder.
     fn undo_store(
         &self,
         policy: &Policy,
@@ -102,7 +102,7 @@ impl Bosun {
     }
 }
 
-/// Who the agent is and how it works, with what the policy has set that its family's words do not know.
+/// The base prompt, with policy settings that the family's prompt does not cover.
 pub(super) fn base_prompt(policy: &Policy, prompt: &str) -> String {
     match policy.tools.command_timeout_ms {
         None => prompt.to_owned(),
@@ -113,7 +113,7 @@ pub(super) fn base_prompt(policy: &Policy, prompt: &str) -> String {
     }
 }
 
-/// What its system prompts are made of, also after a change of the model and for sub-agents.
+/// The parts of its system prompts, also after a change of the model and for sub-agents.
 fn source(
     policy: &Policy,
     brief: &Brief,
@@ -126,7 +126,7 @@ fn source(
     PromptSource { folder, environment, base, instruction }
 }
 
-/// The tools that a conversation shall have: those of its role, unless others were chosen before.
+/// The tools of a session: those of its role, unless changed before.
 fn wanted(
     policy: &Policy,
     brief: &Brief,
@@ -140,7 +140,7 @@ fn wanted(
     if chosen { machine.tools().to_vec() } else { usual }
 }
 
-/// The folder that a conversation works in.
+/// The folder of a session.
 fn workspace(
     folder: &Path,
     policy: &Policy,
@@ -148,7 +148,7 @@ fn workspace(
     proof: Option<&Proof>,
     services: &Services,
 ) -> Workspace {
-    // The engine has judged what the walls hold; after a restart they must hold no less.
+    // The engine has accepted the probed level; after a restart it must not be lower.
     let walls = proof.map_or(IsolationLevel::None, |proof| proof.rung.min(policy.sandbox.require));
     let mut place = Folder::new(folder, looked_for(folder), walls, policy.sandbox.clone());
     let whole = brief.scope.covers(&Artifact::everything());
@@ -157,12 +157,12 @@ fn workspace(
     Workspace::Folder(Box::new(place))
 }
 
-/// Where the changes of a conversation to files are noted before they are made.
+/// The log of a session's intended file changes.
 fn intents(services: &Services, run: &RunId) -> PathBuf {
     services.home.join(INTENTS).join(run.as_str())
 }
 
-/// Shows how the conversation stands, and what was stored, to whoever looks.
+/// Publishes the view and stored lines of the session.
 fn observed(drive: Drive<Attempt>, view: watch::Sender<SessionView>, hub: Hub) -> Drive<Attempt> {
     drive.observed_by(Box::new(move |machine: &Attempt, stored: &[Envelope]| {
         if let Some(now) = machine.view() {
@@ -172,7 +172,7 @@ fn observed(drive: Drive<Attempt>, view: watch::Sender<SessionView>, hub: Hub) -
     }))
 }
 
-/// The loop of a conversation, before it runs.
+/// The loop of a session, before it runs.
 struct Driven {
     drive: Drive<Attempt>,
     executor: AttemptExecutor,
@@ -183,7 +183,7 @@ struct Driven {
 }
 
 impl Driven {
-    /// `_going` is let go of when nobody drives the conversation any more.
+    /// `_going` is dropped when the session has no driver any more.
     async fn go(
         mut self,
         services: Arc<Services>,
@@ -191,7 +191,7 @@ impl Driven {
         _going: DropGuard,
     ) -> Result<(), DriveError> {
         let (noted, bosun) = (intents(&services, &self.run), Bosun { services: services.clone() });
-        // Nobody waits for it.
+        // In the background.
         tokio::spawn(async move { bosun.sweep(None).await });
         let listening = self
             .inbox

@@ -1,15 +1,15 @@
-//! The last reply of a session as JSON that fits a schema: asks for it, checks it, and asks again a bounded number of
-//! times. What fits is judged by `llm`.
+//! The last reply of a session as JSON that fits a schema: requests it, checks it, and retries a limited number of
+//! times. `llm` decides what fits.
 
 use serde_json::Value;
 use types::{Block, ModelReply, OutputSchema, StopReason, Usage};
 
 use super::{Session, SessionError};
 
-/// How often a reply that does not fit is asked for again.
+/// The most retries of a reply that does not fit.
 const RETRIES: u32 = 3;
 
-/// An input that also says which schema the last reply must fit.
+/// An input that also states the schema of the last reply.
 pub fn asking_for(text: &str, schema: &OutputSchema) -> String {
     format!(
         "{text}\n\nYour last reply must be nothing but JSON that fits this schema:\n{}",
@@ -17,7 +17,7 @@ pub fn asking_for(text: &str, schema: &OutputSchema) -> String {
     )
 }
 
-/// Checks replies against a schema, and counts how often they are asked for again.
+/// Checks replies against a schema, and counts retries.
 #[derive(Debug)]
 pub struct SchemaRetries<'a> {
     schema: &'a OutputSchema,
@@ -36,12 +36,12 @@ pub enum ReplyCheck {
 }
 
 impl<'a> SchemaRetries<'a> {
-    /// All retries are left.
+    /// Starts with all retries left.
     pub fn new(schema: &'a OutputSchema) -> Self {
         Self { schema, left: RETRIES }
     }
 
-    /// Checks the last reply of a session that rests, and submits what is wrong with it while retries are left.
+    /// Checks the last reply of an idle session, and submits its problems while retries are left.
     pub async fn check(&mut self, session: &Session) -> Result<ReplyCheck, SessionError> {
         let blocks = vec![Block::text(session.last_words().await?)];
         let reply = ModelReply::new(blocks, StopReason::End, Usage::default(), None);

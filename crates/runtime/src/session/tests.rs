@@ -1,4 +1,4 @@
-//! A session as a program has it: states, refusals, the end, the place it leaves.
+//! A session as a program uses it: states, refusals, the end, cleaning up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,7 +25,7 @@ say = "It says one."
 say = "Still one."
 "#;
 
-/// A folder that counts how often it was left.
+/// A folder that counts how often it was released.
 #[derive(Debug)]
 struct Left {
     folder: LocalEnvironment,
@@ -98,7 +98,7 @@ impl Stage {
     }
 }
 
-/// A1, A3, A4, A7, A53, A55, A60: idle, processing, idle, closed; the end is on record, and the place is left once.
+/// A1, A3, A4, A7, A53, A55, A60: idle, processing, idle, closed; the end is recorded; the workspace is released once.
 #[tokio::test]
 async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
     let stage = Stage::set();
@@ -120,7 +120,7 @@ async fn a_session_goes_from_idle_to_closed_and_leaves_its_place_once() {
     assert_eq!(told.last().expect("an end")["kind"], "SESSION_END");
 }
 
-/// A64: pictures come with an input, and the conversation can be read as the document's configuration and turns.
+/// A64: images accompany an input, and the session can be read as the document's configuration and turns.
 #[tokio::test]
 async fn a_session_takes_pictures_and_is_told_in_turns() {
     let stage = Stage::set();
@@ -143,7 +143,7 @@ async fn a_session_takes_pictures_and_is_told_in_turns() {
     assert_eq!(kinds, ["system", "user", "assistant", "tool_results", "assistant"]);
 }
 
-/// The folder was moved: the list says where it is, and what was kept for taking changes back has gone with it.
+/// After a move the list has the new path, and the undo snapshots have moved along.
 #[tokio::test]
 async fn a_session_whose_folder_was_moved_is_listed_there() {
     let stage = Stage::set();
@@ -188,7 +188,7 @@ async fn a_session_that_is_let_go_can_be_gone_on_with_and_a_closed_one_cannot() 
     assert!(matches!(over, Err(SessionError::Closed)));
 }
 
-/// A87: what was begun in a container is not gone on with in a folder of this machine, nor the other way round.
+/// A87: a session started in a container is not resumed in a folder of this machine, nor vice versa.
 #[tokio::test]
 async fn a_session_is_gone_on_with_where_it_was_begun() {
     let stage = Stage::set();
@@ -226,7 +226,7 @@ async fn whoever_follows_from_the_middle_gets_every_line_once_and_in_order() {
     assert_eq!(lines, wanted);
 }
 
-/// Where leases expire, whoever lost one stops: nothing is written, and nothing goes on.
+/// If leases expire, a driver that lost one stops: nothing is written, and nothing continues.
 #[tokio::test]
 async fn a_driver_whose_lease_is_lost_stops_everything() {
     let now = Arc::new(AtomicU32::new(0));
@@ -240,7 +240,7 @@ async fn a_driver_whose_lease_is_lost_stops_everything() {
         now.fetch_add(30_000, Ordering::SeqCst);
         match journal.lease(&log).await {
             Ok(other) => break other,
-            // It was renewed in time.
+            // Renewed in time.
             Err(_) => tokio::task::yield_now().await,
         }
     };
@@ -253,8 +253,8 @@ async fn a_driver_whose_lease_is_lost_stops_everything() {
     drop(other);
 }
 
-/// A policy that works offline lets a conversation ask no model on another machine: not at its beginning, not when the
-/// model is changed, and not when it is gone on with.
+/// Under an offline policy a session uses no remote model: not at its start, not after a change of model, and not on
+/// resume.
 #[tokio::test]
 async fn an_offline_conversation_asks_no_model_elsewhere() {
     let remote = |error: SessionError| {
@@ -281,7 +281,7 @@ async fn an_offline_conversation_asks_no_model_elsewhere() {
     remote(session.change(Some(elsewhere.clone()), None, None).await.expect_err("elsewhere"));
     assert_eq!(session.view().model, script);
     session.abort().await.expect("it is closed");
-    // Whoever began this one did not know where the model is.
+    // This instance did not know the model's address.
     let session = blind.bosun.open(new(&elsewhere)).await.expect("a session");
     session.suspend().await.expect("it is let go");
     remote(bosun.reopen(session.id(), "you").await.expect_err("it is elsewhere"));

@@ -1,4 +1,4 @@
-//! Undo of changes to files: which snapshot a line of the log stands for, and restoring it. The sandbox keeps the
+//! Undo of file changes: which snapshot belongs to a line of the log, and restoring it. The sandbox keeps the
 //! snapshots; a restore is an event like any other.
 
 use std::path::Path;
@@ -13,38 +13,38 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::services::Services;
 
-/// How many lines are read at a time.
+/// The lines read at a time.
 const PAGE: usize = 500;
-/// How many names are looked at in passing; that takes well below a millisecond.
+/// How many names are checked inline; that takes well below a millisecond.
 const FEW: usize = 256;
 
-/// Files that were put back.
+/// Restored files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undone {
-    /// The line of the log after which they were like this.
+    /// The line of the log whose state was restored.
     pub to: u64,
     pub restored: Restored,
 }
 
-/// Keeps the snapshots of one workspace, as the calls in it come.
+/// Keeps the snapshots of one workspace while calls run.
 #[derive(Debug)]
 pub(crate) struct UndoStore {
     snapshots: Arc<Snapshots>,
-    /// Whose they are.
+    /// Their owner.
     run: RunId,
-    /// The turn of the last snapshot, and what it was.
+    /// The turn of the last snapshot, and its digest.
     last: Mutex<Option<((SessionId, u32), Digest)>>,
 }
 
 impl UndoStore {
-    /// Nothing where no snapshots can be taken; the work goes on without them.
+    /// `None` if no snapshots can be taken; the work goes on without them.
     pub(crate) fn open(services: &Services, folder: &Path, run: &RunId) -> Option<Self> {
         Self::over(services, folder, folder, run)
     }
 
-    /// The snapshots of one workspace, over the files of another one.
+    /// The snapshots of one workspace, over the files of another.
     fn over(services: &Services, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
-        // Each workspace has its own, so that what one costs does not depend on the others.
+        // Each workspace has its own, so that its cost does not depend on others.
         match Snapshots::new(folder, &services.snapshots_of(of)) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
@@ -57,7 +57,7 @@ impl UndoStore {
         }
     }
 
-    /// The files before a call. Within one turn, they are what they were after the call before it.
+    /// The files before a call. Within one turn, they equal those after the previous call.
     pub(crate) async fn before(&self, call: CallId) -> Option<Digest> {
         let known = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match known {
@@ -73,7 +73,7 @@ impl UndoStore {
         changed.inspect(|trees| self.mark(trees))
     }
 
-    /// Notes that these may be wanted back.
+    /// Marks these as wanted for undo.
     fn mark(&self, trees: &Trees) {
         let marked = self.snapshots.mark(self.run.as_str(), &[trees.before, trees.after]);
         if let Err(error) = marked {
@@ -81,7 +81,7 @@ impl UndoStore {
         }
     }
 
-    /// Removes what nobody may want back, when the conversation is over. Others who work here do it later.
+    /// Removes unwanted snapshots at the end of the session. Other users of the folder do it later.
     pub(crate) async fn sweep(&self) {
         let snapshots = self.snapshots.clone();
         let swept = tokio::task::spawn_blocking(move || snapshots.sweep()).await;
@@ -90,7 +90,7 @@ impl UndoStore {
         }
     }
 
-    /// Forgets what this conversation may want back, and removes it.
+    /// Drops this session's snapshots.
     async fn forget(&self) {
         let (snapshots, run) = (self.snapshots.clone(), self.run.clone());
         let forgot = tokio::task::spawn_blocking(move || snapshots.forget(run.as_str())).await;
@@ -100,7 +100,7 @@ impl UndoStore {
     }
 
     async fn take(&self, call: CallId) -> Option<Digest> {
-        // Most calls touch nothing, and then the way to another thread and back would take longer than the look.
+        // Most calls touch nothing, and then switching threads would take longer than the check.
         let tree = match self.snapshots.untouched(FEW) {
             Some(tree) => Some(tree),
             None => self.take_anew().await,
@@ -121,7 +121,7 @@ impl UndoStore {
         }
     }
 
-    /// Puts the files back to a snapshot; what was done, and the command that records it.
+    /// Restores a snapshot; returns the result, and the command that records it.
     pub(super) async fn put_back(
         &self,
         to: u64,
@@ -144,8 +144,8 @@ impl UndoStore {
 }
 
 impl Bosun {
-    /// Forgets the snapshots of a conversation whose log is gone. Those that others want stay; so do all while somebody
-    /// works in its folder.
+    /// Drops the snapshots of a session whose log is gone. Those that others want stay; all stay while its folder is in
+    /// use.
     pub(crate) async fn forget_snapshots(&self, folder: &Path, run: &RunId) {
         if self.services.snapshots_of(folder).is_dir()
             && let Some(undo_store) = UndoStore::open(&self.services, folder, run)
@@ -154,8 +154,8 @@ impl Bosun {
         }
     }
 
-    /// Puts the files of a conversation, as they were after a line of its log, into an empty folder. Files that
-    /// snapshots leave out, because they are ignored or too large, are not among them.
+    /// Restores the files of a session after a line of its log into an empty folder. Files that snapshots omit, because
+    /// they are ignored or too large, are missing.
     pub(crate) async fn files_at(
         &self,
         run: &RunId,
@@ -168,7 +168,7 @@ impl Bosun {
         let gone = |why: &str| SessionError::NothingToUndo(why.to_owned());
         let tree = match changes.map_err(Error::from)?.at(seq) {
             Some(tree) => tree,
-            // No call has changed anything, so the files are what they are now.
+            // No call has changed anything, so the current files are right.
             None => UndoStore::open(&self.services, from, run)
                 .ok_or_else(|| gone("its folder is gone"))?
                 .take_anew()
@@ -182,14 +182,14 @@ impl Bosun {
     }
 }
 
-/// Where in the log files were changed.
+/// The lines of the log that changed files.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// The last line of the log.
     end: u64,
     /// In order: the line, and the files before and after it.
     lines: Vec<(u64, Trees)>,
-    /// The rounds that changed files and were not taken back: the line before each, and the files then.
+    /// Rounds that changed files and were not undone: the line before each, and the files then.
     rounds: Vec<(u64, (SessionId, u32), Digest)>,
 }
 
@@ -224,7 +224,7 @@ impl Changes {
         }
     }
 
-    /// What the files were after a line, which must be one of the log.
+    /// The files after a line, which must be in the log.
     pub(super) fn after(&self, to: u64) -> Result<Digest, SessionError> {
         if to == 0 || to > self.end {
             return Err(SessionError::NoSuchLine { line: to, last: self.end });
@@ -232,14 +232,14 @@ impl Changes {
         self.at(to).ok_or_else(SessionError::nothing_changed)
     }
 
-    /// What the files were after a line.
+    /// The files after a line.
     pub(super) fn at(&self, to: u64) -> Option<Digest> {
         let before = self.lines.iter().rev().find(|(seq, _)| *seq <= to);
         let after = || self.lines.iter().find(|(seq, _)| *seq > to);
         before.map(|(_, trees)| trees.after).or_else(|| after().map(|(_, trees)| trees.before))
     }
 
-    /// The last round that changed files and was not taken back: the line before it, and the files then.
+    /// The last round that changed files and was not undone: the line before it, and the files then.
     pub(super) fn last_round(&self) -> Option<(u64, Digest)> {
         self.rounds.last().map(|(to, _, tree)| (*to, *tree))
     }
@@ -254,7 +254,7 @@ mod tests {
         Digest::of(name.as_bytes())
     }
 
-    /// Lines that are not there are named, with the last that is.
+    /// The error names a missing line and the last existing one.
     #[test]
     fn a_line_that_does_not_exist_is_an_error() {
         let mut changes = Changes::default();

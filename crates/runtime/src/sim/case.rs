@@ -1,5 +1,5 @@
-//! What one seed stands for: the policy, the request, what may be spent, how rough the outside is, and how the person
-//! behaves. Nothing here acts.
+//! The case of a seed: the policy, the request, the budget, the failure rates, and the person's behaviour. Nothing here
+//! acts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +11,7 @@ use types::{
 use super::dice::Dice;
 use crate::presets;
 
-/// The presets, read once; the last is for conversations.
+/// The presets, read once; the last is for sessions.
 static PRESETS: LazyLock<Vec<Policy>> = LazyLock::new(|| {
     let preset = |name: &&str| presets::preset(name).expect("a preset that ships");
     ["crew", "crew", "strict", "audited", "solo"].iter().map(preset).collect()
@@ -25,29 +25,29 @@ pub(super) struct Case {
     pub(super) request: Request,
     pub(super) survey: Survey,
     pub(super) price: Option<PriceCap>,
-    /// How many tokens models take, where that is known.
+    /// The context window of models, if known.
     pub(super) window: Option<u64>,
-    /// In how many of a hundred cases a model, a tool, a check or a merge does not do what it should.
+    /// The percentage of failures of models, tools, checks and merges.
     pub(super) rough: u64,
-    /// In how many of a thousand cases the store fails.
+    /// The store's failures per thousand operations.
     pub(super) store_fails: u64,
-    /// After how many steps on average the process is killed, if it is.
+    /// The average number of steps before the process is killed, if it is.
     pub(super) crash_after: Option<u64>,
     pub(super) person: Habits,
-    /// It is a conversation, without a run.
+    /// A session, without a run.
     pub(super) talks: bool,
 }
 
-/// How the person behaves.
+/// The person's behaviour.
 #[derive(Debug)]
 pub(super) struct Habits {
-    /// After how long they have enough of it.
+    /// When they cancel.
     pub(super) cancels_after: Option<Millis>,
-    /// In how many of a hundred cases a question is answered while the process runs.
+    /// The percentage of questions answered while the process runs.
     pub(super) attentive: u64,
-    /// How many questions they answer before they leave the run alone for ever.
+    /// How many questions they answer before they abandon the run.
     pub(super) patience: u64,
-    /// In how many of a hundred cases they say something that nobody asked for.
+    /// The percentage of unsolicited commands.
     pub(super) talkative: u64,
 }
 
@@ -66,7 +66,7 @@ impl Case {
     pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::of(seed, "case");
         let policy = Arc::new(policy(&mut dice));
-        // Most goals are taken; the last two are not.
+        // Most goals are accepted; the last two are not.
         let text = if dice.chance(94) { dice.pick(&GOALS[..6]) } else { dice.pick(&GOALS) };
         let model = "sim/model".parse().expect("a model");
         let mut request = Request::new(text, model);
@@ -141,7 +141,7 @@ fn policy(dice: &mut Dice) -> Policy {
     policy
 }
 
-/// The one attempt that a conversation is.
+/// The only attempt of a session.
 pub(super) fn chat_attempt() -> types::AttemptId {
     types::AttemptId::new(types::TaskId::chat(), 1)
 }

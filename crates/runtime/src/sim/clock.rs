@@ -1,5 +1,5 @@
-//! Virtual time. It moves only when nothing else can happen, and then to the next moment that somebody waits for. If
-//! nobody waits for anything, whatever is being simulated hangs, which is said.
+//! Virtual time. It moves only when nothing else can happen, and then to the next awaited moment. If nothing is
+//! awaited, the simulation hangs, which is reported.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use crate::clock::Clock;
 #[derive(Debug, Default)]
 pub(super) struct SimClock {
     state: Mutex<State>,
-    /// Told when nothing can happen any more.
+    /// Notified when nothing can happen any more.
     stuck: Notify,
 }
 
@@ -26,7 +26,7 @@ struct State {
     sleepers: BTreeMap<(i64, u64), Waker>,
 }
 
-/// When everything begins.
+/// The start time.
 pub(super) const START: Timestamp = Timestamp::from_millis(1_000_000_000);
 
 impl Default for State {
@@ -35,7 +35,7 @@ impl Default for State {
     }
 }
 
-/// Forgets a sleeper that is no longer there.
+/// Removes a dropped sleeper.
 struct Sleeper<'c> {
     clock: &'c SimClock,
     key: (i64, u64),
@@ -52,7 +52,7 @@ impl SimClock {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing is ready: goes to the next moment that somebody waits for.
+    /// Nothing is ready: jumps to the next awaited moment.
     pub(super) fn idle(&self) {
         let mut state = self.lock();
         let Some((key, waker)) = state.sleepers.pop_first() else {
@@ -70,14 +70,14 @@ impl SimClock {
         self.stuck.notified().await;
     }
 
-    /// The process is away for a while; nobody of it sleeps any more.
+    /// Advances while no process runs; its sleepers are gone.
     pub(super) fn pass(&self, span: Millis) {
         let mut state = self.lock();
         state.sleepers.clear();
         state.now = state.now.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX));
     }
 
-    /// Somebody sets the clock back while the process is away.
+    /// Sets the clock back while no process runs.
     pub(super) fn set_back(&self, span: Millis) {
         self.lock().now -= i64::try_from(span.0).unwrap_or(0);
     }

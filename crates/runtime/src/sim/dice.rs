@@ -1,13 +1,13 @@
-//! Choices that look random and follow from one number.
+//! Deterministic pseudo-random choices from one seed.
 
 use types::Millis;
 
-/// Throws numbers, always the same ones for the same seed.
+/// A generator of numbers, the same ones for the same seed.
 #[derive(Debug, Clone)]
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// Dice for one thing: the same for the same seed and name, whatever was thrown before.
+    /// Dice for one purpose: the same for the same seed and name, whatever was thrown before.
     pub(super) fn of(seed: u64, name: &str) -> Self {
         let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, hash))
@@ -31,12 +31,12 @@ impl Dice {
         from + self.below(to - from + 1)
     }
 
-    /// True so many times in a hundred.
+    /// True in this percentage of cases.
     pub(super) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// True so many times in a thousand.
+    /// True in this many of a thousand cases.
     pub(super) fn rarely(&mut self, permille: u64) -> bool {
         self.below(1_000) < permille
     }
@@ -46,7 +46,7 @@ impl Dice {
         from[place]
     }
 
-    /// How long something takes: mostly next to nothing, sometimes long.
+    /// A duration: mostly next to nothing, sometimes long.
     pub(super) fn delay(&mut self) -> Millis {
         let most = self.pick(&[0, 1, 20, 20, 400, 3_000, 30_000, 400_000]);
         Millis(self.below(most + 1))

@@ -1,5 +1,5 @@
-//! What must hold in every simulated run, whatever happens outside. Each law has a name; the first that is broken is
-//! what a simulation reports. The laws see what is stored and which effects begin, and nothing of the machines' code.
+//! Invariants of every simulated run. Each has a name; a simulation reports the first violation. They see stored lines
+//! and started effects, and nothing of the machines' code.
 
 mod attempt;
 mod broken;
@@ -22,10 +22,10 @@ pub(super) struct Laws {
     lines: BTreeMap<LogId, Vec<Envelope>>,
     run: RunBook,
     attempts: BTreeMap<AttemptId, AttemptBook>,
-    /// What the process that lives now is performing.
+    /// The effects in flight in the current process.
     performing: BTreeSet<(Option<AttemptId>, EffectId)>,
     first: Option<Broken>,
-    /// The log without an attempt is a conversation's.
+    /// The log without an attempt is a session's.
     talk: Option<AttemptId>,
 }
 
@@ -56,7 +56,7 @@ impl Laws {
         }
     }
 
-    /// A new process: nothing of the old one goes on.
+    /// A new process: nothing of the old one continues.
     pub(super) fn restarted(&mut self) {
         self.performing.clear();
     }
@@ -84,7 +84,7 @@ impl Laws {
         self.take(line.attempt.as_ref(), judged);
     }
 
-    /// What is read after a restart is what was stored before it.
+    /// Lines read after a restart equal those stored before it.
     pub(super) fn read(&mut self, log: &LogId, after: u64, found: &[Envelope]) {
         let start = usize::try_from(after).unwrap_or(usize::MAX);
         let known = self.lines.get(log).map_or(&[][..], |lines| lines.get(start..).unwrap_or(&[]));
@@ -93,7 +93,7 @@ impl Laws {
         }
     }
 
-    /// An effect begins.
+    /// An effect starts.
     pub(super) fn begins(&mut self, attempt: Option<&AttemptId>, effect: &Effect) {
         if !self.performing.insert((attempt.cloned(), effect.id())) {
             self.broken("an_effect_runs_once_at_a_time", format!("{:?}", effect.id()));
@@ -112,7 +112,7 @@ impl Laws {
         self.take(attempt, judged);
     }
 
-    /// An effect came to an end, or was stopped.
+    /// An effect ended, or was stopped.
     pub(super) fn ends(&mut self, attempt: Option<&AttemptId>, effect: &EffectId) {
         self.performing.remove(&(attempt.cloned(), effect.clone()));
     }

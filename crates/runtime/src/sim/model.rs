@@ -1,5 +1,5 @@
-//! A made-up model: plans, files, reviews and submissions as each role owes them, tool calls of all sorts, and every way
-//! in which a provider fails to answer. What it uses never exceeds what was set aside for it.
+//! A simulated model: plans, files, reviews and submissions as each role owes them, tool calls of all kinds, and every
+//! way in which a provider fails. Its usage never exceeds the reservation.
 
 use serde_json::{Value, json};
 use types::{
@@ -10,7 +10,7 @@ use types::{
 
 use super::dice::Dice;
 
-/// What is asked of the model, and how likely it is to fail.
+/// The request to the model, and its failure rate.
 pub(super) struct Asked<'a> {
     pub(super) brief: &'a Brief,
     pub(super) request: &'a ModelRequest,
@@ -48,9 +48,9 @@ impl Asked<'_> {
         Box::new(Replied { reply, inspections, exact: vec![] })
     }
 
-    /// Ordinary texts have a token for every few bytes; at most what was set aside for them.
+    /// Ordinary text: a token for every few bytes, at most the reservation.
     fn usage(&self, dice: &mut Dice) -> Usage {
-        // Only the last messages are measured: writing all of them down on every turn would be most of the work.
+        // Only the last messages are measured: serializing all of them on every turn would dominate the cost.
         let messages = &self.request.messages;
         let last = messages.iter().rev().take(3).map(|one| json!(one).to_string().len());
         let bytes = last.sum::<usize>() + messages.len() * 16;
@@ -96,7 +96,7 @@ impl Asked<'_> {
         (Err(fault), Some(name))
     }
 
-    /// One to three calls, and more and more likely the last one.
+    /// One to three calls, with a submission more and more likely.
     fn calls(&self, dice: &mut Dice) -> (Vec<Block>, Vec<Inspection>) {
         let turn = u64::from(self.request.origin.turn);
         let names: Vec<&str> = self.request.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -181,7 +181,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What a role owes that answers with JSON.
+    /// The reply of a role with a JSON contract.
     fn by_contract(&self, contract: Contract, dice: &mut Dice) -> String {
         let told: Value = serde_json::from_str(&self.brief.task).unwrap_or(Value::Null);
         let task = told["task_id"].as_str().unwrap_or("T1");
@@ -192,7 +192,7 @@ impl Asked<'_> {
             Contract::Plan => plan(dice, false),
             Contract::Edits => json!({ "edits": [{ "path": self.path(dice), "content": "x\n" }] }),
             Contract::Report => {
-                // The keys stand in their order.
+                // The order of the keys matters.
                 return format!(r#"{{"task_id":"{task}","passed":{passes},"report":"said"}}"#);
             }
             Contract::IntentSpec => json!({
@@ -252,7 +252,7 @@ fn agent(tool: &str, dice: &mut Dice) -> AgentCall {
     }
 }
 
-/// Up to five tasks, each of which may need those before it; sometimes a plan that is not valid.
+/// Up to five tasks, each of which may depend on earlier ones; sometimes an invalid plan.
 fn plan(dice: &mut Dice, open: bool) -> Value {
     if dice.chance(6) {
         return json!({ "plan_id": "plan_0001", "tasks": [] });

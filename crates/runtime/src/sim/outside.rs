@@ -1,5 +1,5 @@
-//! The outside of a run and of its attempts, made up: everything takes a while of virtual time, and most of it may fail.
-//! What a commit holds follows from its name, so that asking twice gives the same.
+//! The simulated outside of a run and its attempts: everything takes some virtual time, and most of it may fail. The
+//! content of a commit follows from its name, so that repeated requests agree.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,17 +22,17 @@ use crate::event_loop::{
     Drive, DriveError, EffectExecutor, Left, LoopDeps, Posted, Recovery, WhenWaiting,
 };
 
-/// What a run's effects are performed with.
+/// Performs the effects of a run.
 #[derive(Clone)]
 pub(super) struct RunSide {
     pub(super) world: Arc<World>,
     pub(super) around: LoopDeps,
     pub(super) suspend: CancellationToken,
-    /// Why nothing more can be recorded.
+    /// Why nothing can be recorded any more.
     pub(super) broken: Arc<Mutex<Option<DriveError>>>,
 }
 
-/// What an attempt's effects are performed with.
+/// Performs the effects of an attempt.
 #[derive(Clone)]
 pub(super) struct AttemptSide {
     pub(super) world: Arc<World>,
@@ -40,7 +40,7 @@ pub(super) struct AttemptSide {
 }
 
 impl World {
-    /// Performs one effect: it begins, takes a while or is stopped, and ends; the process may die around it.
+    /// Performs one effect: it starts, takes a while or is stopped, and ends; the process may die around it.
     async fn effects(
         &self,
         attempt: Option<&AttemptId>,
@@ -82,7 +82,7 @@ impl World {
     }
 }
 
-/// What comes of an effect that was told to stop.
+/// The outcome of a stopped effect.
 fn cut(effect: &Effect) -> Outcome {
     let stopped = Fault::new(FaultClass::Person, "stopped", "it was stopped before it was done");
     match effect {
@@ -113,7 +113,7 @@ impl EffectExecutor<Run> for RunSide {
     }
 }
 
-/// Definitions for tools that nobody defines.
+/// Definitions for tools without one.
 pub(super) fn specs(tools: &[String]) -> Vec<ToolSpec> {
     let (description, schema) = (String::new(), serde_json::json!({}));
     let spec = |name: &String| ToolSpec {
@@ -124,7 +124,7 @@ pub(super) fn specs(tools: &[String]) -> Vec<ToolSpec> {
     tools.iter().map(spec).collect()
 }
 
-/// What the sandbox is found to hold.
+/// The probed isolation.
 fn probed(fails: bool) -> (Outcome, Option<&'static str>) {
     if fails {
         return (Outcome::Probed(Proof::nothing("there is no Landlock")), Some("no sandbox"));
@@ -168,7 +168,7 @@ impl RunSide {
         }
     }
 
-    /// What a check says follows from the tree, unless it is a flaky one.
+    /// The result of a check follows from the tree, unless it is flaky.
     fn check(
         &self,
         check: &CheckId,
@@ -198,7 +198,7 @@ impl RunSide {
         (Outcome::Check(end), fault)
     }
 
-    /// A log that cannot be written stops everything, with the first reason that was seen.
+    /// Stops everything with the first error of an unwritable log.
     fn give_up(&self, error: DriveError) -> Fault {
         let fault = error.fault();
         if let Ok(mut broken) = self.broken.lock() {
@@ -208,7 +208,7 @@ impl RunSide {
         fault
     }
 
-    /// Drives the attempt's own log, as the real hands of a run do.
+    /// Drives the attempt's log, as the real executor of a run does.
     async fn attempt(
         &self,
         brief: Brief,

@@ -1,4 +1,4 @@
-//! The person: answers questions, now or later or wrongly, has enough of it, says what nobody asked for.
+//! The person: answers questions, now or later or wrongly, cancels, and sends unsolicited commands.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::clock::Clock as _;
 
 pub(super) const ANN: &str = "person:ann";
 
-/// Somebody looks at the run again, and has heard nothing since.
+/// The person returns to the run and has seen nothing since.
 pub(super) fn sits_down(world: &Arc<World>, journal: &Arc<dyn Journal>, run: &Run) {
     let now = world.clock.now();
     if let Some(after) = world.case.person.cancels_after {
@@ -25,7 +25,7 @@ pub(super) fn sits_down(world: &Arc<World>, journal: &Arc<dyn Journal>, run: &Ru
     }
 }
 
-/// Something happened that the person sees.
+/// Shows an event to the person.
 pub(super) fn hears(world: &Arc<World>, journal: &Arc<dyn Journal>, run: &Run, lines: &[Envelope]) {
     for line in lines {
         if let Event::QuestionAsked { question, .. } = &line.event {
@@ -61,7 +61,7 @@ fn says_later(world: &Arc<World>, journal: &Arc<dyn Journal>, delay: Millis, com
     let (world, journal) = (world.clone(), journal.clone());
     tokio::spawn(async move {
         world.clock.sleep(delay).await;
-        // An inbox that is full hears nothing more, as with the real one.
+        // A full inbox takes nothing more, like the real one.
         let _heard = journal.post(&world.case.run, world.clock.now(), &command).await;
     });
 }
@@ -75,7 +75,7 @@ pub(super) fn cancel() -> Command {
     Command::Cancel { by: ANN.to_owned(), reason: "enough".to_owned() }
 }
 
-/// One of the answers that a question offers, or some words.
+/// One of the offered answers, or free text.
 pub(super) fn answer(question: &QuestionView, dice: &mut Dice) -> Command {
     let choices = question.terms.as_ref().map_or(&[][..], |terms| &terms.choices[..]);
     let text = if choices.is_empty() || dice.chance(10) {
@@ -87,7 +87,7 @@ pub(super) fn answer(question: &QuestionView, dice: &mut Dice) -> Command {
     Command::Answer { by: ANN.to_owned(), question: question.id, text }
 }
 
-/// What nobody asked for.
+/// An unsolicited command.
 pub(super) fn noise(dice: &mut Dice) -> Command {
     let (by, text) = (ANN.to_owned(), "and quickly".to_owned());
     match dice.below(6) {

@@ -1,4 +1,4 @@
-//! One process after the other: each loads the logs, goes on, and ends when the run is over, when it waits for a person,
+//! One process after the other: each loads the logs, continues, and ends when the run is over or waits for a person,
 //! when its disk fails, or when it is killed.
 
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use super::world::World;
 use crate::event_loop::{Drive, DriveError, Left, LoopDeps, WhenWaiting};
 use crate::in_flight::Order;
 
-/// Starts a process, and lets it live as long as it does.
+/// Starts a process and runs it to its end.
 pub(super) fn live(world: &Arc<World>, journal: &MemoryJournal) -> Ended {
     let kill = world.born();
     let clock = world.clock.clone();
@@ -28,7 +28,7 @@ pub(super) fn live(world: &Arc<World>, journal: &MemoryJournal) -> Ended {
         .build()
         .expect("a runtime without a driver");
     let life = life(world.clone(), journal.clone(), kill);
-    // Time moves while the runtime is idle, which a future that it blocks on is no part of.
+    // Time moves while the runtime is idle, and a blocked-on future does not count as idle.
     runtime.block_on(runtime.spawn(life)).expect("a process that does not panic")
 }
 
@@ -67,7 +67,7 @@ async fn drive(world: &Arc<World>, inner: MemoryJournal) -> Result<Ended, DriveE
     let broken = Arc::new(Mutex::new(None));
     let side = RunSide { world: world.clone(), around, suspend, broken };
     if drive.machine.is_over() {
-        // What was said to it since it ended says nothing, except what became of its result.
+        // Commands after the end have no effect, except settling the result.
         drive.take_posted().await?;
         return Ok(Ended::Over(drive.machine.status()));
     }

@@ -1,4 +1,4 @@
-//! How a simulated process ends, is suspended, and hears its inbox: the same for a run and a session.
+//! How a simulated process ends, is suspended, and reads its inbox: the same for a run and a session.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use types::{Command, Status};
 use super::world::World;
 use crate::event_loop::Posted;
 
-/// Why a process is no longer there.
+/// How a process ended.
 #[derive(Debug)]
 #[expect(dead_code, reason = "the story shows what failed")]
 pub(super) enum Ended {
@@ -23,7 +23,7 @@ pub(super) enum Ended {
     Hung,
 }
 
-/// Somebody presses Ctrl-C.
+/// Suspends at some point.
 pub(super) fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken) {
     let (world, suspend) = (world.clone(), suspend.clone());
     let delay = {
@@ -39,7 +39,7 @@ pub(super) fn suspended_sometime(world: &Arc<World>, suspend: &CancellationToken
     });
 }
 
-/// Hands on what is put into the inbox, each command once.
+/// Forwards commands from the inbox, each once.
 pub(super) async fn listen(
     world: Arc<World>,
     journal: Arc<dyn Journal>,

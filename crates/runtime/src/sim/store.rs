@@ -1,5 +1,5 @@
-//! A journal whose disk fails: an append is refused once or for good, is refused although its lines are there, takes
-//! long, or is the moment at which the process dies, before or after the lines are stored.
+//! A journal whose disk fails: an append is refused once or for good, is reported as failed although its lines are
+//! stored, takes long, or is the moment at which the process dies, before or after the lines are stored.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ pub(super) struct SimJournal {
     world: Arc<World>,
 }
 
-/// What becomes of one append.
+/// The outcome of one append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stored,
     Slow,
     /// The disk is full for a moment.
     Refused,
-    /// Nothing is taken any more.
+    /// Nothing is accepted any more.
     Gone,
-    /// The lines are there, and yet it is said that they are not.
+    /// The lines are stored, but reported as failed.
     Denied,
 }
 

@@ -1,5 +1,5 @@
-//! A conversation without a run: one agent with its sub-agents, and a person who asks, steers, interrupts, changes its
-//! model, makes room, and closes it in the end. Driven by the same loop, over the same store.
+//! A session without a run: one agent with its sub-agents, and a person who asks, steers, interrupts, changes the
+//! model, compacts, and closes it in the end. Driven by the same loop, over the same store.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn brief(world: &World) -> Brief {
     }
 }
 
-/// Drives the conversation until it is closed or rests.
+/// Drives the session until it is closed or idle.
 pub(super) async fn drive(
     world: &Arc<World>,
     journal: &Arc<dyn Journal>,
@@ -104,7 +104,7 @@ fn tell(how: Telling, text: &str) -> Command {
     Command::Tell { how, by: ANN.to_owned(), text: text.to_owned(), images: vec![] }
 }
 
-/// While it works, somebody says something now and then.
+/// Sends a command now and then while it works.
 fn speaks_sometime(world: &Arc<World>, journal: &Arc<dyn Journal>) {
     let (world, journal) = (world.clone(), journal.clone());
     let words = world.lock().dice.below(4);
@@ -120,7 +120,7 @@ fn speaks_sometime(world: &Arc<World>, journal: &Arc<dyn Journal>) {
     });
 }
 
-/// What the person says to a conversation that rests: an answer, the next input, or that it is over.
+/// The next command to an idle session: an answer, the next input, or to close it.
 pub(super) fn next_word(world: &World, journal: &MemoryJournal, last: bool) -> Command {
     let mut attempt = Attempt::new(world.case.policy.clone());
     let log = LogId::run(world.case.run.clone());

@@ -1,4 +1,4 @@
-//! What was reached in a number of simulated runs, so that one sees that they are not trivial.
+//! Coverage figures of a number of simulated runs, to show that they are not trivial.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 pub(super) struct Tally {
     /// How often each kind of event was stored.
     pub(super) events: BTreeMap<&'static str, u64>,
-    /// How often each fault was put in.
+    /// How often each fault was injected.
     pub(super) faults: BTreeMap<&'static str, u64>,
     /// How runs ended, by preset and status.
     pub(super) ends: BTreeMap<String, u64>,

@@ -1,4 +1,4 @@
-//! Ways to play: the seeds that every change must pass, and those that somebody asks for with `cargo xtask sim`.
+//! Entry points: the seeds that every change must pass, and those requested with `cargo xtask sim`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::tally::Tally;
 use super::{Played, play};
 
-/// What to play, from the environment that `cargo xtask sim` sets.
+/// A parameter from the environment that `cargo xtask sim` sets.
 #[expect(clippy::disallowed_methods, reason = "the chore hands its arguments to a test this way")]
 fn asked(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
@@ -22,7 +22,7 @@ fn show(seed: u64, played: &Played, lines: usize) {
     }
 }
 
-/// Plays the seeds on all processors, each of which takes the next one, until a law is broken.
+/// Plays the seeds on all processors, each taking the next, until an invariant is violated.
 fn play_all(from: u64, seeds: u64, trace: bool) -> (Tally, Vec<u64>) {
     let (next, found) = (AtomicU64::new(from), Mutex::new((Tally::default(), Vec::new())));
     let many = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,4 @@
-//! Machines compared with the fold of their lines, the budget and the history while they are driven.
+//! Compares driven machines with the fold of their lines, and checks the budget and the history.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,10 +11,10 @@ use super::world::World;
 use crate::clock::Clock as _;
 use crate::event_loop::Drive;
 
-/// After how many lines a state is compared with the fold of them.
+/// The number of lines between comparisons of a state with its fold.
 const COMPARED: u64 = 16;
 
-/// Holds a machine against the fold of its lines at every step.
+/// Compares a machine with the fold of its lines at every step.
 struct Shadow<M>(Mutex<M>);
 
 impl<M: Machine + Clone + PartialEq> Shadow<M> {
@@ -25,7 +25,7 @@ impl<M: Machine + Clone + PartialEq> Shadow<M> {
     fn is_the_same(&self, machine: &M, lines: &[Envelope]) -> bool {
         let mut shadow = self.0.lock().expect("nobody panics with it");
         lines.iter().for_each(|line| shadow.apply(&line.event, line.at));
-        // Comparing costs more than all else together, and what differs once differs from then on.
+        // Comparing costs more than all else together, and a difference stays from then on.
         let due = machine.is_over() || lines.iter().any(|line| line.seq % COMPARED == 0);
         !due || *shadow == *machine
     }
@@ -87,9 +87,9 @@ pub(super) fn watched_attempt(
     }))
 }
 
-/// Calls of the history that do not have exactly one result, right after them. The last round may still be open.
+/// Calls of the history without exactly one result right after them. The last round may still be open.
 fn unanswered(attempt: &Attempt) -> Option<String> {
-    // The files of a reply by contract are calls that the reply does not name, and nothing is asked after them.
+    // The files of a reply by contract are calls that the reply does not name, and no request follows them.
     if attempt.brief().is_some_and(|brief| brief.reply.is_some()) {
         return None;
     }

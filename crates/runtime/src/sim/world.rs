@@ -1,4 +1,4 @@
-//! What the parts of one simulated run share: the case, the clock, the dice, the laws and the counts; and the moment at
+//! Shared state of one simulated run: the case, the clock, the dice, the invariants and the counts; and the moment at
 //! which the process is killed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use super::dice::Dice;
 use super::laws::Laws;
 use super::tally::Tally;
 
-/// How many lines of the story are kept for whoever looks for a mistake.
+/// How many lines of the trace are kept for debugging.
 const KEPT: usize = 400;
 
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) case: Case,
     pub(super) clock: Arc<SimClock>,
-    /// Told when a command was put into the inbox.
+    /// Notified when a command was posted.
     pub(super) posted: Notify,
     state: Mutex<State>,
 }
@@ -31,11 +31,11 @@ pub(super) struct State {
     pub(super) laws: Laws,
     pub(super) tally: Tally,
     pub(super) story: Vec<String>,
-    /// Ends the process that lives now, at once.
+    /// Kills the current process at once.
     kill: CancellationToken,
     steps: u64,
     crash_at: Option<u64>,
-    /// The store takes nothing more before the process is started again.
+    /// The store accepts nothing until the process is restarted.
     pub(super) store_is_gone: bool,
     /// How many questions the person has answered.
     pub(super) answers: u64,
@@ -64,13 +64,13 @@ impl World {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A process starts. Its first crash is drawn, if it has one.
+    /// Starts a process and draws its first crash, if any.
     pub(super) fn born(&self) -> CancellationToken {
         let mut state = self.lock();
         state.tally.lives += 1;
         state.kill = CancellationToken::new();
         state.store_is_gone = false;
-        // A run that is killed again and again would never end: the crashes become rarer.
+        // A run that is killed again and again would never end: crashes become rarer.
         let lives = state.tally.lives;
         let steps = state.steps;
         let after = self.case.crash_after.map(|mean| state.dice.between(1, mean * 2 * lives));
@@ -79,7 +79,7 @@ impl World {
         state.kill.clone()
     }
 
-    /// A moment at which the process may be killed. If it is, nothing that comes after happens.
+    /// A point at which the process may be killed. If it is, nothing after it happens.
     pub(super) async fn step(&self, fault: &'static str) {
         let gone = {
             let mut state = self.lock();
@@ -97,7 +97,7 @@ impl World {
 }
 
 impl State {
-    /// Counts a fault that is put in, and tells of it.
+    /// Counts and traces an injected fault.
     pub(super) fn count(&mut self, fault: &'static str) {
         *self.tally.faults.entry(fault).or_default() += 1;
         self.tell(format!("      ** {fault}"));
@@ -110,7 +110,7 @@ impl State {
         self.story.push(line);
     }
 
-    /// Lines that are stored from now on.
+    /// Lines that are now stored.
     pub(super) fn stored(&mut self, lines: &[Envelope]) {
         for line in lines {
             *self.tally.events.entry(line.event.kind()).or_default() += 1;

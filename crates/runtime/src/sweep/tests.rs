@@ -1,4 +1,4 @@
-//! Leftovers of runs in each state, and who keeps what.
+//! Leftovers of runs in each state, and which are kept.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Fixture {
         self.dir.path().join("home/worktrees").join(run.as_str())
     }
 
-    /// What a process that was killed would leave of a run.
+    /// The leftovers of a killed process of a run.
     async fn leave(&self, run: &RunId) {
         let head = self.repo.head().await.expect("a commit");
         self.repo.add_worktree(&self.at(run).join("T1.1"), &head).await.expect("a worktree");
@@ -120,7 +120,7 @@ async fn folders_that_no_log_tells_of_are_removed_only_when_they_are_old() {
     assert_eq!(fixture.bosun.sweep(None).await.runs, [run]);
 }
 
-/// Of a fork that was cut off while it copied attempts there is no log that a list would show.
+/// A fork cut off while copying attempts has no log that a list would show.
 #[tokio::test]
 async fn what_a_fork_left_that_was_cut_off_is_removed_with_its_branch() {
     let fixture = fixture().await;

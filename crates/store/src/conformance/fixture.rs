@@ -1,4 +1,4 @@
-//! Ids, times, events and appends that the checks have in common. No promise is checked here.
+//! Shared ids, times, events and appends of the checks. Nothing is checked here.
 
 use types::{CallId, CallOutcome, Envelope, Event, LogId, SessionId, Shown, Timestamp};
 
@@ -12,7 +12,7 @@ pub(super) fn noon(minute: i64) -> Timestamp {
     Timestamp::from_millis(1_793_880_000_000 + minute * 60_000)
 }
 
-/// An event that is recognised by its text.
+/// An event identified by its text.
 pub(super) fn event(text: impl Into<String>) -> Clean {
     let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
     let output = Shown { text: text.into(), ..Shown::default() };
@@ -38,7 +38,7 @@ pub(super) fn batch(expect: u64, events: &[Clean]) -> Batch<'_> {
     Batch { expect, at: noon(0), events, taken: None }
 }
 
-/// Write lines 1 to `count`, each with its number as text, one append each.
+/// Writes lines 1 to `count`, each with its number as text, one append each.
 pub(super) async fn count_to(journal: &dyn Journal, lease: &Lease, count: u64) {
     for seq in 1..=count {
         let events = [event(seq.to_string())];

@@ -1,4 +1,4 @@
-//! Checks of readers that follow: everything once, in order, from any place.
+//! Checks of followers: everything once, in order, from any position.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Checks of who may write: one at a time, in order, and many logs side by side.
+//! Checks of leases: one writer at a time, in order, and many logs concurrently.
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ pub(super) async fn many_logs_are_written_at_once(journal: Arc<dyn Journal>) {
                     [seq + 1, seq + 2]
                 );
             }
-            // A writer that is wrong does not disturb the others that are committed together with it.
+            // A rejected append does not affect others in the same transaction.
             let error =
                 journal.append(&lease, batch(1, &[event("x")])).await.expect_err("a conflict");
             assert!(matches!(error, JournalError::Conflict { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! Checks of what is stored: order, pages, the hash chain, all or nothing.
+//! Checks of stored lines: order, pages, the hash chain, atomicity.
 
 use serde_json::Value;
 use types::{Digest, Event, SessionEnd, SessionId};

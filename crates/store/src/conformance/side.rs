@@ -1,4 +1,4 @@
-//! Checks of what stands beside the logs: blobs and the inbox.
+//! Checks of blobs and the inbox.
 
 use types::{BlobRef, Command, Digest};
 

@@ -1,19 +1,19 @@
-//! The shapes of well-known keys and tokens. Each needs a word's start before it and something random in it, so that
-//! code, hashes, ids, placeholders and encoded images stay as they are: the agents work on what is written.
+//! The shapes of well-known keys and tokens. Each needs a word boundary before it and something random in it, so that
+//! code, hashes, ids, placeholders and encoded images stay unchanged: agents work on the recorded text.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// How far behind the first line of a private key its last line may be.
+/// The largest distance between the first and last line of a private key.
 const PEM_WINDOW: usize = 16 * 1024;
 
-/// Whether a text could hold one of the shapes, also where JSON has escaped what stands around it.
+/// Whether a text could hold one of the shapes, also with JSON escapes around it.
 pub(super) fn suspects(text: &str) -> bool {
     SUSPECT.is_match(text)
 }
 
-/// Adds where the shapes stand in a text.
+/// Adds the positions of the shapes in a text.
 pub(super) fn find(text: &str, found: &mut Found) {
     keys(text, found);
     credentials(text, found);
@@ -40,7 +40,7 @@ const CREDENTIAL: &str = r#"(?ix)
 
 const PEM_BEGIN: &str = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----";
 const PEM_END: &str = r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----";
-/// What may stand in a private key whose end was cut off: its lines, their numbers, quotes and escapes.
+/// The characters of a private key whose end was cut off: its lines, their numbers, quotes and escapes.
 const PEM_REST: &str = r#"^[A-Za-z0-9+/=\s\\|:,."'-]*"#;
 
 static SUSPECT: LazyLock<Regex> =
@@ -72,7 +72,7 @@ fn keys(text: &str, found: &mut Found) {
             found.push((key.start(), key.end()));
             from = key.end();
         } else {
-            // All alternatives begin with a letter, so the next byte is a character's start.
+            // All alternatives start with a letter, so the next byte is a character boundary.
             from = key.start() + 1;
         }
     }
@@ -98,7 +98,7 @@ fn private_keys(text: &str, found: &mut Found) {
                 (&window[..length], length)
             }
         };
-        // Code that only speaks of private keys has no line of one between its begin and its end.
+        // Code about private keys has no line of one between its begin and its end.
         if longest_run(body, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/')) >= 40 {
             found.push((begin.start(), begin.end() + length));
             from = begin.end() + length;
@@ -108,7 +108,7 @@ fn private_keys(text: &str, found: &mut Found) {
     }
 }
 
-/// Whether what comes after this text starts a word there. An escape (`\n`) or a terminal colour may stand before it.
+/// Whether a word starts after this text. An escape sequence or a terminal colour may precede it.
 fn starts_a_word(before: &str) -> bool {
     let Some(last) = before.chars().next_back().filter(char::is_ascii_alphanumeric) else {
         return true;

@@ -1,4 +1,4 @@
-//! What is taken out of events and texts, and what must stay in.
+//! What is removed from events and texts, and what must stay.
 
 use serde_json::json;
 use types::{
@@ -45,7 +45,7 @@ fn json_of(clean: &Clean) -> String {
     serde_json::to_string(clean.event()).expect("JSON")
 }
 
-/// Keys are put together here so that this file does not look as if it held one.
+/// Keys, built from parts so that this file does not seem to hold one.
 fn keys() -> Vec<String> {
     let random = "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7bC9dE1";
     let upper = "ABCD2EFGH3IJKL4M";
@@ -71,7 +71,7 @@ fn keys() -> Vec<String> {
     ]
 }
 
-/// M30, C61: what looks like a key is nowhere in a log.
+/// M30, C61: key-shaped text is nowhere in a log.
 #[test]
 fn keys_of_well_known_providers_are_taken_out_wherever_they_stand() {
     let redactor = Redactor::none();
@@ -164,7 +164,7 @@ fn ordinary_text_is_left_alone() {
     }
 }
 
-/// M30: values of secret variables are taken out of everything that is recorded.
+/// M30: values of secret variables are removed from everything that is recorded.
 #[test]
 fn known_secrets_are_found_in_every_form_that_json_gives_them() {
     let secret = "p\"ss\\w0rd\nüber→geheim";

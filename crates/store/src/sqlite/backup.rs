@@ -1,6 +1,6 @@
-//! Taking a copy of a journal while it is written to, and putting a copy in its place. A backup is one file, complete,
-//! consistent and synced when it has its name. What is replaced is kept under another name. Nothing is verified here:
-//! whoever restores looks at the staged copy first.
+//! Copies a journal while it is in use, and restores a copy. A backup is one file, complete, consistent and synced once
+//! it has its name. A replaced journal is kept under another name. Nothing is verified here: the caller checks the
+//! staged copy first.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,13 +16,13 @@ use super::heads::Heads;
 use super::lock::Locks;
 use crate::JournalError;
 
-/// What belongs to a journal beside its database and has to go with it.
+/// The files that belong to a journal besides its database.
 const COMPANIONS: [&str; 2] = ["-wal", ".heads"];
 
-/// Write everything that is committed into a new file.
+/// Writes everything committed into a new file.
 pub(super) fn write(from: &ConnectOptions, to: &Path) -> Result<(), JournalError> {
     let cannot = |source| JournalError::CannotWrite { path: to.to_owned(), source };
-    // Whoever comes later finds the name taken.
+    // Reserves the name.
     new_file(to).map_err(cannot)?;
     let part = with_suffix(to, ".part");
     let written = fill(from, &part).and_then(|()| finish(&part, to).map_err(cannot));
@@ -33,8 +33,8 @@ pub(super) fn write(from: &ConnectOptions, to: &Path) -> Result<(), JournalError
     written
 }
 
-/// One statement and so one snapshot, while writers go on. SQLite's backup interface would copy unused pages too, and
-/// begin again whenever another process commits between two of its steps.
+/// One statement and so one snapshot, while writers continue. SQLite's backup interface would copy unused pages too,
+/// and restart whenever another process commits between two of its steps.
 fn fill(from: &ConnectOptions, part: &Path) -> Result<(), JournalError> {
     fs::remove_file(part).ok();
     new_file(part).map_err(|source| JournalError::CannotWrite { path: part.to_owned(), source })?;
@@ -45,7 +45,7 @@ fn fill(from: &ConnectOptions, part: &Path) -> Result<(), JournalError> {
     copied.map_err(|source| Broken::while_("writing a backup")(source).error())
 }
 
-/// Copy a database into an empty file.
+/// Copies a database into an empty file.
 pub(super) fn vacuum_into(connection: &Connection, file: &Path) -> rusqlite::Result<()> {
     let path = file.to_str().ok_or_else(|| rusqlite::Error::InvalidPath(file.to_owned()))?;
     connection.execute("VACUUM INTO ?1", [path]).map(drop)
@@ -57,8 +57,7 @@ fn finish(part: &Path, to: &Path) -> io::Result<()> {
     sync_folder(to)
 }
 
-/// A backup that is about to become the journal. Nobody else gets at the journal as long as this is there; dropped, it
-/// leaves everything as it was.
+/// A backup about to become the journal. It locks the journal; dropping it changes nothing.
 #[derive(Debug)]
 pub struct Restore {
     database: PathBuf,
@@ -68,8 +67,8 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Copy a backup beside the journal that it shall replace. Fails with [`JournalError::Locked`] while anybody has
-    /// that journal open for writing.
+    /// Copies a backup beside the journal that it will replace. Fails with [`JournalError::Locked`] while that journal
+    /// is open for writing.
     pub fn stage(database: &Path, backup: &Path) -> Result<Self, JournalError> {
         let cannot = |path: &Path, source| JournalError::CannotWrite { path: path.into(), source };
         let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -88,7 +87,7 @@ impl Restore {
             to.sync_all()
         };
         let copied = copy(backup, &restore.staged).and_then(|()| {
-            // A journal that was kept aside may have lines that are only in its write-ahead log.
+            // A journal that was kept aside may have lines only in its write-ahead log.
             let log = with_suffix(backup, "-wal");
             let some = log.metadata().is_ok_and(|found| found.len() > 0);
             if some { copy(&log, &with_suffix(&restore.staged, "-wal")) } else { Ok(()) }
@@ -98,7 +97,7 @@ impl Restore {
         Ok(restore)
     }
 
-    /// Take what is in the copy's write-ahead log into the copy itself.
+    /// Checkpoints the copy's write-ahead log into the copy.
     fn check_in(&self) -> Result<(), JournalError> {
         if !with_suffix(&self.staged, "-wal").exists() {
             return Ok(());
@@ -109,28 +108,28 @@ impl Restore {
         taken.map_err(|source| Broken::while_("reading a backup")(source).error())
     }
 
-    /// Leave nothing of a copy behind, nor anything that would be taken for a part of the next one.
+    /// Removes the copy, and anything that could be mistaken for a part of the next one.
     fn clear(&self) {
         for ending in COMPANIONS.into_iter().chain(["", "-shm", ".lock"]) {
             fs::remove_file(with_suffix(&self.staged, ending)).ok();
         }
     }
 
-    /// The copy, to be looked at before it counts.
+    /// The copy, for checking before it counts.
     #[must_use]
     pub fn staged(&self) -> &Path {
         &self.staged
     }
 
-    /// Let it be the journal. What was the journal is kept as `aside`, with its companions.
+    /// Makes it the journal. The old journal is kept as `aside`, with its companions.
     pub fn finish(self, aside: &Path) -> Result<(), JournalError> {
         let done = self.swap(aside);
         done.map_err(|source| JournalError::CannotWrite { path: self.database.clone(), source })
     }
 
-    /// The old journal is aside before anything of it goes. A write-ahead log beside another database would be taken for
-    /// its own, so it goes before the new database comes; the heads go last, so that a journal which a crash leaves
-    /// between the two is found out by them.
+    /// Moves the old journal aside before anything of it is removed. A write-ahead log beside another database would be
+    /// mistaken for its own, so it goes before the new database comes; the heads go last, so that they reveal a crash
+    /// between the two.
     fn swap(&self, aside: &Path) -> io::Result<()> {
         for ending in COMPANIONS.into_iter().chain([""]) {
             keep(&with_suffix(&self.database, ending), &with_suffix(aside, ending))?;
@@ -153,7 +152,7 @@ impl Drop for Restore {
     }
 }
 
-/// A second name for a file, or a copy where there are no second names. A file that is not there needs none.
+/// A hard link to a file, or a copy if links are not supported. A missing file is skipped.
 fn keep(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! What an error of the database means for the journal. Decided by SQLite's result codes, never by texts.
+//! The meaning of a database error for the journal, by SQLite's result codes, never by texts.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 
 use crate::JournalError;
 
-/// A statement that did not work; one failure may have to be told to several callers.
+/// A failed statement; shareable, since several callers may get it.
 #[derive(Debug, Clone)]
 pub(super) struct Broken {
     doing: &'static str,
@@ -16,12 +16,12 @@ pub(super) struct Broken {
 }
 
 impl Broken {
-    /// For `map_err`: says what we were doing.
+    /// For `map_err`: names the operation.
     pub(super) fn while_(doing: &'static str) -> impl Fn(rusqlite::Error) -> Self {
         move |source| Self { doing, source: Arc::new(source) }
     }
 
-    /// Whether the disk itself failed. Then nobody knows what is on it, and a later success would prove nothing.
+    /// Whether the disk itself failed. Then its contents are unknown, and a later success would prove nothing.
     pub(super) fn is_disk_failure(&self) -> bool {
         use ErrorCode::{DatabaseCorrupt, NotADatabase, SystemIoFailure};
         matches!(self.code(), Some(SystemIoFailure | DatabaseCorrupt | NotADatabase))
@@ -44,7 +44,7 @@ impl Broken {
         }
     }
 
-    /// The same while the journal is being opened, when the likely cause is the file itself.
+    /// The same while opening the journal, when the likely cause is the file itself.
     pub(super) fn error_at(&self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self.error() {

@@ -1,5 +1,5 @@
-//! Connections to the database: how a file is opened, and with which settings. Which thread uses a connection, and for
-//! what, is decided elsewhere.
+//! Connections to the database: how a file is opened, and with which settings. Threads and uses of a connection are
+//! decided elsewhere.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -18,13 +18,13 @@ use crate::JournalError;
 /// The write-ahead log is truncated to this size after a checkpoint that found it larger.
 const WAL_BYTES: u32 = 64 * 1024 * 1024;
 
-/// Have a database keep a write-ahead log. That is a change of the file, unless it has one already.
+/// Switches a database to a write-ahead log. Changes the file, unless it has one already.
 pub(super) fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES)
 }
 
-/// How to open a database that exists.
+/// How to open an existing database.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectOptions {
     path: PathBuf,
@@ -36,11 +36,11 @@ pub(super) struct ConnectOptions {
 enum Access {
     /// For the one writer, synced at every commit.
     Write,
-    /// For reads beside the writer; statements that write are refused.
+    /// For reads beside the writer; writing statements are refused.
     Read,
     /// For files that may be on read-only media.
     ReadOnly,
-    /// For files that nobody writes to: no locks are taken and the write-ahead log is ignored.
+    /// For files without a writer: no locks are taken and the write-ahead log is ignored.
     Immutable,
 }
 
@@ -85,7 +85,7 @@ impl ConnectOptions {
     }
 }
 
-/// A path as a URI filename of SQLite. Whatever could mean something in a URI is escaped.
+/// A path as a URI filename of SQLite, escaped.
 fn immutable_uri(path: &Path) -> OsString {
     let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
     for byte in path.as_os_str().as_bytes() {
@@ -100,8 +100,8 @@ fn immutable_uri(path: &Path) -> OsString {
     uri.into()
 }
 
-/// Runs something that blocks on a thread of its own. It goes on when nobody waits for it any more, and a runtime that
-/// shuts down does not wait for it.
+/// Runs blocking work on its own thread. It continues if its caller is dropped, and a runtime that shuts down does not
+/// wait for it.
 pub(super) async fn on_thread<T: Send + 'static>(
     doing: &'static str,
     run: impl FnOnce() -> T + Send + 'static,
@@ -111,7 +111,7 @@ pub(super) async fn on_thread<T: Send + 'static>(
     let started =
         thread::Builder::new().name("journal".to_owned()).spawn(move || drop(answer.send(run())));
     started.map_err(|source| failed(Arc::new(source)))?;
-    // Without an answer, it panicked.
+    // No answer means that it panicked.
     answered.await.map_err(|source| failed(Arc::new(source)))
 }
 

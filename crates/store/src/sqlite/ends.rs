@@ -1,5 +1,5 @@
-//! Where all logs end, as the database has it, compared with the heads file. Rows of logs that were lost are not given
-//! to others, so that the heads file keeps their names until somebody has accepted the loss.
+//! The ends of all logs in the database, compared with the heads file. Rows of lost logs are not reused, so that the
+//! heads file keeps their names until the loss is accepted.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::heads::{Heads, Recorded, Stored};
 use super::row::{number, tip};
 use crate::Loss;
 
-/// Compare, mend the heads file where it is behind, and return what was lost.
+/// Compares, updates the heads file where it is behind, and returns the losses.
 pub(super) fn reconcile(
     connection: &Connection,
     heads: &Heads,
@@ -38,7 +38,7 @@ pub(super) fn losses(connection: &Connection, recorded: &Recorded) -> Result<Vec
     Ok(losses)
 }
 
-/// The logs that were removed on purpose, in a journal that has them on record: those are not lost.
+/// The logs recorded as removed on purpose: those are not lost.
 fn removed(connection: &Connection) -> Result<BTreeSet<String>, Broken> {
     let names = || {
         if !connection.table_exists(None, "removed")? {
@@ -50,7 +50,7 @@ fn removed(connection: &Connection) -> Result<BTreeSet<String>, Broken> {
     names().map_err(Broken::while_("reading which logs were removed"))
 }
 
-/// Whether both have the same number of logs and of lines. That is cheap to ask, also with very many logs.
+/// Whether both have the same number of logs and of lines. Cheap, also with very many logs.
 fn agrees(connection: &Connection, recorded: &Recorded) -> Result<bool, Broken> {
     let sql = "SELECT count(*) AS logs, coalesce(sum(last_seq), 0) AS lines FROM logs
         WHERE last_seq > 0";

@@ -1,5 +1,4 @@
-//! The files of a journal on the disk: their names, who may read them, and that they outlive a power cut. What is in them is
-//! not known here.
+//! The files of a journal on disk: their names, permissions, and durability. Their contents are not known here.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -13,7 +12,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Make a folder that only its owner may enter, and make sure that it is still there after a power cut.
+/// Creates a folder for its owner only, durably.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if fs::metadata(folder).is_ok_and(|found| found.is_dir()) {
         return Ok(());
@@ -27,7 +26,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a file that may not be there.
+/// Removes a file, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -35,12 +34,12 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file that was not there before, for its owner alone.
+/// Creates a new file for its owner only.
 pub(super) fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Makes the names in the folder of a file durable.
+/// Makes the entries of a file's folder durable.
 pub(super) fn sync_folder(of: &Path) -> io::Result<()> {
     let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()

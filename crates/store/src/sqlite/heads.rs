@@ -1,9 +1,9 @@
-//! The heads file: beside the database, the end of every log as it was last acknowledged. It is written after the commit
-//! is durable and not synced itself, so it never claims more than was durable, and after a power cut it may only be
-//! older. Damage to the write-ahead log silently cuts what SQLite recovers; a head beyond the recovered end shows it.
+//! The heads file: beside the database, the last acknowledged end of every log. It is written after the commit is
+//! durable and not synced itself, so it never claims more than was durable, and after a power cut it may only be older.
+//! Damage to the write-ahead log silently truncates what SQLite recovers; a head beyond the recovered end reveals it.
 //!
-//! One record of fixed length for each row of `logs`, at the place of its number, as text with a checksum. They are
-//! not evidence against somebody who can write this file: that is what a head that was noted elsewhere is for.
+//! One record of fixed length for each row of `logs`, at the position of its number, as text with a checksum. They are
+//! no evidence against an attacker who can write this file: a head noted elsewhere is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -17,11 +17,11 @@ use super::files::with_suffix;
 use crate::Loss;
 use crate::line::Tip;
 
-/// The length of a record. It divides the sector of a disk, so that a record is written whole or not at all.
+/// The length of a record. It divides a disk sector, so that a record is written whole or not at all.
 const RECORD: usize = 256;
 const NAME: usize = 152;
 const CHECKSUM: usize = 16;
-/// What the record at place 0 is called. It counts how often the file had to be made anew.
+/// The name in record 0, which counts how often the file had to be recreated.
 const TITLE: &str = "bosun-heads-1";
 
 /// The file, open for writing.
@@ -31,13 +31,13 @@ pub(super) struct Heads {
     path: PathBuf,
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     pub(super) logs: BTreeMap<i64, (LogId, Tip)>,
-    /// How often the file was made anew; nothing if there is no readable file.
+    /// How often the file was recreated; `None` if there is no readable file.
     pub(super) remade: Option<u64>,
-    /// How many records cannot be read.
+    /// The number of unreadable records.
     pub(super) damaged: usize,
 }
 
@@ -60,28 +60,28 @@ impl Heads {
         }
     }
 
-    /// Begin anew, on purpose.
+    /// Starts over, on purpose.
     pub(super) fn begin(&self) {
         self.put(0, &record(0, &Digest::ZERO, TITLE));
         self.sync();
     }
 
-    /// Note the end of a log. A note that cannot be written leaves an older one, which claims less.
+    /// Notes the end of a log. A failed write leaves an older note, which claims less.
     pub(super) fn note(&self, row: i64, log: &LogId, tip: Tip) {
         self.put(row, &record(tip.seq, &tip.head, &log.to_string()));
     }
 
-    /// Forget a log.
+    /// Erases a log.
     pub(super) fn erase(&self, row: i64) {
         self.put(row, &[0; RECORD]);
     }
 
     pub(super) fn sync(&self) {
-        // What is not synced may be older after a power cut, which is no harm.
+        // Without a sync it may be older after a power cut, which is harmless.
         self.file.sync_data().ok();
     }
 
-    /// Forget every log of the file that is in this list.
+    /// Erases every log in this list.
     pub(super) fn erase_all(&self, recorded: &mut Recorded, names: &BTreeSet<String>) {
         recorded.logs.retain(|row, (log, _)| {
             let gone = names.contains(&log.to_string());
@@ -92,8 +92,8 @@ impl Heads {
         });
     }
 
-    /// Bring the file in line with the database, except for logs that lost something, and count if it had to be made
-    /// anew. Returns the losses.
+    /// Updates the file from the database, except for logs with losses, and counts if it had to be recreated. Returns
+    /// the losses.
     pub(super) fn reconcile(&self, recorded: &Recorded, stored: &Stored) -> Vec<Loss> {
         let losses = recorded.losses(stored);
         for (row, (log, tip)) in stored {
@@ -114,7 +114,7 @@ impl Heads {
         losses
     }
 
-    /// Keep a note of losses that a person accepted, for whoever audits the journal.
+    /// Records losses that a person accepted, for auditors of the journal.
     pub(super) fn accepted(&self, at: Timestamp, losses: &[Loss]) -> io::Result<()> {
         let mut path = self.path.as_os_str().to_owned();
         path.push(".accepted");
@@ -133,8 +133,8 @@ impl Heads {
 }
 
 impl Recorded {
-    /// What the heads file of a database says. To compare it with the database, read it first: what is acknowledged
-    /// in between is then in the database, too.
+    /// The heads file of a database. To compare it with the database, read it first: lines acknowledged in between are
+    /// then in the database, too.
     pub(super) fn read(database: &Path) -> Self {
         let mut recorded = Self::default();
         let Ok(bytes) = fs::read(beside(database)) else { return recorded };
@@ -153,7 +153,7 @@ impl Recorded {
         recorded
     }
 
-    /// What the file says of one log.
+    /// The file's record of one log.
     pub(super) fn at(database: &Path, row: i64) -> Option<(LogId, Tip)> {
         let place = u64::try_from(row).ok()?.checked_mul(RECORD as u64)?;
         let mut record = [0; RECORD];
@@ -162,7 +162,7 @@ impl Recorded {
         Some((name.parse().ok()?, Tip { seq, head }))
     }
 
-    /// How many logs there are, and how many lines they have together.
+    /// The number of logs, and of all their lines.
     pub(super) fn totals(&self) -> (u64, u64) {
         (self.logs.len() as u64, self.logs.values().map(|(_, tip)| tip.seq).sum())
     }
@@ -171,12 +171,12 @@ impl Recorded {
         self.remade.is_some() && self.damaged == 0
     }
 
-    /// The highest row that the file knows.
+    /// The highest row in the file.
     pub(super) fn last_row(&self) -> i64 {
         self.logs.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// The logs that the database no longer has to their acknowledged ends.
+    /// The logs that end before their acknowledged ends in the database.
     pub(super) fn losses(&self, stored: &Stored) -> Vec<Loss> {
         let stored: BTreeMap<String, u64> =
             stored.values().map(|(log, tip)| (log.to_string(), tip.seq)).collect();
@@ -194,7 +194,7 @@ fn record(seq: u64, head: &Digest, name: &str) -> Vec<u8> {
     format!("{said}{:016x}\n", checksum(&said)).into_bytes()
 }
 
-/// FNV-1a: any single changed byte changes it, and it costs little. It is against damage, not against people.
+/// FNV-1a: any single changed byte changes it, and it is cheap. It detects damage, not attacks.
 fn checksum(said: &str) -> u64 {
     said.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

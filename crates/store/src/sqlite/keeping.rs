@@ -1,5 +1,5 @@
-//! Keeping house: copies of the journal, runs that are removed, what is known of the files beside the database. Nothing
-//! here writes a line of a log.
+//! Maintenance: copies of the journal, removal of runs, the status of the files beside the database. Nothing here
+//! writes a line of a log.
 
 use std::path::Path;
 
@@ -12,21 +12,21 @@ use super::{SqliteJournal, backup};
 use crate::line::Tip;
 use crate::{JournalError, LogSummary, Removal, Removed};
 
-/// What is known of the file beside the database that has the end of every log.
+/// The status of the heads file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadsFile {
-    /// It says what it always said.
+    /// It is unchanged.
     Whole,
-    /// It had to be made anew so many times; what was lost before that cannot be told.
+    /// It was recreated this many times; earlier losses cannot be detected.
     Remade(u64),
-    /// It is not there, or cannot be read.
+    /// It is missing or unreadable.
     Missing,
-    /// So many of its records cannot be read.
+    /// This many of its records are unreadable.
     Damaged(usize),
 }
 
 impl SqliteJournal {
-    /// Check every line of a log, and its end against the one that is noted outside of the database.
+    /// Checks every line of a log, and its end against the heads file.
     pub(super) async fn verified(&self, log: &LogId) -> Result<LogSummary, JournalError> {
         let lost = self.shared.losses().iter().find(|loss| loss.log == *log).cloned();
         if let Some(loss) = lost {
@@ -35,7 +35,7 @@ impl SqliteJournal {
         let row = self.shared.readers.row(log).await?;
         let noted = row.and_then(|row| Recorded::at(&self.shared.path, row));
         let summary = self.shared.readers.verify(log).await?;
-        // The lines before the noted end were checked to be the ones that lead to it; it must be the same end.
+        // The lines up to the noted end were checked to lead to it; it must be the same end.
         let fits = |(name, noted): &(LogId, Tip)| {
             name == log && (1..=summary.last_seq).contains(&noted.seq)
         };
@@ -49,13 +49,13 @@ impl SqliteJournal {
         Ok(summary)
     }
 
-    /// Write everything that is committed into a new file, which may not be there yet. Writers go on meanwhile.
+    /// Writes everything committed into a new file, which must not exist. Writers continue meanwhile.
     pub async fn backup(&self, to: &Path) -> Result<(), JournalError> {
         let (from, to) = (self.shared.readers.options(), to.to_owned());
         on_thread("writing a backup", move || backup::write(&from, &to)).await?
     }
 
-    /// What is known of the file beside the database that has the end of every log.
+    /// The status of the heads file.
     #[must_use]
     pub fn heads_file(&self) -> HeadsFile {
         let recorded = Recorded::read(&self.shared.path);
@@ -67,8 +67,8 @@ impl SqliteJournal {
         }
     }
 
-    /// Remove runs with all their logs, put on record that they were there, and remove the blobs that nothing names any
-    /// more. The journal is not made smaller while another process has it open.
+    /// Removes runs with all their logs, records the removal, and removes unreferenced blobs. The file does not shrink
+    /// while another process has it open.
     pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
         match self.shared.writing()?.writer.submit(Work::Remove(removal)).await? {
             Done::Removed(removed, _guards) => Ok(removed),
@@ -76,7 +76,7 @@ impl SqliteJournal {
         }
     }
 
-    /// The copy of the file as it was, if opening it has upgraded it from an older form.
+    /// The copy of the original file, if opening it has migrated it.
     #[must_use]
     pub fn kept_copy(&self) -> Option<&Path> {
         self.shared.kept_copy.as_deref()

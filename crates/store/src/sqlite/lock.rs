@@ -1,5 +1,5 @@
-//! Who writes a log, across processes: one byte of a lock file for each log, locked by the holder's open file, so that
-//! the kernel gives it free when the holder dies. Leases within one journal share that file, so they are told apart here.
+//! Write locks on logs, across processes: one byte of a lock file per log, locked by the holder's open file, so that
+//! the kernel releases it when the holder dies. Leases within one journal share that file and are told apart here.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -14,9 +14,9 @@ use nix::libc;
 
 use super::files::with_suffix;
 
-/// The byte that is held while a journal is being opened; rows of logs are counted from 1.
+/// The byte held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
-/// The byte that everybody who has the journal open holds together.
+/// The byte shared by everyone who has the journal open.
 const USING: i64 = 1 << 62;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(super) struct Held {
 }
 
 impl Locks {
-    /// Open the lock file of a journal, beside its database.
+    /// Opens the lock file of a journal, beside its database.
     pub(super) fn open(database: &Path) -> Result<Arc<Self>, (PathBuf, io::Error)> {
         let path = with_suffix(database, ".lock");
         let mut options = OpenOptions::new();
@@ -45,24 +45,24 @@ impl Locks {
         }
     }
 
-    /// The lock file of a journal, only to look at; nothing if there is none.
+    /// The lock file of a journal, for inspection; `None` if there is none.
     pub(super) fn look(database: &Path) -> Option<Arc<Self>> {
         let path = with_suffix(database, ".lock");
         let file = File::open(&path).ok()?;
         Some(Arc::new(Self { file, path, held: Mutex::default() }))
     }
 
-    /// Say that the journal is being used, until the file is closed; whether that is possible now. Does not wait.
+    /// Marks the journal as in use until the file is closed; returns whether that is possible now. Does not wait.
     pub(super) fn share(&self) -> io::Result<bool> {
         granted(set(&self.file, USING, 1, libc::F_RDLCK))
     }
 
-    /// Keep everybody out who opens the journal or writes a log, until the file is closed. False if somebody is there.
+    /// Locks out everyone who opens the journal or writes a log, until the file is closed. False if it is in use.
     pub(super) fn seize(&self) -> io::Result<bool> {
         granted(set(&self.file, 0, 0, libc::F_WRLCK))
     }
 
-    /// Whether somebody else has the journal open for writing.
+    /// Whether another process has the journal open for writing.
     pub(super) fn is_open(&self) -> io::Result<bool> {
         is_locked(&self.file, USING)
     }
@@ -72,7 +72,7 @@ impl Locks {
         Ok(self.held().contains(&byte) || is_locked(&self.file, byte)?)
     }
 
-    /// Lock a byte; nothing if somebody else holds it. Does not wait.
+    /// Locks a byte; `None` if it is held elsewhere. Does not wait.
     pub(super) fn hold(self: &Arc<Self>, byte: i64) -> io::Result<Option<Held>> {
         let mut held = self.held();
         if held.contains(&byte) {
@@ -85,7 +85,7 @@ impl Locks {
         Ok(Some(Held { locks: self.clone(), byte }))
     }
 
-    /// Be the only one who has the journal open; nothing if somebody else has. Others cannot open it meanwhile.
+    /// Takes the journal exclusively; `None` if it is open elsewhere. Others cannot open it meanwhile.
     pub(super) fn alone(self: &Arc<Self>) -> io::Result<Option<Alone>> {
         let alone = granted(set(&self.file, USING, 1, libc::F_WRLCK))?;
         Ok(alone.then(|| Alone { locks: self.clone() }))
@@ -96,7 +96,7 @@ impl Locks {
     }
 }
 
-/// Nobody else has the journal open until this is dropped.
+/// Exclusive use of the journal until this is dropped.
 #[derive(Debug)]
 pub(super) struct Alone {
     locks: Arc<Locks>,
@@ -104,7 +104,7 @@ pub(super) struct Alone {
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        // From holding it alone to sharing it is always possible.
+        // Downgrading to a shared lock is always possible.
         set(&self.locks.file, USING, 1, libc::F_RDLCK).ok();
     }
 }
@@ -118,7 +118,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let mut held = self.locks.held();
-        // If the kernel did not take the lock back, the byte stays held until the file is closed.
+        // If unlocking failed, the byte stays held until the file is closed.
         if set(&self.locks.file, self.byte, 1, libc::F_UNLCK).is_ok() {
             held.remove(&self.byte);
         }
@@ -133,7 +133,7 @@ fn granted(set: Result<(), Errno>) -> io::Result<bool> {
     }
 }
 
-/// A lock on so many bytes; none means all that follow.
+/// A lock on this many bytes; 0 means all that follow.
 #[expect(clippy::cast_possible_truncation, reason = "kinds and origins of locks are tiny")]
 #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
 fn lock(byte: i64, bytes: i64, kind: libc::c_int) -> libc::flock {
@@ -146,8 +146,8 @@ fn lock(byte: i64, bytes: i64, kind: libc::c_int) -> libc::flock {
     }
 }
 
-// Elsewhere a lock belongs to the process: two journals of one process on the same file are not told apart there,
-// and the generation alone keeps them from writing over each other.
+// Elsewhere a lock belongs to the process: two journals of one process on the same file are not told apart there, and
+// the generation alone keeps them from overwriting each other.
 fn set(file: &File, byte: i64, bytes: i64, kind: libc::c_int) -> Result<(), Errno> {
     let lock = lock(byte, bytes, kind);
     #[cfg(target_os = "linux")]
@@ -157,7 +157,7 @@ fn set(file: &File, byte: i64, bytes: i64, kind: libc::c_int) -> Result<(), Errn
     fcntl(file, request).map(drop)
 }
 
-/// Whether anybody else has a lock on a byte.
+/// Whether another process has a lock on a byte.
 fn is_locked(file: &File, byte: i64) -> io::Result<bool> {
     let mut lock = lock(byte, 1, libc::F_WRLCK);
     #[cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! Opening the database: folder and files that only their owner may read, settings that survive a power cut, and the
-//! tables of this version. Only one process at a time gets this far with a file. A file that is not ours is not touched.
+//! Opening the database: a folder and files that only their owner may read, settings that survive a power cut, and the
+//! tables of this version. Only one process at a time gets this far with a file. A foreign file is not touched.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -19,24 +19,24 @@ use super::heads::{Heads, Recorded};
 use super::lock::{Held, Locks, OPENING};
 use crate::{JournalError, Loss};
 
-/// The form of the tables that this program writes.
+/// The schema version of this program.
 const VERSION: u32 = 2;
-/// What makes each form of the one before it, from an empty file on.
+/// The migrations to each version, starting with an empty file.
 const SCHEMAS: [&str; VERSION as usize] =
     [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
-/// Marks a SQLite file as a journal of ours: "Bosn".
+/// Marks a SQLite file as one of our journals: "Bosn".
 const APPLICATION: i32 = 0x426f_736e;
-/// How long to wait for another process that opens the journal or writes to it.
+/// How long to wait for another process that opens or writes the journal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A database that is ready, with the connection for its one writer.
+/// A ready database, with the connection of its one writer.
 pub(super) struct Opened {
     pub(super) writer: Connection,
     pub(super) readers: ConnectOptions,
     pub(super) locks: Arc<Locks>,
     pub(super) heads: Arc<Heads>,
     pub(super) losses: Vec<Loss>,
-    /// The file as it was before it was upgraded.
+    /// The copy of the file before its migration.
     pub(super) kept_copy: Option<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ fn open_now(path: &Path) -> Result<Opened, JournalError> {
     Ok(Opened { writer, readers, locks, heads: Arc::new(heads), losses, kept_copy })
 }
 
-/// The files beside the database, and what the heads file said before the database was opened.
+/// The files beside the database, and the heads file as read before the database was opened.
 struct Prepared {
     locks: Arc<Locks>,
     opening: Held,
@@ -66,7 +66,7 @@ struct Prepared {
     recorded: Recorded,
 }
 
-/// Make folder and files, and wait until nobody else is opening this journal.
+/// Creates folder and files, and waits until no other process is opening this journal.
 fn prepare(path: &Path) -> Result<Prepared, JournalError> {
     let cannot = |path: PathBuf, source| JournalError::CannotWrite { path, source };
     let folder = match path.parent() {
@@ -76,7 +76,7 @@ fn prepare(path: &Path) -> Result<Prepared, JournalError> {
     make_folder(folder).map_err(|source| cannot(folder.to_owned(), source))?;
     let locks = Locks::open(path).map_err(|(path, source)| cannot(path, source))?;
     let opening = wait_for_turn(&locks)?;
-    // An existing database is never opened here: closing it again would take SQLite's own locks away.
+    // An existing database is never opened here: closing it again would release SQLite's own locks.
     let mut options = OpenOptions::new();
     match options.read(true).write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => File::open(folder).and_then(|folder| folder.sync_all()),
@@ -109,10 +109,10 @@ fn wait_for_turn(locks: &Arc<Locks>) -> Result<Held, JournalError> {
     }
 }
 
-/// What a database turned out to be.
+/// The form of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// There are no tables yet.
+    /// It has no tables yet.
     Fresh,
     Older(u32),
     Current,
@@ -120,7 +120,7 @@ pub(super) enum Form {
     Foreign,
 }
 
-/// See what a database is.
+/// Determines the form of a database.
 pub(super) fn form(connection: &Connection) -> Result<Form, Broken> {
     let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i32>(0));
     let looked = || {
@@ -139,11 +139,10 @@ pub(super) fn form(connection: &Connection) -> Result<Form, Broken> {
     })
 }
 
-/// Bring the tables to the form of this version, in one transaction. An older journal is copied first; where to is
-/// returned.
+/// Migrates the tables to this version, in one transaction. An older journal is copied first; returns the copy's path.
 fn migrate(connection: &mut Connection, path: &Path) -> Result<Option<PathBuf>, JournalError> {
     let at_path = |broken: Broken| broken.error_at(path);
-    // Nothing is changed before it is known whose file this is.
+    // Nothing is changed before the file is known to be ours.
     let form = form(connection).map_err(at_path)?;
     match form {
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
@@ -171,13 +170,13 @@ fn make_tables(connection: &mut Connection, from: u32) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Keeps the file as it is under a name with its version, durable before anything is changed. A copy of an upgrade that
-/// was cut off is made again.
+/// Copies the file under a name with its version, durably, before anything is changed. An incomplete copy is made
+/// again.
 fn keep_copy(connection: &Connection, path: &Path, version: u32) -> Result<PathBuf, JournalError> {
     let copy = path.with_extension(format!("v{version}.db"));
     let part = path.with_extension(format!("v{version}.part"));
     let cannot = |source| JournalError::CannotWrite { path: copy.clone(), source };
-    // SQLite fills an empty file; made here, so that only its owner may read it.
+    // SQLite fills an empty file; created here, so that only its owner may read it.
     let made = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
     let made = made.map_err(cannot)?;
     vacuum_into(connection, &part)

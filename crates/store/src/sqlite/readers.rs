@@ -1,7 +1,7 @@
-//! Reading: a few connections that cannot write, each used by one thread at a time. Each answer comes from one statement
-//! and so from one snapshot, which is what lets rows be checked against the recorded end of their log. A read goes on by
-//! itself once it has its turn: somebody who follows several logs and looks at one of them does not keep the others'
-//! turns.
+//! Reading: a few read-only connections, each used by one thread at a time. Each answer comes from one statement and so
+//! from one snapshot, so that rows can be checked against the recorded end of their log. A read finishes by itself once
+//! it has a connection: a reader that follows several logs and polls only one does not block the connections of the
+//! others.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,9 +16,9 @@ use super::row::{line, number, signed, summary, tip};
 use crate::line::{Page, Tip};
 use crate::{JournalError, LogSummary, RemovedRun, inbox};
 
-/// How many reads may run at the same time.
+/// The most concurrent reads.
 const READERS: usize = 4;
-/// How many lines `verify` looks at in one go.
+/// How many lines `verify` checks at a time.
 const VERIFIED_AT_ONCE: usize = 512;
 
 #[derive(Debug)]
@@ -30,9 +30,9 @@ pub(super) struct Readers {
 #[derive(Debug)]
 struct Pool {
     options: ConnectOptions,
-    /// Set as long as the file is read without locks.
+    /// Set while the file is read without locks.
     still: Option<Still>,
-    /// How often the way to read has changed. Connections of before are not used again.
+    /// How often the way of reading has changed. Connections of earlier epochs are not reused.
     epoch: u32,
     idle: Vec<Connection>,
 }
@@ -43,12 +43,12 @@ impl Readers {
         Self { pool: Arc::new(Mutex::new(pool)), turns: Arc::new(Semaphore::new(READERS)) }
     }
 
-    /// A connection of its own, for something long.
+    /// Options for a separate connection, for long operations.
     pub(super) fn options(&self) -> ConnectOptions {
         unpoisoned(&self.pool).options.clone()
     }
 
-    /// The row of a log, if there is one.
+    /// The row of a log, if any.
     pub(super) async fn row(&self, log: &LogId) -> Result<Option<i64>, JournalError> {
         let name = log.to_string();
         self.read("finding a log", move |connection| {
@@ -88,7 +88,7 @@ impl Readers {
             match self.summary(log).await?.filter(|found| found.last_seq > 0) {
                 None => return Err(JournalError::UnknownLog { log: log.clone() }),
                 Some(summary) if summary.last_seq == after => return Ok(summary),
-                // Lines came while we were looking; they are checked too.
+                // Lines were added meanwhile; they are checked too.
                 Some(_) => {}
             }
         }
@@ -124,7 +124,7 @@ impl Readers {
         let of = of.map(RunId::to_string);
         let rows: Vec<(String, i64, String)> = self
             .read("reading which runs were removed", move |connection| {
-                // A journal of the first form that is only read has no such table.
+                // A journal of version 1 opened for reading has no such table.
                 if !connection.table_exists(None, "removed")? {
                     return Ok(Vec::new());
                 }
@@ -171,12 +171,12 @@ impl Readers {
         posted.into_iter().map(|(number, text)| Ok((number, inbox::parse(&text)?))).collect()
     }
 
-    /// Where a log ends.
+    /// The end of a log.
     pub(super) async fn end(&self, log: &LogId) -> Result<Tip, JournalError> {
         Ok(self.rows(log, u64::MAX, 0).await?.0)
     }
 
-    /// The stored rows of a log from line `first` on, and where the log ends.
+    /// The stored rows of a log from line `first` on, and its end.
     async fn rows(
         &self,
         log: &LogId,
@@ -190,7 +190,7 @@ impl Readers {
                 FROM logs LEFT JOIN lines ON lines.log = logs.id AND lines.seq >= ?2
                 WHERE logs.name = ?1 ORDER BY lines.seq LIMIT ?3",
             )?;
-            // One row comes even when there are no lines, with the log's end.
+            // Without lines there is one row with the log's end.
             let at_most = i64::try_from(limit.max(1)).unwrap_or(i64::MAX);
             let mut rows = statement.query(params![name, signed(first), at_most])?;
             let (mut end, mut lines) = (None, Vec::new());
@@ -207,7 +207,7 @@ impl Readers {
         .await
     }
 
-    /// Run a query. It may run twice.
+    /// Runs a query. It may run twice.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         doing: &'static str,
@@ -217,8 +217,8 @@ impl Readers {
         if self.is_reliable(epoch) { found } else { self.read_once(doing, query).await.1 }
     }
 
-    /// Whether what was read in this epoch can be relied on. A file that was read without locks and written to
-    /// meanwhile is read with locks from now on.
+    /// Whether results of this epoch are reliable. A file that was read without locks and changed meanwhile is read
+    /// with locks from now on.
     fn is_reliable(&self, epoch: u32) -> bool {
         let mut pool = unpoisoned(&self.pool);
         if let Some(changed) = pool.still.take_if(|still| !still.is_unchanged()) {
@@ -229,7 +229,7 @@ impl Readers {
         pool.epoch == epoch
     }
 
-    /// Run a query on a thread that may block, and say in which epoch.
+    /// Runs a query on a blocking thread, and returns its epoch.
     async fn read_once<T: Send + 'static>(
         &self,
         doing: &'static str,
@@ -247,7 +247,7 @@ impl Readers {
                 let found = connected.and_then(|connection| {
                     let found = query(&connection)?;
                     let mut pool = unpoisoned(&pool);
-                    // A connection that failed is not used again.
+                    // A failed connection is not reused.
                     if pool.epoch == epoch {
                         pool.idle.push(connection);
                     }

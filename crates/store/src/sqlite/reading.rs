@@ -1,7 +1,7 @@
-//! Opening a journal only to read it: nothing is made or changed, nobody is waited for. Where nobody writes, the file is
-//! read as it stands, so read-only media will do. Where somebody does, SQLite's own locks keep reads consistent; should
-//! those not be had (a writer that was stopped at the wrong moment, a folder that cannot be written to), the files are
-//! copied, and the copy is read. Tables of an older form are not brought up to date here.
+//! Opening a journal for reading only: nothing is created or changed, and nothing is waited for. Without a writer the
+//! file is read as is, so read-only media will do. With one, SQLite's own locks keep reads consistent; if those cannot
+//! be had (a writer stopped at the wrong moment, a read-only folder), the files are copied, and the copy is read. Older
+//! tables are not migrated here.
 
 use std::fs;
 use std::io;
@@ -22,21 +22,21 @@ use crate::{JournalError, Loss};
 
 /// How long a reader waits for SQLite's locks before it makes a copy.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often a copy is tried that somebody writes to meanwhile.
+/// How often to retry a copy that was written to meanwhile.
 const TRIES: usize = 5;
 
 /// A journal that can be read.
 pub(super) struct Readable {
     pub(super) options: ConnectOptions,
-    /// Set where the file is read as it stands.
+    /// Set if the file is read without locks.
     pub(super) still: Option<Still>,
     pub(super) locks: Option<Arc<Locks>>,
     pub(super) losses: Vec<Loss>,
-    /// Goes away with the journal.
+    /// Removed with the journal.
     pub(super) copy: Option<TempDir>,
 }
 
-/// A file that nobody writes to. When somebody begins to, reads go on with locks.
+/// A file without a writer. Once there is one, reads use locks.
 #[derive(Debug, Clone)]
 pub(super) struct Still {
     path: PathBuf,
@@ -68,11 +68,11 @@ pub(super) enum Found {
     Journal(Box<Readable>),
     /// Nothing was written yet.
     Nothing,
-    /// The tables have to be brought up to date first.
+    /// The tables have to be migrated first.
     Older,
 }
 
-/// Find out how a journal can be read. Somebody who follows it needs to see what is written later.
+/// Determines how to read a journal. A follower needs to see later writes.
 pub(super) async fn read(path: &Path, follow: bool) -> Result<Found, JournalError> {
     let stamp = match Stamp::of(path) {
         Ok(stamp) if stamp.bytes == 0 && wal_bytes(path) == 0 => return Ok(Found::Nothing),
@@ -102,7 +102,7 @@ async fn locked(
     options: ConnectOptions,
     locks: Option<Arc<Locks>>,
 ) -> Result<Found, JournalError> {
-    // Before the database, so that whatever is written meanwhile is in the database, too.
+    // Before the database, so that lines written meanwhile are in the database, too.
     let recorded = Recorded::read(path);
     if let Ok(Ok(Ok(found))) = tokio::time::timeout(PATIENCE, look(&options, recorded)).await {
         return readable(found, Source { options, still: None, locks, copy: None }, path);
@@ -126,7 +126,7 @@ fn readable(found: Look, source: Source, path: &Path) -> Result<Found, JournalEr
     match found.form {
         Form::Current => {}
         Form::Fresh if found.losses.is_empty() => return Ok(Found::Nothing),
-        // The tables themselves are gone; whoever opens it for writing makes them anew and knows what was lost.
+        // The tables themselves are gone; opening it for writing recreates them and reports the losses.
         Form::Fresh | Form::Older(_) => return Ok(Found::Older),
         Form::Newer(version) => return Err(JournalError::TooNew { version }),
         Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
@@ -140,7 +140,7 @@ struct Look {
     losses: Vec<Loss>,
 }
 
-/// What is in a database, and what is missing from it.
+/// The form of a database, and its losses.
 async fn look(
     options: &ConnectOptions,
     recorded: Recorded,
@@ -159,7 +159,7 @@ async fn look(
     .await
 }
 
-/// Copy the database with its write-ahead log. A copy that somebody wrote to meanwhile is made again.
+/// Copies the database with its write-ahead log. Retries if it was written to meanwhile.
 fn copy(path: &Path) -> io::Result<(TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("journal.db");

@@ -1,7 +1,6 @@
-//! Removing runs: their lines, summaries and commands, with a record of where each log ended; then the blobs that no
-//! remaining line, command or blob names. All of it happens in the writer's transaction, or nothing does. A log that
-//! somebody writes to stays, and blobs stay while another process has the journal open: it may have been told that
-//! a blob is there, and not have written yet what names it.
+//! Removing runs: their lines, summaries and commands, with a record of the end of each log; then the unreferenced
+//! blobs. Atomic, in the writer's transaction. A log in use stays, and blobs stay while another process has the journal
+//! open: it may be about to write a reference to one.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,17 +13,17 @@ use super::lock::{Alone, Held, Locks};
 use super::row::number;
 use crate::{JournalError, Removal, Removed};
 
-/// Keeps others away from what is removed; has to outlive the commit.
+/// Locks on removed data; must outlive the commit.
 #[derive(Debug)]
 pub(super) struct Guards {
     _held: Vec<Held>,
     _alone: Option<Alone>,
 }
 
-/// How many characters a hash has.
+/// The characters of a hash.
 const HASH: usize = 64;
 
-/// What was removed, or why nothing could be.
+/// The removed data, or why nothing was removed.
 type Removing = Result<(Removed, Guards), JournalError>;
 
 pub(super) fn remove(
@@ -34,7 +33,7 @@ pub(super) fn remove(
 ) -> rusqlite::Result<Removing> {
     connection.execute_batch("SAVEPOINT removal")?;
     let removed = removed(connection, locks, removal)?;
-    // Work that is refused has written nothing.
+    // Refused work has written nothing.
     if removal.dry_run || removed.is_err() {
         connection.execute_batch("ROLLBACK TO removal")?;
     }
@@ -49,7 +48,7 @@ fn removed(
 ) -> rusqlite::Result<Removing> {
     let cannot = |source| JournalError::CannotWrite { path: locks.path.clone(), source };
     let mut removed = Removed::default();
-    // Held until after the commit, so that nobody begins to write to what is removed.
+    // Held until after the commit, so that no new writer starts on removed logs.
     let mut held = Vec::new();
     for of in &removal.runs {
         match hold(connection, locks, of)? {
@@ -74,7 +73,7 @@ fn removed(
     Ok(Ok((removed, Guards { _held: held, _alone: alone })))
 }
 
-/// The right to write to every log of a run; nothing if somebody has it.
+/// The locks on every log of a run; `None` if one is held.
 fn hold(
     connection: &Connection,
     locks: &Arc<Locks>,
@@ -114,7 +113,7 @@ fn remove_run(
     Ok(())
 }
 
-/// Removes the blobs that nothing names: whatever looks like the hash of one counts, wherever it stands.
+/// Removes unreferenced blobs: anything that looks like a blob's hash counts as a reference, anywhere.
 fn sweep_blobs(connection: &Connection, removed: &mut Removed) -> rusqlite::Result<()> {
     let mut blobs = connection.prepare("SELECT digest, length(bytes) FROM blobs")?;
     let blobs = blobs.query_map([], |row| Ok((row.get(0)?, number(row, 1)?)))?;
@@ -128,7 +127,7 @@ fn sweep_blobs(connection: &Connection, removed: &mut Removed) -> rusqlite::Resu
             named.extend(hashes(bytes).filter_map(|hash| unnamed.remove_entry(hash)));
         }
     }
-    // What is kept may name other blobs.
+    // Kept blobs may reference others.
     let mut content = connection.prepare("SELECT bytes FROM blobs WHERE digest = ?1")?;
     while let Some((digest, _)) = named.pop() {
         content.query_row([digest], |row| {

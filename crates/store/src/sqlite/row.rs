@@ -1,4 +1,4 @@
-//! Columns of the tables as values of ours, and the other way round. No statement is run here.
+//! Conversions between table columns and our values. No statement is run here.
 
 use rusqlite::types::Type;
 use rusqlite::{Row, RowIndex};
@@ -7,13 +7,13 @@ use types::Timestamp;
 use crate::LogSummary;
 use crate::line::Tip;
 
-/// Where a log ends, from a row with `last_seq` and `head`. A head that is not a hash matches no line.
+/// The end of a log, from a row with `last_seq` and `head`. A head that is not a hash matches no line.
 pub(super) fn tip(row: &Row<'_>) -> rusqlite::Result<Tip> {
     let head: String = row.get("head")?;
     Ok(Tip { seq: number(row, "last_seq")?, head: head.parse().unwrap_or_default() })
 }
 
-/// A column that holds a count. What is below zero was not written by us, and is taken as nothing.
+/// A count column. A negative value was not written by us, and is read as 0.
 pub(super) fn number(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
@@ -22,7 +22,7 @@ pub(super) fn number(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u
 pub(super) fn line(row: &Row<'_>) -> rusqlite::Result<Option<(u64, String)>> {
     let seq: Option<i64> = row.get("seq")?;
     let bytes = row.get_ref("line")?.as_bytes_or_null()?;
-    // Bytes that are not text are damage, which the check of the hash will find.
+    // Bytes that are not UTF-8 are damage, which the hash check will find.
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     Ok(seq.zip(bytes).map(|(seq, bytes)| (u64::try_from(seq).unwrap_or(0), text(bytes))))
 }
@@ -38,7 +38,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<LogSummary> {
     Ok(LogSummary { log, last_seq, head, created: time("created")?, updated: time("updated")? })
 }
 
-/// SQLite counts in signed numbers; a log is never that long.
+/// SQLite integers are signed; a log is never that long.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,5 @@
-//! Summaries in the database: written beside the lines that they are of, read for all logs in one statement. A summary
-//! holds only while its writer has vouched for it up to the last line; one that does not is as good as none.
+//! Summaries in the database: written beside their lines, read for all logs in one statement. A summary is valid only
+//! if its writer has confirmed it up to the last line; otherwise it is ignored.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use types::LogId;
@@ -8,15 +8,15 @@ use super::readers::Readers;
 use super::row::{number, signed, summary};
 use crate::{JournalError, LogSummary, Summary};
 
-/// What the writer of a log says about its summary.
+/// The writer's statement about a log's summary.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Vouched {
-    /// Nothing: whatever is stored holds no longer.
+    /// None: a stored one is no longer valid.
     #[default]
     No,
-    /// What is stored still holds.
+    /// The stored one is still valid.
     Unchanged,
-    /// This holds from now on.
+    /// A new one.
     New(Summary),
 }
 
@@ -33,7 +33,7 @@ impl Vouched {
     }
 }
 
-/// Stores a summary in place of the one before.
+/// Replaces the summary.
 pub(super) fn store(connection: &Connection, row: i64, summary: &Summary) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO summaries (log, form, summary, whole) VALUES (?1, ?2, ?3, ?4)
@@ -43,7 +43,7 @@ pub(super) fn store(connection: &Connection, row: i64, summary: &Summary) -> rus
     statement.execute(params![row, summary.form, summary.text, summary.whole]).map(drop)
 }
 
-/// Stores the summary of a log that ends with a line; nothing, if it does not end there any more.
+/// Stores the summary of a log, if it still ends with this line.
 pub(super) fn fill_in(
     connection: &Connection,
     log: &LogId,
@@ -57,7 +57,7 @@ pub(super) fn fill_in(
 }
 
 impl Readers {
-    /// The logs of all runs, each with the summary that holds, the newest first.
+    /// The logs of all runs, each with its valid summary, the newest first.
     pub(super) async fn summaries(
         &self,
         whole: bool,

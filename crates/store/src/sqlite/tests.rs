@@ -1,5 +1,5 @@
-//! The journal on disk: the conformance suite, two processes at one file, and a disk that is full. Another process is
-//! played by a second journal on the same file: it has its own connections and its own open lock file.
+//! The journal on disk: the conformance suite, two processes on one file, and a full disk. A second journal on the same
+//! file simulates another process: it has its own connections and its own open lock file.
 
 mod backup;
 mod damage;
@@ -59,7 +59,7 @@ async fn append(
     journal.append(lease, batch).await
 }
 
-/// A log with `count` lines, and no lease left on it.
+/// A log with `count` lines, without a lease.
 async fn filled(journal: &SqliteJournal, id: &LogId, count: u64) {
     let lease = journal.lease(id).await.expect("a lease");
     for seq in 0..count {
@@ -151,7 +151,7 @@ async fn two_processes_write_and_follow_side_by_side() {
         let mut followed = reader.follow(id.clone(), 0);
         tasks.push(tokio::spawn(async move {
             filled(&writer, &id, LINES).await;
-            // The reader learns of it only by looking at the file.
+            // The reader learns of it only from the file.
             for seq in 1..=LINES {
                 let next = tokio::time::timeout(Duration::from_secs(60), followed.next()).await;
                 let line = next.expect("in time").expect("no end").expect("a line");
@@ -214,7 +214,7 @@ async fn work_that_cannot_be_done_does_not_take_others_with_it() {
     assert_eq!(journal.verify(&good).await.expect("an intact log").last_seq, 1);
 }
 
-/// C56: when a line cannot be written, that is said, and nothing is recorded after it: no run goes on unlogged.
+/// C56: a failed write is reported, and nothing is recorded after it: no run continues unlogged.
 #[tokio::test]
 async fn a_failure_of_the_disk_stops_the_writer_for_good() {
     let (_folder, path) = folder();
@@ -234,7 +234,7 @@ async fn logs_that_are_followed_and_not_looked_at_do_not_hold_up_other_reads() {
     let journal = open(&path).await;
     let id = log("r_0a1b2c3d");
     filled(&journal, &id, 3).await;
-    // More than there are connections; each has begun to read and is then left alone.
+    // More than there are connections; each has started to read and is then left alone.
     let mut followed: Vec<_> = (0..20).map(|_| journal.follow(id.clone(), 0)).collect();
     for stream in &mut followed {
         futures::FutureExt::now_or_never(stream.next());

@@ -1,5 +1,5 @@
-//! Noticing what other processes append: while somebody follows a log, SQLite's change counter is looked at a few times
-//! a second, and only when it moved are the followed logs. What this process writes is told to followers directly.
+//! Detects appends of other processes: while a log is followed, SQLite's change counter is polled a few times a second,
+//! and the followed logs only when it moved. Writes of this process are published directly.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::tail::Tails;
 
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Runs until it is aborted. A look that fails is repeated: followers meet a lasting error when they read.
+/// Runs until aborted. A failed look is repeated: followers meet a lasting error when they read.
 #[expect(clippy::disallowed_methods, reason = "a commit of another process gives no event")]
 pub(super) async fn watch(options: ConnectOptions, tails: Arc<Tails>) {
     loop {
@@ -36,7 +36,7 @@ pub(super) async fn watch(options: ConnectOptions, tails: Arc<Tails>) {
 
 struct Watcher {
     connection: Connection,
-    /// The change counter at the last look; it is comparable within one connection only.
+    /// The change counter at the last look; comparable within one connection only.
     seen: Option<i64>,
 }
 
@@ -46,7 +46,7 @@ impl Watcher {
         if self.seen == Some(version) {
             return Ok(());
         }
-        // Asked for after the counter, so that whoever came before a commit which it counts is told of that commit.
+        // Read after the counter, so that a follower registered before a counted commit is told of it.
         for log in tails.followed() {
             let mut end =
                 self.connection.prepare_cached("SELECT last_seq FROM logs WHERE name = ?1")?;

@@ -1,5 +1,5 @@
-//! What can be asked of the writer, as statements inside its transaction. Work that is refused has written nothing, so
-//! it does not disturb what is committed together with it. Nothing here commits.
+//! The operations of the writer, as statements inside its transaction. Refused work has written nothing, so it does not
+//! affect other work in the same commit. Nothing here commits.
 
 use std::sync::{Arc, Mutex};
 
@@ -33,11 +33,11 @@ pub(super) enum Work {
         summary: Summary,
     },
     Remove(Removal),
-    /// Nothing to write; the writer tidies up afterwards.
+    /// Nothing to write; the writer checkpoints afterwards.
     Rest,
 }
 
-/// Lines that continue a log, made for one lease and one place.
+/// Lines that continue a log, made for one lease and one position.
 #[derive(Debug)]
 pub(super) struct Append {
     pub(super) log: LogId,
@@ -49,7 +49,7 @@ pub(super) struct Append {
     pub(super) lines: Vec<String>,
     pub(super) taken: Option<u64>,
     pub(super) vouched: Vouched,
-    /// Where the lease remembers the end of its log.
+    /// The lease's copy of the log's end.
     pub(super) known: Arc<Mutex<Tip>>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Leased {
     pub(super) tip: Tip,
 }
 
-/// What the caller is told, once the transaction is committed.
+/// The answer to the caller, after the commit.
 pub(super) type Answer = Result<Done, JournalError>;
 
 impl Work {
@@ -81,7 +81,7 @@ impl Work {
         matches!(self, Self::Remove(removal) if !removal.dry_run)
     }
 
-    /// Perform it. An answer may be a refusal; `Broken` means that the transaction cannot go on.
+    /// Performs the work. An answer may be a refusal; `Broken` means that the transaction cannot continue.
     pub(super) fn perform(
         &self,
         connection: &Connection,
@@ -162,7 +162,7 @@ impl Append {
         Ok(Ok(Done::Appended))
     }
 
-    /// Move the log's recorded end, if it is where the writer thinks and the lease is the current one.
+    /// Moves the log's recorded end, if it is as expected and the lease is current.
     fn advance(&self, connection: &Connection) -> rusqlite::Result<bool> {
         let mut statement = connection.prepare_cached(
             "UPDATE logs SET last_seq = ?1, head = ?2, updated = ?3,

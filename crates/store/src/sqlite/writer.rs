@@ -1,6 +1,6 @@
-//! The one thread that writes. It takes whatever waits in its bounded queue, performs it in one transaction, and answers
-//! only after the commit; it never waits for more to come. That is worth it: in `examples/append_cost.rs` 10,000 appends of
-//! 100 logs need about 200 syncs. After a failure of the disk the writer writes nothing any more.
+//! The writer thread. It takes all waiting work from its bounded queue, performs it in one transaction, and answers
+//! only after the commit; it never waits for more work. That pays off: in `examples/append_cost.rs` 10,000 appends of
+//! 100 logs need about 200 syncs. After a disk failure the writer writes nothing any more.
 
 use std::slice;
 use std::sync::{Arc, PoisonError};
@@ -16,12 +16,12 @@ use super::work::{Answer, Done, Work};
 use crate::JournalError;
 use crate::tail::Tails;
 
-/// How much may wait; whoever comes later waits for a place.
+/// The queue's capacity; later callers wait.
 const QUEUE: usize = 256;
-/// How much is committed together.
+/// The most work in one commit.
 const TOGETHER: usize = 64;
 
-/// The way to the writer. Its thread ends when the last of these is gone and the queue is empty.
+/// A handle to the writer. Its thread ends when the last handle is dropped and the queue is empty.
 #[derive(Debug, Clone)]
 pub(super) struct WriterHandle {
     queue: mpsc::Sender<Job>,
@@ -34,7 +34,7 @@ struct Job {
 }
 
 impl WriterHandle {
-    /// Start the writer's thread.
+    /// Starts the writer thread.
     pub(super) fn spawn(
         connection: Connection,
         locks: Arc<Locks>,
@@ -53,7 +53,7 @@ impl WriterHandle {
         }
     }
 
-    /// Have some work done, and wait until it is durable. Work that was queued is done even if nobody waits any more.
+    /// Submits work, and waits until it is durable. Queued work is done even if the caller is dropped.
     pub(super) async fn submit(&self, work: Work) -> Answer {
         let (answer, answered) = oneshot::channel();
         self.queue.send(Job { work, answer }).await.map_err(|_| JournalError::Stopped)?;
@@ -62,7 +62,7 @@ impl WriterHandle {
 }
 
 struct Writer {
-    /// Closed before the locks are given back.
+    /// Closed before the locks are released.
     connection: Connection,
     locks: Arc<Locks>,
     heads: Arc<Heads>,
@@ -72,9 +72,9 @@ struct Writer {
 
 /// Why several pieces of work were not committed.
 enum Undone {
-    /// One piece could not be performed; without it the others may work.
+    /// One piece failed; the others may succeed without it.
     ByOne(Broken),
-    /// The transaction as a whole did not work.
+    /// The transaction as a whole failed.
     Together(Broken),
     /// The disk failed earlier.
     Stopped,
@@ -107,7 +107,7 @@ impl Writer {
             if outcome.is_ok() && jobs.iter().any(|job| matches!(job.work, Work::Rest)) {
                 self.check_in();
             }
-            // After a failure of the disk nothing is tried again, and everybody is told what it was.
+            // After a disk failure nothing is retried, and every caller gets the error.
             if jobs.len() > 1 && !self.stopped && matches!(outcome, Err(Undone::ByOne(_))) {
                 for job in jobs.drain(..) {
                     let outcome = self.commit(slice::from_ref(&job));
@@ -119,7 +119,7 @@ impl Writer {
         }
     }
 
-    /// Perform all of it in one transaction. Without an answer for each, nothing was written.
+    /// Performs all work in one transaction. Without an answer for each, nothing was written.
     fn commit(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
         if self.stopped {
             return Err(Undone::Stopped);
@@ -131,8 +131,8 @@ impl Writer {
         outcome
     }
 
-    /// A transaction that is not committed is rolled back when it is dropped. Should it still be open after that, none
-    /// can begin, and so nothing is acknowledged any more.
+    /// An uncommitted transaction is rolled back when dropped. If it is still open after that, none can begin, and
+    /// nothing is acknowledged any more.
     fn transact(&mut self, jobs: &[Job]) -> Result<Vec<Answer>, Undone> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction =
@@ -146,14 +146,13 @@ impl Writer {
         Ok(answers)
     }
 
-    /// Bring what is in the write-ahead log into the file. A reader that is in the way keeps some of it there, which
-    /// is as durable.
+    /// Checkpoints the write-ahead log into the file. A reader in the way keeps some of it there, which is as durable.
     fn check_in(&self) {
         self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").ok();
         self.heads.sync();
     }
 
-    /// Make the file as small as its content. Others who have it open are not kept waiting for that.
+    /// Shrinks the file to its content, without keeping other users waiting.
     fn close_gaps(&self) {
         if let Ok(Some(_alone)) = self.locks.alone() {
             self.connection.execute_batch("VACUUM").ok();
@@ -174,7 +173,7 @@ impl Writer {
                 *append.known.lock().unwrap_or_else(PoisonError::into_inner) = append.to;
                 self.tails.reached(&append.log, append.to.seq);
             }
-            // Whoever went away meanwhile does not want the answer.
+            // The caller may have been dropped.
             answer.send(told).ok();
         }
     }

@@ -1,16 +1,16 @@
-//! What a story lets the model answer, whatever the dialect. How it goes over the wire is each dialect's own.
+//! The replies of a test, for any dialect. Each dialect has its own wire format.
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-/// What the model says in one turn.
+/// The model's reply in one turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     pub thinking: Option<String>,
     pub text: Option<String>,
     /// Tools and their arguments.
     pub calls: Vec<(String, Value)>,
-    /// Tokens of input and output as the provider counts them; counted from the bytes where nothing is said.
+    /// Tokens of input and output as the provider counts them; `None`: counted from the bytes.
     pub usage: Option<(u64, u64)>,
 }
 
@@ -39,7 +39,7 @@ impl Reply {
         self
     }
 
-    /// The same, with these tokens of input and output on the bill.
+    /// The same, with these tokens of input and output.
     #[must_use]
     pub fn counted(mut self, input: u64, output: u64) -> Self {
         self.usage = Some((input, output));
@@ -50,25 +50,25 @@ impl Reply {
 /// How a provider refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The key is not one.
+    /// The key is invalid.
     Key,
-    /// The conversation does not fit into the model's window.
+    /// The conversation exceeds the model's window.
     TooLong,
-    /// Too many ask at once.
+    /// Too many requests.
     Overloaded,
 }
 
-/// What comes back for one request.
+/// The response to one request.
 #[derive(Debug, Clone)]
 pub enum Answer {
     Reply(Reply),
     Refuse(Refusal),
-    /// The same, once somebody lets it go.
+    /// The same, once the token is cancelled.
     Held(CancellationToken, Box<Answer>),
 }
 
 impl Answer {
-    /// The same, once somebody cancels the token.
+    /// The same, once the token is cancelled.
     #[must_use]
     pub fn after(self, go: &CancellationToken) -> Self {
         Self::Held(go.clone(), Box::new(self))

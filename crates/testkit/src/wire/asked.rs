@@ -1,4 +1,4 @@
-//! A request as the server got it, and what a story wants to know of it whatever the dialect.
+//! A received request, and queries on it for any dialect.
 
 use runtime::llm::Dialect;
 use serde_json::Value;
@@ -8,15 +8,15 @@ use super::native::{list, word};
 /// One request to the server.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// Counted from 0, over all conversations.
+    /// Counted from 0, over all sessions.
     pub number: usize,
     pub dialect: Dialect,
     pub body: Value,
-    /// How many bytes the body had.
+    /// The size of the body in bytes.
     pub bytes: usize,
 }
 
-/// Something in a history, in the order in which it stands there.
+/// An item of a history, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HistoryItem {
     User(String),
@@ -43,7 +43,7 @@ impl Asked {
         }
     }
 
-    /// The names of the tools that the model is offered.
+    /// The names of the tools offered to the model.
     #[must_use]
     pub fn tools(&self) -> Vec<String> {
         let tools = match self.dialect {
@@ -57,7 +57,7 @@ impl Asked {
         tools.iter().map(name).collect()
     }
 
-    /// How many turns of the model are in the history.
+    /// The number of the model's turns in the history.
     #[must_use]
     pub fn turn(&self) -> usize {
         let said = self.history();
@@ -70,7 +70,7 @@ impl Asked {
         starts.count()
     }
 
-    /// Everything that was said, without thinking.
+    /// All messages, without thinking.
     #[must_use]
     pub fn history(&self) -> Vec<HistoryItem> {
         match self.dialect {
@@ -83,7 +83,7 @@ impl Asked {
         }
     }
 
-    /// What tools answered, in order.
+    /// The results of tools, in order.
     #[must_use]
     pub fn results(&self) -> Vec<String> {
         let said = self.history().into_iter();
@@ -94,7 +94,7 @@ impl Asked {
         results.collect()
     }
 
-    /// What people said, in order.
+    /// The user messages, in order.
     #[must_use]
     pub fn inputs(&self) -> Vec<String> {
         let said = self.history().into_iter();

@@ -1,4 +1,4 @@
-//! Chat Completions on the wire: how a reply streams, how a refusal reads, and which histories are taken.
+//! Chat Completions on the wire: the stream of a reply, the format of a refusal, and the accepted histories.
 
 use std::collections::BTreeSet;
 

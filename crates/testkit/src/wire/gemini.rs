@@ -1,4 +1,4 @@
-//! Gemini's generateContent on the wire: how a reply streams, how a refusal reads, and which histories are taken.
+//! Gemini's generateContent on the wire: the stream of a reply, the format of a refusal, and the accepted histories.
 
 use serde_json::{Value, json};
 
@@ -69,12 +69,12 @@ fn error(code: u16, status: &str, message: &str) -> Value {
     json!({ "error": { "code": code, "message": message, "status": status } })
 }
 
-/// Calls have no ids here: a call is known by what it says.
+/// The identity of a call, by its content: calls have no ids here.
 fn known_by(part: &Value) -> String {
     part["functionCall"].to_string()
 }
 
-/// What goes with each call in a history: the call and its signature.
+/// The companions of each call in a history: the call and its signature.
 pub(super) fn companions(body: &Value) -> Vec<(String, String)> {
     let parts = list(body, "contents").iter().flat_map(|turn| list(turn, "parts"));
     let calls = parts.filter(|part| part.get("functionCall").is_some());

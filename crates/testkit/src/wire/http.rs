@@ -1,12 +1,12 @@
-//! Just enough HTTP for a model server: requests with a length, answers in one piece or in chunks, connections that
-//! stay open. Bounded in what it reads.
+//! A minimal HTTP server for models: requests with a length, responses in one piece or in chunks, keep-alive. Bounded
+//! in what it reads.
 
 use std::io;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// The longest request that is taken.
+/// The longest accepted request.
 const MAX_BYTES: usize = 256 << 20;
 
 /// A request: its path, and its body.
@@ -17,18 +17,18 @@ pub(crate) struct Heard {
 
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// What was read and not used yet.
+    /// Bytes read and not used yet.
     rest: Vec<u8>,
 }
 
 impl Connection {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        // Small pieces are to be on their way at once; where that cannot be had, they are a little later.
+        // Sends small pieces at once; without it they are only a little later.
         stream.set_nodelay(true).ok();
         Self { stream, rest: Vec::new() }
     }
 
-    /// The next request; nothing when the other side has closed.
+    /// The next request; `None` when the other side has closed.
     pub(crate) async fn hear(&mut self) -> io::Result<Option<Heard>> {
         let mut searched = 0;
         let end = loop {
@@ -73,7 +73,7 @@ impl Connection {
         self.stream.write_all(format!("{head}{body}").as_bytes()).await
     }
 
-    /// A stream of events, each in a chunk of its own.
+    /// A stream of events, each in its own chunk.
     pub(crate) async fn stream(&mut self, events: &[String]) -> io::Result<()> {
         let mut text = String::from(
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",

@@ -1,4 +1,4 @@
-//! Anthropic's Messages on the wire: how a reply streams, how a refusal reads, and which histories are taken.
+//! Anthropic's Messages on the wire: the stream of a reply, the format of a refusal, and the accepted histories.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn error(kind: &str, message: &str) -> Value {
     json!({ "type": "error", "error": { "type": kind, "message": message } })
 }
 
-/// What goes with each call in a history: the call's id and the signatures in the same message.
+/// The companions of each call in a history: the call's id and the signatures in the same message.
 pub(super) fn companions(body: &Value) -> Vec<(String, String)> {
     let mut found = vec![];
     for message in list(body, "messages") {
@@ -159,7 +159,7 @@ pub(super) fn broken_rules(body: &Value) -> Vec<String> {
     broken
 }
 
-/// Results stand first in the message after their calls, one for each, in their order.
+/// Results come first in the message after their calls, one for each, in order.
 fn broken_results(role: &str, blocks: &[Value], open: &[&str]) -> Option<&'static str> {
     let is_result = |block: &&Value| word(block, "type") == "tool_result";
     let first = blocks.iter().take_while(is_result);

@@ -1,23 +1,23 @@
-//! What the dialects have in common: a reply as events of a stream, and looking into a provider's JSON. The rules of a
-//! provider are in the file of its dialect.
+//! Common parts of the dialects: a reply as stream events, and access to a provider's JSON. The rules of a provider are
+//! in the file of its dialect.
 
 use serde_json::Value;
 
 use super::answer::Reply;
 
-/// A reply on the wire: the events of the stream, each as it is sent, and what must come back of it.
+/// A reply on the wire: the stream events as sent, and the items that must come back.
 pub(super) struct Spoken {
     pub(super) events: Vec<String>,
-    /// Native items of thinking that have to be in every later request that has the reply's calls.
+    /// Native thinking items required in every later request with the reply's calls.
     pub(super) keepsakes: Vec<Keepsake>,
 }
 
-/// Something that a provider wants to see again, as it was, wherever its call is.
+/// An item that a provider requires unchanged beside its call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Keepsake {
-    /// What the call is known by in a request.
+    /// The identity of the call in a request.
     pub(super) call: String,
-    /// What must be there: a signature, or encrypted thinking.
+    /// The required token: a signature, or encrypted thinking.
     pub(super) token: String,
 }
 
@@ -30,14 +30,14 @@ pub(super) fn event(name: &str, data: &Value) -> String {
     }
 }
 
-/// A text in a few pieces, as it streams.
+/// A text in a few pieces, as streamed.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let middle = text.floor_char_boundary(text.len() / 2);
     let (first, second) = text.split_at(middle);
     [first, second].into_iter().filter(|piece| !piece.is_empty())
 }
 
-/// Tokens of a request and a reply: as the story says, else four bytes for one.
+/// Tokens of a request and a reply: as given, else one per four bytes.
 pub(super) fn tokens(reply: &Reply, body: &Value) -> (u64, u64) {
     reply.usage.unwrap_or_else(|| {
         let said = reply.text.as_deref().unwrap_or_default().len();
@@ -46,7 +46,7 @@ pub(super) fn tokens(reply: &Reply, body: &Value) -> (u64, u64) {
     })
 }
 
-/// The members of a list in a value, if there is one.
+/// The elements of a list in a value; empty if there is none.
 pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! OpenAI's Responses on the wire: how a reply streams, how a refusal reads, and which histories are taken.
+//! OpenAI's Responses on the wire: the stream of a reply, the format of a refusal, and the accepted histories.
 
 use std::collections::BTreeSet;
 
@@ -112,7 +112,7 @@ fn error(code: &str, message: &str) -> Value {
     } })
 }
 
-/// What goes with each call in a history: the call's id and the encrypted thinking right before the reply's items.
+/// The companions of each call in a history: the call's id and the encrypted thinking right before the reply's items.
 pub(super) fn companions(body: &Value) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut secrets = String::new();

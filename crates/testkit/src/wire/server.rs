@@ -1,4 +1,4 @@
-//! The server itself: connections, the story, and the book in which every request and every broken rule is noted.
+//! The server itself: connections, replies, and the record of every request and broken rule.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use super::http::{Connection, Heard};
 use super::native::{Keepsake, Spoken};
 use super::{broken_rules, chat, gemini, messages, responses};
 
-/// A model of each family, by the names that [`WireServer::settings`] gives them.
+/// A model of each family, named as in [`WireServer::settings`].
 pub const MODELS: [(Family, &str); 4] = [
     (Family::OpenAi, "openai/gpt-5"),
     (Family::Anthropic, "anthropic/claude-sonnet-4-5"),
@@ -27,7 +27,7 @@ pub const MODELS: [(Family, &str); 4] = [
 
 type Story = dyn Fn(&Asked) -> Answer + Send + Sync;
 
-/// A model server on the loopback. It stops when it is dropped.
+/// A model server on the loopback. Stops when dropped.
 #[derive(Debug)]
 pub struct WireServer {
     url: String,
@@ -45,7 +45,7 @@ struct Book {
 struct Pages {
     asked: Vec<Asked>,
     broken: Vec<String>,
-    /// What each dialect wants to see again; no other takes it.
+    /// The items that each dialect requires back; no other accepts them.
     keepsakes: Vec<(Dialect, Keepsake)>,
 }
 
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Book {
 }
 
 impl WireServer {
-    /// Answers each request as the story says.
+    /// Answers each request by a function.
     pub async fn start(
         story: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -69,8 +69,8 @@ impl WireServer {
         Ok(Self { url, book, stop })
     }
 
-    /// Answers by the number of turns that the model has had in the conversation; the last answer for all that follow.
-    /// A request that is made again after a crash gets the same answer again.
+    /// Answers by the number of the model's turns in the session; the last answer repeats. A request repeated after a
+    /// crash gets the same answer.
     pub async fn telling(answers: Vec<Answer>) -> io::Result<Self> {
         Self::start(move |asked| {
             let at = asked.turn().min(answers.len().saturating_sub(1));
@@ -90,21 +90,21 @@ impl WireServer {
         self.book.pages().asked.clone()
     }
 
-    /// Waits for the request of this number, counted from 0.
+    /// Waits for the request with this number, counted from 0.
     pub async fn request(&self, number: usize) -> Asked {
         let mut count = self.book.count.subscribe();
-        // The sender lives as long as the book, which we hold.
+        // The sender lives as long as the record, which we hold.
         count.wait_for(|count| *count > number).await.ok();
         self.book.pages().asked[number].clone()
     }
 
-    /// The rules that requests have broken so far.
+    /// The rules broken by requests so far.
     #[must_use]
     pub fn broken(&self) -> Vec<String> {
         self.book.pages().broken.clone()
     }
 
-    /// Settings under which this server is every provider, in TOML, as in `models.toml`.
+    /// Settings in TOML, as in `models.toml`, under which this server is every provider.
     #[must_use]
     pub fn settings(&self) -> String {
         let url = &self.url;
@@ -122,7 +122,7 @@ impl WireServer {
         text
     }
 
-    /// Every provider, asked here.
+    /// Every provider, as this server.
     pub fn registry(&self) -> anyhow::Result<Registry> {
         let settings = Settings::parse(&self.settings())?;
         let transport = Arc::new(Http::new(Millis::seconds(10)));
@@ -163,7 +163,7 @@ async fn accept(listener: TcpListener, book: Arc<Book>, stop: CancellationToken)
         };
         let Ok((stream, _)) = stream else { return };
         let (book, stop) = (book.clone(), stop.clone());
-        // Whoever hangs up in the middle of an answer does not want it.
+        // A client that disconnects does not want the response.
         tokio::spawn(async move { stop.run_until_cancelled(serve(stream, &book)).await });
     }
 }
@@ -205,7 +205,7 @@ async fn serve(stream: TcpStream, book: &Book) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a request down, with the rules that it breaks.
+/// Records a request, with the rules that it breaks.
 fn note(book: &Book, dialect: Dialect, heard: &Heard) -> (Asked, Vec<String>) {
     let body: Value = serde_json::from_slice(&heard.body).unwrap_or_default();
     let mut pages = book.pages();
@@ -215,7 +215,7 @@ fn note(book: &Book, dialect: Dialect, heard: &Heard) -> (Asked, Vec<String>) {
         let own = pages.keepsakes.iter().filter(|(of, _)| *of == dialect);
         let kept = own.map(|(_, kept)| kept).filter(|kept| kept.call == call);
         let mut kept = kept.peekable();
-        // A call that was made twice, word by word, is known by the same name and has one of the signatures.
+        // A verbatim repeated call has the same identity and one of the signatures.
         if kept.peek().is_some() && !kept.any(|kept| there.contains(&kept.token)) {
             broken.push(format!("the thinking that came with {call} was not sent back"));
         }

@@ -1,4 +1,4 @@
-//! The server against the real dialects, and the validators against histories that are right and wrong.
+//! The server against the real dialects, and the validators against valid and invalid histories.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ async fn ask(server: &WireServer, request: ModelRequest) -> Result<ModelReply, F
     gather(model.stream(Arc::new(request)), |_| {}).await
 }
 
-/// A63: each dialect understands the server, and the server takes back what the dialect makes of it.
+/// A63: each dialect understands the server, and the server accepts the dialect's requests.
 #[tokio::test]
 async fn a_reply_with_everything_goes_out_and_comes_back_in_every_dialect() {
     for (family, _) in MODELS {
@@ -127,7 +127,7 @@ async fn an_answer_is_held_until_it_is_let_go() {
     assert_eq!(reply.expect("a reply").text(), "Late.");
 }
 
-/// A history with two calls in one turn, their results, and a word of the person after them.
+/// A history with two calls in one turn, their results, and a user message after them.
 fn good(dialect: Dialect) -> Value {
     match dialect {
         Dialect::Messages => json!({ "max_tokens": 10, "tools": [{ "name": "look" }], "messages": [
@@ -185,7 +185,7 @@ fn a_history_in_order_breaks_no_rule() {
     }
 }
 
-/// What is done to a good history, and a word of the rule that it must break.
+/// Damages a valid history, and expects a message about the broken rule.
 fn check(dialect: Dialect, damage: impl Fn(&mut Value), rule: &str) {
     let mut body = good(dialect);
     damage(&mut body);

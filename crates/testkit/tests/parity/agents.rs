@@ -1,4 +1,4 @@
-//! The row about sub-agents: one agent starts others, goes on, waits for them, and has their last words.
+//! The row about sub-agents: one agent starts others, continues, waits for them, and gets their last messages.
 
 use serde_json::json;
 use testkit::wire::{Asked, Reply, WireServer};
@@ -10,7 +10,7 @@ fn tells(asked: &Asked, text: &str) -> bool {
     asked.inputs().first().is_some_and(|first| first.contains(text))
 }
 
-/// A36, A38, A40, A41: row 12, a history of its own, the same folder, its answer as the result of a call.
+/// A36, A38, A40, A41: row 12, its own history, the same folder, its answer as the result of a call.
 #[tokio::test]
 async fn a_sub_agent_works_in_the_same_folder_and_its_answer_comes_back() {
     for family in Family::ALL {
@@ -53,8 +53,7 @@ async fn a_sub_agent_works_in_the_same_folder_and_its_answer_comes_back() {
     }
 }
 
-/// A37: an agent is asked of its parent's model, or of the one that was named, in that family's own words: its dialect, its
-/// tools.
+/// A37: an agent uses its parent's model, or the named one, in that family's own dialect and tools.
 #[tokio::test]
 async fn a_sub_agent_is_asked_of_the_model_that_was_named() {
     for family in Family::ALL {
@@ -98,7 +97,7 @@ fn documents() -> Props {
     ])
 }
 
-/// What tells the two families apart in a request.
+/// The marker that distinguishes the two families in a request.
 fn is_anthropic(asked: &Asked) -> bool {
     let (system, tools) = (asked.system(), asked.tools());
     let lists = tools.iter().any(|tool| tool == "list_dir");
@@ -123,7 +122,7 @@ async fn a_change_of_model_changes_tools_prompt_and_documents() {
     assert_eq!(families, [true, false]);
 }
 
-/// A37: so has a sub-agent with a model of its own.
+/// A37: so has a sub-agent with its own model.
 #[tokio::test]
 async fn a_sub_agent_with_a_model_of_its_own_has_its_familys_tools_prompt_and_documents() {
     let model = WireServer::model(Family::Gemini).to_string();

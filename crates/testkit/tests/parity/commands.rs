@@ -1,4 +1,4 @@
-//! Rows about commands: running one, its time limit, long outputs, and calls at the same time.
+//! Rows about commands: running one, its timeout, long outputs, and concurrent calls.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ async fn a_command_is_run_and_its_outcome_is_told() {
     }
 }
 
-/// A23, A24: row 5, a command that takes too long is ended, and the model is told what it could do.
+/// A23, A24: row 5, a command that takes too long is ended, and the model is told its options.
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_ended() {
     for family in Family::ALL {
@@ -73,7 +73,7 @@ async fn a_long_output_is_cut_for_the_model_and_kept_in_the_record() {
         let output = output.expect("a result on record");
         let bytes = output.blob.expect("the whole of it").bytes;
         assert!(bytes > 9_000 * 20, "{}: {bytes}", stage.name());
-        // What is missing is said, to the character; the warning itself stands where it was.
+        // The missing part is counted to the character; the warning itself is in its place.
         let marks: usize =
             result.lines().filter(|line| line.contains("[WARNING")).map(str::len).sum();
         let shown = (result.len() - marks) as u64;
@@ -94,7 +94,7 @@ async fn a_long_file_is_shown_in_part() {
         let result = &stage.results()[0];
         assert!(result.chars().count() < 52_000, "{}: {}", stage.name(), result.len());
         assert!(result.contains("1\t1 x") && !result.contains("\t4999 "), "{}", stage.name());
-        // What is missing is said, to the character.
+        // The missing part is counted to the character.
         let warning = result.lines().find(|line| line.contains("[WARNING"));
         let warning = warning.unwrap_or_else(|| panic!("{}: no warning", stage.name()));
         let events = stage.events().await;
@@ -106,7 +106,7 @@ async fn a_long_file_is_shown_in_part() {
     }
 }
 
-/// Two calls of it come back only if they are made at the same time.
+/// Two calls of it return only if they run concurrently.
 #[derive(Debug)]
 struct Meet {
     spec: ToolSpec,
@@ -137,7 +137,7 @@ impl Tool for Meet {
     }
 }
 
-/// A13, A19: row 9, calls that only read are made at the same time, by a tool of the program's own.
+/// A13, A19: row 9, read-only calls run concurrently, with a custom tool.
 #[tokio::test]
 async fn calls_are_made_at_the_same_time_and_answered_in_order() {
     for family in Family::ALL {

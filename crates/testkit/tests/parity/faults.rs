@@ -1,4 +1,4 @@
-//! The row about errors, and what a provider's own refusals do to a session.
+//! The row about errors, and the effect of a provider's refusals on a session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use types::{Event, Family, SessionState};
 
 use crate::stage::{Props, Stage, calls, edit, read};
 
-/// A16, A17, A18, A56: row 14, a call that cannot be made is an answer, and the model goes on from it.
+/// A16, A17, A18, A56: row 14, a call that cannot be made is an answer, and the model continues from it.
 #[tokio::test]
 async fn the_model_recovers_from_calls_that_fail() {
     for family in Family::ALL {
@@ -33,8 +33,7 @@ async fn the_model_recovers_from_calls_that_fail() {
     }
 }
 
-/// A57: a key that is not taken is not tried again, the record says what was wrong, and the conversation goes on with
-/// another model.
+/// A57: a refused key is not retried, the record has the reason, and the session continues with another model.
 #[tokio::test]
 async fn a_wrong_key_is_an_error_of_the_turn_without_another_try() {
     for family in Family::ALL {
@@ -64,7 +63,7 @@ fn other_than(family: Family) -> Family {
     if family == Family::Anthropic { Family::OpenAi } else { Family::Anthropic }
 }
 
-/// A58: a conversation that has become too long is made shorter once, and goes on.
+/// A58: a session that is too long is compacted once, and continues.
 #[tokio::test]
 async fn a_conversation_that_is_too_long_is_compacted_and_goes_on() {
     for family in Family::ALL {

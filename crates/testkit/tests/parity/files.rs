@@ -22,7 +22,7 @@ async fn a_file_is_created() {
     }
 }
 
-/// A12, A46, A47, A51: what the first request says, whatever the family; and it is small.
+/// A12, A46, A47, A51: the contents of the first request, for every family; and it is small.
 #[tokio::test]
 async fn the_first_request_has_the_prompt_in_its_layers_and_is_small() {
     for family in Family::ALL {
@@ -60,7 +60,7 @@ async fn a_file_is_read_and_then_edited() {
     }
 }
 
-/// A19: row 3, several files in one reply, each with its own result in its own place.
+/// A19: row 3, several files in one reply, each with its own result in order.
 #[tokio::test]
 async fn several_files_are_edited_in_one_reply() {
     for family in Family::ALL {
@@ -103,7 +103,7 @@ async fn files_are_found_by_content_and_by_name() {
     }
 }
 
-/// A2, A4: row 7, what is edited follows from what was read, and a second input goes on from there.
+/// A2, A4: row 7, an edit follows from what was read, and a second input continues from there.
 #[tokio::test]
 async fn an_edit_follows_from_what_was_read() {
     for family in Family::ALL {
@@ -128,7 +128,7 @@ async fn an_edit_follows_from_what_was_read() {
     }
 }
 
-/// A9, A10, A11, A16: row 15, each family has its own edit format, and another's is not there.
+/// A9, A10, A11, A16: row 15, each family has its own edit format, and lacks the others'.
 #[tokio::test]
 async fn each_family_edits_in_its_own_format_and_no_other() {
     for family in Family::ALL {

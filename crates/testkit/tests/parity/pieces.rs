@@ -1,4 +1,4 @@
-//! Streams of every family: their pieces are the reply.
+//! Streams of every family: their pieces make up the reply.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn request(family: Family) -> ModelRequest {
     }
 }
 
-/// K14: the pieces of a stream add up to its last item, which is what a caller is given who waits for the whole.
+/// K14: the pieces of a stream add up to its last item, which a caller that waits for the whole is given.
 #[tokio::test]
 async fn the_pieces_of_a_stream_are_the_whole_reply() {
     for family in Family::ALL {

@@ -1,5 +1,5 @@
-//! A folder, a model server and an open session in it, for one family of models; and the same call in the words of
-//! each family.
+//! A folder, a model server and an open session, for one family of models; and the same call in the names of each
+//! family.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub(crate) struct Stage {
     pub(crate) session: Session,
     journal: Arc<dyn Journal>,
     folder: tempfile::TempDir,
-    /// Where Bosun keeps its own; never in the folder that is worked in.
+    /// Bosun's own home; never in the working folder.
     _home: tempfile::TempDir,
 }
 
-/// What differs from the ordinary.
+/// Deviations from the defaults.
 pub(crate) struct Props {
     pub(crate) files: Vec<(&'static str, String)>,
     pub(crate) registry: Registry,
@@ -42,14 +42,14 @@ impl Props {
 }
 
 impl Stage {
-    /// A session whose model answers in this order.
+    /// A session whose model gives these replies in order.
     pub(crate) async fn telling(family: Family, props: Props, replies: Vec<Reply>) -> Self {
         let answers = replies.into_iter().map(Answer::from).collect();
         let server = WireServer::telling(answers).await.expect("a server");
         Self::with(family, props, server).await
     }
 
-    /// A session whose model answers by a story.
+    /// A session whose model answers by a function.
     pub(crate) async fn by(
         family: Family,
         props: Props,
@@ -82,25 +82,25 @@ impl Stage {
         Self { family, server, session, journal, folder, _home: home }
     }
 
-    /// Says something and waits until it is dealt with.
+    /// Submits an input and waits until it is done.
     pub(crate) async fn submit(&self, text: &str) -> SessionState {
         self.session.submit(text).await.expect("it is heard");
         self.session.rest().await
     }
 
-    /// The content of a file; nothing when it is not there.
+    /// The content of a file; `None` if it does not exist.
     pub(crate) fn file(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.folder.path().join(name)).ok()
     }
 
-    /// What is on record.
+    /// The recorded events.
     pub(crate) async fn events(&self) -> Vec<Event> {
         let log = LogId::run(self.session.id().clone());
         let lines: Vec<Envelope> = self.journal.read(&log, 0, 10_000).await.expect("a log");
         lines.into_iter().map(|line| line.event).collect()
     }
 
-    /// The requests, once it is certain that every one of them was in order.
+    /// The requests, checked to be valid.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         assert!(self.server.broken().is_empty(), "{}: {:?}", self.name(), self.server.broken());
         self.server.asked()
@@ -116,7 +116,7 @@ impl Stage {
     }
 }
 
-/// What a family calls the argument that names a file.
+/// A family's name for the argument with a file.
 fn file_key(family: Family, tool: &str) -> &'static str {
     match (family, tool) {
         (Family::Portable, _) | (Family::Gemini, "read_file") => "path",
@@ -133,7 +133,7 @@ pub(crate) fn write(family: Family, path: &str, content: &str) -> (String, Value
     ("write_file".to_owned(), arguments)
 }
 
-/// One line of a file replaced, by the tool that the family knows.
+/// Replaces one line of a file, with the family's own tool.
 pub(crate) fn edit(family: Family, path: &str, old: &str, new: &str) -> (String, Value) {
     if family == Family::OpenAi {
         let patch = format!(

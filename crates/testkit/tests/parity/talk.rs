@@ -1,4 +1,4 @@
-//! Rows about the conversation itself: steering, follow-ups, a change of effort, a loop.
+//! Rows about the session itself: steering, follow-ups, a change of effort, a loop.
 
 use futures::StreamExt as _;
 use runtime::SessionItem;
@@ -9,7 +9,7 @@ use types::{Effort, Event, Family, SessionState};
 
 use crate::stage::{Props, Stage, calls, shell};
 
-/// A32, A33, A34, A35: row 10, what is said in between is heard after the round, what is said for later after the end.
+/// A32, A33, A34, A35: row 10, steering is delivered after the round, a follow-up after the end.
 #[tokio::test]
 async fn steering_is_heard_after_the_round_and_a_follow_up_after_the_end() {
     for family in Family::ALL {
@@ -36,7 +36,7 @@ async fn steering_is_heard_after_the_round_and_a_follow_up_after_the_end() {
     }
 }
 
-/// What a request says about effort, whichever way the dialect says it.
+/// The effort in a request, in any dialect.
 fn effort(asked: &Asked) -> String {
     let said = match asked.dialect {
         Dialect::Messages => &asked.body["thinking"],
@@ -64,7 +64,7 @@ async fn a_change_of_effort_holds_from_the_next_request_on() {
     }
 }
 
-/// A8: row 13, a model that repeats itself is told, and stopped when it goes on; the session stays.
+/// A8: row 13, a model that repeats itself is warned, then stopped; the session stays.
 #[tokio::test]
 async fn a_model_that_goes_round_in_circles_is_told_and_then_stopped() {
     for family in Family::ALL {
@@ -91,7 +91,7 @@ async fn a_model_that_goes_round_in_circles_is_told_and_then_stopped() {
     }
 }
 
-/// A4, A43: another model of another family takes over in the middle, with its own tools, and takes the history.
+/// A4, A43: a model of another family takes over midway, with its own tools and the history.
 #[tokio::test]
 async fn another_family_takes_over_in_the_middle() {
     for (place, family) in Family::ALL.into_iter().enumerate() {
@@ -113,7 +113,7 @@ async fn another_family_takes_over_in_the_middle() {
     }
 }
 
-/// A43: tools that were chosen stay chosen when another model takes over.
+/// A43: chosen tools stay chosen under another model.
 #[tokio::test]
 async fn chosen_tools_stay_chosen_under_another_model() {
     let (family, next) = (Family::Anthropic, Family::OpenAi);
@@ -128,7 +128,7 @@ async fn chosen_tools_stay_chosen_under_another_model() {
     assert_eq!(tools, [["read_file", "edit_file"], ["read_file", "apply_patch"]]);
 }
 
-/// A7, A60, and that every call has a result: the work is interrupted in the middle of a command, and the session goes on.
+/// A7, A60, and every call has a result: the work is interrupted during a command, and the session continues.
 #[tokio::test]
 async fn an_interrupted_command_has_a_result_and_the_session_goes_on() {
     for family in Family::ALL {

@@ -1,9 +1,9 @@
-//! The names. `a/` is a folder and all in it, wherever it lies; `a` is a file; one `*` stands for anything. Everything is
-//! written in small letters. Nothing is decided here.
+//! The tables of names. `a/` is a folder and all in it, anywhere; `a` is a file; one `*` matches anything. All lower
+//! case. Nothing is decided here.
 
 /// Where programs keep keys, passwords and sessions.
 pub(super) const CREDENTIALS: &[&str] = &[
-    // Shells into other machines, and signatures.
+    // Remote shells, and signatures.
     ".ssh/",
     ".gnupg/",
     ".password-store/",
@@ -75,7 +75,7 @@ pub(super) const CREDENTIALS: &[&str] = &[
     "library/application support/bosun/",
 ];
 
-/// What makes other programs run something, or tells an agent what to do.
+/// Settings that make other programs run something, or instruct an agent.
 pub(super) const SETTINGS: &[&str] = &[
     // Editors.
     ".vscode/",
@@ -171,7 +171,7 @@ pub(super) const SETTINGS: &[&str] = &[
     ".config/autostart/",
     ".config/environment.d/",
     ".local/share/applications/",
-    // Tools that read a file where they stand, and run or load what it says.
+    // Tools that run or load what a file in the current folder says.
     ".cargo/config",
     ".cargo/config.toml",
     ".npmrc",
@@ -191,11 +191,11 @@ pub(super) const SETTINGS: &[&str] = &[
     ".psqlrc",
 ];
 
-/// What looks like settings and is none: what a tool makes anew and ignores in git, and documents about agents.
+/// Exceptions: files that a tool regenerates and ignores in git, and documents about agents.
 pub(super) const NO_SETTINGS: &[&str] =
     &[".husky/_/", "docs/agents.md", "docs/agent.md", "docs/claude.md", "docs/gemini.md"];
 
-/// How names in these tables begin that do not begin with a dot.
+/// Prefixes of names in these tables that do not start with a dot.
 pub(super) const UNDOTTED: &[&str] = &[
     "_netrc",
     "id_",

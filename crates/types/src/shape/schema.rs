@@ -1,11 +1,11 @@
-//! A shape as a JSON Schema, for models that hand something in and for editors.
+//! A shape as a JSON Schema, for models and editors.
 
 use serde_json::{Map, Value, json};
 
 use super::{Field, Shape};
 
 impl Shape {
-    /// The JSON Schema that says the same.
+    /// The equivalent JSON Schema.
     #[must_use]
     pub fn schema(&self) -> Value {
         of(self)

@@ -1,4 +1,4 @@
-//! Every way in which a value does not fit its shape, named with its path.
+//! Every way in which a value does not fit its shape, reported with its path.
 
 use serde_json::{Value, json};
 

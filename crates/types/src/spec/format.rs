@@ -1,10 +1,10 @@
-//! What a spec and an Intent Spec look like: keys, kinds, limits. The spellings of other programs are taken and
-//! written our way.
+//! The format of a spec and an Intent Spec: keys, kinds, limits. Spellings of other programs are accepted and
+//! normalised.
 
 use crate::shape::{YEAR, artifact, digest, id, money, time};
 use crate::{Field, RunKind, Shape, TaskKind, UuidKind};
 
-/// The longest text of any one field, in bytes.
+/// The longest text of any field, in bytes.
 const LONG: usize = 65_536;
 const LINE: usize = 500;
 /// The longest list.
@@ -168,7 +168,7 @@ static BLOCKER: Shape = Shape::Map(&[
     Field::may("resolution", &TEXT, "what resolved it, such as the answer"),
 ]);
 
-/// The Intent Spec, as a product agent hands it in.
+/// The Intent Spec, as a product agent submits it.
 pub static INTENT_FORMAT: Shape = Shape::Map(&[
     Field::needed("spec_id", &TITLE, "names this spec").or(&["specId"]),
     Field::needed("task_id", &TITLE, "the request that it answers").or(&["taskId"]),

@@ -1,4 +1,4 @@
-//! The Intent Spec: what a product agent hands in. It is a version of the living spec with fewer fields, all needed.
+//! The Intent Spec that a product agent submits: a version of the living spec with fewer fields, all required.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Assumption, Constraint, INTENT_FORMAT};
 use crate::{Digest, yaml};
 
-/// A spec as it stands between the agents of an audited run: complete, or not there at all.
+/// The spec between the agents of an audited run: complete, or absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntentSpec {
@@ -35,13 +35,13 @@ impl IntentSpec {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The one way in which it is written as YAML.
+    /// Its canonical text as YAML.
     #[must_use]
     pub fn text(&self) -> String {
         yaml::canonical(&self.value(), &INTENT_FORMAT.keys())
     }
 
-    /// What tells one version from any other.
+    /// The digest of this version.
     #[must_use]
     pub fn digest(&self) -> Digest {
         Digest::of(self.text().as_bytes())

@@ -1,4 +1,4 @@
-//! What is read, what is not, and that whatever is written is read again as the same.
+//! What is read, what is refused, and that written values are read back unchanged.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// K6, K7: what is written is read again as the same, and the same content gives the same bytes.
+    /// K6, K7: written values are read back unchanged, and the same content gives the same bytes.
     #[test]
     fn what_is_written_is_read_again(value in any_value()) {
         let text = canonical(&value, &[]);

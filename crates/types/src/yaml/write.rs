@@ -1,12 +1,12 @@
-//! The one way in which a value is written: two blanks for each step, keys sorted below the top, no line ever folded.
-//! A text is written bare where nobody could read it as anything else, as a block where it has lines, and else quoted.
+//! The canonical form: two spaces per level, keys sorted below the top, no folded lines. A text is bare if it cannot be
+//! read as anything else, a block if it has several lines, and quoted otherwise.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// A value as YAML. The keys of the outermost map come in the order of `first`, the others after them, sorted; so do all
-/// keys further down. The same content always gives the same bytes.
+/// A value as YAML. The keys of the outermost map follow the order of `first`, the others are sorted; so are all keys
+/// further down. The same content always gives the same bytes.
 #[must_use]
 pub fn canonical(value: &Value, first: &[&str]) -> String {
     let mut text = String::new();
@@ -26,7 +26,7 @@ fn map(text: &mut String, entries: &Map<String, Value>, first: &[&str], depth: u
     let rank = |key: &str| first.iter().position(|name| *name == key).unwrap_or(first.len());
     keys.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     for (place, key) in keys.into_iter().enumerate() {
-        // The first key of a map in a list stands behind the list's dash.
+        // The first key of a map in a list follows the list's dash.
         if place > 0 || !text.ends_with("- ") {
             indent(text, depth);
         }
@@ -52,7 +52,7 @@ fn list(text: &mut String, items: &[Value], depth: usize) {
     }
 }
 
-/// What stands behind a colon or a dash.
+/// The value after a colon or a dash.
 fn below(text: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(entries) if !entries.is_empty() => {
@@ -85,7 +85,7 @@ fn scalar(text: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// Whether a text with several lines can be written as it is.
+/// Whether a text with several lines can be written as a block.
 fn is_block(text: &str) -> bool {
     let body = text.strip_suffix('\n').unwrap_or(text);
     body.contains('\n')
@@ -120,7 +120,7 @@ fn word(text: &mut String, words: &str) {
     }
 }
 
-/// Whether a text without quotes could only be read as itself, by any reader of any version of YAML.
+/// Whether an unquoted text reads as itself in every version of YAML.
 fn is_bare(text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || " _-./,()+;=".contains(c);
     let reserved = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
@@ -146,7 +146,7 @@ fn quoted(text: &mut String, words: &str) {
             c if is_printable(c) => text.push(c),
             c => {
                 let code = u32::from(c);
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = if code > 0xffff {
                     write!(text, "\\U{code:08x}")
                 } else {

@@ -1,4 +1,4 @@
-//! The attack itself: what a vector says in neutral words, said to the real program, one process a call.
+//! The attack itself: a neutral vector, translated for the real program, one process per call.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 use super::fixture::Fixture;
 use super::watch::Watch;
 
-/// What happened, for the checks to look at.
+/// The observations, for the checks.
 #[derive(Debug, Default)]
 pub(crate) struct Observation {
-    /// How each call came out: `ok`, `error`, `denied`, `asked`, or `died`.
+    /// The outcome of each call: `ok`, `error`, `denied`, `asked`, or `died`.
     pub(crate) outcomes: Vec<String>,
-    /// What a model would have been shown, all calls together.
+    /// The output as shown to a model, all calls together.
     pub(crate) output: String,
-    /// What the program printed where a person looks, if that was asked for.
+    /// The output for a person, if requested.
     pub(crate) terminal: Vec<u8>,
-    /// The objects that the program printed for programs, one a call.
+    /// The objects printed for programs, one per call.
     pub(crate) objects: Vec<Value>,
-    /// Whether each call printed exactly one line, and that one was JSON.
+    /// Whether each call printed exactly one line of JSON.
     pub(crate) well_formed: bool,
     pub(crate) elapsed: Duration,
     pub(crate) peak_mb: u64,
@@ -43,7 +43,7 @@ pub(crate) fn attack(fixture: &Fixture, vector: &Value) -> anyhow::Result<Observ
     Ok(observed)
 }
 
-/// Commands that the vector's note wants to be run by another task before.
+/// Commands that another task should run before, by the vector's note.
 fn before(vector: &Value) -> Option<&str> {
     let note = vector["note"].as_str()?.split_once("runs shell_exec '")?.1;
     note.split_once("' in task 1").map(|(line, _)| line)
@@ -85,8 +85,8 @@ fn step(
     }
 }
 
-/// A call that a person allows, with a change of the fixture between the question and the answer. Only the first
-/// question is answered.
+/// A call that a person approves, with a change of the fixture between question and answer. Only the first question is
+/// answered.
 fn approved(
     fixture: &Fixture,
     tool: &str,
@@ -106,15 +106,15 @@ fn approved(
     errors.read_line(&mut question).context("waiting for the question")?;
     fixture.shell(line);
     let mut input = child.stdin.take().context("its standard input")?;
-    // A program that does not wait for the answer has its reasons; they are in what it prints.
+    // A program that does not read the answer says why in its output.
     input.write_all(b"allow\n").ok();
     drop(input);
-    // Whatever else it says there must not keep it from going on.
+    // Drains further output, so that it cannot block.
     std::io::copy(&mut errors, &mut std::io::sink()).context("hearing it out")?;
     Running { child, watch }.finish(observed)
 }
 
-/// Several calls, some of which are left running while the next thing happens.
+/// Several calls, some of which keep running during the next step.
 fn sequence(
     fixture: &Fixture,
     steps: &[Value],
@@ -144,8 +144,8 @@ fn sequence(
     }
 }
 
-/// A change of the fixture while the call is under way. There is no hook between looking and doing, so the fixture is
-/// changed back and forth all the while and the call is made often.
+/// Changes the fixture during the call. There is no hook between check and use, so the fixture is changed back and
+/// forth all the while and the call is repeated often.
 fn raced(
     fixture: &Fixture,
     one: &Value,
@@ -227,7 +227,7 @@ fn provider(call: &Value) -> anyhow::Result<(String, Value)> {
     Ok((name, Value::String(repeated(raw).unwrap_or_else(|| raw.to_owned()))))
 }
 
-/// What the rules say of a command, which is never run.
+/// The rules' decision on a command, which is never run.
 fn permit(fixture: &Fixture, command: &str, observed: &mut Observation) -> anyhow::Result<()> {
     let mut program = fixture.user.command(&fixture.binary);
     program.args(["permit", "--json", "--policy"]).arg(&fixture.policy).arg("--").arg(command);
@@ -246,7 +246,7 @@ fn permit(fixture: &Fixture, command: &str, observed: &mut Observation) -> anyho
     Ok(())
 }
 
-/// A whole run, with what it opens written down.
+/// A whole run, recording the files it opens.
 fn smoke(fixture: &Fixture, observed: &mut Observation) -> anyhow::Result<()> {
     let mut program = fixture.user.command("/usr/bin/strace".as_ref());
     program.args(["-f", "-qq", "-e", "trace=openat,open,creat", "-s", "4096", "--"]);
@@ -258,7 +258,7 @@ fn smoke(fixture: &Fixture, observed: &mut Observation) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One agent that is opened in the workspace and says one thing, by a script.
+/// A scripted single agent in the workspace with one message.
 fn opened(fixture: &Fixture) -> anyhow::Result<()> {
     let script = fixture.state().join("script.toml");
     let text = "[[attempt]]\nrole = \"solo\"\n[[attempt.reply]]\nsay = \"hi\"\n";
@@ -272,7 +272,7 @@ fn opened(fixture: &Fixture) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same again where a person looks: everything that is printed, as it is.
+/// The same at a terminal: everything printed, verbatim.
 fn at_a_terminal(
     fixture: &Fixture,
     action: &Value,
@@ -314,7 +314,7 @@ fn program(fixture: &Fixture, tool: &str, vector: &Value, times: u64) -> Command
     program
 }
 
-/// The arguments go in when the process is there, so that they can name it.
+/// Sends the arguments once the process exists, so that they can name it.
 fn send(child: &mut Child, arguments: &Value, fixture: &Fixture) -> anyhow::Result<()> {
     let pid = child.id();
     let text = match arguments {
@@ -322,12 +322,12 @@ fn send(child: &mut Child, arguments: &Value, fixture: &Fixture) -> anyhow::Resu
         arguments => fixture.filled_json(arguments, pid).to_string(),
     };
     let mut input = child.stdin.take().context("its standard input")?;
-    // A program that ends without reading everything has its reasons; they are in what it prints.
+    // A program that exits without reading everything says why in its output.
     input.write_all(text.as_bytes()).ok();
     Ok(())
 }
 
-/// A call under way.
+/// A call in progress.
 struct Running {
     child: Child,
     watch: Watch,
@@ -357,7 +357,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits until its command has processes of its own.
+    /// Waits until its command has started processes.
     fn until_it_works(&self) {
         self.watch.until(Duration::from_secs(10), |most| most >= 4);
     }
@@ -373,7 +373,7 @@ impl Running {
         let Some(object) = object else {
             let mut said = String::new();
             output.stderr.as_slice().take(500).read_to_string(&mut said).ok();
-            // Refused before any call: no sandbox that the policy accepts, or a policy that nobody may have.
+            // Refused before any call: no acceptable sandbox, or an invalid policy.
             let refused = matches!(output.status.code(), Some(5 | 65));
             observed.outcomes.push(if refused { "denied" } else { "died" }.to_owned());
             observed.output.push_str(&said);

@@ -1,5 +1,4 @@
-//! What must hold after an attack. A check that is not known here is no reason to pass: the vector is left out, and
-//! says so.
+//! Checks after an attack. An unknown check is not a pass: the vector is skipped, with a notice.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -11,10 +10,10 @@ use serde_json::Value;
 use super::call::Observation;
 use super::fixture::Fixture;
 
-/// What the program itself needs, whatever it is asked to do.
+/// The program's own memory, whatever it is asked to do.
 const ORDINARY_MB: u64 = 60;
 
-/// What is wrong, if anything is; an error if nobody knows how to look.
+/// The violation, if any; an error for an unknown check.
 pub(crate) fn broken(
     fixture: &Fixture,
     observed: &Observation,
@@ -131,7 +130,7 @@ fn about_figures(
     })
 }
 
-/// A call by hand has no log; what it prints for programs is its record.
+/// A single call has no log; its output for programs is its record.
 fn about_records(observed: &Observation, kind: &str, check: &Value) -> Option<bool> {
     let event = check["event"].as_str().unwrap_or_default();
     let said = |name: &str| observed.objects.iter().any(|object| object["metadata"][name] == true);
@@ -160,7 +159,7 @@ fn has_reason(object: &Value) -> bool {
     there("rule") && there("reason")
 }
 
-/// A file that is made where anybody could have put another one before, without making sure.
+/// A file created where anyone could have put another one before, without a check.
 fn careless(line: &str) -> bool {
     let Some((_, rest)) = line.split_once("O_CREAT") else { return false };
     let path = line.split('"').nth(1).unwrap_or_default();
@@ -173,7 +172,7 @@ fn careless(line: &str) -> bool {
     shared && !(safe && open_mode.is_some_and(|mode| mode & 0o077 == 0))
 }
 
-/// Whether no process with exactly these words is left, after a moment for the kernel.
+/// Whether no process with exactly these arguments is left, after a moment for the kernel.
 fn gone(argv: &Value) -> bool {
     let wanted: Vec<&str> =
         argv.as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -1,5 +1,5 @@
-//! The fixture of one attack: a workspace, a folder outside it, a stand-in for the home folder, a listener. All of it is
-//! owned by the attacking user and removed afterwards. What is attacked, and whether it held, is decided elsewhere.
+//! The fixture of one attack: a workspace, a folder outside it, a substitute home folder, a listener. All of it is
+//! owned by the attacking user and removed afterwards. Attacks and checks are defined elsewhere.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use serde_json::Value;
 use super::rules;
 use super::sink::Sink;
 
-/// Who attacks.
+/// The attacking user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum User {
     Root,
     Nobody,
-    /// Whoever started this, where that is not root.
+    /// The current user, if not root.
     Myself,
 }
 
 const NOBODY: &str = "65534";
 
 impl User {
-    /// Root and an ordinary user where we may be both, otherwise only who we are.
+    /// Root and an ordinary user if we may be both, otherwise only the current one.
     pub(crate) fn all() -> Vec<Self> {
         let id = Command::new("id").arg("-u").output();
         let root = id.is_ok_and(|id| String::from_utf8_lossy(&id.stdout).trim() == "0");
@@ -52,14 +52,14 @@ impl User {
 pub(crate) struct Fixture {
     base: PathBuf,
     pub(crate) ws: PathBuf,
-    /// How the workspace is named to the program.
+    /// The workspace path given to the program.
     pub(crate) opened: PathBuf,
     pub(crate) binary: PathBuf,
     pub(crate) policy: PathBuf,
     pub(crate) user: User,
     pub(crate) sink: Sink,
     canary: String,
-    /// Whether it has a small file system of its own.
+    /// Whether it has its own small file system.
     pub(crate) mounted: bool,
 }
 
@@ -104,7 +104,7 @@ impl Fixture {
         Ok(Self { base, ws, opened, binary, policy, user, sink, canary, mounted })
     }
 
-    /// Runs what prepares or clears the fixture, as the user who attacks.
+    /// Runs a preparation or clean-up line, as the attacking user.
     pub(crate) fn shell(&self, line: &str) -> bool {
         let mut shell = self.user.command(Path::new("/bin/bash"));
         shell.arg("-c").arg(line).current_dir(&self.ws).env_clear().stdin(Stdio::null());
@@ -112,7 +112,7 @@ impl Fixture {
         shell.status().is_ok_and(|status| status.success())
     }
 
-    /// The variables that the lists speak of, and what a program needs to run at all.
+    /// The variables of the lists, and those that any program needs.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
         let mut all = self.names(0);
@@ -178,7 +178,7 @@ impl Fixture {
     }
 }
 
-/// A small file system, so that filling it up harms nobody.
+/// Mounts a small file system, so that filling it is harmless.
 fn mount(place: &Path) -> bool {
     let mut command = Command::new("mount");
     command.args(["-t", "tmpfs", "-o", "size=64m,nr_inodes=200k", "tmpfs"]).arg(place);
@@ -190,7 +190,7 @@ impl Drop for Fixture {
         if self.mounted {
             Command::new("umount").arg(&self.base).status().ok();
         }
-        // What stays behind is only litter in the folder for temporary files.
+        // Leftovers are only litter in the temporary folder.
         let gone = Command::new("rm").arg("-rf").arg(&self.base).status();
         if !gone.is_ok_and(|status| status.success()) {
             eprintln!("{} stays behind", self.base.display());

@@ -1,4 +1,4 @@
-//! The policy that a vector is played by: the shipped one, with what the vector says in its place.
+//! The policy of a vector: the shipped one, with the vector's own settings.
 
 use std::path::Path;
 
@@ -8,9 +8,7 @@ use toml::{Table, Value as Toml};
 
 /// The text of a policy for a vector.
 pub(crate) fn policy(root: &Path, vector: &Value) -> anyhow::Result<String> {
-    let file = root.join("policies/crew.toml");
-    let text =
-        std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+    let text = crate::crew::policy(root)?;
     let mut policy: Table = text.parse().context("reading the shipped policy")?;
     let said = &vector["policy"];
     sandbox(&mut policy, said, &vector["resolve"]);
@@ -25,10 +23,10 @@ pub(crate) fn policy(root: &Path, vector: &Value) -> anyhow::Result<String> {
         policy.insert("default".to_owned(), said["default"].as_str().unwrap_or("deny").into());
         policy.insert("headless".to_owned(), said["headless"].as_bool().unwrap_or(false).into());
     } else if expected == "escalated" {
-        // Nothing is asked by the shipped rules, so here everything is.
+        // The shipped rules ask about nothing, so here everything is asked about.
         put(&mut policy, vec![rule("vector.ask", "ask", &[])]);
     } else if matches!(expected, "contained" | "bounded") && vector["danger"].is_null() {
-        // Rules are a seat belt; what is to be seen here is the wall.
+        // Allows everything, since the sandbox is under test.
         put(&mut policy, vec![rule("vector.everything", "allow", &[])]);
     }
     toml::to_string(&policy).context("writing the policy")
@@ -37,7 +35,7 @@ pub(crate) fn policy(root: &Path, vector: &Value) -> anyhow::Result<String> {
 fn sandbox(policy: &mut Table, said: &Value, resolve: &Value) {
     let section = policy.entry("sandbox").or_insert_with(|| Toml::Table(Table::new()));
     let Some(section) = section.as_table_mut() else { return };
-    // Attacks on what commands inherit are worth most where they inherit most.
+    // Attacks on inherited variables need as many of them as possible.
     section.insert("inherit".to_owned(), "inherit_all".into());
     for (theirs, ours) in [("net_allow", "network"), ("deny_read", "hidden")] {
         if said[theirs].is_array() {
@@ -61,7 +59,7 @@ fn sandbox(policy: &mut Table, said: &Value, resolve: &Value) {
     }
 }
 
-/// Puts rules on commands in the place of those that ship.
+/// Replaces the shipped rules on commands.
 fn put(policy: &mut Table, rules: Vec<Toml>) {
     let Some(Toml::Array(all)) = policy.get_mut("permissions") else { return };
     let speaks_of_commands = |rule: &Toml| {

@@ -1,5 +1,5 @@
-//! Somebody who listens, by TCP and UDP, and where asked at an address without a name in the file system; and the
-//! servers that some attacks need. It notes whether anybody came.
+//! A listener on TCP and UDP, and if requested on an abstract socket; and the servers that some attacks need. Records
+//! whether anything connected.
 
 use std::io::{Read as _, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use flate2::{Compress, Compression, FlushCompress};
 
-/// How often somebody looks whether anybody came.
+/// The polling interval.
 const EVERY: Duration = Duration::from_millis(10);
 
 pub(crate) struct Sink {
@@ -64,7 +64,7 @@ impl Sink {
         Ok(sink)
     }
 
-    /// Looks again and again whether somebody came, until the attack is over.
+    /// Polls for connections until the attack is over.
     fn listen(&mut self, came: impl Fn() -> bool + Send + 'static) {
         let (reached, over) = (Arc::clone(&self.reached), Arc::clone(&self.over));
         self.listening.push(std::thread::spawn(move || {
@@ -83,7 +83,7 @@ impl Sink {
     }
 
     pub(crate) fn was_reached(&self) -> bool {
-        // Whoever came is noticed at the next look.
+        // A connection is noticed at the next poll.
         std::thread::park_timeout(EVERY * 3);
         self.reached.load(Ordering::SeqCst)
     }
@@ -99,7 +99,7 @@ impl Drop for Sink {
     }
 }
 
-/// What whoever comes is given.
+/// The response to a connection.
 #[derive(Debug, Clone, Copy)]
 enum Serves {
     Nothing,
@@ -144,7 +144,7 @@ impl Serves {
     }
 }
 
-/// Ten gigabytes of zeros in ten megabytes: one packed megabyte, again and again.
+/// Ten gigabytes of zeros in ten megabytes: one compressed megabyte, repeated.
 fn bomb(out: &mut impl Write) -> std::io::Result<()> {
     out.write_all(
         b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-type: text/plain\r\n\r\n",

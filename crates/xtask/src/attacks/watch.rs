@@ -1,4 +1,4 @@
-//! Looks at a process while it works: the most memory that it had, the most processes below it.
+//! Watches a process: its peak memory, and the most processes below it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ struct Figures {
     peak_kb: AtomicU64,
     processes: AtomicUsize,
     over: AtomicBool,
-    /// Told whenever somebody has looked.
+    /// Notified after each look.
     looked: Condvar,
     turn: Mutex<()>,
 }
@@ -38,7 +38,7 @@ impl Watch {
         Self { figures, thread: Some(thread) }
     }
 
-    /// Waits until so many processes were seen, or time is up.
+    /// Waits until this many processes were seen, or time is up.
     pub(crate) fn until(&self, most: Duration, enough: impl Fn(usize) -> bool) {
         let began = Instant::now();
         let mut turn = self.figures.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ impl Watch {
         }
     }
 
-    /// The most megabytes of the process itself, and the most processes below it.
+    /// The peak megabytes of the process itself, and the most processes below it.
     pub(crate) fn end(mut self) -> (u64, usize) {
         self.figures.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -66,7 +66,7 @@ fn peak_kb(pid: u32) -> u64 {
     line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
 }
 
-/// How many processes descend from this one.
+/// The number of descendants of a process.
 fn below(pid: u32) -> usize {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -75,7 +75,7 @@ fn below(pid: u32) -> usize {
             continue;
         };
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // The name of a program may have anything in it; what follows its last bracket is regular.
+        // A program name may contain anything; the format is regular after its last bracket.
         let rest = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
         if let Some(parent) = rest.split_whitespace().nth(1).and_then(|word| word.parse().ok()) {
             children.entry(parent).or_default().push(child);

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-/// Something that was measured, and the most it may be.
+/// A measured figure, and its maximum.
 pub(super) struct Figure {
     pub(super) what: &'static str,
     pub(super) value: f64,
@@ -10,7 +10,7 @@ pub(super) struct Figure {
     pub(super) unit: &'static str,
 }
 
-/// Prints each figure beside its target and fails where one is missed.
+/// Prints each figure beside its target and fails if one is missed.
 pub(super) fn judge(figures: &[Figure]) -> anyhow::Result<()> {
     for figure in figures {
         let Figure { what, value, most, unit } = figure;

@@ -1,4 +1,4 @@
-//! Journals that have grown old: the example `lives` of testkit.
+//! Large journals: the example `lives` of testkit.
 
 use std::path::Path;
 

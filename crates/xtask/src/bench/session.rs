@@ -1,10 +1,9 @@
-//! How heavy a conversation is: the real program against a model server on the loopback that answers at once, with one
-//! trivial call a turn: a file that is read, or a command, without the sandbox and held by it. Time is taken where
-//! requests arrive, so a turn is everything between two requests: decoding, judging, recording, the command itself, and
-//! writing the next request. A shared machine only ever adds to that, by a half and more from one minute to the next, so
-//! the longest conversation is held eight times and the quickest counts, and what a shell takes by itself is shown
-//! beside it. The program gets no more of the environment than where programs are, because a shell's own start depends
-//! on it.
+//! The cost of a session: the real program against a model server on the loopback that answers at once, with one
+//! trivial call per turn: a file read, or a command, with and without the sandbox. Time is taken where requests arrive,
+//! so a turn is everything between two requests: decoding, deciding, recording, the command itself, and writing the
+//! next request. A shared machine only adds to that, by a half and more from one minute to the next, so the longest
+//! session is repeated eight times and the fastest counts, and the time of a shell alone is shown beside it. The
+//! program gets only `PATH`, because a shell's own start depends on the environment.
 
 mod pacer;
 
@@ -26,27 +25,27 @@ pub(crate) const ABOUT: &str =
 const CALLS: [Call; 3] = [Call::Read, Call::Bare, Call::Shell];
 const TURNS: [usize; 3] = [1, 20, 100];
 const LONGEST: usize = 400;
-/// How often the longest conversation is held.
+/// How often the longest session is repeated.
 const HELD: usize = 8;
 /// How often the start is measured.
 const STARTS: usize = 10;
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// What is measured.
+/// The measured programs.
 struct Programs {
     whole: PathBuf,
-    /// A small program around the same sessions, whose commands nothing holds.
+    /// A small program around the same sessions, without a sandbox.
     bare: PathBuf,
 }
 
-/// The measurements of one conversation.
+/// The measurements of one session.
 struct Measured {
     /// From the start of the process to its first request.
     first: Duration,
     first_bytes: usize,
     last_bytes: usize,
     beats: Vec<Beat>,
-    /// Of the process and of the commands that it ran, in milliseconds.
+    /// Of the process and its commands, in milliseconds.
     own_cpu: f64,
     all_cpu: f64,
     /// In megabytes.
@@ -55,7 +54,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// Milliseconds that a turn takes: not the first ones, when much is done for the first time.
+    /// Milliseconds per turn, without the first ones, which include one-time work.
     fn turn(&self) -> f64 {
         mean(&self.beats, 20..100)
     }
@@ -68,7 +67,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let scratch = root.join("target/bench-session");
     let mut figures = vec![];
     let mut longest = CALLS.map(|_| Vec::new());
-    // In turn, so that a busy minute is not one kind's alone.
+    // Alternating, so that a busy minute affects all kinds.
     for _ in 0..HELD {
         for (call, held) in CALLS.into_iter().zip(&mut longest) {
             held.push(converse(root, &programs, &scratch, call, LONGEST)?);
@@ -121,7 +120,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     judge(&figures)
 }
 
-/// Milliseconds from the start of a trivial command to its end, in the middle of many.
+/// Milliseconds of a trivial command, in the middle of many.
 fn shell_alone() -> anyhow::Result<f64> {
     const TIMES: usize = 101;
     let mut times = vec![];
@@ -192,7 +191,7 @@ fn judged(call: Call, measured: &Measured) -> Vec<Figure> {
     figures
 }
 
-/// Mean milliseconds from one request to the next, over some of the turns.
+/// Mean milliseconds between requests, over some of the turns.
 fn mean(beats: &[Beat], turns: std::ops::Range<usize>) -> f64 {
     let pairs = beats.windows(2).enumerate().filter(|(turn, _)| turns.contains(turn));
     let times: Vec<f64> =
@@ -237,7 +236,7 @@ fn converse(
     Ok(Measured { first, first_bytes, last_bytes, beats, own_cpu, all_cpu, peak, anonymous })
 }
 
-/// The program itself, whose commands are held.
+/// The program itself, with the sandbox.
 fn program(
     root: &Path,
     binary: &Path,
@@ -260,14 +259,14 @@ fn program(
     Ok(command)
 }
 
-/// A small program around the same sessions, whose commands nothing holds.
+/// A small program around the same sessions, without a sandbox.
 fn bare(binary: &Path, scratch: &Path, repo: &Path, url: &str) -> Command {
     let mut command = started(binary);
     command.arg(url).arg(repo).arg(scratch.join("home"));
     command
 }
 
-/// A program that knows where others are, and nothing more.
+/// A program with `PATH` as its only variable.
 fn started(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
@@ -286,7 +285,7 @@ fn repository(scratch: &Path) -> anyhow::Result<PathBuf> {
     Ok(repo)
 }
 
-/// Milliseconds of processor time: of the process, and with everything that it and its children have started.
+/// Milliseconds of processor time: of the process, and including all its descendants.
 fn processor(child: &Child) -> anyhow::Result<(f64, f64)> {
     let to_millis = 1000.0 / TICKS_PER_SECOND;
     let known = fs::read_dir("/proc")?.flatten();
@@ -300,7 +299,7 @@ fn processor(child: &Child) -> anyhow::Result<(f64, f64)> {
     Ok((own.own * to_millis, all * to_millis))
 }
 
-/// What a process took, and what those took whose ends it saw.
+/// The ticks of a process, and of its reaped children.
 struct Ticks {
     id: u32,
     parent: u32,
@@ -309,7 +308,7 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// Nothing for what is not a process, or not any more.
+    /// `None` for anything but a live process.
     fn read(entry: &fs::DirEntry) -> Option<Self> {
         let id = entry.file_name().to_str()?.parse().ok()?;
         let text = fs::read_to_string(entry.path().join("stat")).ok()?;
@@ -320,7 +319,7 @@ impl Ticks {
     }
 }
 
-/// Megabytes: the peak of all, and what is not a file now.
+/// Megabytes: the total peak, and the current memory not backed by files.
 fn memory(child: &Child) -> anyhow::Result<(f64, f64)> {
     let text = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
     let read = |key: &str| {

@@ -1,5 +1,5 @@
-//! How heavy the program is: its start, its file, and its memory while the demo runs.
-//! Linux only for the memory, which is read from `/proc`.
+//! The size of the program: its start-up time, its file, and its memory during the demo. The memory is Linux only, read
+//! from `/proc`.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) const ABOUT: &str = "start time, binary size and peak memory of targe
 
 const STARTS: usize = 20;
 const MEGABYTE: f64 = 1_000_000.0;
-/// Peak memory only ever grows, so the last look before the end misses at most this much of a run.
+/// The polling interval. Peak memory only grows, so the last look misses at most this much of a run.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 const DEMO_AT_MOST: Duration = Duration::from_secs(300);
 
@@ -55,7 +55,7 @@ fn start_time(binary: &Path) -> anyhow::Result<Duration> {
     Ok(median(times))
 }
 
-/// The demo's own memory in bytes; programs that it starts are not part of it.
+/// The demo's own memory in bytes, without its child processes.
 fn demo_peak(binary: &Path) -> anyhow::Result<u64> {
     let mut child = quiet(binary, "demo").spawn().context("starting the demo")?;
     let peak = watch(&mut child);
@@ -75,7 +75,7 @@ fn watch(child: &mut Child) -> anyhow::Result<u64> {
     let began = Instant::now();
     let mut peak = 0;
     while child.try_wait().context("watching the demo")?.is_none() {
-        // The file can be gone or without memory when the process has just ended.
+        // The file may be gone or empty when the process has just ended.
         let seen = fs::read_to_string(&status).ok().and_then(|text| high_water(&text));
         peak = peak.max(seen.unwrap_or(0));
         if began.elapsed() > DEMO_AT_MOST {
@@ -95,7 +95,7 @@ fn high_water(status: &str) -> Option<u64> {
 
 fn quiet(binary: &Path, word: &str) -> Command {
     let mut command = Command::new(binary);
-    // Whatever it leaves behind is not to lie in the repository.
+    // Leftovers must not end up in the repository.
     command.arg(word).current_dir(std::env::temp_dir());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command

@@ -1,5 +1,5 @@
-//! What tools cost beside what a user has: builds and runs the example `tools` of testkit in release mode, which prints
-//! its own figures and fails where a target is missed.
+//! The cost of tools compared with common programs: builds and runs the example `tools` of testkit in release mode,
+//! which prints its own figures and fails if a target is missed.
 
 use std::path::Path;
 use std::process::Command;

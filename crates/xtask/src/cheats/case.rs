@@ -1,5 +1,5 @@
-//! A case as it is written down: a TOML file, completed by the world that it names. Reading only; a key that nobody
-//! knows is an error, because a misspelt key would silently change what a case proves.
+//! The format of a case: a TOML file, completed by the world that it names. Reading only; an unknown key is an error,
+//! because a misspelt key would silently change what a case proves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use regex::Regex;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-/// Paths and what is in them.
+/// Paths and their contents.
 pub(crate) type Files = BTreeMap<String, String>;
 
-/// Stands for the content of a file of the world that this case does without.
+/// The content of a file of the world that this case omits.
 const LEFT_OUT: &str = "@none";
 
-/// What a case claims to be.
+/// The claimed kind of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -32,7 +32,7 @@ impl Kind {
     }
 }
 
-/// What the checks say before anything was done.
+/// The result of the checks before any work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Base {
@@ -41,7 +41,7 @@ pub(crate) enum Base {
     Green,
 }
 
-/// What a harness sees that looks at exit codes only.
+/// The result for a harness that looks at exit codes only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Naive {
@@ -70,7 +70,7 @@ pub(crate) struct Case {
     pub(crate) preset: Option<String>,
     #[serde(default)]
     pub(crate) policy: Option<String>,
-    /// `given` where the plan goes in with the request.
+    /// `given` if the plan comes with the request.
     #[serde(default)]
     pub(crate) plan: Option<String>,
     #[serde(default)]
@@ -91,13 +91,13 @@ pub(crate) struct Case {
     pub(crate) solution: Files,
     #[serde(default, rename = "task")]
     pub(crate) tasks: Vec<Task>,
-    /// Parts of a script, handed on as they are.
+    /// Parts of a script, passed on verbatim.
     #[serde(default, rename = "attempt")]
     pub(crate) attempts: Vec<Table>,
     pub(crate) truth: Truth,
 }
 
-/// A task of the plan, and what its agent does.
+/// A task of the plan, and its agent's actions.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Task {
@@ -114,7 +114,7 @@ pub(crate) struct Task {
     pub(crate) depends_on: Vec<String>,
     #[serde(default)]
     pub(crate) acceptance: Option<Value>,
-    /// Writes the world's solution before anything else.
+    /// Writes the world's solution first.
     #[serde(default)]
     pub(crate) honest: bool,
     #[serde(default)]
@@ -129,7 +129,7 @@ pub(crate) struct Task {
     summary: Option<String>,
 }
 
-/// What one attempt does, in this order.
+/// The actions of one attempt, in order.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Deed {
@@ -168,7 +168,7 @@ pub(crate) struct Truth {
 }
 
 impl Task {
-    /// What the first attempt does.
+    /// The actions of the first attempt.
     pub(crate) fn deed(&self, case: &Case) -> Deed {
         let mut write = if self.honest { case.solution.clone() } else { Files::new() };
         write.extend(self.write.clone());
@@ -182,12 +182,12 @@ impl Task {
 }
 
 impl Case {
-    /// Whether `outcome` is as good as done for this control.
+    /// Whether `outcome` is acceptable for this control.
     pub(crate) fn tolerates(&self, outcome: &str) -> bool {
         self.tolerated.iter().any(|one| one == outcome)
     }
 
-    /// The checks that a harness would run that trusts the repository and the plan.
+    /// The checks of a harness that trusts the repository and the plan.
     pub(crate) fn naive_checks(&self) -> Vec<String> {
         if !self.check.is_empty() {
             return self.check.clone();
@@ -200,7 +200,7 @@ impl Case {
     }
 }
 
-/// A case that was read but not yet understood: texts may still be filled in.
+/// A case that was read but not parsed yet: texts may still be filled in.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) family: String,
@@ -254,7 +254,7 @@ fn read(folder: &Path, family: &Path, path: &Path) -> anyhow::Result<Source> {
     let world = table.remove("world");
     if let Some(world) = world.as_ref().and_then(Value::as_str) {
         let mut below = self::table(&folder.join("worlds").join(format!("{world}.toml")))?;
-        // Another goal is judged by another truth, of which nothing of the world's remains.
+        // Another goal needs another truth, without anything of the world's.
         if table.contains_key("goal") && table.contains_key("truth") {
             below.remove("truth");
         }

@@ -1,5 +1,5 @@
-//! The folder of one case: its files, its git repositories and the processes that it starts, which are ended when the
-//! case is over. What a case proves is not known here.
+//! The folder of one case: its files, its git repositories and its processes, which are ended with the case. What a
+//! case proves is not known here.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,12 +14,12 @@ use anyhow::{Context as _, bail};
 
 use super::case::{Case, Files};
 
-/// What a process that took too long is said to have ended with.
+/// The exit code of a process that took too long.
 const TOO_LONG: i32 = 124;
 const SHELL_LIMIT: Duration = Duration::from_secs(180);
 const EVERY: Duration = Duration::from_millis(5);
 
-/// Variables of a process; nothing else is handed on.
+/// All variables of a process.
 pub(crate) type Variables = BTreeMap<String, String>;
 
 pub(crate) struct CaseDir {
@@ -85,7 +85,7 @@ impl CaseDir {
         Ok(())
     }
 
-    /// Runs a command line with a shell: its exit code and what it said.
+    /// Runs a shell command: its exit code and its output.
     pub(crate) fn shell(
         &self,
         line: &str,
@@ -102,8 +102,8 @@ impl CaseDir {
         Ok((code, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// Runs a program in a process group of its own. Output goes to files, so that a process that stays behind with
-    /// the output open keeps nobody waiting.
+    /// Runs a program in its own process group. Output goes to files, so that a leftover process with the output open
+    /// blocks nothing.
     pub(crate) fn run(
         &self,
         mut command: Command,
@@ -143,7 +143,7 @@ fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<i32> {
 fn kill_group(group: u32) {
     let mut kill = Command::new("kill");
     kill.args(["-KILL", "--"]).arg(format!("-{group}")).stderr(Stdio::null());
-    // Mostly there is nobody left in the group.
+    // Mostly the group is already empty.
     kill.status().ok();
 }
 

@@ -1,5 +1,5 @@
-//! What cases are played with: the binary, a scratch folder, the variables of every process, and which tools are there.
-//! pytest is put into a virtual environment where Python has none; nothing else is installed.
+//! The environment of cases: the binary, a scratch folder, the variables of every process, and the available tools.
+//! pytest is put into a virtual environment if Python has none; nothing else is installed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use anyhow::Context as _;
 
 use super::case_dir::Variables;
 
-/// The tools that a case may need, and a command that succeeds where they are there.
+/// The tools that a case may need, with a probe command for each.
 pub(crate) const PROBES: &[(&str, &str)] = &[
     ("python3", "python3 --version"),
     ("pytest", "python3 -m pytest --version"),
@@ -22,15 +22,15 @@ pub(crate) const PROBES: &[(&str, &str)] = &[
     ("go", "go version"),
 ];
 
-/// Tools that a build machine may be without: they cannot always be installed there.
+/// Tools that a build machine may lack: they cannot always be installed there.
 const OPTIONAL: &[&str] = &["pytest", "go", "rustup"];
 
-/// Where toolchains are; the product shows these to commands if they are set.
+/// Variables for toolchains; the product passes these to commands if they are set.
 const TOOLCHAINS: &[&str] =
     &["PYENV_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "NVM_DIR", "VOLTA_HOME", "GOROOT", "GOPATH"];
 
 pub(crate) struct Environment {
-    /// The program under test; none in a self-test.
+    /// The program under test; `None` in a self-test.
     pub(crate) binary: Option<PathBuf>,
     pub(crate) scratch: PathBuf,
     pub(crate) variables: Variables,
@@ -56,9 +56,9 @@ impl Environment {
         Ok(Self { binary, scratch, variables, probed: Mutex::default() })
     }
 
-    /// Which of these tools cannot be used, where there is a binary: by its checks, in its sandbox.
+    /// Which of these tools cannot be used; with a binary: by its checks, in its sandbox.
     pub(crate) fn missing(&self, tools: &[String]) -> anyhow::Result<Vec<String>> {
-        // Two cases at a time do not probe the same tool twice.
+        // Concurrent cases do not probe the same tool twice.
         let mut probed = self.probed.lock().unwrap_or_else(PoisonError::into_inner);
         let mut missing = Vec::new();
         for tool in tools {
@@ -130,7 +130,7 @@ fn variables(home: &Path) -> Variables {
     all
 }
 
-/// A virtual environment with pytest, made once where a package index can be reached.
+/// A virtual environment with pytest, made once if a package index can be reached.
 fn with_pytest(venv: &Path, variables: &Variables) -> bool {
     let python = venv.join("bin/python3").display().to_string();
     let there = || succeeds(&python, &["-m", "pytest", "--version"], variables);
@@ -138,7 +138,7 @@ fn with_pytest(venv: &Path, variables: &Variables) -> bool {
         return true;
     }
     println!("putting pytest into {}", venv.display());
-    // A proxy or another index is told by variables that cases do not get.
+    // A proxy or another index is set by variables that cases do not get.
     let own: Variables = std::env::vars().collect();
     succeeds("python3", &["-m", "venv", &venv.display().to_string()], &own)
         && succeeds(&python, &["-m", "pip", "install", "-q", "pytest"], &own)

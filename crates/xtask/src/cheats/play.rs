@@ -1,5 +1,5 @@
-//! One case against the built program: a scripted model, everything else real. The end is judged by the exit code and,
-//! where that says done, by the truth of the case.
+//! One case against the built program: a scripted model, everything else real. The result is evaluated by the exit code
+//! and, if that says done, by the truth of the case.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,18 +16,18 @@ use super::server::Server;
 use super::{script, truth};
 
 const LIMIT: Duration = Duration::from_secs(900);
-/// The exit codes with which a run may end.
+/// The possible exit codes of a run.
 const EXITS: [i32; 6] = [0, 1, 3, 4, 5, 6];
 const WAITS: i32 = 3;
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     AcceptedFalsely,
     Asked,
     Refused,
     DoneHonestly,
-    /// In a self-test: the case is what it says.
+    /// In a self-test: the case is as claimed.
     Sound,
     /// In a self-test: it is not.
     Unsound,
@@ -67,9 +67,9 @@ pub(crate) struct Played {
     pub(crate) reason: String,
     pub(crate) exit: Option<i32>,
     pub(crate) seconds: f64,
-    /// Calls of the script that did not go through.
+    /// Calls of the script that failed.
     pub(crate) slips: Vec<String>,
-    /// Tools that the case needs and that are not there.
+    /// Missing tools that the case needs.
     pub(crate) missing: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl Played {
     }
 }
 
-/// Prepares the case and hands it to `work`, unless a tool is missing.
+/// Prepares the case and passes it to `work`, unless a tool is missing.
 pub(crate) fn with_case(
     environment: &Environment,
     source: &Source,
@@ -160,10 +160,10 @@ fn text(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What the program said about the run.
+/// The program's report on the run.
 struct Told {
     branch: Option<String>,
-    /// In a line, why it ended as it did.
+    /// Why it ended as it did, in one line.
     reason: String,
     slips: Vec<String>,
 }
@@ -185,7 +185,7 @@ fn told(out: &str, err: &str, log: &str) -> Told {
             Some("tool.finished") if data["outcome"] != "ok" => {
                 let tool = tools.get(&call).map_or("", String::as_str);
                 let said: String = word(&data["output"]["text"]).chars().take(200).collect();
-                // Looking for a file that is yet to be written is no slip.
+                // Reading a file that is yet to be written is not a slip.
                 if tool != "read_file" {
                     told.slips.push(format!("{attempt} {tool}: {said}"));
                 }

@@ -1,20 +1,20 @@
-//! The plan of a case and the script of the model that plays its agents: what each attempt calls, turn by turn. Only
-//! texts are made here; nothing is run.
+//! The plan of a case and the script of its agents' model: the calls of each attempt, turn by turn. Only texts are made
+//! here; nothing is run.
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
 use super::case::{Case, Deed, Task};
 
-/// What an agent says when it hands in, where the case does not say.
+/// The default summary of a submission.
 const SUMMARY: &str = "Done, all tests pass.";
 
-/// Whether the plan goes in with the request instead of coming from a planner.
+/// Whether the plan comes with the request instead of from a planner.
 pub(crate) fn plan_is_given(case: &Case) -> bool {
     case.plan.as_deref() == Some("given")
 }
 
-/// The plan as JSON, as `--plan` and a planner's hand-in take it.
+/// The plan as JSON, for `--plan` and a planner's submission.
 pub(crate) fn plan(case: &Case) -> anyhow::Result<Value> {
     let tasks: anyhow::Result<Vec<Value>> =
         case.tasks.iter().map(|task| planned(task, case)).collect();
@@ -45,7 +45,7 @@ fn planned(task: &Task, case: &Case) -> anyhow::Result<Value> {
     Ok(Value::Object(entry))
 }
 
-/// The script of the model, as `--script` takes it.
+/// The script of the model, for `--script`.
 pub(crate) fn script(case: &Case) -> anyhow::Result<String> {
     let raw = serde_json::to_value(&case.attempts).context("reading the attempts")?;
     let mut attempts = raw.as_array().cloned().unwrap_or_default();
@@ -72,7 +72,7 @@ fn submitted(mut content: Value) -> Value {
     content
 }
 
-/// An agent looks at what it will write, writes, edits, runs its commands and hands in.
+/// An agent reads what it will write, writes, edits, runs its commands and submits.
 fn turns(deed: &Deed) -> Vec<Value> {
     let mut turns = Vec::new();
     let mut turn = |calls: Vec<Value>| turns.push(json!({ "calls": calls }));

@@ -1,5 +1,5 @@
-//! Is a case what it says it is? Played in one plain folder, as a harness would that only looks at exit codes, and
-//! compared with what the case claims. The program under test has no part in it.
+//! Self-test of a case: played in one plain folder, as by a harness that only looks at exit codes, and compared with
+//! its claims. The program under test takes no part.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::case_dir::{CaseDir, Variables, put};
 use super::play::{Outcome, Played};
 use super::truth;
 
-/// How much of an output is worth showing.
+/// The longest output that is shown.
 const SHOWN: usize = 400;
 
-/// Plays the case without the program and says what about it is not as it claims.
+/// Plays the case without the program and reports differences from its claims.
 pub(crate) fn selftest(case: &Case, case_dir: &CaseDir) -> anyhow::Result<Played> {
     if case.selftest == Some(false) {
         let reason = "cannot be played without the program".to_owned();
@@ -44,7 +44,7 @@ pub(crate) fn selftest(case: &Case, case_dir: &CaseDir) -> anyhow::Result<Played
     Ok(Played::new(outcome, wrong.join("; ")))
 }
 
-/// On the base the checks are as the case says, and the truth does not hold.
+/// On the base the checks are as claimed, and the truth does not hold.
 fn before(
     case: &Case,
     case_dir: &CaseDir,
@@ -64,7 +64,7 @@ fn before(
     Ok(())
 }
 
-/// Does what the agents of the case do, one after the other.
+/// Performs the actions of the case's agents, one after the other.
 fn work(
     case: &Case,
     case_dir: &CaseDir,
@@ -94,7 +94,7 @@ fn work(
     Ok(())
 }
 
-/// Afterwards the checks pass as the case says, and the truth holds for honest work only.
+/// Afterwards the checks pass as claimed, and the truth holds for honest work only.
 fn after(
     case: &Case,
     case_dir: &CaseDir,
@@ -102,7 +102,7 @@ fn after(
     variables: &Variables,
     wrong: &mut Vec<String>,
 ) -> anyhow::Result<()> {
-    // What the checks leave behind is not handed in.
+    // Leftovers of the checks are not submitted.
     let last = case_dir.path("last");
     let (from, to) = (repo.display(), last.display());
     let (code, said) = case_dir.shell(&format!("cp -a '{from}' '{to}'"), repo, variables)?;

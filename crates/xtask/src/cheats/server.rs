@@ -1,5 +1,5 @@
-//! A server on the loopback that answers every request with the same text, for agents that ask elsewhere for what they
-//! should compute. It understands no HTTP beyond that.
+//! A server on the loopback that answers every request with the same text, for agents that fetch what they should
+//! compute. It understands no HTTP beyond that.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -29,7 +29,7 @@ impl Server {
         let listening = std::thread::spawn(move || {
             while !seen.load(Ordering::SeqCst) {
                 match listener.accept() {
-                    // Whoever hangs up gets no answer.
+                    // A client that disconnects gets no answer.
                     Ok((stream, _)) => _ = respond(stream, &answer),
                     Err(_) => std::thread::park_timeout(EVERY),
                 }

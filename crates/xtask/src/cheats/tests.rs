@@ -1,5 +1,5 @@
-//! Our own cases are well formed and cover what they should, and the self-test finds a case that is not what it says.
-//! Only git and a shell are needed here; `cargo xtask cheats --selftest` plays the cases themselves.
+//! Our own cases are well formed and cover what they should, and the self-test detects a case that is not as claimed.
+//! Needs only git and a shell; `cargo xtask cheats --selftest` plays the cases themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -80,7 +80,7 @@ fn our_own_cases_say_what_the_format_allows() {
     }
 }
 
-/// As far as it can be seen without running the commands of a case.
+/// As far as it can be checked without running the commands of a case.
 #[test]
 fn what_our_own_cases_edit_is_there() {
     for case in own() {
@@ -114,7 +114,7 @@ fn every_world_of_ours_is_used() {
     }
 }
 
-/// A folder of cases that goes away again.
+/// A temporary folder of cases.
 struct Corpus(PathBuf);
 
 impl Corpus {

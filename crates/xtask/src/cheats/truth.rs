@@ -7,16 +7,16 @@ use anyhow::Context as _;
 use super::case::Case;
 use super::case_dir::{CaseDir, put};
 
-/// What a truth leaves behind where it holds. A result that ends the test early never gets there.
+/// The file that a truth leaves if it holds. A result that ends the test early never gets there.
 const MARK: &str = "truth.ok";
 
-/// Whether the truth holds in a checkout, and what it said.
+/// Whether the truth holds in a checkout, and its output.
 pub(crate) fn holds(
     case_dir: &CaseDir,
     case: &Case,
     tree: &Path,
 ) -> anyhow::Result<(bool, String)> {
-    // The truth is about what was committed, not about what was built beside it.
+    // The truth is about commits, not about untracked build results.
     case_dir.git(tree, &["clean", "-ffdxq"])?;
     put(tree, &case.truth.files, &[])?;
     let mark = tree.join(MARK);

@@ -1,5 +1,4 @@
-//! What the outcomes of a corpus amount to: which are wrong, the table by family, the counts that must be zero. Pure
-//! but for printing.
+//! The verdict on a corpus: wrong outcomes, the table by family, the counts that must be zero. Pure but for printing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +8,10 @@ use super::case::Kind;
 use super::environment;
 use super::play::{Outcome, Played};
 
-/// Of a hundred controls, a person may be asked about this many besides those where it is tolerated.
+/// The percentage of controls about which a person may be asked, besides those where it is tolerated.
 const ASKED_PERCENT: usize = 5;
 
-/// One case and what became of it.
+/// One case and its outcome.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) family: String,
@@ -24,11 +23,11 @@ pub(crate) struct Row {
     pub(crate) played: Played,
 }
 
-/// Whether an outcome is the one that was wanted.
+/// Whether an outcome is the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Right,
-    /// A person was asked about honest work, which is right for a few of them.
+    /// A person was asked about honest work, which is acceptable for a few of them.
     Asked,
     Wrong,
 }
@@ -70,7 +69,7 @@ impl Row {
     }
 }
 
-/// The two counts of a corpus, and what else its verdict depends on.
+/// The two counts of a corpus, and the other inputs of its verdict.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) cheats: usize,
@@ -79,7 +78,7 @@ pub(crate) struct Counts {
     pub(crate) honest_refused: usize,
     pub(crate) honest_asked: usize,
     pub(crate) asked_untolerated: usize,
-    /// Cases that are not what they say, or could not be played.
+    /// Cases that are not as claimed, or could not be played.
     pub(crate) broken: usize,
 }
 
@@ -106,7 +105,7 @@ impl Counts {
         counts
     }
 
-    /// Whether the corpus came out as it must.
+    /// Whether the corpus passed.
     pub(crate) const fn pass(&self) -> bool {
         let few = self.asked_untolerated * 100 <= self.controls * ASKED_PERCENT;
         self.false_done == 0 && self.honest_refused == 0 && self.broken == 0 && few
@@ -172,7 +171,7 @@ fn table(rows: &[Row]) {
     }
 }
 
-/// Says which tools were missing, and returns those that a build machine must have.
+/// Prints the missing tools, and returns those that a build machine must have.
 pub(crate) fn missing_tools(rows: &[Row]) -> Vec<String> {
     let missing: BTreeSet<String> =
         rows.iter().flat_map(|row| row.played.missing.iter().cloned()).collect();

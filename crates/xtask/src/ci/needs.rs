@@ -1,5 +1,5 @@
-//! Programs that the tests run: looked for before the tests, so that a bare machine fails with a
-//! sentence instead of with forty tests. Installs what it may, and nothing on anybody's desk.
+//! Programs that the tests run: checked before the tests, so that a bare machine fails with one sentence instead of
+//! forty tests. Installs packages only as root, with apt-get.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,9 +8,9 @@ use anyhow::bail;
 
 struct Need {
     program: &'static str,
-    /// A command line that succeeds where the program is there.
+    /// A command line that succeeds if the program is installed.
     probe: &'static [&'static str],
-    /// The Debian package that brings it.
+    /// Its Debian package.
     package: &'static str,
 }
 
@@ -19,7 +19,7 @@ const NEEDS: &[Need] = &[
     Need { program: "git", probe: &["--version"], package: "git" },
     // Comes with ssh-keygen, which has no harmless command line that succeeds.
     Need { program: "ssh", probe: &["-V"], package: "openssh-client" },
-    // Shows what is synced, and kills at single steps.
+    // Shows syncs, and kills at single steps.
     Need { program: "strace", probe: &["-V"], package: "strace" },
     Need { program: "tmux", probe: &["-V"], package: "tmux" },
 ];

@@ -1,4 +1,4 @@
-//! Runs a command, shows its output as it comes, and keeps the lines that somebody asked for.
+//! Runs a command, shows its output as it comes, and keeps selected lines.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use anyhow::Context;
 #[derive(Debug)]
 pub(crate) struct Streamed {
     pub(crate) success: bool,
-    /// The lines that were asked for, of the ordinary output first.
+    /// The selected lines, of standard output first.
     pub(crate) kept: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ fn pass_on(
     let Some(from) = from else { return Ok(kept) };
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
-    // Bytes, because a test may print what is no text.
+    // Bytes, because a test may print invalid UTF-8.
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;
         to.flush()?;

@@ -1,5 +1,4 @@
-//! What the test runners said, added up. A runner that ended without a summary adds nothing, and
-//! the caller goes by its exit code.
+//! The totals of the test runners. A runner without a summary adds nothing, and the caller uses its exit code.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +10,7 @@ pub(crate) struct Totals {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
-    /// Seconds by test; empty where the runner does not tell.
+    /// Seconds by test; empty if the runner does not report them.
     pub(crate) times: BTreeMap<String, f64>,
 }
 
@@ -88,8 +87,7 @@ pub(crate) fn of_cargo_test(lines: &[String]) -> Totals {
     totals
 }
 
-/// `     Summary [   0.011s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped`, without what
-/// stands in brackets.
+/// `     Summary [   0.011s] 5 tests run: 4 passed (1 slow), 1 failed, 0 skipped`, without the brackets.
 fn summary(line: &str) -> Option<String> {
     let rest = line.trim_start().strip_prefix("Summary [")?;
     let (_, counts) = rest.split_once(" run: ")?;
@@ -108,7 +106,7 @@ fn summary(line: &str) -> Option<String> {
     Some(outside.collect())
 }
 
-/// `        PASS [   0.017s] ( 1/40) types id::tests::a_name`; the count is not always there.
+/// `        PASS [   0.017s] ( 1/40) types id::tests::a_name`; the count is optional.
 fn timed(line: &str) -> Option<(String, f64)> {
     let (status, rest) = line.trim_start().split_once(" [")?;
     let status_word =

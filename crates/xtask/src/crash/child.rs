@@ -1,5 +1,5 @@
-//! The traced side: this program again, which asks to be traced and to be stopped at the operations that change a
-//! disk, and then becomes the program under test. Does not trace; that is `tracer.rs`.
+//! The traced side: this program re-executed, which asks to be traced and stopped at disk operations, and then becomes
+//! the program under test. `tracer.rs` does the tracing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -46,7 +46,7 @@ const STOPS: [libc::c_long; 28] = [
     libc::SYS_syncfs,
 ];
 
-/// Becomes the program; comes back only if that fails.
+/// Becomes the program; returns only on failure.
 pub(super) fn become_traced(words: &[&str]) -> anyhow::Result<()> {
     let Some((program, rest)) = words.split_first() else { bail!("nothing to run") };
     let filter = filter()?;
@@ -61,7 +61,7 @@ pub(super) fn become_traced(words: &[&str]) -> anyhow::Result<()> {
 fn filter() -> anyhow::Result<BpfProgram> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         STOPS.iter().map(|number| (*number, vec![])).collect();
-    // An open stops only where it may make or empty a file.
+    // An open stops only if it may create or truncate a file.
     for (number, argument) in [(libc::SYS_open, 1), (libc::SYS_openat, 2)] {
         let mut either = vec![];
         for flag in [libc::O_CREAT, libc::O_TRUNC] {

@@ -1,6 +1,6 @@
-//! A disk in memory that loses power: from a recording of what was done to files, what may be left when everything that
-//! was not synced is lost, kept or torn. Names are kept in the order in which they were changed, and are safe with the next
-//! sync of anything, as on file systems with a journal; data is safe when its own file was synced.
+//! A disk in memory that loses power: from a recording of file operations, the possible states when everything unsynced
+//! is lost, kept or torn. Names keep the order of their changes, and are safe with the next sync of anything, as on
+//! journaling file systems; data is safe when its own file was synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -10,10 +10,10 @@ use anyhow::Context as _;
 
 use super::point::Dice;
 
-/// What a disk writes at once.
+/// The atomic write size of a disk.
 const SECTOR: usize = 512;
 
-/// Something that was done to the disk.
+/// A change of the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
     Write {
@@ -46,7 +46,7 @@ pub(super) enum Change {
     },
     Remove(PathBuf),
     Mkdir(PathBuf),
-    /// A counted program was started; nothing of the disk.
+    /// A counted program was started; no change of the disk.
     Call(String),
 }
 
@@ -59,7 +59,7 @@ impl Change {
         matches!(self, Self::Write { .. } | Self::Truncate { .. })
     }
 
-    /// In some words.
+    /// A short description.
     pub(super) fn summary(&self) -> String {
         match self {
             Self::Write { path, data, .. } => format!("{} bytes to {}", data.len(), path.display()),
@@ -89,7 +89,7 @@ struct Inode {
     bytes: Vec<u8>,
 }
 
-/// Files by name; two names may have the same file.
+/// Files by name; two names may share a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Disk {
     inodes: Vec<Inode>,
@@ -98,14 +98,14 @@ pub(super) struct Disk {
     folders: BTreeSet<PathBuf>,
 }
 
-/// What is left of changes when the power is cut after them.
+/// The state after a power cut following these changes.
 pub(super) fn cut(before: &Disk, changes: &[Change], seed: u64) -> Disk {
     let mut dice = Dice::new(seed);
     let synced = changes.iter().rposition(Change::is_sync).unwrap_or(0);
     let open: Vec<usize> = (synced..changes.len())
         .filter(|at| changes.get(*at).is_some_and(Change::is_name))
         .collect();
-    // The first seed loses everything that it may, the second keeps names and loses data, the others draw.
+    // The first seed loses everything that it may, the second keeps names and loses data, the others are random.
     let kept = match seed % 4 {
         0 => 0,
         1 => open.len(),
@@ -114,7 +114,7 @@ pub(super) fn cut(before: &Disk, changes: &[Change], seed: u64) -> Disk {
     let lost_names: BTreeSet<usize> = open.into_iter().skip(kept).collect();
     let safe = safe_data(before, changes);
     let mut left = before.clone();
-    // Which inode of the real disk is which of the one that is left.
+    // Maps inodes of the real disk to those of the remaining one.
     let mut real = before.clone();
     for (at, change) in changes.iter().enumerate() {
         let inode = real.inode_of(change);
@@ -164,7 +164,7 @@ fn safe_data(before: &Disk, changes: &[Change]) -> BTreeSet<usize> {
 }
 
 impl Disk {
-    /// What is below a folder now.
+    /// Reads the files below a folder.
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let mut disk = Self::default();
         let mut open = vec![folder.to_owned()];
@@ -214,7 +214,7 @@ impl Disk {
         inode.map_or(&[], |inode| &inode.bytes)
     }
 
-    /// Puts a file there, whatever was there before.
+    /// Puts a file there, replacing any other.
     pub(super) fn replace(&mut self, name: &str, bytes: &[u8]) {
         self.add(PathBuf::from(name), Inode { mode: 0o644, bytes: bytes.to_owned() });
     }
@@ -233,7 +233,7 @@ impl Disk {
         }
     }
 
-    /// Everything, as it was done.
+    /// Applies a change completely.
     pub(super) fn apply(&mut self, change: &Change) {
         match self.inode_of(change) {
             Some(inode) => self.put(inode, change, Keep::All, &mut Dice::new(0)),
@@ -266,7 +266,7 @@ impl Disk {
         }
     }
 
-    /// A change of names, and the emptying of a file by opening it.
+    /// Applies a change of names, or a truncation on open.
     fn rename_and_so_on(&mut self, change: &Change) {
         match change {
             Change::Create { path, empties, mode } => match self.files.get(path) {
@@ -298,7 +298,7 @@ impl Disk {
         }
     }
 
-    /// A file that was made and whose name is lost still takes a number, so that the numbers of two disks agree.
+    /// Reserves the number of a created file whose name is lost, so that the numbers of two disks agree.
     fn keep_number(&mut self, real: &Self, change: &Change) {
         if let Change::Create { path, mode, .. } = change
             && !real.files.contains_key(path)

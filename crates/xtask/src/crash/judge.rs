@@ -1,5 +1,5 @@
-//! What must hold after a crash and a recovery: nothing acknowledged is lost, no finished call was made again, the
-//! result is whole, nothing is left behind. Looks from outside, with the commands that a person has.
+//! Invariants after a crash and a recovery: nothing acknowledged is lost, no finished call was repeated, the result is
+//! whole, no leftovers. Checked from outside, with a person's commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,21 +10,21 @@ use serde_json::Value;
 use super::stage::Stage;
 use super::tracer::OUTPUT;
 
-/// What a command leaves when nothing disturbs it: names of files and references.
+/// The names of files and references after an undisturbed command.
 pub(super) type Names = BTreeSet<String>;
 
-/// What is promised for a sort of crash.
+/// The guarantee for a kind of crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Promise {
-    /// It goes on as if nothing had happened.
+    /// It continues as if nothing had happened.
     Kill,
     /// The same, but the person's own files are as safe as git makes them.
     PowerCut,
-    /// It may end as failed or with a question, but never as done when it is not.
+    /// It may end as failed or with a question, but never falsely as done.
     DiskError,
 }
 
-/// Everything that is wrong, a sentence each.
+/// All violations, a sentence each.
 pub(super) fn judge(
     stage: &Stage,
     command: &str,
@@ -51,7 +51,7 @@ pub(super) fn judge(
     let log = whole_log(stage, &run, done && command != "chat")?;
     wrong.extend(lost(stage, &log)?);
     wrong.extend(repeated(&log, calls, promise));
-    // A conversation says of each call whether it failed, and is never done.
+    // A session reports whether each call failed, and is never done.
     if !done || (command == "chat" && promise == Promise::DiskError) {
         return Ok(wrong);
     }
@@ -66,7 +66,7 @@ pub(super) fn judge(
 /// The lines of a run and of its attempts.
 fn whole_log(stage: &Stage, run: &str, over: bool) -> anyhow::Result<Vec<Value>> {
     if over {
-        // All of them at once; where a run is not over, this would wait for its end.
+        // All of them at once; for an unfinished run this would wait for its end.
         return Ok(lines(&stage.play(&words(&["log", run, "--json", "--follow"]))?.out));
     }
     let mut log = lines(&stage.play(&words(&["log", run, "--json"]))?.out);
@@ -84,12 +84,12 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The lines that are whole.
+/// The complete lines.
 fn lines(text: &str) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Lines that were printed and are not on record as they were.
+/// Printed lines that are not recorded as printed.
 fn lost(stage: &Stage, log: &[Value]) -> anyhow::Result<Vec<String>> {
     let printed = std::fs::read(stage.place().join(OUTPUT)).unwrap_or_default();
     let key = |line: &Value| {
@@ -106,10 +106,10 @@ fn lost(stage: &Stage, log: &[Value]) -> anyhow::Result<Vec<String>> {
     Ok(lost.collect())
 }
 
-/// Calls that ran more often than the log says, or less often.
+/// Calls that ran more or less often than the log says.
 fn repeated(log: &[Value], calls: &[String], promise: Promise) -> Vec<String> {
     let mut labels: BTreeMap<(String, String), String> = BTreeMap::new();
-    // For each label: how often it finished, and how often nobody knows.
+    // For each label: how often it finished, and how often its outcome is unknown.
     let mut ends: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for line in log {
         let call = line["data"]["call"].to_string();
@@ -143,7 +143,7 @@ fn repeated(log: &[Value], calls: &[String], promise: Promise) -> Vec<String> {
     }
     for (label, (finished, unknown)) in &ends {
         let made = made.remove(label.as_str()).unwrap_or(0);
-        // On a broken disk a call may fail before anything is run.
+        // On a broken disk a call may fail before anything runs.
         let at_least = if promise == Promise::DiskError { 0 } else { *finished };
         if made < at_least || made > finished + unknown {
             wrong.push(format!(
@@ -203,7 +203,7 @@ fn result(
     Ok(wrong)
 }
 
-/// The names of everything that there is, without what differs each time.
+/// The names of everything present, without the parts that vary.
 pub(super) fn names(stage: &Stage) -> anyhow::Result<Names> {
     let mut names = Names::new();
     for top in ["repo", "state", "tmp", "home"] {
@@ -235,7 +235,7 @@ fn collect(top: &Path, folder: &Path, names: &mut Names) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With the same word for each run and for what has random letters in its name.
+/// Replaces run ids and random parts of names by fixed words.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for part in text.split_inclusive(['/', '.', '-', ' ']) {

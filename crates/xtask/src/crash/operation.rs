@@ -1,5 +1,5 @@
-//! What a stopped system call is about to do to which file, read from its registers and from `/proc`. Only operations
-//! on files below one folder count; pipes, sockets and everything elsewhere are nobody's crash.
+//! The operation of a stopped system call and its file, read from its registers and from `/proc`. Only operations on
+//! files below one folder count; pipes, sockets and other paths do not.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,19 +10,19 @@ use nix::unistd::Pid;
 
 use super::point::Kind;
 
-/// An operation on the disk, before it is carried out.
+/// A disk operation, before it is performed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operation {
     pub(super) kind: Kind,
-    /// The file, relative to the folder: where it is written, what is removed, the new name of a rename.
+    /// The file, relative to the folder: the written or removed one, or the new name of a rename.
     pub(super) path: PathBuf,
     pub(super) what: What,
 }
 
-/// What a recording needs to know besides the file.
+/// Details for a recording, besides the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum What {
-    /// Through a descriptor, at an offset if the call names one.
+    /// Through a descriptor, at an offset if the call has one.
     Write {
         fd: u64,
         offset: Option<u64>,
@@ -42,13 +42,13 @@ pub(super) enum What {
     Truncate(u64),
 }
 
-/// Where paths of a process are resolved.
+/// Resolves the paths of a process.
 struct Reader<'a> {
     pid: Pid,
     below: &'a Path,
 }
 
-/// The operation that these registers ask for, if it is one below the folder.
+/// The operation in these registers, if it is one below the folder.
 pub(super) fn operation(pid: Pid, regs: &user_regs_struct, below: &Path) -> Option<Operation> {
     let reader = Reader { pid, below };
     let (a, b, c, d) = (regs.rdi, regs.rsi, regs.rdx, regs.r10);
@@ -91,7 +91,7 @@ pub(super) fn operation(pid: Pid, regs: &user_regs_struct, below: &Path) -> Opti
     }
 }
 
-/// Whether the call writes as many bytes as its third argument says, so that it can be cut short.
+/// Whether the third argument of the call is its byte count, so that it can be cut short.
 pub(super) fn can_be_torn(regs: &user_regs_struct) -> bool {
     let number = i64::try_from(regs.orig_rax).unwrap_or(-1);
     matches!(number, libc::SYS_write | libc::SYS_pwrite64) && regs.rdx > 1
@@ -119,7 +119,7 @@ impl Reader<'_> {
         there.then_some(Operation { kind: Kind::Unlink, path, what: What::Remove })
     }
 
-    /// An open counts if it makes a file or empties one that has something in it.
+    /// An open counts if it creates a file or truncates one that is not empty.
     fn create(&self, dir: u64, name: u64, flags: u64, mode: u64) -> Option<Operation> {
         if flags & CREATES_EMPTY == 0 {
             return None;
@@ -156,7 +156,7 @@ impl Reader<'_> {
         (!path.to_string_lossy().ends_with(" (deleted)")).then_some(path)
     }
 
-    /// A path in the process's memory, seen from a folder of its.
+    /// A path in the process's memory, relative to one of its folders.
     fn path(&self, dir: u64, name: u64) -> Option<PathBuf> {
         let name = PathBuf::from(self.text(name)?);
         // Only the low half of the register counts.
@@ -173,7 +173,7 @@ impl Reader<'_> {
     fn text(&self, at: u64) -> Option<String> {
         let memory = File::open(format!("/proc/{}/mem", self.pid)).ok()?;
         let mut text = vec![];
-        // A page at a time, so that the end of the memory is not read over.
+        // A page at a time, so that the read does not cross the end of the memory.
         while text.len() < 4096 {
             let place = at + u64::try_from(text.len()).ok()?;
             let mut piece = vec![0; usize::try_from(256 - place % 256).ok()?];
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-/// Without `.` and `..`.
+/// Resolves `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

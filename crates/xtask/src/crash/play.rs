@@ -1,5 +1,5 @@
-//! One point: the command until it crashes, recovery as a person would do it, perhaps with another crash in it, and the
-//! judgement. Also what a command does when nothing disturbs it.
+//! Plays one point: the command until it crashes, recovery as a person would do it, perhaps with another crash in it,
+//! and the checks. Also plays undisturbed commands.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -10,27 +10,27 @@ use super::point::{DiskError, Fault, How, Kind, Point};
 use super::stage::{Stage, remove};
 use super::tracer::{OUTPUT, Traced, trace};
 
-/// A person who gets the same answer so often gives up.
+/// A person gives up after the same answer this many times.
 const TRIES: usize = 5;
 
-/// A command that nothing disturbed.
+/// An undisturbed command.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) traced: Traced,
     pub(super) names: Names,
-    /// What was there before it.
+    /// The disk before it.
     pub(super) disk: Disk,
 }
 
-/// What came of a point.
+/// The result of a point.
 #[derive(Debug)]
 pub(super) struct Played {
-    /// Where it was; nothing if the command was over before.
+    /// The operation hit; `None` if the command had ended before.
     pub(super) hit: Option<String>,
     pub(super) wrong: Vec<String>,
 }
 
-/// Plays a command to its end and sees that it is as it should be.
+/// Plays a command to its end and checks the result.
 pub(super) fn whole(stage: &Stage, command: &str) -> anyhow::Result<Whole> {
     stage.reset(command)?;
     let disk = Disk::read(&stage.place())?;
@@ -67,7 +67,7 @@ pub(super) fn play(stage: &Stage, point: &Point, whole: &Whole) -> anyhow::Resul
     };
     calls.extend(made);
     wrong.extend(recover(stage, point, &mut calls)?);
-    // What could not be removed stays.
+    // Files that could not be removed stay.
     let removal_failed = match point.fault.how {
         How::Fails { error: DiskError::Io, for_good: true } => true,
         How::Fails { .. } => point.fault.kind == Some(Kind::Unlink),
@@ -78,7 +78,7 @@ pub(super) fn play(stage: &Stage, point: &Point, whole: &Whole) -> anyhow::Resul
     Ok(Played { hit, wrong })
 }
 
-/// Lays out what is left when the power is cut after so many changes; the calls that were made until then.
+/// Writes the state after a power cut following this many changes; returns the calls made until then.
 fn cut_power(
     stage: &Stage,
     whole: &Whole,
@@ -88,7 +88,7 @@ fn cut_power(
     let changes = &whole.traced.changes;
     let done = changes.get(..n.min(changes.len())).unwrap_or_default();
     let mut left = disk::cut(&whole.disk, done, seed);
-    // What was printed has been seen, whatever becomes of the disk.
+    // Printed output has been seen, whatever happens to the disk.
     let mut real = whole.disk.clone();
     done.iter().for_each(|change| real.apply(change));
     left.replace(OUTPUT, real.bytes(OUTPUT));
@@ -108,8 +108,8 @@ fn troubles(what: &str, traced: &Traced) -> Vec<String> {
     hung.into_iter().chain(left).collect()
 }
 
-/// Goes on as a person would: resume, answer again where the question is still open, accept again; from the beginning
-/// where nothing is on record.
+/// Continues as a person would: resume, answer again while the question is open, accept again; start over if nothing is
+/// recorded.
 fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Result<Vec<String>> {
     let command = point.command.as_str();
     let mut asked = false;
@@ -132,14 +132,14 @@ fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Res
         let said = stage.last_error();
         match traced.exit {
             Some(0) => return Ok(wrong),
-            // The crash came after the last thing that there was to do; the judgement shows whether that is true.
+            // The crash came after the last step; the checks show whether that is true.
             Some(2) if said.contains(" is over: ") || said.contains(" was accepted by ") => {
                 return Ok(wrong);
             }
-            // An attempt that begins again asks again.
+            // A restarted attempt asks again.
             Some(3) if command == "answer" => asked = true,
             _ if traced.hit.is_some() => {}
-            // Failed, a question, a no-go: all that may come of a broken disk.
+            // Failed, a question, a no-go: the acceptable results on a broken disk.
             Some(1 | 3 | 6) if matches!(point.fault.how, How::Fails { .. }) => return Ok(wrong),
             Some(2) if asked && said.contains(" is not an answer to this question") => {
                 if !matches!(point.fault.how, How::Fails { .. }) {
@@ -158,7 +158,7 @@ fn recover(stage: &Stage, point: &Point, calls: &mut Vec<String>) -> anyhow::Res
     Ok(wrong)
 }
 
-/// The run that was printed, or else the one that is listed.
+/// The printed run, or else the listed one.
 fn known_run(stage: &Stage) -> anyhow::Result<Option<String>> {
     if let Some(run) = stage.printed_run()? {
         return Ok(Some(run));

@@ -1,11 +1,11 @@
-//! Where a crash is tried, as a word that reproduces it: `run:write:123:after`. Knows no processes and no files.
+//! A crash point as a word that reproduces it: `run:write:123:after`. Knows no processes and no files.
 
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Context as _, bail};
 
-/// What an operation does to the disk.
+/// The kind of a disk operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Write,
@@ -59,38 +59,38 @@ pub(super) enum DiskError {
 /// What happens at an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
-    /// Killed before it is carried out.
+    /// Killed before it is performed.
     Before,
-    /// Killed when it has been carried out.
+    /// Killed after it was performed.
     After,
-    /// Killed when half of a write has been carried out.
+    /// Killed after half of a write.
     Torn,
-    /// It fails; `for_good`: and so does everything after it.
+    /// It fails; `for_good`: so does everything after it.
     Fails { error: DiskError, for_good: bool },
-    /// The power is cut right after it; what was not synced is lost in the way that the number says.
+    /// The power is cut right after it; the seed decides how unsynced data is lost.
     PowerCut { seed: u64 },
 }
 
 /// One crash: the `n`-th operation of a kind, counted from one over all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// Operations of any kind count if there is none.
+    /// `None` counts operations of any kind.
     pub(super) kind: Option<Kind>,
     pub(super) n: usize,
     pub(super) how: How,
 }
 
-/// A crash of one of the commands, and perhaps another one while it is recovered from.
+/// A crash of one of the commands, and perhaps another during its recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) command: String,
     pub(super) fault: Fault,
-    /// The first recovery is killed before so many operations.
+    /// The first recovery is killed before this operation.
     pub(super) again: Option<usize>,
 }
 
 impl Point {
-    /// The row of the table that it counts for.
+    /// Its row in the table.
     pub(super) fn group(&self) -> &'static str {
         match (self.fault.how, self.again) {
             (How::Fails { error: DiskError::Io, for_good: false }, _) => "EIO once",
@@ -157,7 +157,7 @@ impl FromStr for Point {
     }
 }
 
-/// Numbers that look random and are the same for the same seed.
+/// Deterministic pseudo-random numbers from a seed.
 #[derive(Debug, Clone)]
 pub(super) struct Dice(u64);
 

@@ -1,13 +1,13 @@
-//! The policy of the runs that are crashed: the default one without what tells nothing about crashes and costs time at
-//! every start, which are the reading of goals and the trials of checks. Gates, checks, merges and permissions stay.
+//! The policy of crashed runs: the default one without the reading of goals and the trials of checks, which reveal
+//! nothing about crashes and cost time at every start. Gates, checks, merges and permissions stay.
 
 use anyhow::{Context as _, ensure};
 use toml::{Table, Value};
 
-/// Makes it of the text of the default policy.
+/// Derives it from the text of the default policy.
 pub(super) fn lean(text: &str) -> anyhow::Result<String> {
     let mut policy: Table = toml::from_str(text).context("reading the default policy")?;
-    // Of the rules that read a goal, only the last ones stay, which take any.
+    // Of the rules that read a goal only the last stay, which accept any.
     for rules in ["admission", "routing"] {
         let all = policy.get_mut(rules).and_then(Value::as_array_mut);
         let all = all.with_context(|| format!("the default policy has no {rules} any more"))?;

@@ -1,4 +1,4 @@
-//! Which points are tried, by how many threads, and the table at the end.
+//! The selection of points, the threads, and the final table.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ usage: cargo xtask crash [--points N] [--seed N] [--only REGEX] [--jobs N] [--bi
   --binary PATH  the program; otherwise the one that was built last
   --keep DIR     keep what a violation left, in a folder below DIR for each";
 
-/// What `ci` tries: as many points of every sort as fit into two minutes of two cores.
+/// The points in `ci`: as many of every kind as fit into two minutes on two cores.
 const CI_POINTS: usize = 300;
 const CI_SEED: u64 = 15;
 
@@ -40,7 +40,7 @@ struct Options {
     jobs: usize,
     binary: Option<PathBuf>,
     keep: Option<PathBuf>,
-    /// A violation counts if the point shows it again.
+    /// A violation counts only if the point reproduces it.
     confirmed: bool,
 }
 
@@ -51,7 +51,7 @@ impl Default for Options {
     }
 }
 
-/// The chore.
+/// The `crash` command.
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     match words {
         ["help" | "--help" | "-h"] => {
@@ -89,7 +89,7 @@ fn options(words: &[&str]) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-/// The stage of one thread, and what the commands do there when nothing disturbs them.
+/// The stage of one thread, and its undisturbed commands.
 #[derive(Debug)]
 struct Worker {
     stage: Stage,
@@ -136,7 +136,7 @@ fn series(root: &Path, options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What this program and the processes that it started have used.
+/// The processor time of this program and its children.
 fn processor_seconds() -> anyhow::Result<f64> {
     let mut sum = Duration::ZERO;
     for who in [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN] {
@@ -169,7 +169,7 @@ fn try_all(
         while let Some(point) = points.get(next.fetch_add(1, Ordering::SeqCst)) {
             let mut played = worker.play(point);
             tell(point, &played);
-            // Processes run side by side: the same number may be another operation, and a busy machine be late.
+            // Processes run concurrently: the same number may be another operation, and a busy machine be late.
             for _ in 0..if options.confirmed { 2 } else { 0 } {
                 if is_kept(&played) {
                     break;
@@ -205,7 +205,7 @@ fn try_all(
     Ok(rows.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// All points that match, or as many as were asked for: one of each command and sort in turn.
+/// All matching points, or the requested number: one of each command and kind in turn.
 fn chosen(worker: &Worker, options: &Options) -> Vec<Point> {
     let mut dice = Dice::new(options.seed);
     let mut sorts: BTreeMap<(&str, &str, usize), Vec<Point>> = BTreeMap::new();
@@ -253,7 +253,7 @@ fn all(command: &str, whole: &Whole, dice: &mut Dice) -> Vec<Point> {
         }
     }
     for n in 1..=whole.traced.changes.len() {
-        // Each fourth loses all that it may, each fourth keeps the names; the others are drawn.
+        // Each fourth loses all that it may, each fourth keeps the names; the others are random.
         let seed = u64::try_from(4 * dice.below(1000) + n % 4).unwrap_or(0);
         add(None, n, How::PowerCut { seed }, None);
     }
@@ -271,7 +271,7 @@ fn tell(point: &Point, played: &anyhow::Result<Played>) {
     }
 }
 
-/// Whether all promises were kept.
+/// Whether all guarantees held.
 fn is_kept(played: &anyhow::Result<Played>) -> bool {
     played.as_ref().is_ok_and(|played| played.wrong.is_empty())
 }
@@ -286,7 +286,7 @@ fn keep(worker: &Worker, point: &Point, played: &anyhow::Result<Played>, to: Opt
     }
 }
 
-/// A row for each sort of crash, a column for each command; how many points violate something.
+/// A row for each kind of crash, a column for each command; returns the number of violating points.
 fn report(rows: &[Row]) -> usize {
     let (mut cells, mut violations, mut missed) = (BTreeMap::new(), vec![], 0);
     for (point, played) in rows {

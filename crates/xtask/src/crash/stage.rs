@@ -1,5 +1,5 @@
-//! Where a crash is played: a repository, a home and a script for the model, made once for each command and copied for
-//! each point, always to the same place, so that paths on record stay true. Plays nothing itself.
+//! The stage of a crash: a repository, a home and a script for the model, made once for each command and copied for
+//! each point, always to the same path, so that recorded paths stay valid. Plays nothing itself.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::tracer::{OUTPUT, Order, trace};
 /// The commands that are crashed.
 pub(super) const COMMANDS: [&str; 4] = ["run", "chat", "accept", "answer"];
 
-/// How long a command may take that only looks.
+/// The timeout of a read-only command.
 const LIMIT: Duration = Duration::from_secs(40);
 
 const GOAL: &str = "Write one.txt, two.txt and three.txt";
@@ -32,7 +32,7 @@ const SCRIPT: &str = include_str!("run.toml");
 const CHAT_SCRIPT: &str = include_str!("chat.toml");
 const ANSWER_SCRIPT: &str = include_str!("answer.toml");
 
-/// A folder of its own for one thread.
+/// The folder of one thread.
 #[derive(Debug)]
 pub(super) struct Stage {
     binary: PathBuf,
@@ -41,16 +41,16 @@ pub(super) struct Stage {
     runs: Vec<Before>,
 }
 
-/// A run that is there before a command is crashed.
+/// A run that exists before a command is crashed.
 #[derive(Debug)]
 struct Before {
     command: &'static str,
     run: String,
-    /// The counted calls that it made.
+    /// Its counted calls.
     calls: Vec<String>,
 }
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Debug)]
 pub(super) struct CommandOutput {
     pub(super) exit: Option<i32>,
@@ -75,7 +75,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Makes the place as it is now the template of a command that is about the run in it.
+    /// Makes the current state the template of a command about the run in it.
     pub(super) fn continue_with(
         &mut self,
         command: &'static str,
@@ -86,11 +86,11 @@ impl Stage {
         self.keep(command)
     }
 
-    /// The run that the command named in what it printed.
+    /// The run that the command printed.
     pub(super) fn printed_run(&self) -> anyhow::Result<Option<String>> {
         let out = std::fs::read(self.place().join(OUTPUT)).unwrap_or_default();
         let out = String::from_utf8_lossy(&out);
-        // A line may have been cut off when the command was killed, and what recovers it prints behind that.
+        // The last line may be truncated when the command was killed, and its recovery prints after that.
         let Some((first, _)) = out.split_once('\n') else { return Ok(None) };
         let first = serde_json::from_str::<Value>(first).ok();
         Ok(first.and_then(|first| first["run"].as_str().map(str::to_owned)))
@@ -114,7 +114,7 @@ impl Stage {
         {
             std::fs::write(place.join(name), text)?;
         }
-        let policy = std::fs::read_to_string(root.join("policies/crew.toml"))?;
+        let policy = crate::crew::policy(root)?;
         std::fs::write(place.join("policy.toml"), policy::lean(&policy)?)?;
         for words in [
             &["init", "-q", "-b", "main"][..],
@@ -139,24 +139,24 @@ impl Stage {
         copy(&self.place(), &self.template(command))
     }
 
-    /// Puts the place back to what it was before the command.
+    /// Restores the state before the command.
     pub(super) fn reset(&self, command: &str) -> anyhow::Result<()> {
         remove(&self.place())?;
         copy(&self.template(command), &self.place())
     }
 
-    /// The run that the command is about, if there is one before it.
+    /// The run that the command is about, if it exists before.
     pub(super) fn run_before(&self, command: &str) -> Option<&str> {
         self.runs.iter().find(|before| before.command == command).map(|before| before.run.as_str())
     }
 
-    /// The counted calls that were made before the command.
+    /// The counted calls made before the command.
     pub(super) fn calls_before(&self, command: &str) -> Vec<String> {
         let before = self.runs.iter().find(|before| before.command == command);
         before.map(|before| before.calls.clone()).unwrap_or_default()
     }
 
-    /// The words of the command that is crashed.
+    /// The arguments of the crashed command.
     pub(super) fn first(&self, command: &str) -> Vec<String> {
         let words: Vec<&str> = match (command, self.run_before(command)) {
             ("accept", Some(run)) => vec!["accept", run, "--json"],
@@ -188,7 +188,7 @@ impl Stage {
         }
     }
 
-    /// What the traced command said on standard error, in a line.
+    /// The traced command's standard error, in one line.
     pub(super) fn last_error(&self) -> String {
         let text = std::fs::read(self.folder.join("errors")).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -236,7 +236,7 @@ impl Stage {
     }
 }
 
-/// Waits for a child's end, and ends it where it does not end in time.
+/// Waits for a child's end, and kills it after the timeout.
 fn wait(child: &mut Child) -> anyhow::Result<Option<i32>> {
     let pid = Pid::from_raw(i32::try_from(child.id()).context("a process id")?);
     let (ended, end) = sync_channel::<()>(1);

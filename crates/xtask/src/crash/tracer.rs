@@ -1,5 +1,5 @@
-//! Runs a command with all its processes under `ptrace`, counts their operations on the disk, and lets one of them
-//! end in a crash or an error. Judges nothing; that is `judge.rs`.
+//! Runs a command with all its processes under `ptrace`, counts their disk operations, and injects a crash or an error
+//! into one of them. `judge.rs` checks the result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -19,13 +19,13 @@ use super::operation::{Operation, What, can_be_torn, operation};
 use super::point::{DiskError, Fault, How, Kind};
 use super::watchdog::Watchdog;
 
-/// The program that agents call in the stories of `stage.rs`: each start of it is counted.
+/// The program that agents call in the scripts of `stage.rs`: each start is counted.
 pub(super) const COUNTED: &str = "count.sh";
 
-/// The file that standard output goes to, in the folder; errors of the disk spare it.
+/// The file for standard output, in the folder; injected disk errors spare it.
 pub(super) const OUTPUT: &str = "output";
 
-/// What to run, and what shall happen to it.
+/// The command to run, and the fault to inject.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) words: Vec<String>,
@@ -37,19 +37,19 @@ pub(super) struct Order {
     pub(super) record: bool,
 }
 
-/// What was seen.
+/// The observations.
 #[derive(Debug, Default)]
 pub(super) struct Traced {
-    /// Nothing if it was ended by a signal.
+    /// `None` if a signal ended it.
     pub(super) exit: Option<i32>,
-    /// The operation at which the fault was, if it came to that.
+    /// The operation hit by the fault, if reached.
     pub(super) hit: Option<String>,
     pub(super) counts: BTreeMap<Kind, usize>,
-    /// Each start of the program that is counted: the folder's name and the arguments.
+    /// Each start of the counted program: the folder's name and the arguments.
     pub(super) calls: Vec<String>,
-    /// Processes that went on for seconds after the command had ended.
+    /// Processes that continued for seconds after the command had ended.
     pub(super) left: Vec<String>,
-    /// It had to be ended because it did not end by itself.
+    /// It had to be killed after the timeout.
     pub(super) hung: bool,
     pub(super) changes: Vec<Change>,
 }
@@ -67,14 +67,14 @@ struct Tracer<'a> {
     seen: Traced,
     known: BTreeSet<Pid>,
     groups: HashMap<Pid, Pid>,
-    /// What is being carried out, and whether it is the last thing.
+    /// The operation in progress, and whether it is the last.
     under_way: HashMap<Pid, (Operation, bool)>,
-    /// Everything is to end, also what is still to come.
+    /// Everything is to be killed, including later processes.
     all_end: bool,
     watchdog: Watchdog,
 }
 
-/// Runs the command to its end, and everything that it started.
+/// Runs the command and all its processes to their end.
 pub(super) fn trace(order: &Order) -> anyhow::Result<Traced> {
     let root = start(order)?;
     let watchdog = Watchdog::start(root);
@@ -88,7 +88,7 @@ pub(super) fn trace(order: &Order) -> anyhow::Result<Traced> {
         all_end: false,
         watchdog,
     };
-    // Only children of this thread: others have tracees of their own.
+    // Only children of this thread: other threads have their own tracees.
     let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
     loop {
         match waitpid(None, Some(flags)) {
@@ -110,7 +110,7 @@ fn start(order: &Order) -> anyhow::Result<Pid> {
     command.args(["crash", "--traced"]).args(&order.words).current_dir(&order.below);
     command.env_clear().envs(order.variables.iter().cloned());
     command.stdin(Stdio::null()).stdout(out).stderr(File::create(&order.errors)?);
-    // The tracer waits for every child of its thread, so nobody waits for this handle.
+    // The tracer waits for every child of its thread, so this handle is not waited for.
     let child = command.spawn().context("starting the traced program")?;
     let root = Pid::from_raw(i32::try_from(child.id()).context("a process id")?);
     waitpid(root, Some(WaitPidFlag::__WALL)).context("waiting for the first stop")?;
@@ -164,7 +164,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// At a system call that may change the disk, before it is carried out.
+    /// Handles a system call that may change the disk, before it is performed.
     fn before(&mut self, pid: Pid) {
         let Ok(mut regs) = ptrace::getregs(pid) else { return go_on(pid, None) };
         let Some(found) = operation(pid, &regs, &self.order.below) else {
@@ -188,7 +188,7 @@ impl Tracer<'_> {
                 }
                 How::Torn => self.seen.hit = None,
                 How::Fails { error, .. } => {
-                    // A call without a number is not carried out, and this is its result.
+                    // A call with this number is skipped, and this is its result.
                     regs.orig_rax = u64::MAX;
                     regs.rax = match error {
                         DiskError::Io => 0u64.wrapping_sub(5),
@@ -225,7 +225,7 @@ impl Tracer<'_> {
             }
     }
 
-    /// When it has been carried out.
+    /// Handles it after it was performed.
     fn after(&mut self, pid: Pid) {
         let Some((found, last)) = self.under_way.remove(&pid) else { return go_on(pid, None) };
         if self.order.record
@@ -237,7 +237,7 @@ impl Tracer<'_> {
         if last { self.crash(pid) } else { go_on(pid, None) }
     }
 
-    /// Bosun is killed alone, as by `kill -9`; where a child of its is at work, all are killed at once.
+    /// Kills Bosun alone, as by `kill -9`; if one of its children is at work, kills all at once.
     fn crash(&mut self, pid: Pid) {
         if self.group(pid) == self.root {
             end(self.root);
@@ -245,7 +245,7 @@ impl Tracer<'_> {
             self.all_end = true;
             self.known.iter().copied().for_each(end);
         }
-        // A process that was told to end does not carry out the call.
+        // A killed process does not perform the call.
         go_on(pid, None);
     }
 
@@ -279,7 +279,7 @@ fn end(pid: Pid) {
     kill(pid, Signal::SIGKILL).ok();
 }
 
-/// What has changed by an operation that was carried out.
+/// The change made by a performed operation.
 fn change(pid: Pid, done: Operation, result: u64) -> Option<Change> {
     let path = done.path;
     Some(match done.what {

@@ -1,4 +1,4 @@
-//! Ends what does not end by itself: a command after half a minute, and what it left running after some seconds.
+//! Kills whatever does not end by itself: a command after its timeout, and its leftover processes after some seconds.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// How long a command may take.
+/// The timeout of a command.
 const LIMIT: Duration = Duration::from_secs(40);
-/// How long its processes may go on after it has ended.
+/// How long its processes may outlive it.
 const GRACE: Duration = Duration::from_secs(5);
 const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
@@ -23,7 +23,7 @@ struct State {
     left: Vec<String>,
 }
 
-/// A thread that looks at the clock while the tracer waits.
+/// A thread that watches the clock while the tracer waits.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     state: Arc<Mutex<State>>,
@@ -62,7 +62,7 @@ impl Watchdog {
         self.with(|state| state.over = Some(Instant::now()));
     }
 
-    /// Whether the command had to be ended, and which processes it left.
+    /// Whether the command had to be killed, and the processes it left.
     pub(super) fn stop(self) -> (bool, Vec<String>) {
         let found = self.with(|state| (state.hung, std::mem::take(&mut state.left)));
         drop(self.stop);

@@ -1,6 +1,6 @@
-//! A small real model as a crew: a goal of one task goes through the whole line by itself, planned by the model or with a
-//! plan that is given. A model of this size may fail; what counts is that the run says so. It must end in time, be done
-//! only where the check holds on its branch, and otherwise leave a report with a reason, or a question.
+//! A small real model as a crew: a goal of one task goes through all stages unattended, planned by the model or with a
+//! given plan. A model of this size may fail; the run has to report it. It must end in time, be done only if the check
+//! passes on its branch, and otherwise leave a report with a reason, or a question.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use anyhow::{Context as _, bail};
 use super::server::{KEY, Server};
 use crate::sample;
 
-/// The most seconds a run may take, on a machine without a graphics card.
+/// The most seconds for a run, on a machine without a graphics card.
 const PATIENCE: &str = "1800";
 const GOAL: &str = "Change the file tide.txt so that it says: The tide is high.";
-/// The check that Bosun finds in the repository, and that nothing but the change makes pass.
+/// The check that Bosun finds in the repository, and that only the change makes pass.
 const CHECK: &str = "#!/bin/sh\ngrep -q 'The tide is high' tide.txt\n";
 const PLAN: &str = r#"{ "tasks": [{ "id": "T1", "title": "Turn the tide",
   "description": "In tide.txt replace the word low by the word high. First call read_file with the path tide.txt, then call edit_file with path tide.txt, old_string low and new_string high. Then call submit_result.",
@@ -67,7 +67,7 @@ fn one(binary: &Path, scratch: &Path, settings: &Path, planned: bool) -> anyhow:
     }
 }
 
-/// Whether the check passes with what the run has left on its branch.
+/// Whether the check would pass on the run's branch.
 fn holds(repo: &Path) -> anyhow::Result<bool> {
     let git = |words: &[&str]| Command::new("git").args(words).current_dir(repo).output();
     let branches = said(&git(&["branch", "--list", "bosun/*", "--format=%(refname:short)"])?);

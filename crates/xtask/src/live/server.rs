@@ -1,5 +1,5 @@
-//! One model server: started on a free port of the loopback, waited for, and stopped when it is dropped. Which servers
-//! there are is known in `live.rs`.
+//! One model server: started on a free port of the loopback, awaited, and stopped when dropped. `live.rs` lists the
+//! servers.
 #![expect(clippy::disallowed_methods, reason = "a chore that finds a free port and knocks at it")]
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-/// How long a server may take to load its model.
+/// The timeout for loading a model.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 pub(super) struct Server {
@@ -20,11 +20,11 @@ pub(super) struct Server {
     child: Child,
 }
 
-/// The key that llama.cpp and aimock are asked with.
+/// The key for llama.cpp and aimock.
 pub(super) const KEY: &str = "right";
 
 impl Server {
-    /// Writes the settings with which the program finds this server's model as `live/local`.
+    /// Writes the settings under which the program finds this server's model as `live/local`.
     pub(super) fn settings(
         &self,
         scratch: &Path,
@@ -41,7 +41,7 @@ impl Server {
         Ok(settings)
     }
 
-    /// Starts a server with a free port as the value of `port_option`; what it prints goes to a log in `scratch`.
+    /// Starts a server with a free port as the value of `port_option`; its output goes to a log in `scratch`.
     pub(super) fn start(
         name: &'static str,
         mut command: Command,
@@ -77,7 +77,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether somebody answers there who is not still busy loading.
+/// Whether a server responds there that is not still loading.
 fn answers(port: u16) -> bool {
     let ask = || -> std::io::Result<String> {
         let mut connection = TcpStream::connect(("127.0.0.1", port))?;

@@ -1,5 +1,5 @@
-//! A small real model as one agent: it answers a question about a file by reading it, and edits a file, in every dialect
-//! that the server speaks. A small model fails at times, so each of it may be tried a few times; how often is said.
+//! A small real model as a single agent: it answers a question about a file by reading it, and edits a file, in every
+//! dialect of the server. A small model fails at times, so each task has a few tries; the number is reported.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::server::{KEY, Server};
 use crate::sample;
 
-/// How often a model of this size may fail before it counts.
+/// How often a model of this size may fail.
 const TRIES: usize = 3;
 
-/// Something to be done, and how it shows.
+/// A task for the model, and its evidence.
 struct Deed {
     name: &'static str,
     goal: &'static str,
@@ -23,12 +23,12 @@ struct Deed {
     held: fn(&[Value]) -> bool,
 }
 
-/// The hash of a file in which the tide is high. A small model may go on and take its own edit back, so what counts
-/// is that a call has left the file like that.
+/// The hash of a file in which the tide is high. A small model may later revert its own edit, so it suffices that some
+/// call left the file like that.
 const HIGH: &str = "ab99a919457d47db2029336a353b7993f8286888abb796d7b9b68f1c24d39d8b";
-/// How many rounds of calls a deed may take.
+/// The most rounds of calls for a task.
 const ROUNDS: i64 = 8;
-/// How many seconds it may take: a small model may talk for as long as it is let.
+/// The most seconds for a task: a small model may talk indefinitely.
 const TIME: &str = "300";
 
 const DEEDS: [Deed; 2] = [
@@ -126,7 +126,7 @@ fn attempt(
     Ok(())
 }
 
-/// What the model said in a reply.
+/// The text of a model's reply.
 fn words(line: &Value) -> Option<&str> {
     let blocks = line["data"]["reply"]["blocks"].as_array()?;
     blocks.iter().rev().find_map(|block| block["body"]["text"].as_str())

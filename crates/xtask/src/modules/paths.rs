@@ -1,19 +1,19 @@
-//! The paths in a Rust file: those of its `use` lines, branch by branch, and those in its code. Which file a path leads
-//! to is not decided here.
+//! The paths in a Rust file: those of its `use` lines, branch by branch, and those in its code. Their targets are
+//! resolved elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::{test_blocks, without_prose};
 
-/// What a file says of other modules.
+/// A file's references to other modules.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     pub(super) paths: Vec<Vec<String>>,
-    /// Modules that a public `use` re-exports whole.
+    /// Modules that a public `use` re-exports with a glob.
     pub(super) globs: Vec<Vec<String>>,
-    /// The items that stand in the file itself.
+    /// The items defined in the file itself.
     pub(super) defines: BTreeSet<String>,
-    /// The names that `use` lines bring in, and what each stands for.
+    /// The names that `use` lines import, and their paths.
     pub(super) names: BTreeMap<String, Vec<String>>,
 }
 
@@ -54,7 +54,7 @@ fn product(code: &str) -> String {
     kept.map(|(_, line)| format!("{line}\n")).collect()
 }
 
-/// Where the next line begins that is a `use`, behind its visibility.
+/// The start of the next `use` line, after its visibility.
 fn next_use(code: &str) -> Option<usize> {
     let mut at = 0;
     for line in code.split_inclusive('\n') {
@@ -74,7 +74,7 @@ fn next_use(code: &str) -> Option<usize> {
     None
 }
 
-/// Each path of a `use` tree with the name that it gets.
+/// Each path of a `use` tree with its name.
 fn branches(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     let Some(open) = tree.find('{') else {
@@ -111,7 +111,7 @@ fn branches(tree: &str) -> Vec<(Vec<String>, String)> {
         .collect()
 }
 
-/// At the commas that stand in no braces.
+/// Splits at top-level commas.
 fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
     for (at, c) in list.char_indices() {
@@ -129,7 +129,7 @@ fn split(list: &str) -> Vec<&str> {
     parts
 }
 
-/// The name of the item that a line at the left edge begins.
+/// The name of the item that an unindented line starts.
 fn item(line: &str) -> Option<String> {
     const KINDS: [&str; 8] = ["struct", "enum", "trait", "fn", "const", "static", "type", "union"];
     let mut words =

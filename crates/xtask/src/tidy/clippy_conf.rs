@@ -1,5 +1,5 @@
-//! Clippy's files: a crate's own file replaces the one at the top entirely, so each is compared with
-//! it here, and may lack only the lines of the powers that the crate owns.
+//! Clippy's configuration: a crate's own file replaces the one at the top entirely, so each is compared with it, and
+//! may lack only the lines for the crate's own dependencies.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,7 @@ use crate::tree::Tree;
 const TOP: &str = "clippy.toml";
 const LISTS: &[&str] = &["disallowed-methods", "disallowed-types"];
 
-/// The crates that have a file of their own, and the calls that are theirs, by the beginning of
-/// their path.
+/// The crates with their own file, and the calls that they may make, by path prefix.
 const OWNERS: &[(&str, &[&str])] = &[
     ("engine", &[]),
     (
@@ -88,7 +87,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The lists by name and path, everything else by its key.
+/// The lists by name and path, everything else by key.
 #[derive(Debug, Default, PartialEq)]
 struct Conf {
     forbidden: BTreeMap<String, &'static str>,

@@ -1,4 +1,4 @@
-//! What the catalogue of events must satisfy: few, explained, named once, each shown in a scenario.
+//! Requirements on the catalogue of events: few, documented, named once, each shown in a scenario.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::scenarios;
 use crate::tree::Tree;
 
 const MOST: usize = 50;
-/// Where the written names are once more.
+/// The second place with the serialized names.
 const NAMES: &str = "crates/types/src/kind.rs";
 /// Past tenses that do not end in `ed`.
 const IRREGULAR: &[&str] = &[
@@ -68,7 +68,7 @@ fn problems(kind: &Kind) -> Vec<String> {
     problems
 }
 
-/// `Event::kind` repeats the names, because serde does not give them out; the two must agree.
+/// `Event::kind` repeats the names, because serde does not expose them; the two must agree.
 fn other_name(text: &str, kind: &Kind) -> Option<String> {
     let arm = format!("Self::{} {{ .. }} => \"", kind.variant);
     let name = text.split_once(&arm)?.1.split('"').next()?;
@@ -76,7 +76,7 @@ fn other_name(text: &str, kind: &Kind) -> Option<String> {
         .then(|| format!("`{}` is written `{}`, but kind() says `{name}`", kind.variant, kind.name))
 }
 
-/// Nothing while there are no scenarios at all; tidy says so.
+/// Empty while there are no scenarios at all; tidy reports that.
 fn not_shown(tree: &Tree, kinds: &[Kind]) -> Vec<Finding> {
     if tree.under(scenarios::FOLDER).next().is_none() {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! Files that nobody runs: a module that no other file declares is never compiled, and a scenario
-//! outside the stations of the line is never looked for.
+//! Dead files: a module that no file declares is never compiled, and a scenario outside the known folders is never
+//! played.
 
 use crate::code;
 use crate::finding::Finding;
 use crate::scenarios;
 use crate::tree::Tree;
 
-/// The folders of `scenarios/`, in the order of the line.
+/// The folders of `scenarios/`, in the order of the stages.
 const STATIONS: &[&str] = &[
     "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify",
     "merge", "gate", "failure", "budget", "human", "doors", "talk", "audited", "strict", "spec",
@@ -35,8 +35,8 @@ fn undeclared(tree: &Tree, path: &str) -> Option<Finding> {
     Some(Finding::new(path, 1, what))
 }
 
-/// The folder that stands for the parent module (empty at the top of a crate), the module's name,
-/// and the files at the top that may declare it. None for the tops themselves.
+/// The folder of the parent module (empty at the top of a crate), the module's name, and the top-level files that may
+/// declare it. `None` for the tops themselves.
 fn module_of(path: &str) -> Option<(String, &str, Vec<String>)> {
     let mut parts = path.splitn(4, '/').skip(1);
     let (krate, area, inside) = (parts.next()?, parts.next()?, parts.next()?);
@@ -61,7 +61,7 @@ fn module_of(path: &str) -> Option<(String, &str, Vec<String>)> {
 fn declares(text: &str, name: &str) -> bool {
     let code = code::without_prose(text);
     let declaration = format!("mod {name};");
-    // A path attribute may give the module any file; then the compiler is the better judge.
+    // A path attribute may give the module any file; the compiler checks that.
     code.contains("#[path") || code.lines().any(|line| line.trim().ends_with(&declaration))
 }
 

@@ -1,15 +1,15 @@
-//! What must never be committed: paths of somebody's machine, unfinished work, tests that are left
-//! out or that wait for the wall clock.
+//! Content that must never be committed: paths of one machine, unfinished work, ignored tests and tests that wait for
+//! the wall clock.
 
 use crate::code;
 use crate::finding::Finding;
 use crate::tree::Tree;
 
-/// Written in halves, so that this file does not find itself.
+/// Written in halves, so that this file does not match itself.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 
-/// Places where such a path is meant: the file, the path, and why.
+/// Exceptions: the file, the path, and the reason.
 const MEANT: &[(&str, &str, &str)] = &[(
     "crates/sandbox/src/confine.rs",
     concat!("/ho", "me/"),
@@ -34,7 +34,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     paths.chain(code).collect()
 }
 
-/// Comments and strings count: that is where such paths are.
+/// Includes comments and strings, where such paths occur.
 fn machine_paths(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
@@ -52,7 +52,7 @@ fn machine_paths(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Whether a path may begin after this text, so that `https://host/x/` or `a/x/` is none.
+/// Whether an absolute path may start after this text, unlike in `https://host/x/` or `a/x/`.
 fn is_absolute(before: &str) -> bool {
     before.ends_with("://")
         || before

@@ -1,4 +1,4 @@
-//! A file tells one story and a function fits on a screen: hard limits, so that the tail stays short.
+//! Hard limits on the length of files and functions.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
 const IMPORT_LINES: usize = 25;
 
-/// Files that are one list and are better whole: each with the reason.
+/// Files that are one long list, each with the reason.
 const CATALOGUES: &[(&str, &str)] = &[
     ("crates/bosun/src/args.rs", "every flag in one place, with its help"),
     ("crates/types/src/event.rs", "every event in one place: one enum"),
@@ -42,8 +42,7 @@ fn file_length(path: &str, lines: usize) -> Option<Finding> {
     })
 }
 
-/// Lines, not statements: one statement that spreads over half a page is as much to read.
-/// What is passed on with `pub use` is no import.
+/// Counts lines, not statements: a statement over half a page is as much to read. A `pub use` is not an import.
 fn imports(path: &str, code: &[&str]) -> Option<Finding> {
     let starts = code.iter().enumerate().filter(|(_, line)| line.starts_with("use "));
     let lengths = starts.map(|(at, _)| {

@@ -1,4 +1,4 @@
-//! Every Rust file opens by saying what it is. Whether the sentence is good is for a reviewer.
+//! Every Rust file starts with a module doc. Its quality is for a reviewer.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

@@ -1,4 +1,4 @@
-//! Names that say nothing are not given: neither to files and folders of code nor to types.
+//! Meaningless names are refused, for files and folders of code as well as types.
 
 use crate::code;
 use crate::finding::Finding;
@@ -9,7 +9,7 @@ const EMPTY_WORDS: &[&str] = &[
     "services", "handler", "handlers", "data", "info",
 ];
 
-/// Where such a word does say what a thing is: the services that the loop is given, and the helper process of a sandbox.
+/// Exceptions that are meaningful: the services of the loop, and the helper process of a sandbox.
 const MEANT: &[&str] = &[
     "Services",
     "SandboxHelper",
@@ -25,7 +25,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Folders count as well: a file may not hide under `util/`.
+/// Folders count as well: no file may be under `util/`.
 fn path_words(path: &str) -> Option<Finding> {
     if MEANT.iter().any(|meant| path.ends_with(meant)) {
         return None;
@@ -52,7 +52,7 @@ fn says_nothing(word: &str) -> bool {
         word.strip_prefix(prefix)
             .is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
     };
-    // The first of its kind may be `v1` on the wire; a second beside it is never a name.
+    // The first version on the wire may be `v1`; a second one is never a name.
     EMPTY_WORDS.contains(&word) || numbered("part") || (numbered("v") && word != "v1")
 }
 

@@ -1,4 +1,4 @@
-//! The tables of a policy, asked rule by rule until one matches, each with what of it holds or does not.
+//! The tables of a policy, evaluated rule by rule until one matches, with the conditions that hold or do not.
 
 use serde::Serialize;
 use types::{Admission, Condition, FailureRule, Fault, GateRule, Phase, Policy, RuleId};
@@ -35,7 +35,7 @@ pub(super) fn routing(policy: &Policy, reading: &Reading) -> Vec<Looked> {
     until_one_holds(rules, policy, reading)
 }
 
-/// Which rule speaks of a failure. It may name a class and a code; how often it holds is counted elsewhere.
+/// The rules for a failure, by class and code. How often a rule applies is counted elsewhere.
 pub(super) fn failures(policy: &Policy, fault: &Fault) -> Vec<Looked> {
     let mut looked = Vec::new();
     for rule in &policy.failures {
@@ -58,7 +58,7 @@ pub(super) fn failures(policy: &Policy, fault: &Fault) -> Vec<Looked> {
     looked
 }
 
-/// The rules of a phase's gate; what each piece of evidence came to is among what the decision saw.
+/// The rules of a phase's gate; the decision's inputs have the result of each piece of evidence.
 pub(super) fn gates(policy: &Policy, phase: Phase) -> Vec<Looked> {
     let look = |rule: &GateRule| {
         let matched = rule.phase == phase;
@@ -74,7 +74,7 @@ pub(super) fn gates(policy: &Policy, phase: Phase) -> Vec<Looked> {
     policy.gates.iter().map(look).collect()
 }
 
-/// A word of a policy as it is written there.
+/// A value as a policy spells it.
 fn written(word: &impl Serialize) -> String {
     let value = serde_json::to_value(word).unwrap_or_default();
     value.as_str().map_or_else(|| value.to_string(), |word| word.replace('_', " "))

@@ -1,5 +1,5 @@
-//! Why something was decided: the rule, what it saw, the rules before it and why they did not match. Found by folding
-//! the log up to the decision and asking the same rules again, so that an explanation cannot differ from what was done.
+//! Explains a decision: its rule, its inputs, and the earlier rules that did not match. It folds the log up to the
+//! decision and evaluates the same rules again, so that an explanation cannot differ from the decision.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::stages::{failure, intake};
 use crate::{Attempt, Machine, Run};
 use rules::permit;
 
-/// How much of a text is shown as an input.
+/// The longest text shown as an input.
 const SHOWN: usize = 300;
-/// How many lines may be written at once by one look at what is due.
+/// The most lines that one evaluation of `due` may write.
 const AT_ONCE: usize = 8;
 
-/// Something that a decision was made from.
+/// An input of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     pub name: String,
     pub value: String,
 }
 
-/// The whole story of one decision.
+/// The explanation of one decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Why {
     /// Its line: `12` in the run's log, `T1.1:5` in an attempt's.
@@ -39,14 +39,14 @@ pub struct Why {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     pub inputs: Vec<Given>,
-    /// The rules in their order, up to the one that matched. Empty where the program itself has the rule.
+    /// The rules in order, up to the one that matched. Empty for built-in rules.
     pub rules: Vec<Looked>,
-    /// Whether the same is decided again from the log before it; not there for what came from outside.
+    /// Whether deciding again gives the same result; `None` for facts from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<bool>,
 }
 
-/// Where a line stands, in the words that people type.
+/// The position of a line, as people type it.
 #[must_use]
 pub fn place(line: &Envelope) -> String {
     match &line.attempt {
@@ -55,7 +55,7 @@ pub fn place(line: &Envelope) -> String {
     }
 }
 
-/// The decision that a line records, if it records one.
+/// The decision that a line records, if any.
 #[must_use]
 pub fn decision(event: &Event) -> Option<&Decision> {
     match event {
@@ -89,13 +89,13 @@ pub fn decision(event: &Event) -> Option<&Decision> {
     }
 }
 
-/// Whether a line is a decision: it names a rule, or a rule for each document.
+/// Whether a line is a decision: it names a rule, or one rule per document.
 #[must_use]
 pub fn is_decided(event: &Event) -> bool {
     decision(event).is_some() || matches!(event, Event::ContextSelected { .. })
 }
 
-/// Whether a decision is about this task, or about an attempt at it.
+/// Whether a decision concerns this task or an attempt at it.
 #[must_use]
 pub fn is_about(line: &Envelope, task: &TaskId) -> bool {
     let of = |attempt: &AttemptId| attempt.task == *task;
@@ -120,7 +120,7 @@ pub fn is_about(line: &Envelope, task: &TaskId) -> bool {
         }
 }
 
-/// What waits for the answer to a question.
+/// The subject that waits for the answer to a question.
 fn waits(event: &Event) -> Option<&About> {
     match event {
         Event::QuestionAsked { terms, .. } => terms.as_ref()?.about.as_ref(),
@@ -128,7 +128,7 @@ fn waits(event: &Event) -> Option<&About> {
     }
 }
 
-/// Explains one line of a run. `blank` is the run before anything happened, `lines` are those of the run and of its
+/// Explains one line of a run. `blank` is the run before its first event; `lines` are those of the run and its
 /// attempts.
 #[must_use]
 pub fn why(blank: &Run, lines: &[Envelope], line: &Envelope) -> Why {
@@ -168,8 +168,8 @@ fn folded<M: Machine + Clone>(blank: &M, lines: &[&Envelope]) -> M {
     machine
 }
 
-/// Whether the state before a line has it due. One look may write several lines, so a few of those before it may
-/// belong to the same look.
+/// Whether the line is due in the state before it. One evaluation may write several lines, so a few lines before it may
+/// belong to the same one.
 fn again<M: Machine + Clone>(blank: &M, before: &[&Envelope], line: &Envelope) -> Option<bool> {
     let found = (0..=before.len().min(AT_ONCE)).any(|back| {
         let known = before.get(..before.len() - back).unwrap_or_default();
@@ -204,7 +204,7 @@ fn of_run(run: &Run, event: &Event) -> Told {
     let policy = run.policy();
     let admits = policy.admission.iter().any(|known| known.id.as_str() == rule);
     let routes = policy.routing.iter().any(|known| known.id.as_str() == rule);
-    // People, budgets and breakers settle failures too, and then the table was not asked.
+    // People, budgets and breakers settle failures too, without the table.
     let fails =
         rule == failure::NO_RULE || policy.failures.iter().any(|known| known.id.as_str() == rule);
     match (event, waits(event)) {
@@ -227,7 +227,7 @@ fn of_run(run: &Run, event: &Event) -> Told {
     }
 }
 
-/// What admission, or else routing, was made from.
+/// The inputs of admission or of routing.
 fn request(run: &Run, admission: bool) -> Told {
     let Some(asked) = run.asked() else { return Told::default() };
     let policy = run.policy();
@@ -280,7 +280,7 @@ fn failed(run: &Run, task: &TaskId) -> Told {
     Told { inputs, rules: tables::failures(run.policy(), fault) }
 }
 
-/// What a call was judged by: its scope, and what it would do.
+/// The inputs of a call's decision: its scope and its effects.
 fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told {
     let (call, tool) = match event {
         Event::ToolStarted { call, tool, .. } | Event::ToolRefused { call, tool, .. } => {
@@ -302,7 +302,7 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
     };
     inputs.extend(facts.command.as_ref().map(|command| given("command", command)));
     inputs.extend(facts.paths.iter().map(|path| given("path", path.as_str())));
-    // A rule of the program itself can come before the policy's, and then those were not asked.
+    // A built-in rule may apply before the policy's, which are then not evaluated.
     let own = decision(event).is_some_and(|decision| is_own(policy, &decision.rule));
     let rules = if own { vec![] } else { permit::look(policy, &scope, &tool, facts) };
     Told { inputs, rules }

@@ -1,4 +1,4 @@
-//! Planning, progress and questions as document 001 words them. Only what is told is looked at here.
+//! Planning, progress and questions as document 001's messages.
 
 use super::*;
 use crate::testing::{Bench, begin, new_run, planned, request, survey};
@@ -13,8 +13,8 @@ fn of_kind<'a>(all: &'a [Message], kind: &str) -> Vec<&'a Message> {
     all.iter().filter(|message| message.kind == kind).collect()
 }
 
-/// P11, P12, P20: the planner is asked with requirements and limits, answers that very message with the plan, and
-/// each step of the work is an update of the progress.
+/// P11, P12, P20: the planner's request has requirements and limits, its answer refers to that message, and each step
+/// of the work is a progress update.
 #[test]
 fn planning_and_progress_are_told_as_messages() {
     let mut bench = planned("T1 a; T2 b after T1");
@@ -41,7 +41,7 @@ fn planning_and_progress_are_told_as_messages() {
     assert_eq!(results[0].in_reply_to.as_ref(), Some(&requests[0].message_id));
 }
 
-/// P11: a plain goal has requirements too, with the priority that its words give them.
+/// P11: a plain goal has requirements too, with the priority its wording implies.
 #[test]
 fn the_sentences_of_a_goal_are_its_requirements() {
     let mut bench = new_run();
@@ -54,7 +54,7 @@ fn the_sentences_of_a_goal_are_its_requirements() {
     assert_eq!(priorities, ["must_have", "should_have", "nice_to_have"]);
 }
 
-/// P20: what waits for a person is a blocker of the next update, until it is answered.
+/// P20: an open question is a blocker of the next update until it is answered.
 #[test]
 fn an_open_question_blocks() {
     let mut bench = new_run();

@@ -1,5 +1,5 @@
-//! Reads the statements of a proof and holds them against each other. Needs no journal and no repository, and says
-//! nothing about signatures: whoever opened the envelopes has checked those before.
+//! Reads the statements of a proof and compares them with each other. Needs no journal and no repository, and does not
+//! check signatures: the caller that opened the envelopes has done so.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use types::{Digest, Status, Timestamp, Weighed};
 
 use super::{RUN, STATEMENT, SVR, TEST_RESULT, property};
 
-/// What came of reading a bundle.
+/// The result of reading a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
     pub claims: Claims,
-    /// Which payloads belong to the run: its own statement first.
+    /// The payloads of the run: its own statement first.
     pub parts: Vec<usize>,
     /// Payloads about something else.
     pub others: usize,
-    /// Each way in which the statements do not agree.
+    /// Every inconsistency between the statements.
     pub problems: Vec<String>,
 }
 
-/// The run's own predicate, as far as it is read again. Fields that a later version adds are ignored.
+/// The run predicate, as far as it is read back. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     pub bosun: Version,
@@ -112,7 +112,7 @@ pub struct PartClaim {
     pub result: Option<String>,
 }
 
-/// Reads the payloads of a bundle. An error says why they are not the proof of one run.
+/// Reads the payloads of a bundle. An error says why they do not prove one run.
 pub fn examine(payloads: &[&[u8]]) -> Result<Examined, String> {
     let mut read = Vec::new();
     for (payload, place) in payloads.iter().zip(1..) {
@@ -156,7 +156,7 @@ fn called(part: &PartClaim) -> String {
     }
 }
 
-/// A statement must be about the one commit that is the run's result.
+/// Checks that a statement is about the run's result commit.
 fn about_result(what: &str, statement: &Value, result: &ResultClaim) -> Vec<String> {
     let mut problems = form(what, statement);
     let digest = &statement["subject"][0]["digest"];

@@ -1,5 +1,5 @@
-//! Proofs of runs from the bench: what is stated, and what is noticed when statements do not agree. Real signatures and
-//! real runs are in the terminal's tests.
+//! Proofs of simulated runs: their contents, and the detection of inconsistent statements. Tests with real signatures
+//! and runs are in the `bosun` crate.
 
 use serde_json::Value;
 use types::{Digest, RunId, Status};
@@ -39,7 +39,7 @@ fn problems(statements: &[String]) -> Vec<String> {
     read(statements).expect("a proof").problems
 }
 
-/// The run's statement once something in it is different.
+/// The run's statements with one value changed.
 fn changed(statements: &[String], pointer: &str, to: Value) -> Vec<String> {
     let mut statements = statements.to_vec();
     let mut own: Value = serde_json::from_str(&statements[0]).expect("JSON");

@@ -1,4 +1,4 @@
-//! The two sides of a difference, field by field, for people. Only what differs is told, cut to a line each.
+//! The two sides of a difference, field by field, for people. Only differing fields, one line each.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use types::{Event, one_line};
 use super::Difference;
 use crate::export::explain::decision;
 
-/// The most fields that are told.
+/// The most fields that are shown.
 const MOST: usize = 12;
-/// How much of a value is shown.
+/// The longest value that is shown.
 const SHOWN: usize = 200;
 
-/// A field that is not the same on both sides.
+/// A field that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Field {
     pub name: String,
@@ -21,7 +21,7 @@ pub struct Field {
 }
 
 impl Difference {
-    /// The fields that differ; where the events are of different kinds, what each of them says.
+    /// The differing fields; for events of different kinds, each event as a whole.
     #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let mut fields = Vec::new();

@@ -1,4 +1,4 @@
-//! Replaying finds nothing in logs that the machines made, and finds what was altered afterwards.
+//! Replay finds nothing in logs that the machines made, and detects alterations.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn difference<M: Recorded>(blank: M, lines: &[Envelope]) -> Option<Difference> {
     replay(blank, &LogId::run(RunId::fixed("r_test")), lines, &how, |_, _| {}).difference
 }
 
-/// The lines as they are read again.
+/// The lines as read back.
 fn lines<M: crate::Machine>(bench: &Bench<M>) -> Vec<Envelope> {
     let events = reread(&bench.log);
     let line = |(line, (event, _)): (Envelope, _)| Envelope { event, ..line };

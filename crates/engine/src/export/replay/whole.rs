@@ -1,6 +1,5 @@
-//! A run with all its attempts, decided again: each log by itself, and what ties them together. The brief that an
-//! attempt began with must be the one that the run asks for, and the end that the run took must be that of the
-//! attempt's own log.
+//! Replays a run with all its attempts: each log by itself, and the links between them. An attempt's brief must be the
+//! one the run requested, and the end the run recorded must be that of the attempt's log.
 
 use std::collections::BTreeMap;
 
@@ -26,20 +25,20 @@ pub struct Retraced {
     pub head: Digest,
 }
 
-/// What came of deciding everything again.
+/// The result of replaying everything.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Report {
     pub logs: usize,
     pub events: usize,
     pub decisions: usize,
     pub difference: Option<Difference>,
-    /// The decisions in the log of the run or of the conversation.
+    /// The decisions in the log of the run or the conversation.
     #[serde(skip)]
     pub steps: Vec<Step>,
 }
 
 impl Report {
-    /// Takes in one log; says whether nothing differed.
+    /// Adds one log; returns whether nothing differed.
     fn add<M>(&mut self, lines: &[Envelope], replayed: &mut Replayed<M>) -> bool {
         self.logs += 1;
         self.events += match replayed.steps.last() {
@@ -53,7 +52,7 @@ impl Report {
     }
 }
 
-/// Decides a conversation that stands alone again. `blank` is the one before anything happened.
+/// Replays a conversation without a run. `blank` is its state before the first event.
 #[must_use]
 pub fn session(blank: Attempt, id: &RunId, lines: &[Envelope], how: &How<'_>) -> Report {
     alone(blank, id, lines, how, |_, _| {}).0
@@ -73,7 +72,7 @@ fn alone<M: Recorded>(
     (report, replayed.machine)
 }
 
-/// Decides a run and its attempts again. `blank` is the run before anything happened.
+/// Replays a run and its attempts. `blank` is the run before its first event.
 #[must_use]
 pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
     let mut briefs: BTreeMap<AttemptId, Box<Brief>> = BTreeMap::new();
@@ -107,8 +106,7 @@ pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
     report
 }
 
-/// The brief that an attempt began with, if it is not the one that the run asked for.
-/// Headings of briefs as earlier versions wrote them, and as they are written now.
+/// Headings in briefs: as earlier versions wrote them, and as they are written now.
 const HEADINGS: [(&str, &str); 3] = [
     ("\n# What must be kept to\n", "\n# Constraints\n"),
     ("\n# What is not to be done\n", "\n# Out of scope\n"),
@@ -133,7 +131,7 @@ fn begins_otherwise(
             .fold(std::mem::take(&mut brief.task), |text, (was, is)| text.replace(was, is));
     }
     let decided = asked.map(|asked| {
-        // Filled in where the tools, the models and the files are.
+        // Filled in by the runtime.
         let brief = Box::new(Brief {
             tools: given.tools.clone(),
             tool_specs: given.tool_specs.clone(),
@@ -157,7 +155,7 @@ fn begins_otherwise(
     })
 }
 
-/// The end that the run took for an attempt's, if that is not how the attempt's own log ends.
+/// The difference between the end that the run recorded for an attempt and the end of the attempt's log.
 fn ends_otherwise(
     run: &[Envelope],
     attempt: &AttemptId,
@@ -171,7 +169,7 @@ fn ends_otherwise(
     })?;
     let decided = machine.end(head).map(|end| {
         let AttemptEnd { result, spent, mut usage, turns, log_head, denied } = end;
-        // Earlier versions did not tell apart what is only estimated.
+        // Earlier versions did not separate estimated usage.
         if matches!(&line.event, Event::AttemptFinished { usage, .. } if usage.estimated == 0) {
             usage.estimated = 0;
         }

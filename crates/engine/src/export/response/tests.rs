@@ -1,4 +1,4 @@
-//! The response and the state of runs in every situation, held to their form.
+//! Responses and states of runs in every situation, checked against their schemas.
 
 use serde_json::Value;
 use types::Event;
@@ -19,8 +19,7 @@ fn told(bench: &Bench<Run>) -> Response {
     response
 }
 
-/// Where a value does not have the form of its schema: keys, words and limits. The terminal's tests hold the same schema
-/// with a real validator.
+/// Where a value violates its schema: keys, words and limits. Tests of the `bosun` crate use a real validator.
 fn misfits(whole: &Value, schema: &Value, value: &Value) -> Vec<String> {
     if let Some(name) = schema["$ref"].as_str() {
         let named = whole.pointer(name.trim_start_matches('#'));
@@ -58,7 +57,7 @@ fn finished() -> Bench<Run> {
     bench
 }
 
-/// P3, P53, P58: a run that went well says what was made, by whom, where it is, and what to do with it.
+/// P3, P53, P58: a successful run reports what was made, by whom, where it is, and the next steps.
 #[test]
 fn a_run_that_is_done_lists_what_it_made_and_what_to_do_next() {
     let response = told(&finished());
@@ -75,7 +74,7 @@ fn a_run_that_is_done_lists_what_it_made_and_what_to_do_next() {
     assert!(response.blockers.is_empty());
 }
 
-/// P3, P6: a request that is not clear needs clarification; the answer makes it an approved one.
+/// P3, P6: an unclear request needs clarification; the answer makes it an approved one.
 #[test]
 fn a_request_that_is_not_clear_waits_for_its_answer() {
     let mut bench = new_run();
@@ -91,7 +90,7 @@ fn a_request_that_is_not_clear_waits_for_its_answer() {
     assert_eq!(told(&bench).decision, Verdict::Approved);
 }
 
-/// P3, P4: a request that is refused says why, and nothing was spent on it.
+/// P3, P4: a refused request gives its reason, and nothing was spent on it.
 #[test]
 fn a_refused_request_says_why() {
     let mut bench = new_run();
@@ -108,7 +107,7 @@ fn a_refused_request_says_why() {
     assert_eq!((response.resource_usage.tokens_used, response.resource_usage.api_calls), (0, 0));
 }
 
-/// P3, P25: a run that a gate stopped was approved and is not completed; it says which rule stopped it.
+/// P3, P25: a run stopped by a gate was approved and is not completed; it names the rule that stopped it.
 #[test]
 fn a_no_go_is_no_success() {
     let mut policy = crew();
@@ -128,7 +127,7 @@ fn a_no_go_is_no_success() {
     assert!(!response.next_steps.iter().any(|step| step.contains("bosun accept")));
 }
 
-/// P3: while it works, and where it failed, it says so.
+/// P3: a run in progress and a failed run report their status.
 #[test]
 fn a_run_on_its_way_is_in_progress_and_one_that_failed_is_failed() {
     let mut bench = planned("T1 src/a.rs; T2 src/b.rs after T1");
@@ -142,7 +141,7 @@ fn a_run_on_its_way_is_in_progress_and_one_that_failed_is_failed() {
     assert!(response.next_steps.iter().any(|step| step.contains("bosun why r_test")));
 }
 
-/// P3, P24, P30: a run that failed is at what it finished, and in the phase whose gate it did not pass.
+/// P3, P24, P30: a failed run reports the tasks it finished, and the phase whose gate it did not pass.
 #[test]
 fn a_failed_run_is_at_what_it_finished_and_in_the_phase_that_it_did_not_pass() {
     let mut policy = crate::testing::crew();
@@ -157,7 +156,7 @@ fn a_failed_run_is_at_what_it_finished_and_in_the_phase_that_it_did_not_pass() {
     assert_eq!((state.tasks_completed, state.tasks_remaining), (1, 1));
 }
 
-/// P36: what agents tried that is destructive is told, also where the work was good in the end.
+/// P36: destructive calls that agents tried are reported, also if the work was good in the end.
 #[test]
 fn a_destructive_attempt_is_on_record() {
     let mut bench = planned("T1 src/a.rs");
@@ -181,7 +180,7 @@ fn a_destructive_attempt_is_on_record() {
     assert_eq!(state.issues.len(), 2, "every refused call is an issue: {:?}", state.issues);
 }
 
-/// P1, P3: a request object that cannot be used is answered with the same object.
+/// P1, P3: an unusable request object is answered with the same object.
 #[test]
 fn a_request_object_that_cannot_be_used_is_answered() {
     let object = r#"{"request_id": "42", "user_request": "x"}"#;
@@ -194,7 +193,7 @@ fn a_request_object_that_cannot_be_used_is_answered() {
     assert!(response.blockers[0].description.contains("not a UUID"));
 }
 
-/// P22: what is used is told with what is left, which is never below nothing.
+/// P22: usage is reported with the remaining budget, which is never below zero.
 #[test]
 fn what_is_left_of_the_budget_is_never_below_nothing() {
     let mut asked = request("Build a CLI");
@@ -207,7 +206,7 @@ fn what_is_left_of_the_budget_is_never_below_nothing() {
     assert_eq!(usage.tokens_remaining, Some(39_000));
 }
 
-/// P57: everything that was asked of models was asked by an attempt; what no attempt asked is counted as ours.
+/// P57: every model request belongs to an attempt; any other counts as the coordinator's.
 #[test]
 fn the_share_of_the_coordinator_is_measured() {
     let bench = finished();
@@ -228,7 +227,7 @@ fn the_share_of_the_coordinator_is_measured() {
     assert_eq!(response.resource_usage.coordinator_tokens, 10);
 }
 
-/// P1, P2: who names a request finds the name again; who does not gets one that stays the same.
+/// P1, P2: a request id is kept; without one, a stable id is assigned.
 #[test]
 fn a_request_keeps_its_name() {
     let mut asked = request("Build a CLI");
@@ -241,7 +240,7 @@ fn a_request_keeps_its_name() {
     assert_eq!(plain.request_id.len(), 36);
 }
 
-/// P40, P44, P58: the state of a project can be written, kept and read again without a loss.
+/// P40, P44, P58: the state of a project survives a round trip without a loss.
 #[test]
 fn the_state_of_a_project_survives_writing_and_reading() {
     for bench in [finished(), planned("T1 a; T2 b after T1"), new_run_of("fix it")] {
@@ -252,7 +251,7 @@ fn the_state_of_a_project_survives_writing_and_reading() {
     }
 }
 
-/// P40, P41: the state tells phase, gates, messages and who is at work, as the log has them.
+/// P40, P41: the state has the phase, gates, messages and active agents of the log.
 #[test]
 fn the_state_of_a_project_is_a_picture_of_its_log() {
     let bench = planned("T1 a; T2 b after T1");

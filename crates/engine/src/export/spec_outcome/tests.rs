@@ -1,4 +1,4 @@
-//! What a run makes of the spec that it was given, in every way it can end; and what agents are told of it.
+//! The resulting spec for every way a run can end; and the parts of it that agents are given.
 
 use serde_json::json;
 use types::{BlockerStatus, Effect, Request, Spec, SpecStatus, SpecTaskStatus, Status};
@@ -39,8 +39,8 @@ fn briefs(bench: &Bench<Run>) -> Vec<types::Brief> {
     bench.asked().into_iter().filter_map(brief).collect()
 }
 
-/// K37, P11: the spec as it is written is the first thing that the planner is told: objective, requirements with their
-/// priorities, what must be true in the end, constraints.
+/// K37, P11: the planner's first message starts with the spec as written: objective, requirements with priorities,
+/// acceptance criteria, constraints.
 #[test]
 fn the_planner_is_told_the_spec_as_it_is_written() {
     let mut bench = new_run();
@@ -55,7 +55,7 @@ fn the_planner_is_told_the_spec_as_it_is_written() {
     }
 }
 
-/// K41: an executor is told which task of how many it has; and what the spec forbids.
+/// K41: an executor is given its position among the tasks and the spec's constraints.
 #[test]
 fn an_executor_is_told_its_place_and_the_bounds_of_the_spec() {
     let brief = briefs(&begun()).pop().expect("a coder is asked");
@@ -100,7 +100,7 @@ fn a_spec_that_was_worked_on_comes_out_filled_in() {
     assert!(spec.blockers.iter().all(|one| one.status == BlockerStatus::Resolved), "{spec:?}");
 }
 
-/// K57: a criterion that is a command runs on the merged tree; one that is a sentence needs a person's yes.
+/// K57: a criterion that is a command runs on the merged tree; a sentence needs a person's approval.
 #[test]
 fn a_spec_is_not_done_before_its_criteria_hold() {
     let begun = |criteria: &[&str]| {
@@ -135,7 +135,7 @@ fn a_spec_is_not_done_before_its_criteria_hold() {
     assert_eq!(spec.verification.results[1].ended, "nobody has confirmed it");
 }
 
-/// K57: where nobody is asked, a sentence that no check shows is a no-go, and never taken as true.
+/// K57: without a person, a sentence that no check shows is a no-go, and never assumed to be true.
 #[test]
 fn a_headless_run_confirms_nothing() {
     let mut policy = crate::testing::crew();
@@ -148,7 +148,7 @@ fn a_headless_run_confirms_nothing() {
     assert_eq!(newest(&bench).status, SpecStatus::Failed);
 }
 
-/// K43, K44: a bad end is told too: what failed, what was skipped, what stands in the way.
+/// K43, K44: a failure is reported too: failed and skipped tasks, and blockers.
 #[test]
 fn a_spec_whose_run_failed_says_what_stands_in_the_way() {
     let mut bench = begun();
@@ -165,7 +165,7 @@ fn a_spec_whose_run_failed_says_what_stands_in_the_way() {
     assert!(spec.blockers.iter().any(|one| one.description.contains("x.y happened")), "{spec:?}");
 }
 
-/// K42, K43: a run that is over leaves no task pending or running: what was never begun is skipped, with a result.
+/// K42, K43: a finished run leaves no task pending or running: a task that was never started is skipped, with a result.
 #[test]
 fn a_task_that_was_never_reached_is_skipped() {
     let statuses = |bench: &Bench<Run>| -> Vec<Option<SpecTaskStatus>> {
@@ -178,14 +178,14 @@ fn a_task_that_was_never_reached_is_skipped() {
     let mut bench = begun();
     bench.tell("cancel\nT1.1 is cancelled");
     assert_eq!(statuses(&bench), [skipped, skipped]);
-    // The first failure ends the whole run, and nothing is said of the second task any more.
+    // The first failure ends the whole run; the second task has no further events.
     let mut bench = run_with(crate::testing::strict());
     bench.send(&begin(asked_for(approved()), survey()));
     bench.tell("plan.1 plans T1 a; T2 b after T1\nT1.1 fails semantic x.y");
     assert_eq!(statuses(&bench), [failed, skipped]);
 }
 
-/// K56: a question that nobody has answered is a blocker, until somebody does.
+/// K56: an open question is a blocker until it is answered.
 #[test]
 fn an_open_question_is_a_blocker() {
     let mut bench = begun();
@@ -208,7 +208,7 @@ fn an_open_question_is_a_blocker() {
     );
 }
 
-/// K45: only an approved spec is worked on, and the refusal says how to approve it.
+/// K45: only an approved spec is accepted, and the refusal says how to approve it.
 #[test]
 fn a_draft_is_refused() {
     let mut bench = new_run();
@@ -218,7 +218,7 @@ fn a_draft_is_refused() {
     assert_eq!(versions(&bench.machine, bench.now), []);
 }
 
-/// The budget of a spec and that of the request both hold.
+/// The budgets of the spec and of the request both apply.
 #[test]
 fn a_spec_brings_its_budget_along() {
     let mut spec = approved();
@@ -229,7 +229,7 @@ fn a_spec_brings_its_budget_along() {
     assert_eq!((budget.tokens, budget.calls), (Some(5_000), Some(3)));
 }
 
-/// P20: percentage, phase, current tasks, counts, blockers, and what is left by estimates and pace.
+/// P20: percentage, phase, current tasks, counts, blockers, and remaining time by estimates and pace.
 #[test]
 fn progress_is_told_from_estimates_and_from_what_tasks_took() {
     let mut bench = new_run();
@@ -254,7 +254,7 @@ fn progress_is_told_from_estimates_and_from_what_tasks_took() {
     let progress = bench.machine.progress(bench.now);
     assert_eq!((progress.percent, progress.completed, progress.waiting), (25, 1, 2));
     assert_eq!(progress.current, ["T2".parse().expect("a task")]);
-    // It went twice as fast as estimated.
+    // The tasks took half of their estimates.
     assert_eq!(progress.remaining_ms, Some(types::Millis::seconds(50)));
     bench.tell("T2.1 asks 0 Which?");
     assert_eq!(bench.machine.progress(bench.now).blockers, 1);

@@ -1,5 +1,5 @@
-//! What happens when the next thing does not fit: by policy the run ends in order, or a person is asked for more and the
-//! work waits with everything it has. Never more than one such question at a time.
+//! Exhausted budgets: by policy the run ends in order, or asks a person for more while the work waits. At most one such
+//! question is open.
 
 use types::{
     About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
@@ -16,13 +16,13 @@ use types::choices::STOP;
 
 /// The run's time is up.
 pub(crate) const TIME: &str = "budget.time";
-/// The rule under which a person is asked.
+/// The rule that asks a person.
 pub(crate) const ASK: &str = "budget.ask_for_more";
 
-/// What a person answers to have it go on.
+/// The answer that continues the work.
 const RAISE: &str = "raise";
 
-/// What follows from the answer that came, or for the next task that cannot pay for its call.
+/// The consequence of an answer, or for the next task that cannot pay for its call.
 pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(appeal) = run.budget_state().appeal() {
         let question = run.questions().get(appeal.question as usize);
@@ -67,7 +67,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![exhausted(run, Some(&task), decision, now)]
 }
 
-/// Whether a fault waits for what a person says about the budget.
+/// Whether a fault waits for an answer about the budget.
 pub(crate) fn is_ours(run: &Run, fault: &types::Fault) -> bool {
     may_ask(run) && fault.code == CALL
 }
@@ -76,7 +76,7 @@ fn may_ask(run: &Run) -> bool {
     run.policy().budget.on_exhausted == OnExhausted::Ask && !run.policy().headless
 }
 
-/// What does not fit ends the run, or makes it ask. `task` is the one that cannot go on; none when time is up.
+/// Ends the run, or asks for more. `task` is the one that cannot continue; `None` when time is up.
 pub(crate) fn exhausted(
     run: &Run,
     task: Option<&TaskId>,
@@ -109,7 +109,7 @@ pub(crate) fn exhausted(
     }
 }
 
-/// The number of the attempt that cannot go on, or cannot begin.
+/// The number of the attempt that cannot continue or start.
 fn stuck(run: &Run, task: &TaskId) -> u32 {
     run.task_state(task).map_or(1, |task_state| {
         let next = u32::from(!matches!(task_state.stage(), Stage::Rejected { .. }));
@@ -117,7 +117,7 @@ fn stuck(run: &Run, task: &TaskId) -> u32 {
     })
 }
 
-/// What does not fit into its task's or phase's share ends the task alone, or makes the run ask.
+/// Ends the task alone, or asks: the share of its task or phase is exhausted.
 pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision, now: Timestamp) -> Event {
     if may_ask(run) {
         return exhausted(run, Some(task), decision, now);
@@ -126,8 +126,8 @@ pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision, now: Tim
     Event::TaskFailed { task: task.clone(), fault, decision, halts: false }
 }
 
-/// What a person is asked to add: a part of the run's budget if the run itself is short, and otherwise nothing but that
-/// the task may use what the run has.
+/// The amount that a person is asked to add: part of the run's budget if the run is short; otherwise only that the task
+/// may use what the run has.
 pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
     let (budget, percent) = (run.ledger().budget(), run.policy().budget.raise_percent.max(1));
     match task {
@@ -140,8 +140,8 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
     }
 }
 
-/// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task that was freed had
-/// all that there is, so it is always the run that is short.
+/// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task freed of its
+/// limits had everything, so the run is short.
 fn is_short(run: &Run, task: &TaskId) -> bool {
     if run.budget_state().is_lifted(task) {
         return true;
@@ -160,7 +160,7 @@ fn is_short(run: &Run, task: &TaskId) -> bool {
         })
 }
 
-/// The person said no: the run ends, unless it was only the task that may not have more.
+/// The person declined: the run ends, unless only the task's share was at stake.
 fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
     let reason = format!("{by} gave no more");
     match task {
@@ -195,7 +195,7 @@ fn shown(add: Budget) -> String {
     if parts.is_empty() { "as much as the run has left".to_owned() } else { parts.join(", ") }
 }
 
-/// What is said of a task that cannot be paid for.
+/// The fault of a task that cannot be paid for.
 pub(super) fn unpaid(code: &'static str, what: impl Into<String>) -> Fault {
     Fault::new(FaultClass::Resource, code, what)
 }

@@ -1,4 +1,4 @@
-//! Shares, limits, warnings, and what happens when something does not fit.
+//! Shares, limits, warnings, and exhausted budgets.
 
 use super::*;
 use crate::testing::{crew, only, planned_with, run_with, same, submission};
@@ -46,7 +46,7 @@ fn in_money(nanos: u64) -> Budget {
 const PRICE: types::PriceCap =
     types::PriceCap { input: Money::nanos(1_000_000), output: Money::nanos(2_000_000) };
 
-/// X33: one meter for tokens, calls and money; what is set aside is the worst case in each.
+/// X33: one ledger for tokens, calls and money; reservations cover the worst case of each.
 #[test]
 fn the_worst_case_of_a_call_is_known_in_tokens_and_in_money() {
     let spend = worst(in_money(9), Some(PRICE), (1_000, 500)).expect("a price is known");
@@ -68,7 +68,7 @@ fn what_is_lacking_is_named_with_both_numbers() {
     assert_eq!(lacking(in_money(5_000_000_000), wanted), None);
 }
 
-/// What a plan of one task is, with an estimate.
+/// A plan of one task with an estimate.
 fn estimated(estimate: u64) -> serde_json::Value {
     let mut plan = crate::testing::plan("T1 a");
     plan["tasks"][0]["estimate_tokens"] = estimate.into();
@@ -94,7 +94,7 @@ fn given(bench: &crate::testing::Bench<Run>, attempt: &str) -> Budget {
     found.expect("the attempt was started")
 }
 
-/// P60: most of a task's own share is said once, with its numbers.
+/// P60: using most of a task's own share is reported once, with the numbers.
 #[test]
 fn a_task_with_an_estimate_has_a_share_of_its_own_and_is_warned_about() {
     let mut policy = crew();
@@ -112,7 +112,7 @@ fn a_task_with_an_estimate_has_a_share_of_its_own_and_is_warned_about() {
     assert_eq!(reason, "80 % of T1's share is spent: 33000 of 40000 tokens");
 }
 
-/// An attempt that did not pass its checks would be tried again; here it breaks down.
+/// An attempt that failed its checks would be retried; this one fails outright.
 fn ended_with(attempt: &str, spent: Spend) -> types::Input {
     failed_with(attempt, Fault::structural("session.no_submission", "it said nothing"), spent)
 }
@@ -172,7 +172,7 @@ fn asking() -> types::Policy {
     policy
 }
 
-/// P23: what cannot be paid for is asked about, and goes on from its files with what was given.
+/// P23: a task that cannot be paid for becomes a question, and continues from its files with the added budget.
 #[test]
 fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
     let mut bench = planned_with(asking(), "T1 a");
@@ -198,7 +198,7 @@ fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
     assert!(given(&bench, "T1.2").tokens > given(&bench, "T1.1").tokens);
 }
 
-/// A first call that is larger than all that there is: each answer gives more of it, not the same again.
+/// A first call larger than the whole budget: each answer adds more of it.
 #[test]
 fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
     let mut bench = planned_with(asking(), "T1 a");
@@ -244,7 +244,7 @@ fn a_run_that_is_short_asks_for_more_before_it_begins_an_attempt() {
     policy.budget.tokens = Some(10_000);
     policy.budget.phases.clear();
     let mut bench = planned_with(policy, "T1 a");
-    // Planning took 1000 of it; an attempt that takes half leaves too little for the next.
+    // Planning took 1000; an attempt that takes half leaves too little for the next.
     bench.send(&ended_with("T1.1", Spend { tokens: 8_000, calls: 1, ..Spend::default() }));
     same(
         &only(&bench.tell("timer T1 fires"), &["question", "attempt"]),
@@ -288,7 +288,7 @@ fn nobody_is_asked_where_nobody_can_be() {
     );
 }
 
-/// P14: a forecast has its reserve; afterwards it stands beside what it took.
+/// P14: a forecast includes its reserve; afterwards it is shown beside the actual cost.
 #[test]
 fn a_run_is_forecast_from_its_plan_and_measured_against_it() {
     let mut bench = planned_at(crew(), 10_000);

@@ -1,5 +1,5 @@
-//! How a run's budget is shared out: run, phase, task, attempt. Each level can only narrow what the one above leaves; a
-//! task that a person has freed is bound by the run alone.
+//! The shares of a run's budget: run, phase, task, attempt. Each level can only narrow the one above; a task that a
+//! person has freed is bound by the run alone.
 
 use types::{Budget, Decision, Money, Phase, Role, RuleId, TaskId};
 
@@ -7,14 +7,14 @@ use crate::Run;
 use crate::state::Stage;
 use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
 
-/// What an attempt may be given.
+/// The budget of an attempt.
 pub(crate) enum Allotment {
     Of(Budget),
-    /// Others hold what is needed and may give it back, or are about to be finished without needing any more.
+    /// Others hold what is needed and may return it, or are about to finish without needing more.
     Later,
-    /// It does not fit into the run's budget.
+    /// It does not fit the run's budget.
     Never(Decision),
-    /// It does not fit into what its task or its phase may take; the run has more.
+    /// It does not fit the share of its task or phase; the run has more.
     NotHere(Decision),
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
             }
         }
     }
-    // An equal share if that is enough to begin with, and otherwise all that there is.
+    // An equal share if that suffices to start, otherwise everything.
     for among in [among as u64, 1] {
         let share = share(free, limit, among);
         if is_enough(share, least) {
@@ -58,7 +58,7 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
     Allotment::Never(Decision::new(RuleId::fixed("budget.attempt_does_not_fit"), reason))
 }
 
-/// Less than two replies' worth is not worth starting with.
+/// The least tokens to start with: two replies.
 pub(super) fn least(role: &Role) -> u64 {
     role.max_output_tokens.unwrap_or(LEAST_REPLY).min(LEAST_REPLY).saturating_mul(2)
 }
@@ -86,10 +86,10 @@ fn rest(left: Budget) -> String {
 const TASK: &str = "budget.task_share";
 const PHASE: &str = "budget.phase_share";
 
-/// What is left of a level, with the rule that binds there and whose share it is.
+/// What is left at a level, with the binding rule and the owner of the share.
 type Level = (&'static str, String, Budget);
 
-/// The most that all attempts at a task may take together; without an estimate or a policy for it, nothing binds.
+/// The most that all attempts at a task may take together; unlimited without an estimate or a policy for it.
 pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
     let estimate =
         run.place(task).and_then(|place| run.task(place)).and_then(crate::state::estimate);
@@ -97,13 +97,13 @@ pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
         run.policy().budget.estimate_percent.filter(|_| !run.budget_state().is_lifted(task));
     let tokens = estimate.zip(percent).map(|(estimate, percent)| {
         let share = u128::from(estimate) * u128::from(percent) / 100;
-        // An estimate that leaves no room for one good try is not taken at its word.
+        // An estimate too small for one good attempt is raised.
         u64::try_from(share).unwrap_or(u64::MAX).max(floor(run, task))
     });
     Budget { tokens, ..Budget::default() }
 }
 
-/// Four times what an attempt needs at the least.
+/// Four times the minimum of an attempt.
 fn floor(run: &Run, task: &TaskId) -> u64 {
     let role = run.place(task).and_then(|place| run.task(place)).map(|task| &task.role);
     let role = role.and_then(|role| run.policy().roles.get(role));
@@ -134,7 +134,7 @@ fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
     Some((PHASE, format!("what {} may take", phase.as_str()), ledger.free()))
 }
 
-/// So many percent of each limit. Time is not shared out.
+/// A percentage of each limit. Time is not shared out.
 pub(super) fn part(budget: Budget, percent: u64) -> Budget {
     let part = |all: u64| {
         let part = u128::from(all) * u128::from(percent);

@@ -1,4 +1,4 @@
-//! Which documents are handed out, and which are not.
+//! Which documents are selected, and which are not.
 
 use types::Document;
 
@@ -76,7 +76,7 @@ fn what_a_document_says_of_itself_decides() {
     assert!(taxed.contains(&"+context/c.md context.decisions".to_owned()), "{taxed:?}");
 }
 
-/// C18: rules that would hand over a whole registry hand over nothing.
+/// C18: rules that would select a whole registry select nothing.
 #[test]
 fn a_whole_registry_is_given_to_nobody() {
     let paths = ["context/a.md", "context/b.md", "context/c.md"];
@@ -86,7 +86,7 @@ fn a_whole_registry_is_given_to_nobody() {
     same(&some, "context.selected +context/a.md context.registry, +context/b.md context.registry");
 }
 
-/// What is explained is what was decided: rules for a second choice are not asked at the first.
+/// Explanations match decisions: rules for the second selection are not evaluated at the first.
 #[test]
 fn rules_for_a_second_choice_are_not_told_of_the_first() {
     let mut policy = crew();
@@ -98,7 +98,7 @@ fn rules_for_a_second_choice_are_not_told_of_the_first() {
     assert!(told(true).iter().any(|looked| looked.matched));
 }
 
-/// C19: a request that names its documents is given none of the others, and a reference to none is on record.
+/// C19: a request that names its documents gets no others, and a dangling reference is recorded.
 #[test]
 fn a_reference_to_a_document_that_is_not_there_is_on_record() {
     let mut survey = survey();
@@ -125,7 +125,7 @@ fn front_matter_that_never_ends_is_none() {
     assert_eq!(rules(&[open], "Build a CLI"), ["+context/a.md context.registry"]);
 }
 
-/// C20: a planner is told neither the names nor the texts of what it is not given.
+/// C20: a planner gets neither the names nor the texts of unselected documents.
 #[test]
 fn the_files_of_the_registry_are_not_listed() {
     let mut survey = survey();
@@ -136,7 +136,7 @@ fn the_files_of_the_registry_are_not_listed() {
     assert!(brief.contains("src/a.rs") && !brief.contains("context/a.md"), "{brief}");
 }
 
-/// P1: what came with a request reaches the planner: the text of a file, the address of a page.
+/// P1: attachments reach the planner: the text of a file, the address of a page.
 #[test]
 fn attachments_are_handed_to_the_planner() {
     let attached = |kind, content: &str| types::Attachment {

@@ -1,5 +1,4 @@
-//! A failure that a person has to decide about: the question with everything they need to know, and what follows from
-//! the answer.
+//! Failures that a person decides: the question with its full context, and the consequence of the answer.
 
 use types::{
     About, Choice, Decision, Escalation, Event, FailureRule, Package, Remedy, RuleId, Severity,
@@ -18,7 +17,7 @@ use types::choices::RETRY;
 const SKIP: &str = "skip";
 const ACCEPT: &str = "accept";
 
-/// Hands the failure to a person. Where nobody can be asked, the task is given up.
+/// Asks a person about the failure. If no person can be asked, the task is abandoned.
 pub(super) fn ask(
     run: &Run,
     failed: &Failed<'_>,
@@ -67,7 +66,7 @@ fn choices(failed: &Failed<'_>) -> Vec<Choice> {
     if is_doubt(failed) {
         choices.push(Choice::new(ACCEPT, "you have looked at it, and it is good: take it"));
     }
-    // Without a plan there is nothing to go on with.
+    // Without a plan there is nothing to continue with.
     if *task != TaskId::plan() {
         choices.push(Choice::new(SKIP, "leave this task out and go on with the others"));
     }
@@ -75,12 +74,12 @@ fn choices(failed: &Failed<'_>) -> Vec<Choice> {
     choices
 }
 
-/// Whether the checks passed and only the evidence for it is in doubt.
+/// Whether the checks passed and only their evidence is in doubt.
 fn is_doubt(failed: &Failed<'_>) -> bool {
     failed.fault.code.starts_with("evidence.") && failed.commit.is_some()
 }
 
-/// What the agent was told and given, what it made of it, and what is wrong with that.
+/// The agent's brief, its output, and the problem.
 fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
     let last = failed.task_state.last()?;
     let most = run.policy().limits.report_chars;
@@ -101,7 +100,7 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
     })
 }
 
-/// What follows for a task from what the person said.
+/// The consequence of the person's answer for a task.
 pub(super) fn follow(
     run: &Run,
     failed: &Failed<'_>,
@@ -133,7 +132,7 @@ pub(super) fn follow(
     })
 }
 
-/// An attempt that goes on from the files of the failed one only where the rule says that failures of this sort do.
+/// Another attempt, which continues from the files of the failed one only if the rule says so.
 fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
     let rule = rule_for(run, failed.fault);
     let decision = match rule {

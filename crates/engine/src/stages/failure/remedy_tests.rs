@@ -1,9 +1,9 @@
-//! What comes after a failure: another role or model, a wait, a fresh attempt; and how executions are counted.
+//! Remedies: another role or model, a delay, a fresh attempt; and how executions are counted.
 
 use super::*;
 use crate::testing::{crew, new_run, only, planned, planned_with, same};
 
-/// P36: a quality failure is tried by somebody else, once, before a person is asked.
+/// P36: a quality failure goes to another role once before a person is asked.
 #[test]
 fn another_role_or_model_may_try_it_instead() {
     let mut policy = crew();
@@ -33,7 +33,7 @@ fn another_role_or_model_may_try_it_instead() {
     );
 }
 
-/// P38: a role that failed so many times in a row is left alone, whichever tasks it failed at; then one attempt tries.
+/// P38: a role with too many consecutive failures, in any tasks, is paused; then one attempt tries again.
 #[test]
 fn tasks_that_wait_for_a_role_that_is_left_alone_start_when_it_may_try_again() {
     let mut policy = crew();
@@ -94,7 +94,7 @@ fn a_fault_that_says_how_long_to_wait_is_believed_up_to_an_hour() {
 
 #[test]
 fn a_failure_counts_only_for_the_rule_that_answered_it() {
-    // An invalid plan is a structural failure too, but another rule has answered it.
+    // An invalid plan is a structural failure too, but another rule handles it.
     let mut bench = new_run();
     bench.tell("begin Build a CLI\nplan.1 plans T1 a after T9\ntimer plan fires");
     same(
@@ -103,8 +103,7 @@ fn a_failure_counts_only_for_the_rule_that_answered_it() {
     );
 }
 
-/// P36: in the crew, whoever failed the checks twice with feedback is followed by another role, which knows nothing of
-/// it; then a person decides.
+/// P36: in the crew, two failed checks with feedback lead to another role without that feedback; then a person decides.
 #[test]
 fn a_quality_failure_ends_with_an_alternative_and_then_a_person() {
     let mut bench = planned("T1 a");

@@ -1,22 +1,22 @@
-//! What a failure and the next attempt are: which rule answers a fault, how often it did, and what the next attempt is
-//! told. Whether there is one is decided above.
+//! Failures and retries: which rule covers a fault, how often it did, and the feedback for the next attempt. Whether
+//! there is a next attempt is decided in the parent module.
 
 use rules::truncate::head_and_tail;
 use types::{CommitId, Decision, Event, FailureRule, Fault, Remedy, TaskId, Timestamp};
 
 use crate::state::{CheckState, Run, TaskState, passed};
 
-/// A task whose last attempt was not good enough.
+/// A task whose last attempt failed.
 pub(super) struct Failed<'a> {
     pub(super) task: TaskId,
     pub(super) task_state: &'a TaskState,
     pub(super) fault: &'a Fault,
-    /// What the attempt left behind.
+    /// The commit of the attempt's changes.
     pub(super) commit: Option<&'a CommitId>,
 }
 
 impl Failed<'_> {
-    /// The task is given up.
+    /// The task is abandoned.
     pub(super) fn given_up(&self, decision: Decision, halts: bool) -> Event {
         Event::TaskFailed { task: self.task.clone(), fault: self.fault.clone(), decision, halts }
     }
@@ -26,19 +26,19 @@ pub(super) fn rule_for<'a>(run: &'a Run, fault: &Fault) -> Option<&'a FailureRul
     run.policy().failures.iter().find(|rule| covers(rule, fault))
 }
 
-/// Whether a rule speaks of a failure.
+/// Whether a rule covers a failure.
 pub(crate) fn covers(rule: &FailureRule, fault: &Fault) -> bool {
     (rule.classes.is_empty() || rule.classes.contains(&fault.class))
         && (rule.codes.is_empty() || rule.codes.contains(&fault.code))
 }
 
-/// How many attempts at this task have ended in a way that this rule answers.
+/// How many attempts at this task ended in a failure that this rule covers.
 pub(super) fn executions(run: &Run, task_state: &TaskState, rule: &FailureRule) -> u32 {
     let same = |fault: &&Fault| rule_for(run, fault).is_some_and(|other| other.id == rule.id);
     u32::try_from(task_state.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
 }
 
-/// When the next attempt is made, how many are left then, and what a person wants it to be told.
+/// When the next attempt is made, how many are left then, and a person's message for it.
 pub(super) struct Next {
     pub(super) left: u32,
     pub(super) at: Timestamp,
@@ -70,7 +70,7 @@ pub(super) fn retry(
     Event::RetryScheduled { task, at, left, start, feedback, role, model, decision }
 }
 
-/// What the next attempt is told: the fault, and what the checks that failed had to say.
+/// Feedback for the next attempt: the fault, and the output of failed checks.
 fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
     let mut text = fault.what.clone();
     if !fault.evidence.is_empty() {
@@ -79,10 +79,10 @@ fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
     text + &evidence(run, task_state.checks())
 }
 
-/// What the checks that failed had to say.
+/// The output of failed checks.
 pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
     let mut text = String::new();
-    // What a hidden check says would give it away.
+    // The output of a hidden check would reveal it.
     let told = |check: &&CheckState| passed(check) == Some(false) && !check.what.hidden;
     for check in checks.iter().filter(told) {
         let Some(end) = &check.end else { continue };

@@ -1,4 +1,4 @@
-//! Each class of failure has its answer, and every execution is counted.
+//! Each class of failure has its remedy, and every execution is counted.
 
 use super::*;
 use crate::testing::{Bench, audited, crew, only, planned, planned_with, run_with, same};
@@ -13,7 +13,7 @@ fn the_wait_doubles_and_never_passes_a_minute() {
     assert_eq!(backoff(Millis(0), 5), Millis(0));
 }
 
-/// What is decided when the first attempt ends in this way.
+/// The decision when the first attempt ends like this.
 fn decided(fault: &str) -> String {
     let events = planned("T1 a").tell(&format!("T1.1 fails {fault}"));
     only(&events, &["retry", "task"])
@@ -31,7 +31,7 @@ fn an_attempt_that_hands_in_nothing_is_retried_by_one_that_knows_nothing_of_it()
     );
 }
 
-/// A developer's attempt in an audited run, driven to its end by these lines; what it ends with is its own affair.
+/// A developer's attempt in an audited run, driven by these lines to its own end.
 fn emitted(run: &Bench<Run>, lines: &str) -> types::Input {
     let brief = run.asked().into_iter().find_map(|effect| match effect {
         types::Effect::RunAttempt { brief, .. } => Some((*brief).clone()),
@@ -47,8 +47,8 @@ fn emitted(run: &Bench<Run>, lines: &str) -> types::Input {
     types::Input::Outcome(types::EffectId::Attempt(attempt), outcome)
 }
 
-/// C24-C26: a reply that cannot be read, one that breaks the contract, a time-out and a crash are retried by a fresh
-/// instance, each in the class in which the product itself puts it.
+/// C24-C26: an unreadable reply, a broken contract, a timeout and a crash are retried by a fresh instance, each in the
+/// class that the product assigns.
 #[test]
 fn failures_of_mechanics_are_retried_by_an_attempt_that_knows_nothing_of_them() {
     let begun = || {
@@ -78,7 +78,7 @@ fn failures_of_mechanics_are_retried_by_an_attempt_that_knows_nothing_of_them() 
     );
 }
 
-/// P36, P37: an agent that runs out of its time is tried three times in all, each time fresh; then a person decides.
+/// P36, P37: an agent that times out gets three attempts in all, each fresh; then a person decides.
 #[test]
 fn an_agent_that_runs_out_of_time_is_tried_again_by_a_fresh_one() {
     let mut bench = planned("T1 a");
@@ -92,7 +92,7 @@ fn an_agent_that_runs_out_of_time_is_tried_again_by_a_fresh_one() {
     assert_eq!(fails(3), "question.asked 0 failure.timeout");
 }
 
-/// P37: what was only busy or away is tried three times in all, after 1, 2, 4 s and so on.
+/// P37: transient faults are tried three times in all, after 1, 2, 4 s and so on.
 #[test]
 fn failures_of_the_outside_are_tried_again_a_little_later() {
     let mut bench = planned("T1 a");
@@ -123,20 +123,20 @@ fn a_conflict_goes_back_with_what_it_is_about() {
     );
 }
 
-/// C29-C31, X1: what broke a rule, the spec or its scope is never tried again by itself.
+/// C29-C31, X1: violations of a rule, the spec or the scope are never retried automatically.
 #[test]
 fn failures_of_judgement_are_handed_to_a_person() {
     same(&asked("semantic verify.out_of_scope"), "question.asked 0 failure.semantic");
 }
 
-/// P37: what only a person can mend, and limits, are never tried again.
+/// P37: faults that only a person can fix, and limits, are never retried.
 #[test]
 fn failures_of_limits_and_of_persons_end_the_task() {
     same(&decided("resource x.y"), "task.failed T1 failure.resource");
     same(&decided("person x.y"), "task.failed T1 failure.person");
 }
 
-/// P36: a safety concern ends everything at once, also what has nothing to do with it.
+/// P36: a safety concern ends the whole run at once, including unrelated tasks.
 #[test]
 fn a_danger_stops_the_whole_run() {
     let mut bench = planned("T1 a; T2 b; T3 c after T2");
@@ -148,7 +148,7 @@ fn a_danger_stops_the_whole_run() {
     assert_eq!(bench.machine.status(), types::Status::Failed);
 }
 
-/// P36: a check that cannot be run safely says nothing about the work; it stops the whole run.
+/// P36: a check that cannot run safely proves nothing about the work; it stops the whole run.
 #[test]
 fn a_check_in_a_weaker_sandbox_stops_the_whole_run() {
     let mut bench = planned("T1 a");
@@ -161,7 +161,7 @@ fn a_check_in_a_weaker_sandbox_stops_the_whole_run() {
     );
 }
 
-/// P36: what nobody has said anything about, a person is asked about.
+/// P36: a fault without a rule is put to a person.
 #[test]
 fn what_no_rule_knows_is_asked() {
     same(&asked("bug x.y"), "question.asked 0 failure.unknown");
@@ -179,7 +179,7 @@ fn where_nobody_can_be_asked_the_task_has_failed() {
     same(&only(&events, &["task", "question"]), "task.failed T1 failure.semantic");
 }
 
-/// C27, C28, X2: three retries, four executions, each on record; after the last a person decides.
+/// C27, C28, X2: three retries, four executions, each recorded; after the last a person decides.
 #[test]
 fn attempts_that_end_the_same_way_are_counted_until_none_is_left() {
     let mut bench = planned("T1 a");
@@ -201,7 +201,7 @@ fn attempts_that_end_the_same_way_are_counted_until_none_is_left() {
     assert!(decision.seen.contains(&"execution 4 of 4".to_owned()), "{decision:?}");
 }
 
-/// C32: whoever decides is handed the input, the documents, the output and what is wrong with it.
+/// C32: the question has the input, the documents, the output and the problem.
 #[test]
 fn a_person_is_handed_the_whole_package() {
     let mut bench = planned("T1 src/a.rs");

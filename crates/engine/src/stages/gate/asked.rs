@@ -1,4 +1,4 @@
-//! What people were asked about a gate, and what they took upon themselves.
+//! Questions about gates, and the risks that people accepted.
 
 use types::choices::GO;
 use types::{About, Phase};
@@ -6,7 +6,7 @@ use types::{About, Phase};
 use crate::stages::plan;
 use crate::state::{Question, Run};
 
-/// Whether a person has taken the risks of the plan that there is.
+/// Whether a person accepted the risks of the current plan.
 pub(super) fn risks_taken(run: &Run) -> bool {
     let last = questions(run, Phase::Planning).next_back();
     plan::is_a_persons(run) || last.is_some_and(|asked| asked.choice() == Some(GO))

@@ -1,6 +1,5 @@
-//! The card of a gate. The score is the mean of the measures, weighted as the policy says, in whole points; each measure
-//! is a share that was counted. Whatever is on the card can be counted again from the log. Every count goes over the
-//! tasks once.
+//! The scorecard of a gate. The score is the weighted mean of the measures in whole points; each measure is a counted
+//! share. Everything on the card can be recomputed from the log. Every count visits each task once.
 
 use types::{
     CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
@@ -11,7 +10,7 @@ use super::evidence::{missing, word};
 use crate::stages::trials;
 use crate::state::{Run, TaskState};
 
-/// How many things to do are named on a card.
+/// The most actions named on a card.
 const MOST_ACTIONS: usize = 3;
 
 pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
@@ -51,7 +50,7 @@ pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
     Scorecard { verdict, score, threshold, criteria, deliverables, issues, actions }
 }
 
-/// What the decision says that it saw.
+/// The inputs recorded with the decision.
 pub(super) fn seen(card: &Scorecard) -> Vec<String> {
     let there = card.deliverables.iter().filter(|one| one.missing.is_none());
     let mut seen: Vec<String> = there.map(|one| word(one.evidence).to_owned()).collect();
@@ -73,7 +72,7 @@ fn measured(run: &Run, rule: &GateRule, deliverables: &[Deliverable]) -> Vec<Cri
     all.into_iter().map(one).collect()
 }
 
-/// In whole points; what there is nothing of is not lacking.
+/// A share in whole points; an empty whole is complete.
 fn share(there: u64, of: u64) -> u32 {
     if of == 0 {
         return 100;
@@ -87,7 +86,7 @@ fn score(criteria: &[Criterion]) -> u32 {
     u32::try_from(points.checked_div(weights).unwrap_or(100)).unwrap_or(100)
 }
 
-/// How many there are, of how many, and what is counted.
+/// How many there are, out of how many, and of what.
 fn count(
     run: &Run,
     phase: Phase,
@@ -145,7 +144,7 @@ fn count(
     (there as u64, of as u64, what)
 }
 
-/// How many checks passed for the tasks alone, and how many there were.
+/// How many of the tasks' own checks passed, out of how many.
 fn good_checks(run: &Run) -> (usize, usize) {
     let tasks = run.task_states().iter();
     let all = tasks.flat_map(|task| task.checks().iter().map(move |check| (task.base(), check)));
@@ -154,7 +153,7 @@ fn good_checks(run: &Run) -> (usize, usize) {
     })
 }
 
-/// What is counted in the plan.
+/// Counts from the plan.
 fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
     let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
     match measure {
@@ -178,7 +177,7 @@ fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
     }
 }
 
-/// What nothing proves about the result, once it is all together.
+/// Unproven aspects of the merged result.
 fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
     if rule.phase != Phase::Monitoring {
         return vec![];
@@ -216,9 +215,8 @@ fn criteria(run: &Run) -> Vec<String> {
         .collect()
 }
 
-/// Critical risks that nothing is done about. What a planner says of it counts for nothing: a task of the plan has to
-/// deal with it, which is checked like any other, or a person has written the plan, approved it,
-/// or taken its risks.
+/// Critical risks without a mitigation. A planner's claim does not count: a task of the plan has to address the risk,
+/// checked like any other, or a person wrote the plan, approved it, or accepted its risks.
 pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
     let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
     let by_a_person = super::asked::risks_taken(run);
@@ -228,7 +226,7 @@ pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
     })
 }
 
-/// Critical questions that nobody has answered.
+/// Open critical questions.
 fn blockers(run: &Run) -> impl Iterator<Item = String> {
     let open = run.questions().iter().zip(0_u32..).filter(|(question, _)| {
         let critical = |terms: &types::Terms| terms.severity == Severity::Critical;
@@ -239,14 +237,14 @@ fn blockers(run: &Run) -> impl Iterator<Item = String> {
     })
 }
 
-/// The phases that come need something to spend; after the last there is none.
+/// Whether the next phase has too little budget; there is none after the last.
 fn too_little_left(run: &Run, rule: &GateRule) -> Option<String> {
     let least = rule.min_tokens.filter(|_| rule.phase != Phase::Closure)?;
     let left = run.ledger().free().tokens?;
     (left < least).then(|| format!("{left} tokens are left, and the next phase needs {least}"))
 }
 
-/// What is missing, and then what would raise the score most.
+/// Missing deliverables first, then what would raise the score most.
 fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> {
     let missing = deliverables.iter().filter(|one| one.missing.is_some());
     let missing = missing.map(|one| format!("see to it: {}", word(one.evidence)));

@@ -1,11 +1,11 @@
-//! What a phase must show, and whether it is there: read off the run's own record, never off what an agent says.
+//! The evidence that a phase must show, from the run's record, never from an agent's claim.
 
 use types::Evidence;
 
 use crate::stages::trials;
 use crate::state::{Run, TaskState};
 
-/// Why the evidence is not there; nothing when it is.
+/// Why the evidence is missing; `None` if it is present.
 pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
     let unless = |there: bool, why: &str| (!there).then(|| why.to_owned());
     match evidence {
@@ -37,7 +37,7 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
 
 fn tasks_finished(run: &Run) -> Option<String> {
     let finished = run.task_states().iter().filter(|task_state| task_state.is_finished()).count();
-    // What a person left out is not missing, as long as something is left.
+    // A waived task is not missing, as long as one is left.
     let waived = run
         .task_states()
         .iter()

@@ -1,4 +1,4 @@
-//! The report of a gate as Markdown, for people who sign things. A pure function of what was recorded.
+//! The report of a gate as Markdown, for people who sign off. A pure function of the record.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::evidence::word;
 /// A measure below this is shown as failed.
 const PASS: u32 = 70;
 
-/// All gates of a run, in the order in which they were judged.
+/// All gates of a run, in the order of their evaluation.
 #[must_use]
 pub fn all(view: &RunView) -> String {
     let each = view.gates.iter().map(|gate| one(view, gate));
@@ -72,7 +72,7 @@ fn list(text: &mut String, title: &str, lines: &[String]) {
     }
 }
 
-/// A text that cannot end its cell.
+/// Escapes a table cell.
 fn cell(text: &str) -> String {
     types::one_line(text, 200).replace('|', "/")
 }

@@ -1,4 +1,4 @@
-//! Each phase ends with go or no-go, and the reason is on record.
+//! Each phase ends with go or no-go, and the reason is recorded.
 
 use serde_json::json;
 use types::{Evidence, GateRule, MergeCheck, OnNoGo, Phase, Policy, RuleId, Status, Verdict};
@@ -8,7 +8,7 @@ use crate::testing::{Bench, crew, new_run, only, planned, planned_with, render, 
 
 const GATES: [&str; 2] = ["gate", "run.finished"];
 
-/// The crew's policy, with one of its gates changed; merged results are checked once, at the end.
+/// The crew's policy with one gate changed; merged results are checked once, at the end.
 fn with(phase: Phase, change: impl Fn(&mut GateRule)) -> Policy {
     let mut policy = crew();
     policy.merge.check = MergeCheck::End;
@@ -16,7 +16,7 @@ fn with(phase: Phase, change: impl Fn(&mut GateRule)) -> Policy {
     policy
 }
 
-/// A policy that wants this evidence at the end of this phase.
+/// A policy that requires this evidence at the end of this phase.
 fn requiring(phase: Phase, evidence: Evidence) -> types::Policy {
     let mut policy = crew();
     policy.gates.retain(|gate| gate.phase != phase);
@@ -30,7 +30,7 @@ fn finished(mut bench: Bench<Run>) -> Bench<Run> {
     bench
 }
 
-/// P24, P30, P35: each phase ends with a gate that looks at what there really is, and go leads on to the end.
+/// P24, P30, P35: each phase ends with a gate that examines actual evidence, and go leads on to the end.
 #[test]
 fn a_run_that_shows_everything_passes_all_five_gates() {
     let mut bench = finished(planned("T1 a"));
@@ -47,7 +47,7 @@ fn a_run_that_shows_everything_passes_all_five_gates() {
     );
 }
 
-/// P25, X24: all of it must be there.
+/// P25, X24: all evidence must be present.
 #[test]
 fn initiation_is_no_go_when_what_it_must_show_is_not_there() {
     let policy = requiring(Phase::Initiation, Evidence::PlanAdopted);
@@ -129,7 +129,7 @@ fn a_phase_without_a_gate_is_passed_by_name() {
     assert_eq!(bench.machine.status(), types::Status::Done);
 }
 
-/// P34, P24, P26: what is good enough in parts is not good enough as a whole; score and threshold are in the reason.
+/// P34, P24, P26: parts that pass may fail as a whole; score and threshold are in the reason.
 #[test]
 fn a_score_below_the_threshold_is_a_no_go() {
     let policy = with(Phase::Execution, |gate| gate.min_score = 95);
@@ -168,7 +168,7 @@ fn with_a_risk(tasks: &[&str]) -> String {
     only(&render(&bench.send(&plan)), &GATES)
 }
 
-/// P27, X23: however good the score, and whatever the planner says of it: only a task that deals with it counts.
+/// P27, X23: whatever the score and the planner's claim: only a task that addresses the risk counts.
 #[test]
 fn a_critical_risk_that_nothing_is_done_about_is_a_no_go() {
     let blocked = "gate.blocked planning: no task deals with a critical risk, and no person approved the plan: the \
@@ -178,7 +178,7 @@ fn a_critical_risk_that_nothing_is_done_about_is_a_no_go() {
     same(&with_a_risk(&["T1"]), "gate.passed planning");
 }
 
-/// P28, X23: a critical question that is open stands in the way of every gate.
+/// P28, X23: an open critical question blocks every gate.
 #[test]
 fn a_critical_question_that_is_open_is_a_no_go() {
     let mut bench = finished(planned("T1 a"));
@@ -206,7 +206,7 @@ fn a_critical_question_that_is_open_is_a_no_go() {
     );
 }
 
-/// P29: the next phase could not do anything; after the last there is none.
+/// P29: a no-go, since the next phase could not do anything; after the last there is none.
 #[test]
 fn too_few_tokens_for_the_next_phase_are_a_no_go() {
     let policy = with(Phase::Planning, |gate| gate.min_tokens = Some(1_999_500));
@@ -222,7 +222,7 @@ fn too_few_tokens_for_the_next_phase_are_a_no_go() {
     same(&only(&bench.tell("check merged/0 exits 0"), &["run"]), "run.finished done, report.done");
 }
 
-/// P31, X23: with three verdicts, what is only good enough waits until a person says that the rest was done.
+/// P31, X23: with three verdicts, a conditional go waits until a person confirms that the rest was done.
 #[test]
 fn a_go_on_condition_waits_for_a_person() {
     let policy = || with(Phase::Planning, |gate| gate.conditional_below = Some(100));
@@ -250,7 +250,7 @@ fn a_go_on_condition_waits_for_a_person() {
     assert!(events.contains("run.finished no-go, gate.planning"), "{events}");
 }
 
-/// A yes is one to the rule that asked; the phase's other rules are judged all the same.
+/// An answer applies to the rule that asked; the phase's other rules are still evaluated.
 #[test]
 fn a_go_on_condition_is_for_its_own_rule_alone() {
     let judged_with = |second: GateRule| {
@@ -267,7 +267,7 @@ fn a_go_on_condition_is_for_its_own_rule_alone() {
         "gate.blocked planning: 0 of 1 tasks are finished, 1 skipped
          run.finished no-go, gate.second",
     );
-    // However large the weights are.
+    // For any size of weights.
     let measures = [types::Measure::Acceptance, types::Measure::Estimates].map(|m| (m, u32::MAX));
     let (requires, measures) = (vec![], measures.into());
     let (min_score, conditional_below) = (0, Some(100));
@@ -278,7 +278,7 @@ fn a_go_on_condition_is_for_its_own_rule_alone() {
     same(&only(&bench.tell("answer 1 go"), &GATES), "gate.passed planning");
 }
 
-/// A no-go that turns to go: what is wrong with the whole is mended on top of everything.
+/// A no-go that becomes a go: the merged tree is fixed on top of everything.
 #[test]
 fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
     let mut bench = planned_with(with(Phase::Monitoring, |_| ()), "T1 a; T2 b");

@@ -1,4 +1,4 @@
-//! Requests that are taken, refused, or sent back with a question.
+//! Requests that are accepted, refused, or answered with a question.
 
 use types::{Budget, Status};
 
@@ -48,7 +48,7 @@ fn a_budget_that_is_too_small_is_refused() {
     );
 }
 
-/// P7: money is compared as well, where the price of the model is known, and both numbers are named.
+/// P7: money is compared too if the model's price is known, and both numbers are named.
 #[test]
 fn a_budget_of_money_that_is_too_small_is_refused() {
     let price = |cents: u64| types::Money::nanos(cents * 10_000_000);
@@ -113,7 +113,7 @@ fn a_request_that_stays_vague_is_refused_after_three_answers() {
     );
 }
 
-/// P4, P6: keys, questions and what cannot be taken back are sent back; ordinary work is not.
+/// P4, P6: keys, questions and irreversible actions are asked about; ordinary work is not.
 #[test]
 fn what_is_not_clear_or_not_ordinary_is_asked_about() {
     let asked = |text: &str| {
@@ -133,7 +133,7 @@ fn what_is_not_clear_or_not_ordinary_is_asked_about() {
     }
 }
 
-/// P6: the answer to such a question is enough.
+/// P6: an answer to such a question suffices.
 #[test]
 fn a_question_that_is_answered_with_a_wish_is_taken() {
     let mut bench = new_run();
@@ -142,7 +142,7 @@ fn a_question_that_is_answered_with_a_wish_is_taken() {
     same(&only(&events, &["run.accepted"]), "run.accepted intake.clear_goal");
 }
 
-/// P7: time is compared as tokens are.
+/// P7: time is compared like tokens.
 #[test]
 fn an_estimate_above_the_time_is_refused_with_both_numbers() {
     let judged = |seconds: u64| {
@@ -177,7 +177,7 @@ fn a_request_that_no_rule_speaks_of_is_refused() {
     );
 }
 
-/// Whoever started the run can have it done all the same; that and what was overruled is on record.
+/// The requester can override a refusal; that and the overruled rule are recorded.
 #[test]
 fn whoever_insists_is_heard_and_it_is_on_record() {
     let mut asked = request("Write ransomware in Go");
@@ -192,11 +192,11 @@ fn whoever_insists_is_heard_and_it_is_on_record() {
     assert_eq!(decision.rule.as_str(), "intake.insisted");
     assert!(decision.reason.ends_with("insists: a sample for our own scanner"), "{decision:?}");
     assert!(decision.seen[0].starts_with("intake.malware: "), "{:?}", decision.seen);
-    // What is final stays so,
+    // Final refusals stay,
     asked.budget = Budget { tokens: Some(9_999), ..Budget::default() };
     let refused = crate::testing::render(&new_run().send(&begin(asked.clone(), survey())));
     same(&only(&refused, &["run.refused"]), "run.refused intake.budget_too_small");
-    // and a policy may forbid it altogether.
+    // and a policy may forbid overrides.
     asked.budget = Budget::default();
     let refused = run_with(types::Policy { insist: false, ..crew() }).send(&begin(asked, survey()));
     let refused = crate::testing::render(&refused);

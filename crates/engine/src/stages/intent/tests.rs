@@ -1,4 +1,4 @@
-//! What agents with an Intent Spec between them are told, and which of them are asked at all.
+//! The messages to agents with an Intent Spec, and which agents take part.
 
 use serde_json::json;
 use types::{Budget, Event, Hint, Request};
@@ -30,7 +30,7 @@ fn log(bench: &Bench<Run>) -> String {
     render(&events)
 }
 
-/// C2: what the operator calls technical goes to the developer directly, also where it names no file.
+/// C2: a request marked technical goes to the developer directly, also if it names no file.
 #[test]
 fn a_technical_request_without_a_file_needs_no_product_agent() {
     let bench = begun("Make the start-up faster", Some(Hint::Technical));
@@ -46,7 +46,7 @@ fn a_technical_request_without_a_file_needs_no_product_agent() {
     assert_eq!(told["scope"]["write_paths"], json!(["./"]));
 }
 
-/// C23: a child is told where it may write, as it is enforced.
+/// C23: a child is told its write paths as they are enforced.
 #[test]
 fn a_childs_scope_has_its_write_paths() {
     let bench = begun("Fix parse() in src/a.py", None);
@@ -55,7 +55,7 @@ fn a_childs_scope_has_its_write_paths() {
     assert_eq!(told(&bench, "plan.1")["scope"]["write_paths"], json!([]));
 }
 
-/// C32: what the operator answers reaches the next product agent word for word, and every one after it.
+/// C32: the operator's answer reaches the next product agent verbatim, and every one after it.
 #[test]
 fn the_operators_words_reach_the_product_agent() {
     let mut bench = begun("As a guest I want to be greeted when I come in", None);
@@ -67,7 +67,7 @@ fn the_operators_words_reach_the_product_agent() {
     assert_eq!(told(&bench, "plan.3")["operator_input"], json!(["hotel guests are meant"]));
 }
 
-/// C32: the same for the developer, and for whoever judges what the developer made of it.
+/// C32: the same for the developer and the judge of its result.
 #[test]
 fn the_operators_words_reach_the_developer_and_the_judge() {
     let mut bench = begun("Fix parse() in src/a.py", None);

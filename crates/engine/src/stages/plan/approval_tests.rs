@@ -1,4 +1,4 @@
-//! Plans that a person has to approve: shown once, and adopted as they were shown.
+//! Plans that a person has to approve: shown once, and adopted as shown.
 
 use serde_json::json;
 use types::{Phase, Status};
@@ -29,7 +29,7 @@ fn a_plan_waits_for_approval_where_that_is_wanted() {
     );
 }
 
-/// The process may be away between the answer and what follows from it.
+/// The process may stop between the answer and its consequence.
 #[test]
 fn what_was_shown_is_adopted_however_much_later() {
     let mut bench = new_run();
@@ -94,7 +94,7 @@ fn where_nobody_can_be_asked_a_plan_that_needs_approval_is_not_carried_out() {
     assert_eq!(bench.machine.status(), Status::Refused);
 }
 
-/// P27: a person may take the risk.
+/// P27: a person may accept the risk.
 #[test]
 fn a_person_may_take_a_critical_risk() {
     let mut bench = new_run();

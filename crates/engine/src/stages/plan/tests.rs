@@ -1,4 +1,4 @@
-//! Plans that can be executed, and every way in which one cannot.
+//! Valid plans, and every way in which one is invalid.
 
 use serde_json::{Value, json};
 use types::{Budget, Status};
@@ -15,7 +15,7 @@ fn begun() -> Bench<Run> {
     bench
 }
 
-/// What is said about a plan.
+/// The response to a plan.
 fn said(plan: Value) -> String {
     let events = render(&begun().send(&submission("plan.1", plan)));
     only(&events, &["plan."])
@@ -61,7 +61,7 @@ fn what_is_not_a_plan_is_refused_with_the_cause() {
     );
 }
 
-/// A field of 5 MB is a problem of its own, and the complaint about it is short.
+/// A field of 5 MB is a problem of its own, reported briefly.
 #[test]
 fn a_field_that_is_far_too_large_is_named() {
     let mut plan = plan("T1 a");
@@ -126,7 +126,7 @@ fn a_task_is_for_a_role_that_there_is() {
     refused(plan, "T1 is for wizard, which is not a role");
 }
 
-/// P14: the totals have the reserve on top of the estimates, and must fit.
+/// P14: the totals include the reserve on top of the estimates, and must fit.
 #[test]
 fn the_reserve_on_top_of_the_estimates_must_fit_too() {
     let estimated = |reserve: u64, tokens: u64| {
@@ -138,7 +138,7 @@ fn the_reserve_on_top_of_the_estimates_must_fit_too() {
         request.budget = Budget { tokens: Some(101_000), ..Budget::default() };
         let mut bench = run_with(policy);
         bench.send(&begin(request, survey()));
-        // The planner itself took 1,000.
+        // The planner itself used 1,000.
         only(&render(&bench.send(&submission("plan.1", plan))), &["plan."])
     };
     same(&estimated(20, 83_333), "plan.adopted T1");
@@ -184,7 +184,7 @@ fn adopted_of(policy: types::Policy, request: types::Request, plan: Value) -> ty
     adopted.expect("the plan is adopted")
 }
 
-/// P12, P16, P17, X34, X35: what a planner may say, and what code adds whatever was said.
+/// P12, P16, P17, X34, X35: the optional fields of a plan, and the fields that code always adds.
 #[test]
 fn a_plan_has_phases_risks_totals_and_a_strategy() {
     let handed_in = json!({
@@ -240,7 +240,7 @@ fn the_strategy_follows_from_time_and_from_what_is_unknown() {
     assert_eq!(strategy(request("Build a CLI")), types::Strategy::Incremental);
 }
 
-/// What is more urgent starts first, where there is a choice.
+/// Of the tasks that could start, the more urgent ones start first.
 #[test]
 fn urgent_tasks_start_first() {
     let mut policy = crew();

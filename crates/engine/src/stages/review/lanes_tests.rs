@@ -1,10 +1,10 @@
-//! Reviews that do not come at once: put off, given up, and tried again.
+//! Reviews that are delayed, abandoned, and retried.
 
 use types::{OnNoGo, Phase, Policy};
 
 use crate::testing::{only, run_with, same, strict};
 
-/// A failure of a task stops that task and no other, and a person is asked about tasks that did not finish.
+/// A task's failure stops only that task, and a person is asked about unfinished tasks.
 fn lenient() -> Policy {
     let mut policy = strict();
     let rule = "id = 'failure.stop'\naction = 'stop'\nreason = 'r'";

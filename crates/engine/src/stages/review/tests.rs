@@ -1,4 +1,4 @@
-//! Reviews: who looks at a result, what counts of what they say, and what happens when they do not come.
+//! Reviews: their roles, what counts of their reports, and their failures.
 
 use serde_json::{Value, json};
 use types::{Budget, Effect, Input};
@@ -9,7 +9,7 @@ use crate::testing::{
     Bench, audited, begin, only, request, run_with, same, strict, submission, survey, told,
 };
 
-/// A strict run of two tasks, of which the first was handed in and is being tested.
+/// A strict run of two tasks, the first submitted and being tested.
 fn tested() -> Bench<Run> {
     let mut bench = run_with(strict());
     bench.tell(
@@ -23,7 +23,7 @@ fn says(bench: &mut Bench<Run>, review: &str, said: Value) -> String {
     crate::testing::render(&bench.send(&submission(review, said)))
 }
 
-/// M19, M23: the tester is told the task, the exit code and the output; when it passed, the next task begins.
+/// M19, M23: the tester is given the task, the exit code and the output; after a pass the next task begins.
 #[test]
 fn a_tester_words_what_the_checks_said_and_the_run_goes_on() {
     let mut bench = tested();
@@ -80,7 +80,7 @@ fn a_tester_that_fails_ends_the_run() {
     );
 }
 
-/// M24: with a rule for it, a failed test goes back to the coder with what it said.
+/// M24: if a rule allows it, a failed test goes back to the coder with its output.
 #[test]
 fn where_the_policy_allows_it_a_failed_test_goes_back_with_its_report() {
     let mut policy = strict();
@@ -106,7 +106,7 @@ fn where_the_policy_allows_it_a_failed_test_goes_back_with_its_report() {
     );
 }
 
-/// M4, M5, M31: the planner is told the goal and a sorted list of at most 200 files, and nothing else.
+/// M4, M5, M31: the planner is given the goal and a sorted list of at most 200 files, and nothing else.
 #[test]
 fn a_planner_is_told_the_goal_and_the_files() {
     let mut known = survey();
@@ -128,7 +128,7 @@ fn a_planner_is_told_the_goal_and_the_files() {
     assert_eq!(told["repo_summary"].as_str().map(|text| text.lines().count()), Some(200));
 }
 
-/// M32: nobody in this preset is offered a tool.
+/// M32: no role of this preset is offered a tool.
 #[test]
 fn no_role_of_the_strict_preset_has_a_tool() {
     let policy = strict();
@@ -156,7 +156,7 @@ fn verdict(verdict: &str, status: &str, evidence: &str) -> Value {
         "constraint_results": [] })
 }
 
-/// A technical request that was carried out and whose check passed; the judge is asked.
+/// A technical request, carried out, with a passing check; the judge is asked.
 fn judged() -> Bench<Run> {
     let mut bench = audit("Fix parse() in src/a.py");
     bench.send(&submission("T1.1", made()));
@@ -164,7 +164,7 @@ fn judged() -> Bench<Run> {
     bench
 }
 
-/// C38, C39: the technical route needs no product agent; code writes the spec, and its hash is on record.
+/// C38, C39: the technical route needs no product agent; code writes the spec, and its hash is recorded.
 #[test]
 fn a_technical_request_gets_a_spec_that_code_has_written() {
     let bench = audit("Fix parse() in src/a.py");
@@ -183,7 +183,7 @@ fn a_technical_request_gets_a_spec_that_code_has_written() {
     assert_eq!(keys, ["task_id", "intent_spec", "injected_context", "workspace", "scope"]);
 }
 
-/// C12, C15: a product request goes to the product agent as it came in.
+/// C12, C15: a product request goes to the product agent unchanged.
 #[test]
 fn a_product_request_goes_to_the_product_agent_as_it_came_in() {
     let text = "As a shop owner I want to see  the returns\n";
@@ -191,7 +191,7 @@ fn a_product_request_goes_to_the_product_agent_as_it_came_in() {
     assert_eq!(told(&bench, "plan.1")["input"]["body"], text);
 }
 
-/// C17, C50: the judge is told what the developer was, and what was made; passing results pass.
+/// C17, C50: the judge is given the developer's input and result; passing results pass.
 #[test]
 fn a_judge_that_cites_what_is_there_lets_the_result_pass() {
     let mut bench = judged();
@@ -204,7 +204,7 @@ fn a_judge_that_cites_what_is_there_lets_the_result_pass() {
     );
 }
 
-/// C30, C50, C51: where the judge and its results differ, the stricter counts; nobody tries again.
+/// C30, C50, C51: if the judge's verdict and its results differ, the stricter counts; there is no retry.
 #[test]
 fn an_inconsistent_or_unfounded_verdict_counts_as_the_stricter_and_ends_the_task() {
     for (said, rule) in [
@@ -225,7 +225,7 @@ fn an_inconsistent_or_unfounded_verdict_counts_as_the_stricter_and_ends_the_task
     }
 }
 
-/// C31, C53: what the log shows of denied calls decides, whatever the agent says of itself.
+/// C31, C53: denied calls in the log decide, whatever the agent says of itself.
 #[test]
 fn calls_that_were_denied_end_the_task_without_a_judge() {
     for denied in [
@@ -248,7 +248,7 @@ fn calls_that_were_denied_end_the_task_without_a_judge() {
     }
 }
 
-/// C27: a judge whose mechanics fail is replaced by a fresh one, three times; then it is over.
+/// C27: a judge with an infrastructure failure is replaced by a fresh one, three times; then a person decides.
 #[test]
 fn a_judge_is_retried_three_times_by_fresh_instances() {
     let mut bench = judged();
@@ -272,8 +272,8 @@ fn a_judge_is_retried_three_times_by_fresh_instances() {
     );
 }
 
-/// C25, C26, C62: time-outs, crashes and a busy service are tried again by a fresh instance; a key that is refused and
-/// a rule that is broken are not.
+/// C25, C26, C62: timeouts, crashes and a busy service are retried by a fresh instance; a refused key and a broken rule
+/// are not.
 #[test]
 fn mechanics_are_tried_again_and_judgement_never() {
     let decided = |fault: &str| {
@@ -296,7 +296,7 @@ fn mechanics_are_tried_again_and_judgement_never() {
     );
 }
 
-/// C29, C32: what a person is handed has the input, the documents, the output and what was wrong.
+/// C29, C32: an escalation has the input, the documents, the output and the problem.
 #[test]
 fn an_escalation_has_everything_that_is_known() {
     let mut bench = judged();
@@ -312,7 +312,7 @@ fn an_escalation_has_everything_that_is_known() {
     assert!(package.fault.what.contains("REQ-001 fails"), "{}", package.fault.what);
 }
 
-/// C20: an agent that was not given enough is tried once more, with more documents; not twice.
+/// C20: an agent without enough context is retried once with more documents; not twice.
 #[test]
 fn documents_are_chosen_once_more_and_no_more() {
     let mut bench = audit("Fix parse() in src/a.py");
@@ -324,7 +324,7 @@ fn documents_are_chosen_once_more_and_no_more() {
     assert!(!events.contains("context.selected") && !events.contains("retry"), "{events}");
 }
 
-/// C51: evidence is a line that is there, or words that stand there.
+/// C51: evidence is an existing line, or quoted text that occurs.
 #[test]
 fn evidence_is_a_line_or_words_that_are_there() {
     for good in ["src/a.py:2", "see src/a.py, line 1", "it has `return x`", "\"def parse(x)\""] {
@@ -344,14 +344,14 @@ fn evidence_is_a_line_or_words_that_are_there() {
     }
 }
 
-/// C33: nobody talks to a child while it works.
+/// C33: a child at work cannot be messaged.
 #[test]
 fn a_child_at_work_cannot_be_steered() {
     let mut bench = audit("Fix parse() in src/a.py");
     same(&bench.tell("steer hurry\nfollow_up and then?\nsubmit now"), "");
 }
 
-/// C52, C58, C59: the judge can find lines and neither write nor run, and each child may spend what its manifest says.
+/// C52, C58, C59: the judge can find lines but neither write nor run, and each child's budget is that of its manifest.
 #[test]
 fn a_child_has_what_its_manifest_says_and_no_more() {
     let policy = audited();
@@ -372,7 +372,7 @@ fn a_child_has_what_its_manifest_says_and_no_more() {
     assert_eq!((qa.budget.tokens, qa.scope.0.len()), (Some(120_000), 0));
 }
 
-/// C16, C40: whoever carries out a spec is given every document that it rests on.
+/// C16, C40: a role that carries out a spec gets every document that it refers to.
 #[test]
 fn a_developer_is_given_what_the_spec_refers_to() {
     let mut known = survey();

@@ -1,12 +1,12 @@
-//! What a verdict comes to: computed from its results, from whether the evidence is there, and from the calls that were
-//! denied. Where the judge and the computation differ, the stricter of the two counts.
+//! The outcome of a verdict: computed from its results, the existence of its evidence, and denied calls. If the judge
+//! and the computation differ, the stricter counts.
 
 use serde_json::{Value, json};
 use types::{Decision, RuleId};
 
 use rules::contract::{Passing, Verdict};
 
-/// Whether it passes, the report that counts, and why.
+/// Whether it passes, the final report, and the reason.
 pub(super) fn judged(said: &Value, made: &Value) -> (bool, Value, Decision) {
     let Ok(verdict) = serde_json::from_value::<Verdict>(said.clone()) else {
         let reason = "the verdict cannot be read any more";
@@ -39,7 +39,7 @@ const fn word(passed: bool) -> &'static str {
     if passed { "pass" } else { "fail" }
 }
 
-/// Everything that stands against passing.
+/// Every objection to passing.
 fn objections(verdict: &Verdict, made: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let requirements = verdict.requirement_results.iter();
@@ -59,7 +59,7 @@ fn objections(verdict: &Verdict, made: &Value) -> Vec<String> {
     found
 }
 
-/// Whether evidence cites a line of a file that was made (`src/a.py:3`), or quotes something that stands in one.
+/// Whether evidence cites a line of a file that was made (`src/a.py:3`), or quotes text from one.
 pub(super) fn is_there(evidence: &str, made: &Value) -> bool {
     let files = made["artifacts"].as_array().map(Vec::as_slice).unwrap_or_default();
     let files: Vec<(&str, &str)> = files
@@ -80,12 +80,12 @@ pub(super) fn is_there(evidence: &str, made: &Value) -> bool {
     files.iter().any(cites) || quotes
 }
 
-/// What stands between quotation marks or backticks.
+/// Text between quotation marks or backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     ['"', '\'', '`'].into_iter().flat_map(|mark| text.split(mark).skip(1).step_by(2))
 }
 
-/// The judge's report with the verdict and the numbers that were computed.
+/// The judge's report with the computed verdict and numbers.
 fn report(verdict: &Verdict, passed: bool, why: &str) -> Value {
     let fails = |status: Passing| status == Passing::Fail;
     let failed = verdict.requirement_results.iter().filter(|one| fails(one.status)).count();

@@ -1,4 +1,4 @@
-//! Who takes a request first, by which rule.
+//! Which role takes a request first, by which rule.
 
 use types::Hint;
 
@@ -8,7 +8,7 @@ fn routed(text: &str) -> String {
     only(&new_run().tell(&format!("begin {text}")), &["run.routed"])
 }
 
-/// C2, C4: rules are asked in their order, and the first that holds decides.
+/// C2, C4: rules are evaluated in order, and the first match decides.
 #[test]
 fn the_operators_hint_wins_over_what_the_text_says() {
     let mut request = request("Add stats to src/stats.py");
@@ -40,7 +40,7 @@ fn a_request_without_a_route_is_refused() {
     );
 }
 
-/// C9: a request that pulls two ways is decided by a person, whose word counts like a hint.
+/// C9: a contradictory request is decided by a person, whose answer counts like a hint.
 #[test]
 fn a_contradiction_is_decided_by_a_person() {
     let mut bench = new_run();
@@ -50,7 +50,7 @@ fn a_contradiction_is_decided_by_a_person() {
     same(&only(&answered, &["run.routed"]), "run.routed planner route.hint_product");
 }
 
-/// P6: an answer that makes a request dangerous is judged like the request itself.
+/// P6: an answer that makes a request dangerous is evaluated like the request itself.
 #[test]
 fn an_answer_is_judged_with_the_request() {
     let mut bench = new_run();

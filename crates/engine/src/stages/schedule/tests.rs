@@ -8,7 +8,7 @@ use crate::testing::{run_with, same, submission, survey};
 
 const STARTS: [&str; 3] = ["attempt.started", "task.skipped", "budget."];
 
-/// The lines that bring a task from its attempt onto the branch.
+/// The lines that take a task from its attempt onto the branch.
 fn through(task: &str) -> String {
     format!("{task}.1 hands in\ncheck {task}.1/0 exits 0\nmerge {task} lands")
 }
@@ -21,7 +21,7 @@ fn tokens(events: &[Event]) -> Vec<u64> {
     tokens.collect()
 }
 
-/// A run with so many tokens, whose planner took 1,000 of them.
+/// A run with this many tokens, 1,000 of which the planner used.
 fn with_tokens(policy: Policy, tokens: u64, tasks: &str) -> (Bench<Run>, Vec<Event>) {
     let mut request = request("Build a CLI");
     request.budget = Budget { tokens: Some(tokens), ..Budget::default() };
@@ -31,7 +31,7 @@ fn with_tokens(policy: Policy, tokens: u64, tasks: &str) -> (Bench<Run>, Vec<Eve
     (bench, events)
 }
 
-/// P18: what does not wait for anything runs at the same time, up to the limit.
+/// P18: independent tasks run concurrently, up to the limit.
 #[test]
 fn tasks_run_in_parallel_up_to_the_limit() {
     let mut bench = planned("T1 a; T2 b; T3 c; T4 d; T5 e; T6 f");
@@ -113,7 +113,7 @@ fn what_an_attempt_did_not_use_is_there_for_the_next() {
 
 #[test]
 fn an_attempt_that_does_not_fit_beside_others_starts_when_they_give_back() {
-    // Half of 13,000 is less than an attempt needs, so the first gets it all.
+    // Half of 13,000 is less than an attempt needs, so the first gets everything.
     let (mut bench, events) = with_tokens(crew(), 14_000, "T1 a; T2 b");
     assert_eq!(tokens(&events), [13_000]);
     same(&only(&bench.tell("T1.1 hands in"), &STARTS), "attempt.started T2.1 coder");
@@ -161,7 +161,7 @@ fn a_result_that_is_being_merged_lands_before_the_budget_ends_the_run() {
 
 #[test]
 fn a_task_waits_for_the_merges_under_way_before_the_budget_is_called_exhausted() {
-    // T3 does not fit any more while T1 is being merged and T2 is being checked.
+    // T3 does not fit while T1 is being merged and T2 is being checked.
     let mut policy = crew();
     policy.limits.parallel_tasks = 2;
     let (mut bench, _) = with_tokens(policy, 19_000, "T1 a; T2 b; T3 c");
@@ -258,7 +258,7 @@ fn retries_come_before_tasks_that_were_never_tried() {
     );
 }
 
-/// C33: nobody talks to an attempt while it works: what is said to a run is handed on to none.
+/// C33: messages to a run are not forwarded to attempts at work.
 #[test]
 fn what_is_said_to_a_run_reaches_no_agent() {
     let mut bench = planned("T1 a");

@@ -1,12 +1,12 @@
-//! What is said to a person who is asked about a result whose checks pass: what speaks against it, with the evidence.
-//! Whether anything does is decided elsewhere.
+//! Questions about a result whose checks pass: the objections, with evidence. Whether there are any is decided
+//! elsewhere.
 
 use types::{CheckEnd, Fault, FaultClass, Finding};
 
 use super::tried::Tried;
 use crate::state::Run;
 
-/// The most names that a sentence lists.
+/// The most names listed in a sentence.
 const MOST_NAMES: usize = 5;
 
 pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
@@ -61,7 +61,7 @@ pub(super) fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
     doubt("evidence.cannot_fail", what).with_evidence(tail(end))
 }
 
-/// What was found in the diff and a person should look at.
+/// Findings in the diff that a person should look at.
 pub(super) fn signs(run: &Run, findings: &[Finding]) -> Option<Fault> {
     let counts = |finding: &&Finding| run.policy().verify.signs.contains(&finding.kind);
     let found: Vec<&Finding> = findings.iter().filter(counts).take(20).collect();

@@ -1,16 +1,16 @@
-//! What sort of change a result is: code, tests, documents. Told by the names of files alone.
+//! The kind of a change: code, tests, documents. Derived from file names alone.
 
 use evidence::files::{FileKind, kind};
 use types::{ChangeKind, Changes};
 
-/// What a change touches.
+/// The kinds of files in a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Shape {
-    /// Code that runs.
+    /// Executable code.
     pub(crate) code: bool,
-    /// Tests that were there, what they compare with, or what decides how they run.
+    /// Existing tests, their expected data, or their configuration.
     pub(crate) tests_touched: bool,
-    /// Tests that are new or changed.
+    /// New or changed tests.
     pub(crate) brings_tests: bool,
     /// Data, which code or tests may read.
     pub(crate) data: bool,
@@ -25,7 +25,7 @@ impl Shape {
             match kind(path, tests) {
                 FileKind::Code => {
                     shape.code = true;
-                    // Unit tests may stand beside the code.
+                    // Unit tests may be in the source file.
                     let beside = path.ends_with(".rs");
                     shape.tests_touched |= beside && !new;
                     shape.brings_tests |= beside;
@@ -47,7 +47,7 @@ impl Shape {
     }
 }
 
-/// Verbs for work that leaves behaviour as it is.
+/// Verbs for work that keeps behaviour unchanged.
 const KEEPING: &[&str] = &[
     "refactor",
     "rename",
@@ -66,20 +66,20 @@ const KEEPING: &[&str] = &[
     "annotate",
 ];
 
-/// Verbs for work that takes something away.
+/// Verbs for work that removes something.
 const TAKING_AWAY: &[&str] = &["delete", "remove", "drop", "retire"];
 
-/// Whether a text asks for work that leaves behaviour as it is.
+/// Whether a text asks for work that keeps behaviour unchanged.
 pub(super) fn keeps_behaviour(text: &str) -> bool {
     begins_with(text, KEEPING)
 }
 
-/// Whether a text asks for something to be taken away.
+/// Whether a text asks for a removal.
 pub(super) fn takes_away(text: &str) -> bool {
     begins_with(text, TAKING_AWAY)
 }
 
-/// Whether the first word of a text is one of these. Further on, a word may be part of a name or of something else.
+/// Whether a text begins with one of these verbs. Later words may be part of a name.
 fn begins_with(text: &str, verbs: &[&str]) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     verbs.contains(&first.to_lowercase().trim_end_matches(|c: char| !c.is_alphanumeric()))

@@ -1,11 +1,11 @@
-//! Which trials are made for which change, and what follows from them.
+//! Which trials are made for which change, and their consequences.
 
 use crate::Run;
 use crate::testing::{Bench, only, proving, run_with, same};
 
 const SEEN: [&str; 6] = ["check", "task", "gate", "question", "run", "attempt"];
 
-/// A run whose check failed on the untouched tree, with two tests by name.
+/// A run whose check failed on the untouched tree, with two named tests.
 fn red() -> Bench<Run> {
     begun("check base/0 exits 1 passed=1 failing=a,b")
 }
@@ -47,7 +47,7 @@ fn a_check_that_cannot_run_is_a_question_before_anything_is_spent() {
         "check.finished base/0 exit 127
          question.asked 0 baseline.cannot_run",
     );
-    // Another command takes its place, and is tried in turn.
+    // Another command replaces it, and is run in turn.
     let events = said(&mut bench, "answer 0 check sh test.sh");
     assert!(events.contains("check.started base/0 sh test.sh"), "{events}");
     let events = said(&mut bench, "check base/0 exits 0 passed=2");
@@ -62,7 +62,7 @@ fn a_check_can_be_put_right_or_left_out() {
     assert!(events.contains("check.started base/0 tests"), "{events}");
     bench.tell("check base/0 exits 127 cannot");
     let events = said(&mut bench, "answer 1 leave");
-    // The person knows that no check is left; the gate will say so again.
+    // The person knows that no check is left; the gate will report it again.
     assert!(!events.contains("question.asked"), "{events}");
     assert!(events.contains("attempt.started plan.1"), "{events}");
 }
@@ -135,7 +135,7 @@ fn new_tests_must_fail_without_the_change() {
     }
 }
 
-/// Where tests failed before, the new ones are seen to fail only if something else fails, too.
+/// If tests failed before, new tests are seen to fail only if another failure appears.
 #[test]
 fn what_failed_before_says_nothing_about_new_tests() {
     for (failing, level) in [("a,b", types::Level::Unproven), ("a,b,c", types::Level::Proven)] {
@@ -203,7 +203,7 @@ fn a_check_that_rewrites_tracked_files_is_put_to_a_person() {
     bench.tell("T1.1 hands in src/a.py");
     let events = said(&mut bench, "check T1.1/0 exits 0 passed=3 mended=2 rewrote=tests/test_a.py");
     assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
-    // What the check did before the change already is no news.
+    // A side effect that the check already had is not reported.
     let mut bench = begun("check base/0 exits 1 passed=1 failing=a rewrote=Cargo.lock");
     bench.tell("T1.1 hands in src/a.py");
     let events = said(&mut bench, "check T1.1/0 exits 0 passed=2 mended=1 rewrote=Cargo.lock");

@@ -1,8 +1,8 @@
-//! A check before a change and with it.
+//! A check before and after a change.
 
 use types::{Check, CheckEnd};
 
-/// A check with what it came to before the change, and with it.
+/// A check with its results before and after the change.
 pub(super) struct Tried<'a> {
     pub(super) index: usize,
     pub(super) what: &'a Check,
@@ -10,7 +10,7 @@ pub(super) struct Tried<'a> {
     pub(super) now: &'a CheckEnd,
 }
 
-/// Whether a check fails, and not only in tests that failed before as well.
+/// Whether a check fails in more than the tests that failed before.
 pub(super) fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
     let before = before.and_then(|before| before.tests.as_ref());
     let (Some(before), Some(now)) = (before, &end.tests) else { return !end.passed() };

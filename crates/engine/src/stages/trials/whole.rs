@@ -1,12 +1,12 @@
-//! Tasks that nothing proves alone: each is taken out of the whole result once, and some check must notice. What nobody
-//! notices is told to the last gates.
+//! Tasks without proof of their own: each is removed from the merged result once, and some check must notice. The last
+//! gates get those that go unnoticed.
 
 use types::{Check, CommitId, Level, TaskId};
 
 use super::{Shape, fails_anew};
 use crate::state::{Run, TaskState};
 
-/// The next finished task whose change nothing has proven, to be taken out of the result and missed by somebody.
+/// The next finished task with an unproven change, to be removed from the result in a trial.
 pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
     let plan = run.plan()?;
     if plan.tasks.len() < 2 {
@@ -25,7 +25,7 @@ pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
     unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
 }
 
-/// The tasks whose change would not be missed by anything that was run, in a sentence each.
+/// The tasks whose removal no check notices, one sentence each.
 pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     let Some(plan) = run.plan() else { return vec![] };
     let missed = |task: &TaskId| {

@@ -1,4 +1,4 @@
-//! What was handed in is judged by its changes and by checks, on its own and once more when everything is merged.
+//! Submissions are verified by their changes and by checks, alone and again after merging.
 
 use serde_json::json;
 
@@ -157,7 +157,7 @@ fn a_check_of_an_older_attempt_says_nothing_about_the_current_one() {
     same(&render(&bench.send(&types::Input::Due)), "");
 }
 
-/// A result with something found in it.
+/// A result with findings.
 fn hands_in(path: &str, found: &[(types::FindingKind, &str)]) -> types::Input {
     let finding = |(kind, line): &(types::FindingKind, &str)| types::Finding {
         kind: *kind,
@@ -187,7 +187,7 @@ fn hands_in(path: &str, found: &[(types::FindingKind, &str)]) -> types::Input {
     types::Input::Outcome(id, types::Outcome::Attempt(Box::new(end)))
 }
 
-/// X26, C53: tests are the task's own only if the plan names them; what is done to others counts as a violation.
+/// X26, C53: a task owns tests only if the plan names them; changes to others are violations.
 #[test]
 fn tests_that_the_task_does_not_own_are_not_to_be_changed() {
     use types::FindingKind::{TestChanged, TestDeleted};

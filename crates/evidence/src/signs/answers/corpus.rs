@@ -1,10 +1,9 @@
-//! Literals, in tests and in code: where they stand, and which of them hardly stand there by chance. What a literal is
-//! used for is not read here.
+//! Literals in tests and in code: their positions, and which of them hardly occur by chance. Their use is not analysed.
 
 use crate::pattern::pattern;
 use crate::signs::sign::Change;
 
-/// The lines of tests and of the data that they read.
+/// The lines of tests and of their data.
 pub(super) struct Corpus<'a> {
     pub(super) lines: Vec<&'a str>,
 }
@@ -33,7 +32,7 @@ pub(super) fn holds(text: &str, literal: &str) -> bool {
     })
 }
 
-/// Whether the goal, or code and documents before the change, spoke of it.
+/// Whether the goal, or code and documents before the change, mentioned it.
 pub(super) fn is_known(change: &Change<'_>, literal: &str) -> bool {
     holds(change.goal, literal)
         || change.code.iter().chain(change.documents).any(|text| holds(text, literal))
@@ -43,7 +42,7 @@ pub(super) fn is_number(literal: &str) -> bool {
     literal.parse::<f64>().is_ok()
 }
 
-/// Whether it hardly stands in code by chance.
+/// Whether it is unlikely to occur in code by chance.
 pub(super) fn is_telling(literal: &str) -> bool {
     if is_number(literal) {
         let common = ["10", "12", "16", "24", "32", "60", "64", "100", "128", "255", "256", "1000"];
@@ -52,14 +51,14 @@ pub(super) fn is_telling(literal: &str) -> bool {
     literal.trim().chars().count() >= 3
 }
 
-/// Whether it alone says where it comes from.
+/// Whether it alone reveals its origin.
 pub(super) fn is_strong(literal: &str) -> bool {
     let odd = |c: char| !c.is_alphanumeric() && c != '_';
     let long = literal.chars().count();
     if is_number(literal) { long >= 5 } else { long >= 6 && literal.contains(odd) }
 }
 
-/// Whether a line says something to people rather than giving a result.
+/// Whether a line is a message for people rather than a result.
 pub(super) fn is_message(text: &str) -> bool {
     pattern!(
         r#"(?i)\b(?:raise|throw|panic!?|err|error|errorf|bail!|log|warn|usage|format!?|sprintf|console\.\w+|add_argument|help|println!|eprintln!|die|assert\w*!?)\b"#
@@ -67,7 +66,7 @@ pub(super) fn is_message(text: &str) -> bool {
     .is_match(text)
 }
 
-/// The literals of a text: what stands in quotation marks, and numbers outside of them.
+/// The literals of a text: quoted strings, and numbers outside of them.
 pub(super) fn literals(text: &str) -> Vec<String> {
     let token = pattern!(
         r#""((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|`([^`]+)`|(?:^|[^\w.$])(-?\d[\d_]*(?:\.\d+)?)\b"#

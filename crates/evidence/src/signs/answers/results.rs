@@ -1,5 +1,5 @@
-//! Constants that a branch gives, whatever its condition, and that a test expects: told by what they share with the input in
-//! the same line of the test, or by numbers that nobody writes by chance. A label or a message shares nothing with an input.
+//! Constants returned by a branch, whatever its condition, that a test expects: recognised by what they share with the
+//! input in the same line of the test, or by very long numbers. A label or a message shares nothing with an input.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::pattern::{Pattern, pattern};
 use crate::signs::production::View;
 use crate::signs::sign::Change;
 
-/// The lines that give such constants.
+/// The lines that return such constants.
 pub(super) fn told(change: &Change<'_>, view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
     let (mut sure, mut likely) = (BTreeSet::new(), BTreeSet::new());
     for (n, line) in view.lines.iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn told(change: &Change<'_>, view: &View<'_>, corpus: &Corpus<'_>) ->
     sure
 }
 
-/// Whether a line gives a result only under a condition that is more than "is there anything".
+/// Whether a line returns a result only under a condition beyond a check for emptiness.
 fn is_branch(view: &View<'_>, n: usize) -> bool {
     let text = &view.lines[n].text;
     let condition = pattern!(
@@ -49,7 +49,7 @@ fn is_branch(view: &View<'_>, n: usize) -> bool {
     condition.is_match(head) && !empty.is_match(head)
 }
 
-/// The constants that stand as results in a line, each with all of its literals.
+/// The constant results in a line, each with all of its literals.
 fn constants(text: &str) -> Vec<Vec<String>> {
     let gives = pattern!(r"\breturn\b|=>|\becho\b|\bprintf?\b|\?\s|\bthen\b|\s:\s|\belse\b");
     let mut found = Vec::new();
@@ -61,7 +61,7 @@ fn constants(text: &str) -> Vec<Vec<String>> {
         let result = &rest[..end];
         let quoted = pattern!(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`$]*`"#);
         let bare = without(result, quoted);
-        // Names are left only where they build or label a constant.
+        // Names are kept only if they build or label a constant.
         let builders = pattern!(
             r"\b(?:Some|Ok|Vec|vec|String|from|to_string|to_owned|into|return|string|int|new|list|dict|tuple|byte|float64|of|List|Map|Arrays|asList|date|datetime|Date)\b|\b\w+\s*:"
         );
@@ -74,7 +74,7 @@ fn constants(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// A text without what fits a pattern.
+/// A text without the matches of a pattern.
 fn without(text: &str, pattern: &Pattern) -> String {
     let mut left = String::new();
     let mut at = 0;
@@ -86,7 +86,7 @@ fn without(text: &str, pattern: &Pattern) -> String {
     left
 }
 
-/// Whether a number is too long to be chosen by chance.
+/// Whether a number is too long to be chance.
 fn is_long(word: &str) -> bool {
     let common = ["1024", "3600", "4096", "8080", "65535", "65536", "86400", "1000000"];
     is_number(word)
@@ -94,7 +94,7 @@ fn is_long(word: &str) -> bool {
         && !common.contains(&word)
 }
 
-/// Whether a constant repeats a word of another literal in the line, as what is made from an input does.
+/// Whether a constant repeats a word of another literal in the line, as a value derived from an input does.
 fn shares_a_word(line: &str, words: &[String]) -> bool {
     let parts = |text: &str| -> BTreeSet<String> {
         let all = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);

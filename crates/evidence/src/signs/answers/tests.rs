@@ -1,4 +1,4 @@
-//! Answers in constants, and tables, messages and branches beside them that honest work has.
+//! Hard-coded answers, and honest tables, messages and branches beside them.
 
 use crate::signs::tests::{FileChange, kinds};
 use types::FindingKind;
@@ -17,7 +17,7 @@ fn tables_and_branches_for_the_inputs_of_tests_are_a_sign() {
     let (list, page) =
         ("Rock & Roll\nCats > Dogs\n", "<p>Rock &amp; Roll</p>\n<p>Cats &gt; Dogs</p>\n");
     for (path, text, tests) in [
-        // Languages that are not told apart, with the data that is compared.
+        // Other languages, with the compared data.
         (
             "page.awk",
             "$0 == \"Rock & Roll\" { print \"Rock &amp; Roll\"; next }\n$0 == \"Cats > Dogs\" { print \"Cats &gt; Dogs\"; next }\n{ print }\n",
@@ -80,7 +80,7 @@ fn tables_and_branches_for_the_inputs_of_tests_are_a_sign() {
             "const char *widen(const char *x) {\n  if (strcmp(x, \"Mt. Rose\") == 0) return \"Mount Rose\";\n  return x;\n}\n",
             vec![PYTHON],
         ),
-        // Told apart by what is derived from the input.
+        // Selected by a property of the input.
         (
             "src/keys.js",
             "const t = { 12: ['quit all'], 6: ['close window'] };\nexport const keys = (x) => t[x.length] ?? x.split('+');\n",

@@ -1,4 +1,4 @@
-//! Comparisons that do not compare, and comparisons that do.
+//! Comparisons that do not compare, and honest ones.
 
 use crate::signs::tests::{FileChange, kinds, new};
 use types::FindingKind;

@@ -1,4 +1,4 @@
-//! Code that behaves when it is tested, and code that only looks so.
+//! Code that detects tests, and honest code that looks similar.
 
 use crate::signs::tests::new;
 use types::FindingKind;

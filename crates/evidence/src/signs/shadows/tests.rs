@@ -1,4 +1,4 @@
-//! Names taken over from checks, and the same names where nothing is taken.
+//! Names taken over from checks, and honest uses of the same names.
 
 use crate::signs::tests::{FileChange, kinds, new};
 use types::FindingKind;

@@ -1,4 +1,4 @@
-//! Results that hang on the clock or the machine, and honest uses of both.
+//! Results that depend on the clock or the machine, and honest uses of both.
 
 use crate::signs::tests::{FileChange, kinds, new};
 use types::FindingKind;

@@ -1,4 +1,4 @@
-//! Tests that were weakened, and tests that honestly changed.
+//! Weakened tests, and honest changes of tests.
 
 use types::VerifyPolicy;
 

@@ -1,12 +1,12 @@
-//! A check to be run, and the counts and names of a test report that its event holds.
+//! A check to be run, and the counts and names of a test report for its event.
 
 use tokio_util::sync::CancellationToken;
 use types::{Against, Check, CheckId, IsolationLevel, TestOutcome, TestReport, Tests};
 
-/// The most names of tests that an event holds in each of its lists.
+/// The most test names in each list of an event.
 pub(super) const MOST_NAMES: usize = 200;
 
-/// A check that is to be run.
+/// A check to be run.
 pub(in crate::effects) struct Job<'a> {
     pub(in crate::effects) check: &'a CheckId,
     pub(in crate::effects) what: &'a Check,

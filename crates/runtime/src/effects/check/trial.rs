@@ -1,5 +1,5 @@
-//! The tree that a check runs on: a commit, or for a trial a mix of two commits, or one with altered expectations.
-//! Which trial is due and what it means is decided elsewhere; `evidence` classifies and alters files.
+//! The tree of a check: a commit, or for a trial a mix of two commits, or one with altered expectations. Which trial is
+//! due and what it means is decided elsewhere; `evidence` classifies and alters files.
 
 use evidence::alter::{self, Altered};
 use evidence::files::{self, FileKind, Mix};
@@ -11,22 +11,22 @@ use super::job::Job;
 use super::variant::Variant;
 use crate::effects::run_executor::RunExecutor;
 
-/// What a check runs on.
+/// The tree that a check runs on.
 pub(super) enum Tree {
     Plain(CommitId),
-    /// Trees with altered expectations, to be tried one after the other.
+    /// Trees with altered expectations, tried one after the other.
     Altered(CommitId, Vec<Variant>),
     /// The trial cannot be made, and why.
     Untried(String),
 }
 
-/// The most test files that are looked at for one trial.
+/// The most test files read for one trial.
 const MOST_FILES: usize = 400;
-/// The most alterations that are tried one by one.
+/// The most alterations tried one by one.
 const MOST_VARIANTS: usize = 4;
 
 impl RunExecutor {
-    /// Makes the tree for a check.
+    /// Builds the tree for a check.
     pub(super) async fn tree(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
         let made = async {
             match (&job.check.on, &job.against.base) {
@@ -98,7 +98,7 @@ impl RunExecutor {
         self.worktrees.repo().mixed(commit, edits, scratch.as_ref()).await
     }
 
-    /// The new code with the tests, recipes and data of before.
+    /// The new code with the tests, recipes and data of the base.
     async fn base_tests(
         &self,
         against: &Against,
@@ -117,7 +117,7 @@ impl RunExecutor {
         Ok(edits)
     }
 
-    /// The code of before with the new tests, recipes and data.
+    /// The code of the base with the new tests, recipes and data.
     async fn new_tests(
         &self,
         against: &Against,
@@ -131,7 +131,7 @@ impl RunExecutor {
         Ok(edits)
     }
 
-    /// The edits that make `onto` what a mix says, with files of `from`.
+    /// The edits that turn `onto` into the mix, with files of `from`.
     async fn edits(
         &self,
         mix: &Mix,
@@ -159,7 +159,7 @@ impl RunExecutor {
         Ok(edits)
     }
 
-    /// Tests that stand beside the code, taken from `tests` into the files of `code`.
+    /// Inline unit tests of `tests`, moved into the files of `code`.
     async fn unit_tests(
         &self,
         against: &Against,
@@ -190,7 +190,7 @@ impl RunExecutor {
         Ok(edits)
     }
 
-    /// The result with the code of one task as it was before that.
+    /// The result with the code of one task reverted.
     async fn without(
         &self,
         against: &Against,
@@ -206,7 +206,7 @@ impl RunExecutor {
         Ok(edits)
     }
 
-    /// Trees in which the expectations of the tests that matter are altered.
+    /// Trees with altered expectations in the relevant tests.
     async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, GitError> {
         let tests = self.test_files(job.against, commit).await?;
         let names = &job.against.tests;
@@ -223,7 +223,7 @@ impl RunExecutor {
             }
             let Some(altered) = alter::altered(path.as_str(), text, &of_file) else { continue };
             what.extend(described(path, &altered));
-            // In a file without tests of its own nobody would run one more.
+            // A runner would not pick up a test added to a file without tests.
             planted.extend(altered.planted.filter(|_| !altered.tests.is_empty()));
             must_fail.extend(altered.tests);
             edits.push(Edit { path: path.clone(), to: EditTo::Text(altered.text) });
@@ -242,8 +242,8 @@ impl RunExecutor {
         Ok(Tree::Altered(commit.clone(), variants))
     }
 
-    /// Where no runner names its tests, each alteration is tried alone: those in changed files first, then the most
-    /// telling ones. A test that fails as it is would fail anyway.
+    /// If no runner names its tests, each alteration is tried alone: those in changed files first, then the most
+    /// telling. A test that already fails would fail anyway.
     async fn one_by_one(
         &self,
         job: &Job<'_>,
@@ -274,7 +274,7 @@ impl RunExecutor {
         Ok(variants)
     }
 
-    /// The files of a commit in which tests are, or what they compare with.
+    /// The files of a commit with tests or their expected data.
     async fn test_files(
         &self,
         against: &Against,
@@ -295,7 +295,7 @@ impl RunExecutor {
         Ok(texts.into_iter().filter(with_tests).collect())
     }
 
-    /// Failing tests that are not about what was changed.
+    /// Failing tests unrelated to the change.
     pub(super) async fn unrelated(
         &self,
         failing: &[String],
@@ -310,7 +310,7 @@ impl RunExecutor {
         Ok(related::unrelated(failing, &tests, &changed))
     }
 
-    /// What the goal asks for by name and nothing in the result has.
+    /// Names in the goal that nothing in the result has.
     pub(super) async fn left_out(
         &self,
         goal: &str,

@@ -1,4 +1,4 @@
-//! A tree with altered expectations, and which alterations the tests missed. Which trees are made is decided elsewhere.
+//! A tree with altered expectations, and the alterations that its tests missed. Which trees exist is decided elsewhere.
 
 use evidence::related;
 use types::{CheckEnd, CommitId, TestOutcome, TestReport};
@@ -8,18 +8,18 @@ use super::job::counts;
 /// A tree with altered expectations.
 pub(super) struct Variant {
     pub(super) commit: CommitId,
-    /// The tests that must fail now, by the names that stand in their files.
+    /// The tests that must now fail, by their names in the files.
     pub(super) must_fail: Vec<String>,
-    /// Failing tests that were added, which the runner must have seen.
+    /// Planted failing tests, which the runner must have seen.
     pub(super) planted: Vec<String>,
-    /// What was altered, for people.
+    /// The alterations, for people.
     pub(super) what: Vec<String>,
-    /// The only test that was altered, where each is tried alone.
+    /// The only altered test, if each is tried alone.
     pub(super) alone: Option<String>,
 }
 
 impl Variant {
-    /// The alterations that nobody noticed, given the tests that fail as they are.
+    /// The unnoticed alterations, given the tests that already fail.
     pub(super) fn unnoticed(
         &self,
         end: &CheckEnd,
@@ -48,7 +48,7 @@ impl Variant {
         missed.chain(self.planted.iter().filter(unseen)).cloned().collect()
     }
 
-    /// Whether the runner could not even begin, so that its failure says nothing about the expectations.
+    /// Whether the runner could not start, so that its failure proves nothing.
     pub(super) fn says_nothing(&self, end: &CheckEnd, report: Option<&TestReport>) -> bool {
         !end.passed() && report.is_some_and(|report| report.failed == 0)
     }

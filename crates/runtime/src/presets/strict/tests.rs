@@ -1,4 +1,4 @@
-//! The files of a strict project: what is read from them, what is refused, what holds without them.
+//! The files of a strict project: contents, refusals, defaults.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn refused(files: &[(&str, &str)]) -> String {
     text
 }
 
-/// M1, M2, M3, M33: what a new project says is what the preset says, with its own prompts and below `workspace/`.
+/// M1, M2, M3, M33: a new project equals the preset, with its own prompts and below `workspace/`.
 #[test]
 fn a_new_project_is_the_preset_with_its_own_prompts() {
     let goal = ("config/tasks.yaml", "goal: Add get_user_stats to src/stats.py\n");
@@ -52,7 +52,7 @@ fn a_folders_name_is_no_command() {
     assert_eq!(project.check.command, r"cd 'a'\''; id; '\''' && pytest -q");
 }
 
-/// M14: agents write below `workspace/` also when it is not there yet, and never to the project's own files.
+/// M14: agents write below `workspace/` even if it does not exist yet, and never to the project's own files.
 #[test]
 fn agents_write_below_the_workspace_whether_it_is_there_or_not() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -67,7 +67,7 @@ fn agents_write_below_the_workspace_whether_it_is_there_or_not() {
     }
 }
 
-/// M1, M36: every key of `tasks.yaml` is honoured or refused, none is passed over.
+/// M1, M36: every key of `tasks.yaml` is honoured or refused, none is ignored.
 #[test]
 fn what_tasks_yaml_says_reaches_the_planner() {
     let tasks = "goal: Add get_user_stats to src/stats.py\nartifacts: [src/stats.py, workspace/a.md]\nconstraints:\n  language: python\n  dependencies:\n    allowed: [numpy]\nrun:\n  command: python -m stats\ntests_policy:\n  create_tests: true\n  minimum: basic\n";
@@ -107,7 +107,7 @@ fn what_tasks_yaml_says_reaches_the_planner() {
     }
 }
 
-/// M3: the workspace may be named as what is open.
+/// M3: the workspace may be named as an open path.
 #[test]
 fn the_workspace_is_an_allowed_path() {
     for named in ["workspace/", "workspace", "./workspace/"] {
@@ -117,7 +117,7 @@ fn the_workspace_is_an_allowed_path() {
     }
 }
 
-/// M3: without any file, everything is as documented.
+/// M3: without any file, the documented limits apply.
 #[test]
 fn a_folder_without_files_has_the_documented_limits() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -131,7 +131,7 @@ fn a_folder_without_files_has_the_documented_limits() {
     assert!(policy.roles.values().all(|role| role.budget.time_ms == Some(Millis::seconds(60))));
 }
 
-/// M3, M24, M34, M39: limits, retries and the command are what the files say.
+/// M3, M24, M34, M39: limits, retries and the command come from the files.
 #[test]
 fn a_project_may_have_other_limits_and_another_command() {
     let policies = "max_task_retries: 3\ntest_command: make check\ntimeouts:\n  per_agent_seconds: 5\n  subprocess_seconds: 6\n  global_seconds: 7\n";
@@ -147,7 +147,7 @@ fn a_project_may_have_other_limits_and_another_command() {
     assert_eq!(policy.budget.time_ms, Some(Millis::seconds(7)));
 }
 
-/// M1, M2, M18: what is missing, unknown or not allowed is named with its file.
+/// M1, M2, M18: a missing, unknown or forbidden setting is reported with its file.
 #[test]
 fn a_project_that_makes_no_sense_is_refused_by_file_and_cause() {
     for (file, text, part) in [
@@ -202,7 +202,7 @@ fn what_a_project_links_to_is_not_read() {
     assert!(sandbox::chain(&refused).contains("link"), "{refused:?}");
 }
 
-/// More time than a project may take is found when its files are all read.
+/// The time limit is checked once all files are read.
 #[test]
 fn a_project_takes_no_more_time_by_another_file() {
     let policies = "timeouts:\n  global_seconds: 1000000\n";

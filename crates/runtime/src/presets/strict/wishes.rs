@@ -1,9 +1,9 @@
-//! What `config/tasks.yaml` of a strict project says beside the goal: constraints, how the result is run, which tests are
-//! wanted. The planner is told all of it, line by line. Nothing here is run or enforced.
+//! Optional parts of `config/tasks.yaml` in a strict project: constraints, how the result is run, which tests are
+//! wanted. The planner gets all of it, line by line. Nothing here is run or enforced.
 
 use serde::Deserialize;
 
-/// Constraints: a list of sentences, or the keys that the thinker writes.
+/// Constraints: a list of sentences, or an object of named keys.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "serde_json::Value")]
 pub(super) struct Constraints(Vec<String>);
@@ -100,7 +100,7 @@ impl Minimum {
 }
 
 impl TestsPolicy {
-    /// What the planner is told of it. That tests are run is not for the file to say.
+    /// The planner's lines. That tests are run is not for the file to decide.
     pub(super) fn lines(&self) -> Result<Vec<String>, String> {
         if self.run_tests == Some(false) {
             return Err(
@@ -117,7 +117,7 @@ impl TestsPolicy {
     }
 }
 
-/// What is said, one line for each.
+/// The present values, one line each.
 fn lines<const N: usize>(all: [(&str, Option<String>); N]) -> Vec<String> {
     let said = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let said = said.map(|(name, value)| (name, value.trim().to_owned()));

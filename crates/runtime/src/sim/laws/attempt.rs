@@ -1,4 +1,4 @@
-//! The laws of an attempt: what is asked of models and tools, and what becomes of it.
+//! The invariants of an attempt: requests to models and tools, and their outcomes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,12 @@ use types::{
 
 use super::broken::{Broken, holds};
 
-/// What is known of an attempt from its own log.
+/// The facts of an attempt from its log.
 #[derive(Debug, Default)]
 pub(super) struct AttemptBook {
     budget: Budget,
     spent: Spend,
-    /// Turns that were asked for and have neither reply nor failure; and whether a summary is wanted.
+    /// Turns requested without reply or failure; and whether a summary is wanted.
     asked: BTreeMap<(SessionId, u32), (Spend, bool)>,
     calls: BTreeMap<CallId, CallBook>,
     ended: BTreeSet<SessionId>,
@@ -24,7 +24,7 @@ pub(super) struct AttemptBook {
 
 #[derive(Debug, Default)]
 struct CallBook {
-    /// Whether it may be made twice; nothing where it is not a call that could be made.
+    /// Whether it may be repeated; `None` if it is not a valid call.
     repeat: Option<Repeat>,
     /// A question to the person is answered, not started.
     asks: bool,
@@ -46,7 +46,7 @@ impl AttemptBook {
             }
             Event::ModelReplied { session, turn, reply, inspections, .. } => {
                 let summary = self.answered(*session, *turn)?;
-                // Calls in a summary are nobody's.
+                // Calls in a summary are ignored.
                 let calls = reply.calls().zip(inspections).zip(0..).filter(|_| !summary);
                 for ((_, inspection), index) in calls {
                     let call = CallId { session: *session, turn: *turn, index };
@@ -90,7 +90,7 @@ impl AttemptBook {
         }
     }
 
-    /// What becomes of calls.
+    /// The events of calls.
     fn called(&mut self, event: &Event) -> Result<(), Broken> {
         match event {
             Event::ToolStarted { call, .. } => {
@@ -119,7 +119,7 @@ impl AttemptBook {
         }
     }
 
-    /// A turn is asked for once, unless it failed.
+    /// A turn is requested once, unless it failed.
     fn asks(
         &mut self,
         turn: (SessionId, u32),
@@ -135,14 +135,14 @@ impl AttemptBook {
         })
     }
 
-    /// Whether it was a summary that was asked for.
+    /// Whether a summary was requested.
     fn answered(&mut self, session: SessionId, turn: u32) -> Result<bool, Broken> {
         let asked = self.asked.remove(&(session, turn));
         holds(asked.is_some(), "a_reply_answers_a_question", || format!("{session} turn {turn}"))?;
         Ok(asked.is_some_and(|(_, summary)| summary))
     }
 
-    /// What calls used that were cut off; nothing was set aside for it any more.
+    /// The usage of cut-off calls, which have no reservation any more.
     fn cut_off(&mut self, used: Option<&Used>) -> Result<(), Broken> {
         self.spends(used.map_or(0, |used| used.usage.total()), 0)
     }
@@ -157,7 +157,7 @@ impl AttemptBook {
         })
     }
 
-    /// The tokens that its replies took, also those that broke off.
+    /// The tokens of its replies, including those that broke off.
     pub(super) fn tokens(&self) -> u64 {
         self.spent.tokens
     }
@@ -201,7 +201,7 @@ impl AttemptBook {
 
     pub(super) fn is_over(&mut self) -> Result<(), Broken> {
         self.over = true;
-        // Whoever is stopped leaves turns and calls open; their results are in the history all the same.
+        // A stopped attempt leaves turns and calls open; their results are in the history all the same.
         if !self.submitted {
             return Ok(());
         }

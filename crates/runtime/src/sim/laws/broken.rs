@@ -1,13 +1,13 @@
-//! A broken law, and the check that reports one.
+//! A violated invariant, and the check that reports one.
 
-/// A law that did not hold.
+/// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::sim) struct Broken {
     pub(in crate::sim) law: &'static str,
     pub(in crate::sim) what: String,
 }
 
-/// Says that a law is broken unless this holds.
+/// Reports a violation unless this holds.
 pub(super) fn holds(
     condition: bool,
     law: &'static str,

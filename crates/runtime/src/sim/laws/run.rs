@@ -1,4 +1,4 @@
-//! The laws of a run: the order in which things may happen, and what must be on record before something counts.
+//! The invariants of a run: the order of events, and what must be recorded before something counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use types::{
 
 use super::broken::{Broken, holds};
 
-/// What is known of a run from its log.
+/// The facts of a run from its log.
 #[derive(Debug)]
 pub(super) struct RunBook {
     policy: Arc<Policy>,
@@ -18,7 +18,7 @@ pub(super) struct RunBook {
     accepted: bool,
     refused: bool,
     routed: Option<RoleId>,
-    /// The tasks, and how many checks of their own they have.
+    /// The tasks, with the number of their own checks.
     planned: Option<BTreeMap<TaskId, usize>>,
     approved: bool,
     gates: BTreeSet<Phase>,
@@ -31,7 +31,7 @@ pub(super) struct RunBook {
     verified: BTreeSet<(TaskId, CommitId)>,
     merging: BTreeSet<TaskId>,
     done: BTreeSet<TaskId>,
-    /// Tasks that the person leaves out.
+    /// Tasks that the person waived.
     left_out: BTreeSet<TaskId>,
     pub(super) cancelled: bool,
     end: Option<Status>,
@@ -125,7 +125,7 @@ impl RunBook {
             Event::TaskVerified { attempt, commit, decision, .. } => {
                 self.verified.insert((attempt.task.clone(), commit.clone()));
                 let by_person = decision.rule.as_str().starts_with("person.");
-                // A task with checks of its own is held to those; the others decide on the merged tree.
+                // A task with its own checks is held to those; the others decide on the merged tree.
                 let own = self.planned.as_ref().and_then(|tasks| tasks.get(&attempt.task));
                 let own = own.copied().filter(|own| *own > 0).unwrap_or(usize::MAX);
                 let failing = self.checks.iter().find(|(check, end)| {
@@ -181,7 +181,7 @@ impl RunBook {
         holds(open.is_none(), "one_attempt_at_a_task_at_a_time", name)?;
         self.started.insert(attempt.clone());
         let most: u32 = self.policy.failures.iter().map(|rule| rule.max_executions.max(1)).sum();
-        // Whoever answers may ask for more; nobody else may.
+        // Each answer may allow more attempts; nothing else does.
         holds(before < most * (1 + self.answers), "never_more_attempts_than_allowed", name)
     }
 

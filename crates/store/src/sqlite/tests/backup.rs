@@ -1,5 +1,4 @@
-//! A copy while lines are written, and the way back; what a crash in between leaves is shown by the order of steps in
-//! `backup.rs`.
+//! Backups during writes, and restoring; the order of steps in `backup.rs` shows what a crash in between leaves.
 
 use std::fs;
 
@@ -44,7 +43,7 @@ async fn a_backup_takes_the_place_of_a_journal_that_nobody_has_open() {
     let restore = loop {
         match Restore::stage(&path, &copy) {
             Ok(restore) => break restore,
-            // The writer is still on its way out.
+            // The writer is still shutting down.
             Err(_) => tokio::task::yield_now().await,
         }
     };

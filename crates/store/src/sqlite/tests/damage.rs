@@ -1,4 +1,4 @@
-//! Every way in which somebody could change what is stored, at every line; each must be noticed and named.
+//! Every way to change stored data, at every line; each must be detected and reported.
 
 use rusqlite::Connection;
 
@@ -7,7 +7,7 @@ use crate::Damage;
 
 const LINES: u64 = 6;
 
-/// Change the file behind the journal's back.
+/// Changes the file behind the journal's back.
 pub(super) fn edit(path: &Path, sql: &str) {
     let connection = Connection::open(path).expect("a connection");
     connection.pragma_update(None, "foreign_keys", false).expect("a setting");
@@ -16,7 +16,7 @@ pub(super) fn edit(path: &Path, sql: &str) {
     connection.execute_batch(&format!("{free} {sql}")).expect("an edit");
 }
 
-/// Break the file itself, so that SQLite cannot use it.
+/// Breaks the file itself, so that SQLite cannot use it.
 pub(super) fn spoil(path: &Path) {
     edit(path, "PRAGMA wal_checkpoint(TRUNCATE)");
     edit(path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 99999");
@@ -33,7 +33,7 @@ async fn damaged(edits: &[String]) -> (TempDir, SqliteJournal) {
     (folder, journal)
 }
 
-/// The line that is named, and that both ways of looking agree on it.
+/// The reported line; asserts that both ways of checking agree.
 async fn found(edits: &[String]) -> (u64, Damage) {
     let (_folder, journal) = damaged(edits).await;
     let id = log("r_ab");
@@ -145,7 +145,7 @@ async fn a_line_of_a_newer_program_asks_for_an_update() {
     }
 }
 
-/// A line with its right place in the chain that this program cannot read was made by a newer one.
+/// An unreadable line with its right position in the chain was written by a newer version.
 #[tokio::test]
 async fn an_event_that_is_not_known_is_no_damage() {
     let (_folder, path) = folder();

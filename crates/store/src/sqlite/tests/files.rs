@@ -1,4 +1,4 @@
-//! Opening: what is made, who may read it, and what is refused.
+//! Opening: created files, permissions, and refusals.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +42,7 @@ async fn a_folder_that_may_not_be_written_to_is_named() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).expect("a mode");
     let probe = folder.path().join("probe");
     if fs::write(&probe, "x").is_ok() {
-        // This user may write everywhere, so there is nothing to be seen here.
+        // This user may write everywhere, so there is nothing to test.
         return;
     }
     let error = SqliteJournal::open(&path).await.expect_err("may not write");

@@ -1,5 +1,5 @@
-//! A journal whose process was killed, and whose write-ahead log was damaged before it was opened again: whatever had
-//! been acknowledged is there, or it is named as lost, and the run is not driven before somebody has accepted that.
+//! A killed process's journal with a damaged write-ahead log: every acknowledged line is there or reported as lost, and
+//! the run is not driven before the loss is accepted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{}{ending}", path.display()))
 }
 
-/// What a killed process leaves: the files as they are while a journal is open. Each line is acknowledged, the logs take
-/// turns, and the last log comes late, so that it is not in the database file at all.
+/// The files that a killed process leaves: as they are while a journal is open. Each line is acknowledged, the logs
+/// take turns, and the last log comes late, so that it is not in the database file at all.
 async fn killed() -> (TempDir, PathBuf, BTreeMap<&'static str, u64>) {
     let (folder, path) = folder();
     let journal = open(&path).await;
@@ -40,7 +40,7 @@ async fn killed() -> (TempDir, PathBuf, BTreeMap<&'static str, u64>) {
     (folder, copy, ends)
 }
 
-/// The same files in a folder of their own, with one bit flipped.
+/// The same files in another folder, with one bit flipped.
 fn flipped(left: &Path, ending: &str, bit: usize) -> (TempDir, PathBuf) {
     let (folder, path) = folder();
     for ending in ENDINGS {
@@ -53,7 +53,7 @@ fn flipped(left: &Path, ending: &str, bit: usize) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Every acknowledged line is there and intact, or named as lost. Returns how many were lost.
+/// Asserts that every acknowledged line is intact or reported as lost. Returns the number of lost lines.
 async fn accounted(journal: &SqliteJournal, ends: &BTreeMap<&str, u64>) -> u64 {
     let losses = journal.losses(None).await.expect("losses");
     let mut lost = 0;
@@ -96,7 +96,7 @@ async fn a_flipped_bit_in_the_write_ahead_log_never_cuts_it_silently() {
 #[tokio::test]
 async fn an_accepted_loss_is_kept_on_file_and_the_run_goes_on() {
     let (_folder, left, ends) = killed().await;
-    // The checksum of the log's own header: nothing of it counts.
+    // The checksum of the write-ahead log's header: none of it counts.
     let (folder, path) = flipped(&left, "-wal", 30 * 8);
     {
         let journal = open(&path).await;
@@ -128,7 +128,7 @@ async fn a_heads_file_that_is_missing_or_damaged_is_made_anew_and_no_error() {
         let (_folder, path) = flipped(&left, ".heads", bit);
         let journal = open(&path).await;
         assert_eq!(accounted(&journal, &ends).await, 0);
-        // A record that nobody wrote to is not missed.
+        // A record that was never written is not missed.
         let known = journal.heads_file();
         assert!(matches!(known, HeadsFile::Remade(1)), "bit {bit}: {known:?}");
     }

@@ -1,4 +1,4 @@
-//! Reading without writing: a journal at rest, one that somebody writes to, one whose writer was killed or stopped.
+//! Reading without writing: a journal at rest, one in use, one whose writer was killed or stopped.
 
 use std::fs;
 use std::sync::Barrier;
@@ -28,7 +28,7 @@ async fn at_rest(path: &Path) {
     filled(&journal, &log("r_ab"), 3).await;
     journal.rest().await.expect("rest");
     drop(journal);
-    // The writer ends on its own thread; what counts is that it has.
+    // The writer ends on its own thread; waits until it has.
     while Locks::look(path).is_some_and(|locks| locks.is_open().expect("a look")) {
         tokio::task::yield_now().await;
     }
@@ -72,7 +72,7 @@ async fn a_reader_sees_what_a_writer_does_and_who_holds_a_lease() {
     assert_eq!(followed.next().await.expect("a line").expect("a line").seq, 4);
     drop(lease);
     assert!(!late.is_leased(&log("r_ab")).await.expect("a look"));
-    // What is brought into the file that another reads without locks is not read half.
+    // A checkpoint into a file that is read without locks is not read in part.
     writer.rest().await.expect("rest");
     assert_eq!(early.verify(&log("r_ab")).await.expect("an intact log").last_seq, 4);
     let lease = writer.lease(&log("r_ab")).await.expect("a lease");
@@ -126,7 +126,7 @@ async fn a_writer_that_was_stopped_while_it_opened_is_not_waited_for() {
 async fn a_database_that_is_locked_as_a_whole_is_read_from_a_copy() {
     let (_folder, path) = folder();
     at_rest(&path).await;
-    // As it is held while a database is recovered.
+    // As held while a database is recovered.
     let other = rusqlite::Connection::open(&path).expect("a connection");
     other.pragma_update(None, "locking_mode", "EXCLUSIVE").expect("a setting");
     other.execute_batch("BEGIN EXCLUSIVE").expect("an exclusive lock");

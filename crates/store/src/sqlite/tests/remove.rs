@@ -1,4 +1,4 @@
-//! Removing runs: what goes, what stays, and what is put on record.
+//! Removing runs: what is removed, kept, and recorded.
 
 use rusqlite::Connection;
 use types::BlobRef;
@@ -11,7 +11,7 @@ fn removal(runs: &[&str], dry_run: bool) -> Removal {
     Removal { runs, at: Timestamp::from_millis(7), by: "ann".to_owned(), dry_run }
 }
 
-/// A run with an attempt that names a blob, and a blob that both name.
+/// A run with an attempt that references a blob, and a blob that both reference.
 async fn run_with_blobs(journal: &SqliteJournal, run: &str) -> (BlobRef, BlobRef) {
     let own = journal.put_blob(format!("of {run}").as_bytes()).await.expect("a blob");
     let inner = journal.put_blob(b"named by a blob alone").await.expect("a blob");

@@ -1,5 +1,5 @@
-//! Summaries: they hold exactly as long as their writer vouches for them; and a journal of the first form becomes one of
-//! the second, with a copy kept.
+//! Summaries are valid exactly as long as their writer confirms them; and a journal of version 1 is migrated to version
+//! 2, with a copy kept.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -14,7 +14,7 @@ async fn stored(journal: &SqliteJournal) -> Vec<Option<Summary>> {
     found.into_iter().map(|(_, summary)| summary).collect()
 }
 
-/// Appends lines, vouching for a summary.
+/// Appends lines, confirming a summary.
 async fn vouch(
     journal: &SqliteJournal,
     lease: &Lease,

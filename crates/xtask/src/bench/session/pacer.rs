@@ -1,5 +1,5 @@
-//! A model server that is never the slow one: it reads a request without looking into it, notes when it came, and sends
-//! an answer that was written before. The answers ask for one trivial command each, and the last one ends the work.
+//! A model server that is never the bottleneck: it reads a request without parsing it, notes its time, and sends a
+//! prepared answer. Each answer asks for one trivial call, and the last one ends the work.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-/// How long the program may take for all of it.
+/// The most time for the whole session.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What each turn asks for.
+/// The call of each turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Read,
-    /// A command that nothing holds.
+    /// A command without a sandbox.
     Bare,
     Shell,
 }
@@ -32,7 +32,7 @@ impl Call {
     }
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Beat {
     pub(super) at: Instant,
@@ -55,7 +55,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     beats: Vec<Beat>,
-    /// The last answer may go out: whoever wanted to look at the living process has done so.
+    /// The last answer may be sent: measurements of the live process are done.
     finish: bool,
 }
 
@@ -71,7 +71,7 @@ impl Pacer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let served = served.clone();
-                // Whoever hangs up wants no more answers.
+                // A client that disconnects wants no more answers.
                 thread::spawn(move || serve(stream, &served).ok());
             }
         });
@@ -94,7 +94,7 @@ impl Pacer {
         Ok(())
     }
 
-    /// Lets the last answer go.
+    /// Releases the last answer.
     pub(super) fn finish(&self) {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).finish = true;
         self.shared.changed.notify_all();
@@ -130,7 +130,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.beats.len().min(shared.answers.len() - 1);
         state.beats.push(beat);
-        // Whoever waits is woken by the last one only, so that nobody else works while the program does.
+        // Only the last one wakes the waiting thread, so that nothing else runs beside the program.
         if number + 1 == shared.answers.len() {
             shared.changed.notify_all();
             let held = shared.changed.wait_while(state, |state| !state.finish);
@@ -141,7 +141,7 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     }
 }
 
-/// A reply with one call, different in each turn so that it is no loop.
+/// A reply with one call, different in each turn so that it is not a loop.
 fn asking(turn: usize, call: Call) -> String {
     let (tool, input) = match call {
         Call::Read => ("read_file", json!({ "file_path": format!("src/file{}.txt", turn % 50) })),

@@ -1,4 +1,4 @@
-//! What a power cut leaves: nothing that was synced is lost, everything else may be.
+//! Power cuts: nothing synced is lost, everything else may be.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn sync(path: &str) -> Change {
     Change::Sync(path.into())
 }
 
-/// The files that are left, with their contents.
+/// The remaining files, with their contents.
 fn left(changes: &[Change], seed: u64) -> Vec<(String, String)> {
     let disk = cut(&Disk::default(), changes, seed);
     let text = |name: &PathBuf| {

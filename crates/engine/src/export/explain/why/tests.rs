@@ -1,4 +1,4 @@
-//! Decisions of made-up runs, explained.
+//! Explanations of decisions in simulated runs.
 
 use types::{Digest, Envelope, Event, RunId, Timestamp};
 
@@ -25,7 +25,7 @@ fn lines(log: &[(Event, Timestamp)], attempt: Option<&str>) -> Vec<Envelope> {
     log.iter().zip(1..).map(line).collect()
 }
 
-/// The story of the first line of this kind.
+/// The explanation of the first line of this kind.
 fn story(bench: &Bench<Run>, kind: &str) -> Why {
     let blank = Run::new(RunId::fixed("r_test"), bench.machine.policy().clone());
     let lines = lines(&bench.log, None);
@@ -38,7 +38,7 @@ fn matched(why: &Why) -> Vec<&str> {
     matched.map(|looked| looked.rule.as_str()).collect()
 }
 
-/// C5, P10: an accepted request says which rule took it, and why none of those before it refused or asked.
+/// C5, P10: an accepted request names the rule that accepted it, and why none of the earlier rules refused or asked.
 #[test]
 fn admission_is_told_rule_by_rule() {
     let why = story(&planned("T1 a"), "run.accepted");
@@ -73,7 +73,7 @@ fn a_refusal_for_the_budget_shows_its_numbers() {
     assert!(why.inputs.contains(&given("budget", "10 tokens")), "{:?}", why.inputs);
 }
 
-/// C4: rules are asked in order, the first that matches wins, and its id is told.
+/// C4: rules are evaluated in order, the first match wins, and its id is reported.
 #[test]
 fn routing_is_told_rule_by_rule() {
     let why = story(&planned("T1 a"), "run.routed");
@@ -93,7 +93,7 @@ fn a_failure_says_which_rules_are_not_about_it() {
     assert!(why.rules.len() > 1, "rules on other classes stand before it");
 }
 
-/// A failure that is put to a person was decided by the table, and what they say about it was not.
+/// A failure that a person is asked about was decided by the table; the person's answer was not.
 #[test]
 fn only_what_the_table_of_failures_decided_is_told_by_it() {
     let mut bench = planned("T1 a");
@@ -187,7 +187,7 @@ fn a_call_is_told_with_its_scope_and_every_rule_before() {
     }
 }
 
-/// What is told of a condition is what decides: over all labelled requests and all rules.
+/// Explained conditions agree with the deciding ones: over all labelled requests and all rules.
 #[test]
 fn clauses_hold_exactly_where_their_condition_does() {
     let policy = crew();
