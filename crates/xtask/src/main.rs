@@ -1,5 +1,5 @@
 //! Development tasks as one program: `cargo xtask help` lists them. They read the repository and run cargo; they never
-//! change sources, only `docs/events.md`.
+//! change sources, only `docs/events.md` and `docs/pictures`.
 
 #![expect(
     clippy::print_stdout,
@@ -23,6 +23,7 @@ mod fuzz;
 mod layers;
 mod live;
 mod modules;
+mod pictures;
 mod sample;
 mod scenarios;
 mod sim;
@@ -53,6 +54,8 @@ usage: cargo xtask CHORE
   eval intake [FILE] [--all]
                how often the rules judge requests as their labels say (eval/intake.jsonl)
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
+  pictures [DIR]
+               the program in a real terminal as SVG files, at four widths (docs/pictures)
   fuzz         list the fuzz targets
   fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
   sim          play simulated runs with seeded faults and hold them to laws (see `sim help`)
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         ["bench", rest @ ..] => bench::run(&root, rest),
         ["eval", rest @ ..] => eval::run(&root, rest),
         ["modules", rest @ ..] => modules::run(&root, rest),
+        ["pictures", rest @ ..] => pictures::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["sim", rest @ ..] => sim::run(&root, rest),
