@@ -35,6 +35,10 @@ pub struct ModelFailureRule {
     /// And where nobody is.
     #[serde(default = "ModelFailureRule::unattended")]
     pub unattended_ms: Millis,
+    /// How long it is tried where the provider names the time at which a limit ends; as long as otherwise if nothing is
+    /// said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset_ms: Option<Millis>,
     /// What is done when that time is up, or that many calls have failed.
     #[serde(default)]
     pub then: OutOfPatience,
@@ -81,6 +85,7 @@ impl ModelFailureRule {
             max_calls: None,
             patience_ms: Self::attended(),
             unattended_ms: Self::unattended(),
+            reset_ms: None,
             then: OutOfPatience::Pause,
         };
         vec![

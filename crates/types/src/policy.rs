@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, Budget, Check, ContextRule, Contracts, Escalation, FaultClass, GateRule,
+    AdmissionRule, Budget, Check, ContextRule, Contracts, Effort, Escalation, FaultClass, GateRule,
     IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef, Permission,
     PermitRule, PlanPolicy, ProjectType, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
     RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile, VerifyPolicy,
@@ -132,6 +132,9 @@ pub struct Role {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
+    /// How hard its model thinks; the provider's own default if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     pub max_turns: u32,
     /// The longest reply; what the model itself can say at once, if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
