@@ -2,6 +2,7 @@
 
 mod ask;
 mod audit;
+mod config;
 mod gc;
 mod journal;
 mod models;
@@ -22,6 +23,7 @@ use types::{Artifact, AttemptId, Hint, ModelRef, Money, RunId};
 
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
+pub(crate) use config::{Chosen, Config, ConfigCommand, Schema, Trust};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
 pub(crate) use models::Models;
@@ -42,6 +44,10 @@ pub(crate) struct Cli {
     /// Where the journal and the worktrees are kept [default: the user's state folder]
     #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+
+    /// Leave out the files that a repository brings for agents: .bosun/
+    #[arg(long, global = true, env = "BOSUN_NO_PROJECT", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) no_project: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -101,6 +107,12 @@ pub(crate) enum Command {
     Policy(Policy),
     /// Give a repository rules, documents and prompts of its own to start from
     Init(Init),
+    /// Show what is set, and by which file, variable or flag
+    Config(Config),
+    /// Trust the files that a repository brings for agents
+    Trust(Trust),
+    /// Print the JSON Schema of a file that people write
+    Schema(Schema),
     /// Put one question to one model
     Ask(Ask),
     /// List the models and providers that are known, with prices and whether there is a key
@@ -197,6 +209,8 @@ pub(crate) struct Run {
     pub(crate) online: bool,
     #[command(flatten)]
     pub(crate) planned: Planned,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
     /// The run ends with its plan, which is written there, if anywhere.
     #[arg(skip)]
     pub(crate) only_plan: Option<Option<PathBuf>>,
@@ -315,6 +329,9 @@ pub(crate) struct Tool {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
+    /// The repository to look at
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    pub(crate) repo: PathBuf,
     /// Also ask the servers of the models for which there is a key
     #[arg(long)]
     pub(crate) models: bool,

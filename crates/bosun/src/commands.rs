@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod cancel;
 pub(crate) mod chat;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod discard;
 pub(crate) mod doctor;

@@ -125,12 +125,6 @@ pub(crate) enum CliError {
     EmptyRequest { path: String },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
-    #[error("reading {path}")]
-    Settings {
-        path: String,
-        #[source]
-        source: runtime::llm::SettingsError,
-    },
     #[error("there is no folder {path}; --workspace names the folder to work in")]
     NoWorkspace { path: String },
     #[error("there is no tool profile {name:?}; there are {known}")]
@@ -201,6 +195,9 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<CliError>() {
         return Some(of_wrong(wrong));
     }
+    if let Some(exit) = crate::config::exit_of(cause) {
+        return Some(exit);
+    }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
         return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
     }
@@ -266,9 +263,7 @@ fn of_wrong(wrong: &CliError) -> Exit {
         CliError::NoSuchStep { .. } | CliError::NoSpec { .. } => Exit::Usage,
         CliError::NotASpec { .. } | CliError::NotAPlan { .. } => Exit::BadFile,
         CliError::BadRequest { .. } | CliError::EmptyRequest { .. } => Exit::BadFile,
-        CliError::Unreadable { .. } | CliError::Json { .. } | CliError::Settings { .. } => {
-            Exit::BadFile
-        }
+        CliError::Unreadable { .. } | CliError::Json { .. } => Exit::BadFile,
         CliError::NoSuchProfile { .. } => Exit::Usage,
         CliError::NoWorkspace { .. } | CliError::NotSure { .. } | CliError::Link { .. } => {
             Exit::Usage

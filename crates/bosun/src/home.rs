@@ -14,7 +14,7 @@ use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptErr
 use types::{Answer, ModelRef};
 
 use crate::exit::CliError;
-use crate::{files, models, print, secrets};
+use crate::{config, files, models, print, secrets};
 
 /// How many losses are named before the rest is counted.
 const LOSSES: usize = 5;
@@ -30,20 +30,41 @@ pub(crate) struct Home {
     models: OnceLock<Arc<Registry>>,
     /// The top of the project that is worked in, if there is one.
     project: OnceLock<PathBuf>,
+    /// What a project brings for agents is left out.
+    without_project: bool,
 }
 
 impl Home {
     pub(crate) fn at(folder: Option<PathBuf>, helper_exe: HelperExe) -> Self {
         let walls = Isolation::Kernel(helper_exe);
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { folder, passing: false, walls, journal, models, project }
+        Self { folder, passing: false, walls, journal, models, project, without_project: false }
+    }
+
+    /// The same, without what projects bring for agents.
+    pub(crate) fn without_project(mut self, without: bool) -> Self {
+        self.without_project = without;
+        self
+    }
+
+    pub(crate) fn leaves_projects_out(&self) -> bool {
+        self.without_project
     }
 
     /// A home elsewhere, that goes away when the command ends.
     pub(crate) fn passing(&self, folder: PathBuf) -> Self {
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let walls = self.walls.clone();
-        Self { folder: Some(folder), passing: true, walls, journal, models, project }
+        let without_project = self.without_project;
+        Self {
+            folder: Some(folder),
+            passing: true,
+            walls,
+            journal,
+            models,
+            project,
+            without_project,
+        }
     }
 
     /// From now on the prompts of this project come before the person's own.
@@ -135,6 +156,22 @@ impl Home {
         Ok(self.models.get_or_init(|| registry).clone())
     }
 
+    /// Asks a model's provider at another address, from now on. Nothing of this home has been opened before.
+    pub(crate) fn ask_at(
+        &self,
+        model: &ModelRef,
+        elsewhere: models::Elsewhere,
+    ) -> anyhow::Result<()> {
+        let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
+        self.models.get_or_init(|| Arc::new(registry));
+        Ok(())
+    }
+
+    /// Refuses a model that cannot be asked, before anything is started with it.
+    pub(crate) async fn check_model(&self, model: &ModelRef) -> anyhow::Result<()> {
+        models::check(&*self.models()?, model).await
+    }
+
     /// The first model that has a key.
     fn default_model(&self) -> Option<ModelRef> {
         self.models.get()?.default_model()
@@ -149,7 +186,11 @@ impl Home {
     ) -> anyhow::Result<ModelRef> {
         match script.map(files::read).transpose()? {
             Some(script) => Ok(bosun.keep_script(&script).await?),
-            None => Ok(named.or_else(|| self.default_model()).ok_or(CliError::NoModel)?),
+            None => {
+                let model = named.or_else(|| self.default_model()).ok_or(CliError::NoModel)?;
+                self.check_model(&model).await?;
+                Ok(model)
+            }
         }
     }
 
@@ -197,10 +238,9 @@ impl Home {
 
 /// The prompts: those that ship, in their place the person's own, and in their place those of the project.
 pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
-    let folder = std::env::var_os("BOSUN_PROMPTS").map(PathBuf::from).or_else(|| {
-        let base = etcetera::choose_base_strategy().ok()?;
-        Some(base.config_dir().join("bosun/prompts"))
-    });
+    let folder = std::env::var_os("BOSUN_PROMPTS")
+        .map(PathBuf::from)
+        .or_else(|| Some(config::folder()?.join("prompts")));
     let own = folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))?;
     project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
 }

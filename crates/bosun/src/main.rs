@@ -3,6 +3,7 @@
 mod args;
 mod chat;
 mod commands;
+mod config;
 mod conversation;
 mod driven;
 mod exit;
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
 }
 
 async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> {
-    let home = home::Home::at(cli.home, helper_exe.clone());
+    let home = home::Home::at(cli.home, helper_exe.clone()).without_project(cli.no_project);
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => Box::pin(commands::run::run(&home, args)).await,
@@ -78,9 +79,12 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Audit(args) => Box::pin(commands::audit::audit(&home, args)).await,
         Command::Why(args) => commands::why::why(&home, args).await,
         Command::Policy(args) => commands::policy::policy(&args),
-        Command::Init(args) => commands::init::init(&args).await,
+        Command::Init(args) => commands::init::init(&home, &args).await,
+        Command::Config(args) => commands::config::config(&home, &args),
+        Command::Trust(args) => commands::config::trust(&home, &args),
+        Command::Schema(args) => commands::config::schema(&args),
         Command::Ask(args) => commands::ask::ask(args).await,
-        Command::Models(args) => commands::models::models(&args),
+        Command::Models(args) => commands::models::models(&args).await,
         Command::Permit(args) => commands::permit::permit(&args),
         Command::Route(args) => commands::route::route(&args).await,
         Command::Tools(args) => commands::tools::tools(&args),

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use etcetera::BaseStrategy as _;
 use runtime::llm::{Dialect, Http, Recorder, Registry, Replayer, Settings, Transport};
 use types::{Millis, ModelRef};
 
-use crate::exit::CliError;
+use crate::config::{self, SetupError};
 
 /// How long a server may take to pick up.
 const CONNECT: Millis = Millis::seconds(10);
@@ -20,17 +19,29 @@ pub(crate) struct Elsewhere {
     pub(crate) dialect: Option<Dialect>,
 }
 
-/// The person's settings for models, if there are any.
+/// The person's settings for models, from all layers but a project's.
 pub(crate) fn settings() -> anyhow::Result<Settings> {
-    let Some(path) = settings_file() else { return Ok(Settings::default()) };
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Settings::parse(&text).map_err(|error| {
-            CliError::Settings { path: path.display().to_string(), source: error }.into()
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Settings::default()),
-        Err(source) => {
-            Err(CliError::Unreadable { path: path.display().to_string(), source }.into())
+    Ok(config::load(None, &[])?.settings.models())
+}
+
+/// How long a server on this machine may take to answer.
+const SOON: Millis = Millis::seconds(2);
+
+/// Refuses a model whose name, key or address is wrong, or whose server on this machine does not answer.
+pub(crate) async fn check(registry: &Registry, model: &ModelRef) -> anyhow::Result<()> {
+    if let Some(problem) = registry.problem(model) {
+        return Err(problem.into());
+    }
+    let replayed = std::env::var_os("BOSUN_REPLAY").is_some_and(|value| !value.is_empty());
+    let Some(address) = registry.local_address(model).filter(|_| !replayed) else { return Ok(()) };
+    let answer = tokio::time::timeout(SOON.duration(), Http::new(SOON).ping(&address)).await;
+    match answer {
+        Ok(Err(fault)) => {
+            let (model, cause) = (model.clone(), fault.what);
+            Err(SetupError::Away { model, address, cause }.into())
         }
+        // A server that is slow to answer is there.
+        Ok(Ok(_)) | Err(_) => Ok(()),
     }
 }
 
@@ -39,8 +50,7 @@ pub(crate) fn settings_file() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("BOSUN_MODELS") {
         return Some(path.into());
     }
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(base.config_dir().join("bosun/models.toml"))
+    Some(config::folder()?.join("models.toml"))
 }
 
 /// All models that can be asked from here.

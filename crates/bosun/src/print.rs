@@ -17,6 +17,16 @@ use serde::Serialize;
 pub(crate) use integrity::integrity;
 pub(crate) use types::one_line;
 
+/// A path as an argument of a command that a person can copy.
+pub(crate) fn quoted(path: &std::path::Path) -> String {
+    let text = one_line(&path.display().to_string(), 4_000);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// One line of the result.
 pub(crate) fn line(line: &str) -> std::io::Result<()> {
     writeln!(anstream::stdout(), "{line}")

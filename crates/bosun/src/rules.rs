@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use runtime::settings::Loaded;
 use runtime::{Prompts, presets};
 use types::{ModelRef, Policy, RoleId, ToolProfile};
 
+use crate::config;
 use crate::exit::CliError;
 use crate::files::read;
-use crate::home;
+use crate::home::{self, Home};
 
 /// What is worked by when nobody says anything.
 const DEFAULT: &str = "crew";
@@ -20,6 +22,10 @@ pub(crate) struct Rules {
     pub(crate) from: Origin,
     /// What the person and the project have agents told.
     pub(crate) prompts: Prompts,
+    /// What is set, by all layers.
+    pub(crate) loaded: Loaded,
+    /// Whether the project's own files take effect.
+    pub(crate) project: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,31 +46,61 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// The rules for working in a folder.
+/// The rules that would hold in a folder, for commands that only show them: as if the project's files were trusted.
 pub(crate) fn rules(
     file: Option<&Path>,
     preset: Option<&str>,
     folder: &Path,
 ) -> anyhow::Result<Rules> {
+    rules_with((file, preset), folder, true, &[])
+}
+
+/// The rules for working in a folder. Untrusted files of the project are refused or left out. `flags` are keys of the
+/// configuration, each with the flag that set it.
+pub(crate) fn working_rules(
+    home: &Home,
+    (file, preset): (Option<&Path>, Option<&str>),
+    folder: &Path,
+    flags: &[(&str, &str, String)],
+) -> anyhow::Result<Rules> {
+    let project = config::takes_project(home, folder)?;
+    rules_with((file, preset), folder, project, flags)
+}
+
+fn rules_with(
+    (file, preset): (Option<&Path>, Option<&str>),
+    folder: &Path,
+    project: bool,
+    flags: &[(&str, &str, String)],
+) -> anyhow::Result<Rules> {
     let top = presets::top(folder);
-    let prompts = home::prompts(Some(&top))?;
+    let own = project.then_some(top.as_path());
+    let (prompts, loaded) = (home::prompts(own)?, config::load(own, flags)?);
     if let Some(path) = file {
         let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
-        return Ok(Rules { policy, from: Origin::File(path.to_owned()), prompts });
+        return Ok(Rules { policy, from: Origin::File(path.to_owned()), prompts, loaded, project });
     }
     if preset.is_none()
+        && project
         && let Some((path, policy)) = presets::project(&top, &prompts)?
     {
-        return Ok(Rules { policy, from: Origin::Project(path), prompts });
+        let policy = config::with_own_policy(policy)?;
+        return Ok(Rules { policy, from: Origin::Project(path), prompts, loaded, project });
     }
-    let name = preset.unwrap_or(DEFAULT);
-    let policy = presets::preset_with(name, &prompts)?;
-    Ok(Rules { policy, from: Origin::Preset(name.to_owned()), prompts })
+    let set = loaded.settings.preset.clone();
+    let name = preset.map(str::to_owned).or(set).unwrap_or_else(|| DEFAULT.to_owned());
+    let policy = config::with_own_policy(presets::preset_with(&name, &prompts)?)?;
+    Ok(Rules { policy, from: Origin::Preset(name), prompts, loaded, project })
 }
 
 /// The model that a policy names for its role `solo`.
 pub(crate) fn solo_model(policy: &Policy) -> Option<ModelRef> {
     policy.roles.get(&RoleId::solo()).and_then(|role| role.model.clone())
+}
+
+/// The effort that a policy names for its role `solo`.
+pub(crate) fn policy_effort(policy: &Policy) -> Option<types::Effort> {
+    policy.roles.get(&RoleId::solo()).and_then(|role| role.effort)
 }
 
 /// A tool profile by its name: one that ships, or one of the policy's own.

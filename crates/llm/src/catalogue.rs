@@ -28,6 +28,12 @@ pub struct Entry {
     pub prices: Vec<Price>,
     #[serde(default)]
     pub abilities: Vec<Ability>,
+    /// Where the figures are from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// When they were looked up, as `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<String>,
 }
 
 /// Dollars for a million tokens, for requests up to a size.
@@ -160,13 +166,18 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_catalogue_is_valid_and_prices_every_model_for_any_size() {
+    fn the_shipped_catalogue_is_valid_and_its_prices_hold_for_any_size() {
         let catalogue = Catalogue::shipped().expect("valid");
-        assert!(catalogue.list().count() > 10);
+        assert!(catalogue.list().count() > 30);
         for (name, entry) in catalogue.list() {
-            let last = entry.prices.last().expect("a price");
-            assert!(last.up_to_input.is_none(), "{name}: the last tier has a limit");
+            let limited = entry.prices.last().is_some_and(|last| last.up_to_input.is_some());
+            assert!(!limited, "{name}: the last tier has a limit");
+            assert_eq!(entry.source.is_some(), entry.checked.is_some(), "{name}: source and date");
+            let dated = |day: &String| day.parse::<jiff::civil::Date>().is_ok();
+            assert!(entry.checked.as_ref().is_none_or(dated), "{name}: no date");
         }
+        let unpriced: ModelRef = model("anthropic/claude-haiku-5-5");
+        assert_eq!(catalogue.cost(&unpriced, Usage::default()), None, "unknown is not nothing");
     }
 
     /// K12, A96: cost by sort of token, thinking included.

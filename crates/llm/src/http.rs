@@ -84,16 +84,37 @@ impl Http {
     }
 }
 
+impl Http {
+    /// The body of a small document, where the server has one at this address.
+    pub async fn get(&self, url: &str, most: usize) -> Result<Vec<u8>, Fault> {
+        let answer = self.client(url)?.get(url).send().await.map_err(|error| fault(&error))?;
+        if !answer.status().is_success() {
+            let what = format!("the server answered {}", answer.status().as_u16());
+            return Err(Cause::NotFound.fault(what));
+        }
+        let (mut body, mut chunks) = (vec![], answer.bytes_stream());
+        while let Some(chunk) = chunks.next().await {
+            body.extend_from_slice(&chunk.map_err(|error| fault(&error))?);
+            if body.len() > most {
+                return Err(Cause::BadReply.fault("the answer is too long"));
+            }
+        }
+        Ok(body)
+    }
+}
+
 impl Transport for Http {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
         let client = self.client(&exchange.url);
         async move {
             let mut request = client?.post(&exchange.url).body(exchange.body);
-            request = request.header("content-type", "application/json");
+            if !exchange.headers.iter().any(|(name, _)| name == "content-type") {
+                request = request.header("content-type", "application/json");
+            }
             for (name, value) in &exchange.headers {
                 request = request.header(name, value);
             }
-            if let Some((name, secret)) = &exchange.secret {
+            for (name, secret) in &exchange.secrets {
                 let mut value = HeaderValue::from_str(secret.expose_secret()).map_err(|_| {
                     Cause::Authentication.fault("the key has characters that no header can carry")
                 })?;

@@ -50,6 +50,33 @@ impl Pace {
     }
 }
 
+/// How long a provider that has refused a request for its limits says that it takes until there is room again.
+pub(crate) fn reset(
+    status: u16,
+    headers: &BTreeMap<String, String>,
+    now: Timestamp,
+) -> Option<Millis> {
+    if status != 429 {
+        return None;
+    }
+    used_up(headers, now).or_else(|| {
+        // Some name one moment for all limits: as seconds, as a moment since 1970, or as the others do.
+        let value = headers.get("x-ratelimit-reset").or_else(|| headers.get("ratelimit-reset"))?;
+        match value.trim().parse::<u64>() {
+            Ok(number) if number > 100_000_000_000 => {
+                let moment = i64::try_from(number).unwrap_or(i64::MAX);
+                Some(Timestamp::from_millis(moment).since(now))
+            }
+            Ok(number) if number > 1_000_000_000 => {
+                let moment = i64::try_from(number.saturating_mul(1_000)).unwrap_or(i64::MAX);
+                Some(Timestamp::from_millis(moment).since(now))
+            }
+            Ok(seconds) => Some(Millis::seconds(seconds)),
+            Err(_) => moment_or_span(value, now),
+        }
+    })
+}
+
 /// How long it is until there are requests or tokens again, where there are none left.
 fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis> {
     let names = [
@@ -57,6 +84,8 @@ fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis>
         ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
         ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
         ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+        ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+        ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
     ];
     let waits = names.iter().filter_map(|(remaining, reset)| {
         let none_left = headers.get(*remaining).is_some_and(|left| left.trim() == "0");
@@ -125,6 +154,20 @@ mod tests {
         assert!(!waiting.is_finished());
         drop(first);
         assert!(waiting.await.expect("no panic"));
+    }
+
+    #[test]
+    fn a_refused_request_is_told_when_the_limit_resets() {
+        let now = Timestamp::from_millis(1_793_855_428_000);
+        let wait = |pairs: &[(&str, &str)]| reset(429, &headers(pairs), now).map(|wait| wait.0);
+        let tokens = "anthropic-ratelimit-input-tokens";
+        let (left, at) = (format!("{tokens}-remaining"), format!("{tokens}-reset"));
+        assert_eq!(wait(&[(&left, "0"), (&at, "2026-11-05T05:20:28Z")]), Some(600_000));
+        assert_eq!(wait(&[("x-ratelimit-reset", "90")]), Some(90_000));
+        assert_eq!(wait(&[("x-ratelimit-reset", "1793855438")]), Some(10_000));
+        assert_eq!(wait(&[("x-ratelimit-reset", "1793855448000")]), Some(20_000));
+        assert_eq!(wait(&[("x-ratelimit-reset", "2m")]), Some(120_000));
+        assert_eq!(reset(500, &headers(&[("x-ratelimit-reset", "90")]), now), None);
     }
 
     #[test]

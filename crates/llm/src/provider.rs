@@ -16,7 +16,8 @@ use crate::faults::Cause;
 use crate::meter::Meter;
 use crate::transport::{Answer, Exchange, Transport};
 use crate::{
-    Catalogue, Delivery, Dialect, Model, Pace, Quirks, RequestCache, echo, estimate, retry_after,
+    Auth, Catalogue, Delivery, Dialect, Model, Pace, Quirks, RequestCache, cloud, echo, estimate,
+    event_stream, pace, retry_after,
 };
 
 /// Where a provider is and how it is talked to.
@@ -29,6 +30,9 @@ pub struct Provider {
     pub key: Option<SecretString>,
     pub headers: BTreeMap<String, String>,
     pub quirks: Quirks,
+    pub auth: Auth,
+    /// Azure OpenAI: the dated version, for addresses by deployment.
+    pub api_version: Option<String>,
 }
 
 /// All models of one provider.
@@ -75,7 +79,9 @@ impl Model for ProviderModel {
 impl ProviderModel {
     async fn ask(&self, request: &ModelRequest) -> Result<BoxStream<'static, StreamItem>, Fault> {
         let provider = &self.provider;
-        let exchange = provider.exchange(request, self.delivery, &self.before)?;
+        let mut exchange = provider.exchange(request, self.delivery, &self.before)?;
+        let key = (provider.dialect, provider.key.as_ref());
+        provider.auth.authorize(&mut exchange, key, &*self.transport, now()).await?;
         let first_byte = self.deadlines.first_byte_ms;
         let answer = tokio::time::timeout(first_byte.duration(), self.transport.send(exchange));
         let mut answer = answer.await.map_err(|_| no_first_byte(first_byte))??;
@@ -92,7 +98,8 @@ impl ProviderModel {
                 Err(Cause::InvalidRequest.fault(what))
             }
             status => {
-                let wait = retry_after::wait(&answer.headers, now());
+                let wait = retry_after::wait(&answer.headers, now())
+                    .or_else(|| pace::reset(status, &answer.headers, now()));
                 let body = whole(answer).await.unwrap_or_default();
                 let fault = provider.dialect.fault(status, &body);
                 Err(match Cause::of(&fault) {
@@ -106,6 +113,9 @@ impl ProviderModel {
     async fn read(&self, answer: Answer) -> Result<BoxStream<'static, StreamItem>, Fault> {
         let dialect = self.provider.dialect;
         let kind = answer.header("content-type").unwrap_or_default().to_lowercase();
+        if kind.contains(event_stream::CONTENT_TYPE) {
+            return Ok(streamed(dialect, event_stream::as_server_sent(answer.bytes)));
+        }
         if kind.contains("text/html") {
             let what =
                 format!("the server answered with {kind}; is something else at this address?");
@@ -154,13 +164,9 @@ impl Provider {
         let wire = self.dialect.request_after(request, delivery, &self.quirks, before)?;
         let own = self.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
         let headers = wire.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
-        let secret = self.key.as_ref().map(|key| match self.dialect {
-            Dialect::Messages => ("x-api-key", key.clone()),
-            Dialect::Gemini => ("x-goog-api-key", key.clone()),
-            _ => ("authorization", bearer(key)),
-        });
-        let url = endpoint(self.dialect, &self.base_url, &wire.path);
-        Ok(Exchange { url, headers: headers.chain(own).collect(), secret, body: wire.body })
+        let headers: Vec<(String, String)> = headers.chain(own).collect();
+        let exchange = Exchange { url: String::new(), headers, secrets: vec![], body: wire.body };
+        Ok(cloud::addressed(self, request.model.name(), &wire.path, exchange))
     }
 
     /// Providers repeat keys in their complaints, and gateways whole headers.
@@ -179,15 +185,6 @@ impl Provider {
 fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
-}
-
-/// A key as a header has it. The space is made at once, because text that grows leaves copies of itself behind.
-fn bearer(key: &SecretString) -> SecretString {
-    const WORD: &str = "Bearer ";
-    let mut header = String::with_capacity(WORD.len() + key.expose_secret().len());
-    header.push_str(WORD);
-    header.push_str(key.expose_secret());
-    header.into()
 }
 
 /// The address of a call. Base URLs are written with and without the version; both are understood.
@@ -242,6 +239,8 @@ mod tests {
             key: Some("sk-0123456789abcdef".into()),
             headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             quirks: Quirks::default(),
+            auth: Auth::default(),
+            api_version: None,
         };
         let what = "authorization: Bearer sk-0123456789abcdef, x-gateway-token: gateway-secret-1, \
             x-team: painters-of-walls, basic dTpzay0wMTIzNDU2Nzg5YWJjZGVm";

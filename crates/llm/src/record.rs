@@ -77,7 +77,7 @@ impl Recorder {
 
 impl Transport for Recorder {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>> {
-        let secret = exchange.secret.as_ref().map(|(_, secret)| secret.clone());
+        let secrets = exchange.secrets.iter().map(|(_, secret)| secret.clone()).collect();
         let request = RecordedRequest {
             url: exchange.url.clone(),
             headers: kept(exchange.headers.iter().cloned()),
@@ -94,7 +94,7 @@ impl Transport for Recorder {
                 body: String::new(),
             };
             let recorded = Recorded { request, response };
-            let mut tape = Tape { path, recorded, bytes: vec![], secret };
+            let mut tape = Tape { path, recorded, bytes: vec![], secrets };
             let bytes = answer.bytes.inspect(move |chunk| {
                 if let Ok(chunk) = chunk {
                     tape.bytes.extend_from_slice(chunk);
@@ -115,7 +115,7 @@ struct Tape {
     path: PathBuf,
     recorded: Recorded,
     bytes: Vec<u8>,
-    secret: Option<SecretString>,
+    secrets: Vec<SecretString>,
 }
 
 impl Drop for Tape {
@@ -123,9 +123,9 @@ impl Drop for Tape {
         self.recorded.response.body = String::from_utf8_lossy(&self.bytes).into_owned();
         let written = serde_json::to_string_pretty(&self.recorded).map_err(std::io::Error::other);
         let written = written.and_then(|text| {
-            let key = self.secret.as_ref().map(|secret| secret.expose_secret());
-            let key = key.map(|key| key.trim_start_matches("Bearer ")).unwrap_or_default();
-            std::fs::write(&self.path, echo::without(&text, &[key]).as_bytes())
+            let keys = self.secrets.iter().map(ExposeSecret::expose_secret);
+            let keys: Vec<&str> = keys.map(|key| key.trim_start_matches("Bearer ")).collect();
+            std::fs::write(&self.path, echo::without(&text, &keys).as_bytes())
         });
         if let Err(error) = written {
             // A recording that fails must not break the call that it records.
@@ -215,7 +215,7 @@ mod tests {
         Exchange {
             url: "http://a/v1/messages".to_owned(),
             headers: vec![("x-custom".to_owned(), KEY.to_owned())],
-            secret: Some(("authorization", format!("Bearer {KEY}").into())),
+            secrets: vec![("authorization", format!("Bearer {KEY}").into())],
             body: serde_json::json!({ "text": text }).to_string().into(),
         }
     }

@@ -2,21 +2,25 @@
 //! puts retries, a breaker and the chain of fail-overs around the provider. Variables are read by whoever
 //! makes it; it reads none itself.
 
+mod known;
+mod problem;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use secrecy::SecretString;
-use secrecy::zeroize::Zeroize as _;
 use types::{Fault, ModelRef, ModelReply, ModelRequest, StreamItem};
 
 use crate::faults::Cause;
-use crate::settings::{ProviderSettings, Settings, SettingsError};
+use crate::settings::{Settings, SettingsError};
 use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
     Provider, ProviderModel, RequestCache, Retrying, Spread, Transport, gather,
 };
+use known::{Known, known};
+
+pub use problem::ModelProblem;
 
 /// How many calls to one provider may be on their way at once, where nothing else is set.
 const AT_ONCE: usize = 32;
@@ -40,14 +44,6 @@ pub trait Layer: Send + Sync + std::fmt::Debug {
     fn around(&self, inner: Arc<dyn Model>) -> Arc<dyn Model>;
 }
 
-#[derive(Debug)]
-struct Known {
-    provider: Arc<Provider>,
-    pace: Arc<Pace>,
-    key_env: Vec<String>,
-    key_needed: bool,
-}
-
 /// A provider as a person is shown it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderView {
@@ -57,6 +53,10 @@ pub struct ProviderView {
     pub key: KeyState,
     /// The variables in which a key is looked for.
     pub key_env: Vec<String>,
+    /// Where a person gets a key.
+    pub key_url: Option<String>,
+    /// The variables of which some have to be set before there is an address.
+    pub address_env: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,9 @@ impl Registry {
         let key_needed = false;
         let pace = Arc::new(Pace::new(AT_ONCE));
         let name = provider.name.clone();
-        let known = Known { provider: Arc::new(provider), pace, key_env: vec![], key_needed };
+        let (key_env, key_url, address_env) = (vec![], None, vec![]);
+        let provider = Arc::new(provider);
+        let known = Known { provider, pace, key_env, key_url, key_needed, address_env };
         self.providers.insert(name, known);
     }
 
@@ -129,12 +131,11 @@ impl Registry {
     #[must_use]
     pub fn default_model(&self) -> Option<ModelRef> {
         let usual = [
-            ("anthropic", "anthropic/claude-sonnet-4-5"),
+            ("anthropic", "anthropic/claude-sonnet-5-5"),
             ("openai", "openai/gpt-5"),
             ("gemini", "gemini/gemini-2.5-pro"),
         ];
-        let has_key =
-            |name: &str| self.providers.get(name).is_some_and(|p| p.provider.key.is_some());
+        let has_key = |name: &str| self.providers.get(name).is_some_and(Known::has_key);
         let found = usual.iter().find(|(provider, _)| has_key(provider));
         self.settings.default.clone().or_else(|| found.and_then(|(_, model)| model.parse().ok()))
     }
@@ -150,12 +151,14 @@ impl Registry {
             name: name.clone(),
             dialect: known.provider.dialect,
             base_url: known.provider.base_url.clone(),
-            key: match (&known.provider.key, known.key_needed) {
-                (Some(_), _) => KeyState::There,
-                (None, true) => KeyState::Missing,
-                (None, false) => KeyState::NotNeeded,
+            key: match (known.has_key(), known.key_needed) {
+                (true, _) => KeyState::There,
+                (false, true) => KeyState::Missing,
+                (false, false) => KeyState::NotNeeded,
             },
             key_env: known.key_env.clone(),
+            key_url: known.key_url.clone(),
+            address_env: known.address_env.clone(),
         })
     }
 
@@ -168,6 +171,14 @@ impl Registry {
             .filter_map(|name| self.providers.get(name))
             .map(|known| known.provider.base_url.as_str());
         addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
+    }
+
+    /// The address of a model's server, if it is on this machine and nobody else answers for it.
+    #[must_use]
+    pub fn local_address(&self, model: &ModelRef) -> Option<String> {
+        let address = &self.providers.get(model.provider())?.provider.base_url;
+        let alone = !self.settings.chains.contains_key(model);
+        (alone && is_on_this_machine(address)).then(|| address.clone())
     }
 
     /// A model with everything around it that the settings say.
@@ -218,19 +229,15 @@ impl Registry {
 
     /// One request, past the breaker that all who ask this model share.
     fn guarded(&self, name: &ModelRef) -> Result<Guarded, Fault> {
-        let known = self.providers.get(name.provider()).ok_or_else(|| {
-            let names: Vec<&str> = self.providers.keys().map(String::as_str).collect();
-            let what = format!(
-                "there is no provider {:?}; known are {}",
-                name.provider(),
-                names.join(", ")
-            );
-            Cause::NotFound.fault(what)
-        })?;
-        if known.key_needed && known.provider.key.is_none() {
-            let what = format!("there is no key for {name}; set {}", known.key_env.join(" or "));
-            return Err(Cause::Authentication.fault(what));
+        if let Some(problem) = self.cannot_ask(name) {
+            let cause = match &problem {
+                ModelProblem::NoProvider { .. } => Cause::NotFound,
+                _ => Cause::Authentication,
+            };
+            return Err(cause.fault(problem.to_string()));
         }
+        let none = || Cause::NotFound.fault(format!("there is no provider for {name}"));
+        let known = self.providers.get(name.provider()).ok_or_else(none)?;
         let provider = ProviderModel {
             provider: known.provider.clone(),
             transport: self.transport.clone(),
@@ -258,43 +265,6 @@ impl Model for Registry {
     }
 }
 
-fn known(
-    name: &str,
-    settings: ProviderSettings,
-    variable: impl Fn(&str) -> Option<String>,
-) -> Option<Known> {
-    let first = |names: &[String]| {
-        let values = names.iter().filter_map(|name| variable(name));
-        values.map(|value| value.trim().to_owned()).find(|value| !value.is_empty())
-    };
-    let key_env = settings.key_env.unwrap_or_default();
-    let mut headers = settings.headers;
-    for (header, name) in settings.header_env {
-        if let Some(value) = first(&[name]) {
-            headers.entry(header).or_insert(value);
-        }
-    }
-    let provider = Provider {
-        name: name.to_owned(),
-        dialect: settings.dialect?,
-        base_url: first(&settings.base_url_env).or(settings.base_url)?,
-        key: key_env.iter().filter_map(|name| variable(name)).find_map(key),
-        headers,
-        quirks: settings.quirks.unwrap_or_default(),
-    };
-    let pace = Arc::new(Pace::new(settings.at_once.unwrap_or(AT_ONCE)));
-    let key_needed = settings.key_needed.unwrap_or(!key_env.is_empty());
-    Some(Known { provider: Arc::new(provider), pace, key_env, key_needed })
-}
-
-/// A key as it was set, without the space around it; no copy of it stays behind in memory.
-fn key(mut value: String) -> Option<SecretString> {
-    let trimmed = value.trim();
-    let key = (!trimmed.is_empty()).then(|| SecretString::from(trimmed));
-    value.zeroize();
-    key
-}
-
 /// Whether an address leads to a server on this machine.
 fn is_on_this_machine(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -308,5 +278,7 @@ fn is_on_this_machine(address: &str) -> bool {
     named || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+#[cfg(test)]
+mod cloud_tests;
 #[cfg(test)]
 mod tests;

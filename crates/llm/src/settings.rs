@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use types::ModelRef;
 
+use crate::auth::AuthKind;
 use crate::{BreakerPolicy, Deadlines, Dialect, Entry, Quirks, RetryPolicy};
 
 const SHIPPED: &str = include_str!("providers.toml");
@@ -49,7 +50,20 @@ pub struct ProviderSettings {
     /// Variables that may hold the key; the first that is there counts.
     pub key_env: Option<Vec<String>>,
     pub base_url_env: Vec<String>,
+    /// Where a person gets a key.
+    pub key_url: Option<String>,
     pub key_needed: Option<bool>,
+    /// How requests are authenticated, where not as the dialect has it.
+    pub auth: Option<AuthKind>,
+    /// The region of a cloud provider; `{region}` in the address stands for it.
+    pub region: Option<String>,
+    pub region_env: Vec<String>,
+    /// The project of a cloud provider; `{project}` in the address stands for it.
+    pub project: Option<String>,
+    pub project_env: Vec<String>,
+    /// Azure OpenAI: the dated version, for addresses by deployment.
+    pub api_version: Option<String>,
+    pub api_version_env: Vec<String>,
     pub headers: BTreeMap<String, String>,
     /// Headers whose values are in variables; one that is not set is not sent.
     pub header_env: BTreeMap<String, String>,
@@ -94,6 +108,14 @@ impl ProviderSettings {
             dialect: own.dialect.or(self.dialect),
             base_url: own.base_url.or(self.base_url),
             key_env: own.key_env.or(self.key_env),
+            key_url: own.key_url.or(self.key_url),
+            auth: own.auth.or(self.auth),
+            region: own.region.or(self.region),
+            region_env: or(own.region_env, self.region_env),
+            project: own.project.or(self.project),
+            project_env: or(own.project_env, self.project_env),
+            api_version: own.api_version.or(self.api_version),
+            api_version_env: or(own.api_version_env, self.api_version_env),
             base_url_env: self.base_url_env,
             key_needed: own.key_needed.or(self.key_needed),
             headers: self.headers,
@@ -102,6 +124,11 @@ impl ProviderSettings {
             at_once: own.at_once.or(self.at_once),
         }
     }
+}
+
+/// The first list, unless it says nothing.
+fn or(own: Vec<String>, other: Vec<String>) -> Vec<String> {
+    if own.is_empty() { other } else { own }
 }
 
 #[cfg(test)]

@@ -20,9 +20,9 @@ pub trait Transport: Send + Sync + Debug {
 pub struct Exchange {
     pub url: String,
     pub headers: Vec<(String, String)>,
-    /// The header that carries the key, and the key with whatever stands before it.
-    pub secret: Option<(&'static str, SecretString)>,
-    /// JSON.
+    /// The headers that carry the key, and the key with whatever stands before it.
+    pub secrets: Vec<(&'static str, SecretString)>,
+    /// JSON, unless a header says otherwise.
     pub body: Bytes,
 }
 

@@ -3,6 +3,7 @@
 
 mod check;
 mod error;
+mod loosened;
 mod overlay;
 mod project;
 mod shipped;
@@ -16,6 +17,7 @@ use shipped::find;
 pub use crate::prompts::PROMPTS;
 pub use check::{Problem, check, examples};
 pub use error::PolicyError;
+pub use overlay::laid_over;
 pub use project::{POLICY, project, refuse_too_much, top};
 pub use shipped::names;
 
@@ -67,6 +69,17 @@ pub fn read_json(
         cause: error.to_string(),
     };
     read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
+}
+
+/// The roles of all presets.
+pub(crate) fn role_names() -> Result<Vec<String>, PolicyError> {
+    let mut all = vec![];
+    for name in names() {
+        let table = table(name)?;
+        let roles = table.get("roles").and_then(toml::Value::as_table);
+        all.extend(roles.into_iter().flat_map(toml::Table::keys).cloned());
+    }
+    Ok(all)
 }
 
 /// The text for `@a.md` or `@a.md + @b.md`; any other text stands for itself. The error is the name of a missing

@@ -71,6 +71,7 @@ mod durable;
 mod elsewhere;
 mod environment;
 mod error;
+mod free_space;
 #[doc(hidden)]
 pub mod fuzzing;
 mod git;
@@ -101,6 +102,7 @@ pub use confine::{Confine, HelperExe, Limits};
 pub use document::{documents, text};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
+pub use free_space::free_bytes;
 pub use git::{
     Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };

@@ -34,6 +34,9 @@ pub struct ModelFailureRule {
     /// The same without a person.
     #[serde(default = "ModelFailureRule::unattended")]
     pub unattended_ms: Millis,
+    /// The same where the provider names the time at which a limit ends; by default as long as otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset_ms: Option<Millis>,
     /// What happens after that time, or that many calls.
     #[serde(default)]
     pub then: OutOfPatience,
@@ -80,6 +83,7 @@ impl ModelFailureRule {
             max_calls: None,
             patience_ms: Self::attended(),
             unattended_ms: Self::unattended(),
+            reset_ms: None,
             then: OutOfPatience::Pause,
         };
         vec![

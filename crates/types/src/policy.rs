@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdmissionRule, AdviserPolicy, Budget, Check, ContextRule, Contracts, Escalation, FaultClass,
-    GateRule, IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef, Permission,
-    PermitRule, PlanPolicy, ProjectType, ReplyRule, ReviewPolicy, RoleId, RouteRule, RuleId,
-    RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile, VerifyPolicy,
-    WorkspacePolicy,
+    AdmissionRule, AdviserPolicy, Budget, Check, ContextRule, Contracts, Effort, Escalation,
+    FaultClass, GateRule, IntentPolicy, Manifest, MergePolicy, Millis, ModelFailureRule, ModelRef,
+    Permission, PermitRule, PlanPolicy, ProjectType, ReplyRule, ReviewPolicy, RoleId, RouteRule,
+    RuleId, RunBudget, SandboxPolicy, SessionPolicy, Severity, ToolPolicy, ToolProfile,
+    VerifyPolicy, WorkspacePolicy,
 };
 
 /// A whole policy. Rules are ordered; the first match wins.
@@ -135,6 +135,9 @@ pub struct Role {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
+    /// How hard its model thinks; the provider's own default if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     pub max_turns: u32,
     /// The longest reply; by default the model's own maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]

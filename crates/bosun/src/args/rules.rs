@@ -56,7 +56,9 @@ pub(crate) enum PolicyCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository; for strict .bosun/policy.toml, \
+Looks at the repository, proposes checks, set-up, model and budget, and asks about them on a terminal. Writes \
+.bosun/config.toml, .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository, and trusts what it \
+wrote; for strict .bosun/policy.toml, \
 config/, prompts/, kb/, workspace/, runs/, docs/ and README.md. What is there already is left as it is; where the \
 rules of another preset are there, nothing is written.
 
@@ -70,6 +72,9 @@ pub(crate) struct Init {
     /// The repository
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
+    /// Take what is proposed, without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Print one JSON object: what was written, what was there
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,10 +9,11 @@ use types::{Envelope, Event, ListedSession, LogId, RunId, SessionId, SessionStat
 
 use crate::args;
 use crate::chat::{self, App, Colours, Past, Terminal};
+use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
-use crate::rules::{rules, solo_model};
+use crate::rules::{policy_effort, solo_model, working_rules};
 use crate::sessions;
 
 /// How many inputs of an earlier conversation are shown again.
@@ -24,7 +25,9 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
     if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::NoTerminal.into());
     }
-    home.work_in(&presets::top(&args.folder));
+    if config::takes_project(home, &args.folder)? {
+        home.work_in(&presets::top(&args.folder));
+    }
     let bosun = home.open(Order::Arrival).await?;
     let session = match &args.resume {
         Some(named) => {
@@ -62,14 +65,16 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
 }
 
 async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
-    let mut policy = rules(args.policy.as_deref(), Some("solo"), &args.folder)?.policy;
-    let named = args.model.clone().or_else(|| solo_model(&policy));
+    let rules = working_rules(home, (args.policy.as_deref(), Some("solo")), &args.folder, &[])?;
+    let (mut policy, set) = (rules.policy, rules.loaded.settings);
+    set.apply(&mut policy);
+    let named = args.model.clone().or_else(|| solo_model(&policy)).or_else(|| set.model.clone());
     let model = home.model(bosun, args.script.as_deref(), named).await?;
     policy.sandbox.home_folder |= args.here_anyway;
     let new = NewSession {
+        effort: args.effort.or_else(|| policy_effort(&policy)),
         policy,
-        effort: args.effort,
-        instruction: args.instruction.clone(),
+        instruction: args.instruction.clone().or(set.instruction),
         by: home::person(),
         ..NewSession::new(&args.folder, model)?
     };

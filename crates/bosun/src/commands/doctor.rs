@@ -1,9 +1,11 @@
-//! `bosun doctor`: is everything here that the work needs? Nothing is assumed: the journal is opened, the sandbox is
-//! attacked, servers are asked.
+//! `bosun doctor`: checks the prerequisites on this machine and in this repository. Nothing is assumed: the journal is
+//! opened, the sandbox is attacked, servers are asked. Each finding that is bad says how to fix it.
+
+mod repository;
 
 use std::time::{Duration, Instant};
 
-use runtime::llm::{Http, KeyState, ProviderView};
+use runtime::llm::{self, Http, KeyState, ProviderView};
 use runtime::sandbox::{Confine, HelperExe, Repo};
 use runtime::{Found, Order};
 use serde_json::json;
@@ -17,11 +19,28 @@ use crate::{models, print};
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Less free space than this is too little for worktrees.
+const LEAST_FREE: u64 = 1 << 30;
+const UNSHARE: &str = "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
+                       kernel.apparmor_restrict_unprivileged_userns=0), or run in a container that does; see docs/security.md";
+
 /// One thing that was looked at.
 struct Finding {
     what: String,
     good: bool,
     says: String,
+    /// What to do about it.
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn good(what: &str, says: impl Into<String>) -> Self {
+        Self { what: what.to_owned(), good: true, says: says.into(), fix: None }
+    }
+
+    fn bad(what: &str, says: impl Into<String>, fix: &str) -> Self {
+        Self { what: what.to_owned(), good: false, says: says.into(), fix: Some(fix.to_owned()) }
+    }
 }
 
 pub(crate) async fn doctor(
@@ -29,18 +48,24 @@ pub(crate) async fn doctor(
     helper_exe: HelperExe,
     args: &args::Doctor,
 ) -> anyhow::Result<Exit> {
-    let mut findings = vec![git().await, journal(home).await];
+    let mut findings = vec![git().await, journal(home).await, disk(home)];
     findings.extend(sandbox(helper_exe).await);
+    findings.extend(models().await);
     if args.models {
         findings.extend(providers().await?);
     }
+    findings.extend(repository::findings(home, &args.repo).await);
     for finding in &findings {
-        let Finding { what, good, says } = finding;
+        let Finding { what, good, says, fix } = finding;
         if args.json {
-            print::json(&json!({ "what": what, "good": good, "says": says }))?;
-        } else {
-            let mark = if *good { "✔" } else { "✘" };
-            print::line(&format!("{mark} {what:<44} {}", print::one_line(says, 300)))?;
+            print::json(&json!({ "what": what, "good": good, "says": says, "fix": fix }))?;
+            continue;
+        }
+        let mark = if *good { "✔" } else { "✘" };
+        let what = print::one_line(what, 80);
+        print::line(&format!("{mark} {what:<44} {}", print::one_line(says, 300)))?;
+        if let Some(fix) = fix.as_deref().filter(|_| !good) {
+            print::line(&format!("  {:<44} → {}", "", print::one_line(fix, 300)))?;
         }
     }
     let well = findings.iter().all(|finding| finding.good);
@@ -60,8 +85,11 @@ async fn git() -> Finding {
         anyhow::Ok(())
     };
     match tried.await {
-        Ok(()) => Finding { what, good: true, says: "makes and reads repositories".to_owned() },
-        Err(error) => Finding { what, good: false, says: format!("{error:#}") },
+        Ok(()) => Finding::good(&what, "makes and reads repositories"),
+        Err(error) => {
+            let fix = "install git 2.38 or newer, and see that it is on the PATH";
+            Finding::bad(&what, format!("{error:#}"), fix)
+        }
     }
 }
 
@@ -72,12 +100,11 @@ async fn journal(home: &Home) -> Finding {
         anyhow::Ok(all.filter(|entry| matches!(entry.found, Found::Run { .. })).count())
     };
     match opened.await {
-        Ok(count) => Finding {
-            what,
-            good: true,
-            says: format!("can be read, {}", types::count(count, "run")),
-        },
-        Err(error) => Finding { what, good: false, says: format!("{error:#}") },
+        Ok(count) => Finding::good(&what, format!("can be read, {}", types::count(count, "run"))),
+        Err(error) => {
+            let fix = "see `bosun log --verify`; --home names another place";
+            Finding::bad(&what, format!("{error:#}"), fix)
+        }
     }
 }
 
@@ -89,12 +116,16 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
         IsolationLevel::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
         IsolationLevel::None => format!("none: {}", proof.missing.join("; ")),
     };
-    let rung =
-        Finding { what: "sandbox".to_owned(), good: proof.rung == IsolationLevel::Full, says };
-    let finding = |attack: Attack| Finding {
-        what: format!("sandbox: {}", attack.what),
-        good: attack.through.is_none(),
-        says: attack.through.unwrap_or_else(|| "held".to_owned()),
+    let rung = match proof.rung {
+        IsolationLevel::Full => Finding::good("sandbox", says),
+        _ => Finding::bad("sandbox", says, UNSHARE),
+    };
+    let finding = |attack: Attack| {
+        let what = format!("sandbox: {}", attack.what);
+        match attack.through {
+            None => Finding::good(&what, "held"),
+            Some(through) => Finding::bad(&what, through, UNSHARE),
+        }
     };
     let mut attacks = proof.attacks;
     if proof.rung != IsolationLevel::None {
@@ -123,20 +154,80 @@ async fn providers() -> anyhow::Result<Vec<Finding>> {
 async fn provider_answers(http: &Http, provider: ProviderView) -> Finding {
     let what = format!("models: {}", provider.name);
     let wanted = provider.key_env.join(" or ");
+    if let Some(variable) = provider.address_env.first() {
+        return Finding::good(&what, format!("no address; set {variable} to use it"));
+    }
     if provider.key == KeyState::Missing {
-        return Finding { what, good: true, says: format!("no key; set {wanted} to use it") };
+        return Finding::good(&what, format!("no key; set {wanted} to use it"));
     }
     let asked = Instant::now();
     let answer = tokio::time::timeout(PATIENCE, http.ping(&provider.base_url)).await;
     let took = Millis::from(asked.elapsed());
+    let fix = "check the network, the proxy variables and the provider's base_url";
     match answer {
-        Ok(Ok(status)) => {
-            Finding { what, good: true, says: format!("answers ({status}) after {took}") }
-        }
+        Ok(Ok(status)) => Finding::good(&what, format!("answers ({status}) after {took}")),
         // A server of one's own need not be running.
-        Ok(Err(fault)) => {
-            Finding { what, good: provider.key == KeyState::NotNeeded, says: fault.what }
+        Ok(Err(fault)) if provider.key == KeyState::NotNeeded => Finding::good(&what, fault.what),
+        Ok(Err(fault)) => Finding::bad(&what, fault.what, fix),
+        Err(_) => Finding::bad(&what, format!("no answer after {took}"), fix),
+    }
+}
+
+/// The model that a run would work with, and the servers on this machine.
+async fn models() -> Vec<Finding> {
+    let what = "model";
+    let registry = match models::settings().and_then(|set| models::registry(set, None)) {
+        Ok(registry) => registry,
+        Err(error) => {
+            let fix = "correct that file; `bosun config path` lists all";
+            return vec![Finding::bad("configuration", format!("{error:#}"), fix)];
         }
-        Err(_) => Finding { what, good: false, says: format!("no answer after {took}") },
+    };
+    let mut all = vec![Finding::good("configuration", "can be read")];
+    let servers = llm::local_servers(&Http::new(Millis::from(PATIENCE))).await;
+    all.push(match registry.default_model() {
+        None => {
+            let local = servers.iter().find_map(|server| server.models.first());
+            let fix = match local {
+                Some(model) => format!("use the server on this machine: --model {model}"),
+                None => "set a key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server such as Ollama"
+                    .to_owned(),
+            };
+            Finding::bad(what, "none is set, and there is no key", &fix)
+        }
+        Some(model) => match models::check(&registry, &model).await {
+            Ok(()) => Finding::good(what, model.to_string()),
+            Err(error) => {
+                let fix = "set what is missing, or another model in your config.toml";
+                Finding::bad(what, format!("{error:#}"), fix)
+            }
+        },
+    });
+    all.extend(servers.into_iter().map(|server| {
+        let names: Vec<String> = server.models.iter().take(5).map(ToString::to_string).collect();
+        let what = format!("local server: {}", server.name);
+        Finding::good(&what, format!("{}, {}", server.address, names.join(", ")))
+    }));
+    all
+}
+
+/// Room for worktrees: they are copies of the repository.
+fn disk(home: &Home) -> Finding {
+    let what = "disk";
+    let folder = match home.folder() {
+        Ok(folder) => folder,
+        Err(error) => return Finding::bad(what, format!("{error:#}"), "set BOSUN_HOME"),
+    };
+    match runtime::sandbox::free_bytes(&folder) {
+        None => Finding::good(what, "unknown"),
+        Some(free) if free < LEAST_FREE => {
+            let says = format!("{} MB are free for {}", free >> 20, folder.display());
+            Finding::bad(
+                what,
+                says,
+                "make room, remove old runs with `bosun gc`, or name another place with --home",
+            )
+        }
+        Some(free) => Finding::good(what, format!("{} GB are free", free >> 30)),
     }
 }

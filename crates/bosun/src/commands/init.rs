@@ -4,12 +4,15 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use runtime::{Prompts, presets};
+use runtime::settings::CONFIG;
+use runtime::trust::{TrustStore, project_files};
+use runtime::{Clock as _, Prompts, RealClock, presets, project_survey};
 use serde_json::json;
 use types::WorkspacePolicy;
 
 use crate::args;
 use crate::exit::{CliError, Exit};
+use crate::home::Home;
 use crate::print;
 
 const CREW: &str = include_str!("../../init/policy.toml");
@@ -21,7 +24,9 @@ const CONTEXT: [(&str, &str); 3] = [
     ("context/decision-0001.md", include_str!("../../init/context/decision-0001.md")),
 ];
 
-pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
+mod proposal;
+
+pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit> {
     if !args.repo.is_dir() {
         return Err(CliError::NoFolder { path: args.repo.display().to_string() }.into());
     }
@@ -31,12 +36,26 @@ pub(crate) async fn init(args: &args::Init) -> anyhow::Result<Exit> {
         return Err(CliError::OtherPreset { path, there, asked }.into());
     }
     let (mut written, mut kept) = (vec![], vec![]);
-    let workspace = runtime::proposed_workspace(&top).await.unwrap_or_default();
-    for (path, mut text) in layout(&args.preset)? {
+    let fresh = project_files(&top)?.is_none();
+    let survey = project_survey(&top).await.ok();
+    let workspace = survey.as_ref().map(|survey| survey.workspace.clone()).unwrap_or_default();
+    let mut files = layout(&args.preset)?;
+    if args.preset != "strict" && !top.join(CONFIG).exists() {
+        let mut proposal = proposal::Proposal::of(survey.as_ref());
+        if !args.yes && !args.json && proposal::can_ask() {
+            proposal.ask()?;
+        }
+        files.insert(0, (CONFIG.to_owned(), proposal.text()));
+    }
+    for (path, mut text) in files {
         if path == presets::POLICY {
             text.push_str(&workspace_table(&workspace));
         }
         if put(&top, &path, &text)? { written.push(path) } else { kept.push(path) }
+    }
+    // What this very command wrote needs nobody to read it first.
+    if let (true, Some(files)) = (fresh, project_files(&top)?) {
+        TrustStore::at(&home.folder()?).trust(&files, RealClock.now())?;
     }
     if args.json {
         print::json(

@@ -1,16 +1,27 @@
 //! `bosun models`: which models are known, what they cost, and for which there is a key.
 
-use runtime::llm::{Entry, KeyState};
+use std::path::Path;
+
+use runtime::llm::{self, Entry, Http, KeyState};
+use runtime::settings::{self, ConfigError};
 use serde_json::json;
+use types::Millis;
 
 use crate::args;
-use crate::exit::Exit;
-use crate::{models, print};
+use crate::exit::{CliError, Exit};
+use crate::{config, files, models, print};
 
-pub(crate) fn models(args: &args::Models) -> anyhow::Result<Exit> {
+/// How long a server on this machine may take to pick up.
+const SOON: Millis = Millis::seconds(1);
+
+pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
+    if let Some(file) = &args.refresh {
+        return refresh(file, args.json);
+    }
     let registry = models::registry(models::settings()?, None)?;
     for provider in registry.providers() {
         let key = match provider.key {
+            _ if !provider.address_env.is_empty() => "no address",
             KeyState::There => "there is a key",
             KeyState::Missing => "no key",
             KeyState::NotNeeded => "needs no key",
@@ -33,6 +44,17 @@ pub(crate) fn models(args: &args::Models) -> anyhow::Result<Exit> {
             ))?;
         }
     }
+    for server in llm::local_servers(&Http::new(SOON)).await {
+        let models: Vec<String> = server.models.iter().map(ToString::to_string).collect();
+        if args.json {
+            print::json(&json!({
+                "local_server": server.name, "provider": server.provider, "address": server.address, "models": models,
+            }))?;
+        } else {
+            let names = if models.is_empty() { "no models".to_owned() } else { models.join(", ") };
+            print::line(&format!("running here   {} at {}: {names}", server.name, server.address))?;
+        }
+    }
     if !args.json {
         print::line(
             "\nmodel                                     window   output   $ in / out for a million tokens",
@@ -44,6 +66,33 @@ pub(crate) fn models(args: &args::Models) -> anyhow::Result<Exit> {
         } else {
             print::line(&row(name, entry))?;
         }
+    }
+    Ok(Exit::Done)
+}
+
+/// Merges a catalogue file into the person's own; what it names replaces what was there under the same name.
+fn refresh(file: &Path, json: bool) -> anyhow::Result<Exit> {
+    let target = config::folder()
+        .ok_or_else(|| anyhow::anyhow!("there is no configuration folder; set HOME"))?;
+    let target = target.join("models.toml");
+    let before = match std::fs::read_to_string(&target) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => {
+            return Err(CliError::Unreadable { path: target.display().to_string(), source }.into());
+        }
+    };
+    let merged = settings::merged_models(&before, &files::read(file)?)
+        .map_err(|cause| ConfigError { place: file.display().to_string(), cause })?;
+    if let Some(folder) = target.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    files::write(&target, &merged.text)?;
+    let path = print::one_line(&target.display().to_string(), 300);
+    if json {
+        print::json(&json!({ "file": target, "new": merged.new, "changed": merged.changed }))?;
+    } else {
+        print::line(&format!("{path}: {} new, {} changed", merged.new, merged.changed))?;
     }
     Ok(Exit::Done)
 }

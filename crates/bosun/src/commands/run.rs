@@ -5,18 +5,21 @@ mod solo;
 mod strict;
 
 use engine::export::rejected;
+use runtime::settings::{Loaded, Settings};
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
-use types::{Policy, Request, RunId, UserRequest};
+use types::{Policy, Request, RoleId, RunId, UserRequest};
 
 use crate::args;
 use crate::commands::route;
+use crate::config::SetupError;
 use crate::exit::{CliError, Exit};
 use crate::files::read_request;
 use crate::follow::{self, Form, Over};
 use crate::home::{self, Home};
+use crate::models::Elsewhere;
 use crate::print;
 use crate::recorded;
-use crate::rules::{Origin, Rules, rules};
+use crate::rules::{Origin, Rules, working_rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
     let mut as_object = args.preset.as_deref() == Some("strict");
@@ -55,7 +58,9 @@ async fn work(
 ) -> anyhow::Result<Over> {
     let object = handed.map(UserRequest::read);
     go_to_project(&mut args, object.as_ref());
-    let mut rules = rules(args.policy.as_deref(), args.preset.as_deref(), args.repo())?;
+    let flags = args.chosen.flags(args.model.as_ref());
+    let named = (args.policy.as_deref(), args.preset.as_deref());
+    let mut rules = working_rules(home, named, args.repo(), &flags)?;
     let directed = match request::directed(&args, handed, &mut rules) {
         Ok(directed) => directed,
         Err(unfit) => {
@@ -67,7 +72,7 @@ async fn work(
     if let Some(object) = &object {
         args.goal = object.user_request.clone();
     }
-    let Rules { mut policy, from, .. } = rules;
+    let Rules { mut policy, from, loaded, project, .. } = rules;
     if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
         print::note(&format!("rules of {from}; --preset names others"));
     }
@@ -80,24 +85,57 @@ async fn work(
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(CliError::EmptyGoal.into());
     }
-    let named = args.model.clone().or_else(|| object.as_ref()?.wanted_model());
-    let budget = request::budget(&args, object.as_ref());
+    let set = configured(&args, &loaded, &mut policy)?;
+    let wished = args.model.clone().or_else(|| object.as_ref()?.wanted_model());
+    let named = wished.or_else(|| set.model.clone());
+    let budget = request::budget(&args, object.as_ref(), set.budget());
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    home.work_in(&presets::top(args.repo()));
+    if project {
+        home.work_in(&presets::top(args.repo()));
+    }
+    if let (Some(model), Some(url)) = (&args.model, &args.chosen.base_url) {
+        home.ask_at(model, Elsewhere { base_url: Some(url.clone()), dialect: None })?;
+    }
     let bosun = home.open(order).await?;
     if rules::policy::is_solo(&policy) {
         if directed.id.is_some() {
             return Err(CliError::ForACrew { what: "a coordinator's input" }.into());
         }
-        let exit = solo::solo(home, &bosun, &args, (budget, named), policy).await?;
+        let exit = solo::solo(home, &bosun, &args, (budget, named), (policy, &set)).await?;
         return Ok(Over { exit, wrong: None });
     }
     if args.output_schema.is_some() {
         return Err(CliError::SchemaForACrew.into());
     }
     let model = home.model(&bosun, args.script.as_deref(), named).await?;
+    for model in policy.roles.values().filter_map(|role| role.model.as_ref()) {
+        if args.script.is_none() {
+            home.check_model(model).await?;
+        }
+    }
+    set.instruct(&mut policy);
     let request = request::build(&args, &policy, (directed, object), (budget, model))?;
     carry_out(home, &bosun, &args, (request, policy), order).await
+}
+
+/// Puts what is set into the policy. A script answers for all roles, so no model is set beside it.
+fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow::Result<Settings> {
+    for (flag, role, named) in [
+        ("--planner-model", "planner", &args.chosen.planner_model),
+        ("--coder-model", "coder", &args.chosen.coder_model),
+    ] {
+        if named.is_some() && !policy.roles.contains_key(&RoleId::fixed(role)) {
+            let known: Vec<&str> = policy.roles.keys().map(RoleId::as_str).collect();
+            return Err(SetupError::NoRole { flag, role, known: known.join(", ") }.into());
+        }
+    }
+    loaded.check_roles(policy)?;
+    let mut set = loaded.settings.clone();
+    if args.script.is_some() {
+        set.roles.values_mut().for_each(|role| role.model = None);
+    }
+    set.apply(policy);
+    Ok(set)
 }
 
 /// Starts the run, and stays with it.

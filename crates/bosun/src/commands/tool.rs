@@ -14,7 +14,7 @@ use crate::files::read;
 use crate::follow;
 use crate::home::Home;
 use crate::print;
-use crate::rules::{self, rules};
+use crate::rules::{self, working_rules};
 
 /// The most that is read as arguments.
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
@@ -24,7 +24,8 @@ pub(crate) async fn tool(
     helper_exe: HelperExe,
     args: &args::Tool,
 ) -> anyhow::Result<Exit> {
-    let policy = rules(args.policy.as_deref(), None, &args.workspace)?.policy;
+    let named = (args.policy.as_deref(), None);
+    let policy = working_rules(home, named, &args.workspace, &[])?.policy;
     let scope = match args.scope.as_slice() {
         [] => Scope(vec!["./".parse()?]),
         places => Scope(places.to_vec()),

@@ -45,6 +45,12 @@ impl Place {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
     }
 
+    /// Trusts what a repository brings for agents.
+    pub(crate) fn trust(&self, repo: &Path) {
+        let output = self.run(&["trust", repo.to_str().expect("a plain path")]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+
     /// A git command in this place, for setting the stage.
     #[expect(clippy::disallowed_methods, reason = "the stage is set with the user's own git")]
     pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {

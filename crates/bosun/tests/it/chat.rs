@@ -102,6 +102,7 @@ fn a_conversation_has_the_prompts_of_its_project() {
     let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"hi\"\n");
     std::fs::create_dir_all(folder.join(".bosun/prompts")).expect("a folder");
     std::fs::write(folder.join(".bosun/prompts/base.md"), "You are our own.\n").expect("a file");
+    place.trust(&folder);
     let screen = Screen::open(&place, &folder, 80, 24);
     begins(&screen, &script);
     let log = stdout(&place.run(&["log", "--json"]));

@@ -108,6 +108,8 @@ fn a_crew_is_not_started_in_a_home_folder_either() {
     std::fs::write(&script, text).expect("a script");
     let (script, folder) = (script.display().to_string(), home.display().to_string());
     let words = ["run", "--repo", &folder, "--script", &script, "Write hello to notes.txt"];
+    let trusted = place.command(&["trust", &folder]).env("HOME", &home).status();
+    assert!(trusted.expect("the binary runs").success());
     let output = place.command(&words).env("HOME", &home).output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
     assert!(stderr(&output).contains("home_folder"), "{}", stderr(&output));

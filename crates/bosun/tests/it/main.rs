@@ -9,6 +9,10 @@ mod twice;
 mod crash;
 // The commands of the real binary, with good and with bad input.
 mod commands;
+// Settings in layers, trust, and mistakes that are found before anything starts.
+mod config;
+// The reference pages say what the code does.
+mod pages;
 // Who drives a run: leaving, killing, promises, lost lines.
 mod driver;
 // One question to one model.

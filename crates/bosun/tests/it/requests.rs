@@ -105,6 +105,7 @@ fn rules_that_an_input_replaces_are_not_announced() {
     std::fs::write(repo.join(".bosun/policy.toml"), "headless = true\n").expect("a file");
     place.git(&repo, &["add", "--all"]);
     place.git(&repo, &["commit", "--quiet", "--message=Rules"]);
+    place.trust(&repo);
     for (policy, announced) in
         [(json!({ "preset": null }), true), (json!({ "preset": "crew" }), false)]
     {

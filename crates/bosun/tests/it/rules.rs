@@ -202,6 +202,10 @@ fn a_repository_gets_rules_of_its_own_and_works_by_them() {
     place.git(&repo, &["add", "--all"]);
     place.git(&repo, &["commit", "--quiet", "--message=Rules"]);
     let output = place.run(&run(&repo, &script, GOAL));
+    assert_eq!(output.status.code(), Some(5), "what was changed is not trusted");
+    assert!(stderr(&output).contains("bosun trust"), "{}", stderr(&output));
+    place.trust(&repo);
+    let output = place.run(&run(&repo, &script, GOAL));
     assert_eq!(output.status.code(), Some(5), "ten tokens are too few: {}", stdout(&output));
     assert!(stderr(&output).contains(".bosun/policy.toml"), "{}", stderr(&output));
     let mut args = run(&repo, &script, GOAL);

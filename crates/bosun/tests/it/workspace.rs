@@ -140,6 +140,7 @@ fn an_environment_that_a_set_up_made_stays_where_it_was_made() {
         ),
     ];
     let (repo, script) = repository(&place, &files, &script("greeting.txt", "hello\n"));
+    place.trust(&repo);
     let told = Told::of(&place, &run(&repo, &script, "Write hello to greeting.txt"));
     assert_eq!(told.status(), "done", "{}", told.said);
     let states = states(&place);
@@ -183,6 +184,7 @@ fn a_set_up_runs_once_for_all_tasks_and_again_when_a_lock_file_changes() {
         ("test.sh", "cat vendor/stamp && ! echo x 2>/dev/null > vendor/stamp\n"),
     ];
     let (repo, script) = repository(&place, &files, TWO);
+    place.trust(&repo);
     let goal = "Write 1 to one.txt and 2 to two.txt";
     let told = Told::of(&place, &run(&repo, &script, goal));
     assert_eq!(told.status(), "done", "{}", told.said);
@@ -207,6 +209,7 @@ fn a_set_up_that_fails_is_a_question_and_no_model_is_asked() {
     let policy = "[workspace]\nsetup = [\"echo fetching; echo 'no registry' >&2; exit 3\"]\n";
     let files = [(".bosun/policy.toml", policy), ("test.sh", "true\n")];
     let (repo, script) = repository(&place, &files, &script("greeting.txt", "hello\n"));
+    place.trust(&repo);
     let told = Told::of(&place, &run(&repo, &script, "Write hello to greeting.txt"));
     assert_eq!(told.code, 3, "{}", told.said);
     assert!(told.events("model.asked").is_empty(), "{}", told.said);

@@ -49,7 +49,10 @@ pub(super) fn again(
         return None;
     }
     let since = if session.failures == 0 { now } else { session.failing_since };
-    let patience = patience(attempt, rule);
+    let patience = match (fault.retry, rule.reset_ms) {
+        (Retry::After(_), Some(longest)) => patience(attempt, rule).max(longest),
+        _ => patience(attempt, rule),
+    };
     let until = since.after(patience);
     let wait = spread(session, rule, failures);
     // The last wait is shortened, not skipped, unless the provider asked for it.

@@ -123,6 +123,20 @@ fn a_provider_that_wants_more_time_than_there_is_is_not_waited_for() {
 }
 
 #[test]
+fn a_limit_whose_end_is_named_is_waited_for_as_long_as_the_policy_says() {
+    let mut policy = policy();
+    let longest = Some(Millis::seconds(7_200));
+    policy.model_failures.iter_mut().for_each(|rule| rule.reset_ms = longest);
+    let mut bench = opened(policy, open_brief());
+    bench.tell("submit go");
+    let before = bench.now;
+    bench.tell("model is_away 3600000\ntimer model fires");
+    assert!(bench.now.since(before) >= Millis::seconds(3_600));
+    // A failure that names no end is not waited for any longer than before.
+    assert_eq!(until_paused(&mut bench, "is_away").0, 1);
+}
+
+#[test]
 fn a_policy_may_let_it_fail_instead() {
     let mut policy = crew();
     policy.model_failures.iter_mut().for_each(|rule| rule.then = types::OutOfPatience::Fail);

@@ -41,7 +41,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
-        effort: None,
+        effort: role.and_then(|role| role.effort),
         window: None,
         reply: role.and_then(|role| role.reply),
         shows,

@@ -102,6 +102,8 @@ fn registry(address: SocketAddr) -> Result<Registry, Box<dyn Error>> {
         key: Some("none".into()),
         headers: BTreeMap::new(),
         quirks: Quirks::default(),
+        auth: llm::Auth::default(),
+        api_version: None,
     });
     Ok(registry)
 }

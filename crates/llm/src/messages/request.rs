@@ -34,9 +34,10 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         body["output_config"]["format"] = json!({ "type": "json_schema", "schema": output.schema });
     }
     let thinking = think(request, &mut body);
-    // The API takes no temperature while the model thinks.
-    put(&mut body, "temperature", options.temperature.filter(|_| !thinking));
-    put(&mut body, "top_p", options.top_p.filter(|_| !thinking));
+    // The API takes no temperature while the model thinks, and from the fifth generation on never.
+    let sampled = !thinking && !always_thinks(request.model.name());
+    put(&mut body, "temperature", options.temperature.filter(|_| sampled));
+    put(&mut body, "top_p", options.top_p.filter(|_| sampled));
     if !options.stop_at.is_empty() {
         body["stop_sequences"] = json!(options.stop_at);
     }
@@ -69,6 +70,8 @@ fn tool_choice(request: &ModelRequest) -> Value {
     let mut choice = match &request.options.tool_choice {
         ToolChoice::Auto => json!({ "type": "auto" }),
         ToolChoice::None => json!({ "type": "none" }),
+        // From the fifth generation on, a model cannot be forced to make a call.
+        _ if always_thinks(request.model.name()) => json!({ "type": "auto" }),
         ToolChoice::Required => json!({ "type": "any" }),
         ToolChoice::Named(tool) => json!({ "type": "tool", "name": tool }),
     };
@@ -87,6 +90,15 @@ fn takes_schema(request: &ModelRequest, output: &OutputSchema) -> bool {
     !too_old && output::is_closed(&output.schema)
 }
 
+/// From the fifth generation on, models think as much as they see fit: thinking cannot be switched off or given a budget,
+/// only the effort can be named.
+fn always_thinks(name: &str) -> bool {
+    let families = ["claude-sonnet-", "claude-opus-", "claude-haiku-", "claude-fable-"];
+    let version = families.iter().find_map(|family| name.split_once(family)).map(|(_, rest)| rest);
+    let first = version.and_then(|rest| rest.split(['-', '.', '@']).next());
+    first.and_then(|first| first.parse::<u32>().ok()).is_some_and(|first| (5..100).contains(&first))
+}
+
 /// Older models think by a number of tokens, newer ones by a word. Neither thinks where a tool is forced.
 fn think(request: &ModelRequest, body: &mut Value) -> bool {
     let Some(effort) = request.options.effort else { return false };
@@ -94,6 +106,12 @@ fn think(request: &ModelRequest, body: &mut Value) -> bool {
     let name = request.model.name();
     let by_word = name.contains("claude-")
         && !["claude-3", "-4-0", "-4-1", "-4-2", "-4-5"].iter().any(|old| name.contains(old));
+    if always_thinks(name) {
+        let least = matches!(effort, Effort::None | Effort::Minimal);
+        let word = if least { Effort::Low } else { effort };
+        body["output_config"]["effort"] = json!(word.as_str());
+        return true;
+    }
     if effort == Effort::None || forced {
         body["thinking"] = json!({ "type": "disabled" });
         return false;

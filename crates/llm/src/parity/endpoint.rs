@@ -12,7 +12,7 @@ use types::{
 };
 
 use crate::{
-    Answer, Catalogue, Deadlines, Delivery, Dialect, Exchange, Model as _, Pace, Provider,
+    Answer, Auth, Catalogue, Deadlines, Delivery, Dialect, Exchange, Model as _, Pace, Provider,
     ProviderModel, Quirks, RequestCache, Transport, gather,
 };
 
@@ -119,6 +119,8 @@ impl Endpoint {
             key: Some(key),
             headers: BTreeMap::new(),
             quirks: Quirks::default(),
+            auth: Auth::default(),
+            api_version: None,
         };
         ProviderModel {
             provider: Arc::new(provider),

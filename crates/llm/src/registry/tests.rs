@@ -10,8 +10,8 @@ use crate::{Answer, Exchange};
 
 /// A network on which every server answers the same.
 #[derive(Debug, Default)]
-struct Echo {
-    seen: Mutex<Vec<Exchange>>,
+pub(super) struct Echo {
+    pub(super) seen: Mutex<Vec<Exchange>>,
     status: u16,
     body: String,
 }
@@ -42,11 +42,11 @@ fn registry(settings: &str, transport: Arc<dyn Transport>) -> Registry {
         .expect("a registry")
 }
 
-fn answering(status: u16, body: &str) -> Arc<Echo> {
+pub(super) fn answering(status: u16, body: &str) -> Arc<Echo> {
     Arc::new(Echo { status, body: body.to_owned(), ..Echo::default() })
 }
 
-async fn ask(registry: &Registry, model: &str) -> Result<ModelReply, Fault> {
+pub(super) async fn ask(registry: &Registry, model: &str) -> Result<ModelReply, Fault> {
     registry.complete(request(model, vec![types::Message::user("hi")])).await
 }
 
@@ -76,7 +76,7 @@ async fn each_provider_gets_its_key_in_its_own_header_and_it_shows_nowhere() {
         assert_eq!(fault.code, "model.authentication");
         assert!(!fault.what.contains(KEY), "{}", fault.what);
         let exchange = echo.seen.lock().expect("a lock").pop().expect("one exchange");
-        let (name, secret) = exchange.secret.as_ref().expect("a key");
+        let (name, secret) = exchange.secrets.first().expect("a key");
         assert_eq!((*name, secret.expose_secret()), (header, value.as_str()));
         assert!(!format!("{exchange:?}").contains(KEY));
         assert!(!exchange.url.contains(KEY));
@@ -96,7 +96,7 @@ async fn a_local_server_needs_no_key_and_is_found_by_its_variable() {
     assert_eq!(reply.cost, Some(types::Money::ZERO), "its own machine costs nothing");
     let exchange = echo.seen.lock().expect("a lock").pop().expect("one exchange");
     assert_eq!(exchange.url, "http://box:11434/api/chat");
-    assert!(exchange.secret.is_none());
+    assert!(exchange.secrets.is_empty());
 }
 
 /// Whoever belongs to several organisations says by the usual variables which of them pays, and only to OpenAI.

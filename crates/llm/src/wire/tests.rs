@@ -152,6 +152,25 @@ fn thinking_leaves_room_for_the_answer() {
     assert_eq!(body(Dialect::Messages, &request).pointer("/thinking"), None);
 }
 
+/// From the fifth generation on, thinking is not switched off, not given a budget and not sampled, and no call is forced.
+#[test]
+fn the_fifth_generation_is_asked_without_what_it_refuses() {
+    for effort in [None, Some(Effort::None), Some(Effort::High)] {
+        let mut request = full("anthropic/claude-sonnet-5-5");
+        request.options.effort = effort;
+        request.options.temperature = Some(0.5);
+        request.options.top_p = Some(0.5);
+        request.options.tool_choice = ToolChoice::Required;
+        let body = body(Dialect::Messages, &request);
+        for path in ["/thinking", "/temperature", "/top_p"] {
+            assert_eq!(body.pointer(path), None, "{path} for {effort:?}");
+        }
+        assert_eq!(body.pointer("/tool_choice/type"), Some(&json!("auto")));
+        let word = effort.map(|effort| if effort == Effort::High { "high" } else { "low" });
+        assert_eq!(body.pointer("/output_config/effort").and_then(Value::as_str), word);
+    }
+}
+
 /// A97: the modes of tool choice.
 #[test]
 fn every_choice_of_tools_has_its_word_in_every_dialect() {

@@ -109,6 +109,8 @@ pub(crate) fn registry(http: Arc<Http>, dialect: Dialect, url: &str, settings: &
         key: Some("sk-test-key".into()),
         headers: std::collections::BTreeMap::new(),
         quirks: Quirks::default(),
+        auth: llm::Auth::default(),
+        api_version: None,
     });
     registry
 }

@@ -100,6 +100,50 @@ pub(super) fn lay_over(
     Ok(policy)
 }
 
+/// Lays a person's own file over a policy, whichever it is. Its permissions come first, its keys win; it has no roles of
+/// its own, since it holds for every preset.
+pub fn laid_over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
+    let unreadable =
+        |line: usize, cause: String| PolicyError::Unreadable { name: name.to_owned(), line, cause };
+    // Mistakes are found as in any file that is laid over a preset.
+    super::read(name, text)?;
+    let mut file: serde_json::Value = toml::from_str(text)
+        .map_err(|error: toml::de::Error| unreadable(1, error.message().to_owned()))?;
+    for key in ["roles", "version", "name", "extends", "routes"] {
+        if file.get(key).is_some() {
+            let cause = format!("{key} cannot be set here: this file is laid over every preset");
+            return Err(unreadable(line_of(text, key), cause));
+        }
+    }
+    let said: Permissions = toml::from_str(text)
+        .map_err(|error: toml::de::Error| unreadable(1, error.message().to_owned()))?;
+    if let Some(file) = file.as_object_mut() {
+        file.remove("permissions");
+    }
+    let broken = |error: serde_json::Error| unreadable(1, error.to_string());
+    let mut whole = serde_json::to_value(policy).map_err(broken)?;
+    put_json(&mut whole, file);
+    let mut policy: Policy = serde_json::from_value(whole).map_err(broken)?;
+    policy.permissions =
+        rules::policy::laid_over(policy.permissions, said.permissions, said.default);
+    let problems = rules::policy::problems(&policy);
+    match problems.is_empty() {
+        true => Ok(policy),
+        false => Err(PolicyError::Broken { name: name.to_owned(), problems }),
+    }
+}
+
+fn put_json(whole: &mut serde_json::Value, file: serde_json::Value) {
+    match (whole, file) {
+        (serde_json::Value::Object(whole), serde_json::Value::Object(file)) => {
+            for (key, value) in file {
+                put_json(whole.entry(key).or_insert(serde_json::Value::Null), value);
+            }
+        }
+        (whole, file) => *whole = file,
+    }
+}
+
 fn put(whole: &mut Table, file: Table) {
     for (key, value) in file {
         match (whole.get_mut(&key), value) {
@@ -159,6 +203,26 @@ mod tests {
         let ids: Vec<&str> = policy.permissions.iter().map(|rule| rule.id.as_str()).collect();
         assert!(!ids.contains(&"permit.command") && !ids.contains(&"permit.history"), "{ids:?}");
         assert!(ids.contains(&"permit.read") && ids.contains(&"permit.destroys"), "{ids:?}");
+    }
+
+    #[test]
+    fn the_persons_own_file_is_laid_over_every_preset_and_wins() {
+        let own = "[limits]\nparallel_tasks = 1\n[[permissions]]\nid = \"mine.push\"\nverdict = \"deny\"\n\
+                   reason = \"never\"\ncommands = [\"git push\"]\n";
+        for name in super::super::names() {
+            let policy = super::super::preset(name).expect("it ships");
+            let policy = super::laid_over(policy, "policy.toml", own).expect("it fits");
+            assert_eq!((policy.name.as_str(), policy.limits.parallel_tasks), (name, 1));
+            assert_eq!(policy.permissions[0].id.as_str(), "mine.push");
+        }
+        let crew = || super::super::preset("crew").expect("it ships");
+        for (text, what) in [
+            ("[limits]\nparalel_tasks = 1\n", "paralel_tasks"),
+            ("extends = \"crew\"\n", "laid over every preset"),
+        ] {
+            let said = super::laid_over(crew(), "policy.toml", text).map(|_| ()).expect_err("no");
+            assert!(said.to_string().contains(what), "{said}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use types::{Budget, Inherit, Policy, SandboxPolicy, WorkPath};
 
+use super::loosened::loosened;
 use super::{PolicyError, preset, read_with};
 use crate::prompts::Prompts;
 
@@ -48,6 +49,7 @@ pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> 
     opened.extend((workspace.max_mb > most).then_some("workspace.max_mb"));
     opened.extend(more(shipped.budget.limits(), policy.budget.limits()).then_some("budget"));
     opened.extend(rules::policy::is_solo(policy).then_some("the role solo"));
+    opened.extend(loosened(policy)?.then_some("permissions"));
     if opened.is_empty() {
         return Ok(());
     }
@@ -161,6 +163,15 @@ mod tests {
             ("[workspace]\nvisible = [\"~/.rbenv\"]\n", "workspace.visible"),
             ("[workspace]\nmax_mb = 1000000\n", "workspace.max_mb"),
             ("[budget]\ntokens = 900000000\n", "budget"),
+            ("default = \"allow\"\n", "permissions"),
+            (
+                "[[permissions]]\nid = \"mine.a\"\nverdict = \"allow\"\nreason = \"r\"\ncommands = [\"sudo\"]\n",
+                "permissions",
+            ),
+            (
+                "[[permissions]]\nid = \"permit.privileges\"\nverdict = \"ask\"\nreason = \"r\"\ncommands = [\"sudo\"]\n",
+                "permissions",
+            ),
             (super::super::text("solo").expect("it ships"), "the role solo"),
         ] {
             let error = project_with(text).expect_err("it opens the walls").to_string();

@@ -59,6 +59,14 @@ impl Repo {
         self.documents(&blobs).await
     }
 
+    /// The checks that the files of the last commit suggest, whatever else the tree looks like.
+    pub async fn checks_at_head(&self) -> Result<Vec<Check>, GitError> {
+        let base = self.head().await?;
+        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
+        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        self.checks(&blobs).await
+    }
+
     /// The commit that is checked out.
     pub async fn head(&self) -> Result<CommitId, GitError> {
         let args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
@@ -69,7 +77,8 @@ impl Repo {
         Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
     }
 
-    pub(super) async fn refuse_dirty(&self) -> Result<(), GitError> {
+    /// Refuses uncommitted work.
+    pub async fn refuse_dirty(&self) -> Result<(), GitError> {
         // However many files there are, only so many are looked into; the others are somebody's work.
         let looks = std::cell::Cell::new(MOST_LOOKS);
         let is_work = |line: &&[u8]| {

@@ -60,14 +60,15 @@ pub(super) fn requested(
     object.transpose().map_err(wrong)
 }
 
-/// What may be spent: what the command line says, and else the request object.
-pub(super) fn budget(args: &args::Run, object: Option<&UserRequest>) -> Budget {
+/// What may be spent: what the command line says, else the request object, else what is set.
+pub(super) fn budget(args: &args::Run, object: Option<&UserRequest>, set: Budget) -> Budget {
     let wished = object.map(UserRequest::budget).unwrap_or_default();
+    let time = args.time.map(Millis::seconds);
     Budget {
-        tokens: args.tokens.or(wished.tokens),
-        money: args.money.or(wished.money),
-        calls: args.calls.or(wished.calls),
-        time_ms: args.time.map(Millis::seconds).or(wished.time_ms),
+        tokens: args.tokens.or(wished.tokens).or(set.tokens),
+        money: args.money.or(wished.money).or(set.money),
+        calls: args.calls.or(wished.calls).or(set.calls),
+        time_ms: time.or(wished.time_ms).or(set.time_ms),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use runtime::settings::Settings;
 use runtime::{Bosun, NewSession, asking_for};
-use types::{Budget, ModelRef, OutputSchema, Policy};
+use types::{Budget, ModelRef, OutputSchema, Policy, RoleId};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
@@ -17,7 +18,7 @@ pub(super) async fn solo(
     bosun: &Bosun,
     args: &args::Run,
     (budget, model): (Budget, Option<ModelRef>),
-    policy: Policy,
+    (policy, set): (Policy, &Settings),
 ) -> anyhow::Result<Exit> {
     if let Some(what) = for_a_crew(args) {
         return Err(CliError::ForACrew { what }.into());
@@ -30,6 +31,8 @@ pub(super) async fn solo(
         Some(wanted) => asking_for(&args.goal, wanted),
     };
     let new = NewSession {
+        effort: set.roles.get(RoleId::solo().as_str()).and_then(|solo| solo.effort).or(set.effort),
+        instruction: set.instruction.clone(),
         policy,
         budget,
         by: home::person(),

@@ -1,0 +1,172 @@
+//! `bosun config`, `bosun trust` and `bosun schema`: what is set and by which layer, which projects are trusted, and the
+//! formats of the files that people write.
+
+use runtime::settings::{self, CONFIG, Level, Setting};
+use runtime::trust::{TrustStore, project_files};
+use runtime::{Clock as _, RealClock, presets};
+use serde_json::{Value, json};
+use types::nearest;
+
+use crate::args::{self, ConfigCommand};
+use crate::config::{self, SetupError};
+use crate::exit::Exit;
+use crate::home::Home;
+use crate::print;
+
+pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
+    match &args.command {
+        ConfigCommand::Show { origin, json, repo } => show(home, repo, *origin, *json),
+        ConfigCommand::Path { json, repo } => paths(home, repo, *json),
+    }
+}
+
+/// The top of a project whose files take effect; a note where they do not.
+fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::path::PathBuf>> {
+    let top = presets::top(repo);
+    let Some(files) = project_files(&top)? else { return Ok(Some(top)) };
+    if home.leaves_projects_out() {
+        return Ok(None);
+    }
+    if TrustStore::at(&home.folder()?).holds(&files)? {
+        return Ok(Some(top));
+    }
+    let folder = print::quoted(&files.folder);
+    print::note(&format!(
+        "the project's own files are left out; trust them with: bosun trust {folder}"
+    ));
+    Ok(None)
+}
+
+fn show(home: &Home, repo: &std::path::Path, origin: bool, json: bool) -> anyhow::Result<Exit> {
+    let project = project(home, repo)?;
+    let loaded = config::load(project.as_deref(), &[])?;
+    for setting in &loaded.values {
+        let value = hidden(setting).unwrap_or_else(|| setting.value.to_string());
+        let key = print::one_line(&setting.key(), 200);
+        let value = print::one_line(&value, 400);
+        if json {
+            print::json(&json!({
+                "key": setting.key(), "value": value_of(setting), "layer": setting.origin.level.as_str(),
+                "place": setting.origin.place,
+            }))?;
+        } else if origin {
+            let from = print::one_line(&setting.origin.to_string(), 300);
+            print::line(&format!("{key} = {value}    # {from}"))?;
+        } else if setting.origin.level > Level::BuiltIn || project.is_some() {
+            print::line(&format!("{key} = {value}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A header may hold a key, whatever it is called.
+fn hidden(setting: &Setting) -> Option<String> {
+    let names: Vec<&str> = setting.path.iter().map(String::as_str).collect();
+    matches!(names[..], ["providers", _, "headers", _]).then(|| "\"[not shown]\"".to_owned())
+}
+
+fn value_of(setting: &Setting) -> Value {
+    match hidden(setting) {
+        Some(_) => Value::from("[not shown]"),
+        None => serde_json::to_value(&setting.value).unwrap_or_default(),
+    }
+}
+
+fn paths(home: &Home, repo: &std::path::Path, json: bool) -> anyhow::Result<Exit> {
+    let sources = config::sources(None);
+    let own = presets::top(repo).join(CONFIG);
+    let taken = project(home, repo)?.is_some();
+    let all = [
+        ("system", sources.system),
+        ("user", sources.models),
+        ("user", sources.user),
+        ("user policy", config::policy_file()),
+        ("project", Some(own)),
+        ("project policy", Some(presets::top(repo).join(presets::POLICY))),
+    ];
+    for (layer, path) in all.into_iter().filter_map(|(layer, path)| Some((layer, path?))) {
+        let exists = path.exists();
+        let read = exists && (taken || !layer.starts_with("project"));
+        if json {
+            print::json(&json!({ "layer": layer, "path": path, "exists": exists, "read": read }))?;
+            continue;
+        }
+        let state = match (exists, read) {
+            (_, true) => "read",
+            (true, false) => "not trusted",
+            (false, false) => "not there",
+        };
+        let path = print::one_line(&path.display().to_string(), 400);
+        print::line(&format!("{layer:<15} {state:<12} {path}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// `bosun trust`.
+pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
+    let store = TrustStore::at(&home.folder()?);
+    if args.list {
+        for known in store.list()? {
+            if args.json {
+                print::json(&known)?;
+                continue;
+            }
+            let folder = print::one_line(&known.folder.display().to_string(), 400);
+            print::line(&format!("{}  {}  {folder}", known.at.date(), known.digest.short()))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let top = presets::top(&args.repo);
+    if args.revoke {
+        let changed = store.revoke(&top)?;
+        let says = if changed { "not trusted any more" } else { "was not trusted" };
+        if args.json {
+            print::json(&json!({ "folder": top, "revoked": changed }))?;
+        } else {
+            print::line(says)?;
+        }
+        return Ok(Exit::Done);
+    }
+    let Some(files) = project_files(&top)? else {
+        if args.json {
+            print::json(&json!({ "folder": top, "files": [] }))?;
+        } else {
+            print::line(
+                "there is nothing to trust: this project has no files of its own for agents",
+            )?;
+        }
+        return Ok(Exit::Done);
+    };
+    store.trust(&files, RealClock.now())?;
+    if args.json {
+        let names: Vec<&String> = files.files.iter().map(|(name, _)| name).collect();
+        print::json(&json!({ "folder": files.folder, "digest": files.digest, "files": names }))?;
+        return Ok(Exit::Done);
+    }
+    for (name, digest) in &files.files {
+        print::line(&format!("trusted  {}  {name}", digest.short()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The formats by name.
+const SCHEMAS: [(&str, fn() -> Value); 5] = [
+    ("config", settings::schema),
+    ("models", settings::models_schema),
+    ("plan", rules::plan::schema),
+    ("spec", rules::spec::schema),
+    ("intent", rules::spec::intent::schema),
+];
+
+/// `bosun schema`.
+pub(crate) fn schema(args: &args::Schema) -> anyhow::Result<Exit> {
+    let names = || SCHEMAS.iter().map(|(name, _)| *name);
+    let Some((_, schema)) = SCHEMAS.iter().find(|(name, _)| *name == args.name) else {
+        let near = nearest(&args.name, names()).map(|near| format!("; did you mean {near}?"));
+        let known =
+            format!("{}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default());
+        return Err(SetupError::NoSchema { name: args.name.clone(), known }.into());
+    };
+    print::line(&serde_json::to_string_pretty(&schema())?)?;
+    Ok(Exit::Done)
+}

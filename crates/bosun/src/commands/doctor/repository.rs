@@ -1,0 +1,101 @@
+//! What `bosun doctor` looks at in a repository: commit, uncommitted work, checks, set-up, the project's own files. No
+//! command of the repository is run.
+
+use std::path::Path;
+
+use runtime::trust::{TrustStore, project_files};
+use runtime::{presets, project_survey};
+
+use super::Finding;
+use crate::home::Home;
+use crate::{config, print};
+
+/// Everything about the repository that a folder lies in; nothing where there is none.
+pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
+    if !folder.is_dir() {
+        let says = format!("there is no folder {}", folder.display());
+        return vec![Finding::bad("repository", says, "name one with --repo")];
+    }
+    let survey = match project_survey(folder).await {
+        Ok(survey) => survey,
+        Err(error) => {
+            let fix = "work in a git repository: git init && git add --all && git commit -m Start";
+            return vec![Finding::bad("repository", error.to_string(), fix)];
+        }
+    };
+    let mut all = vec![Finding::good("repository", survey.root.display().to_string())];
+    all.push(match survey.dirty {
+        None => Finding::good("uncommitted changes", "none"),
+        Some(what) => Finding::bad("uncommitted changes", what, "commit or stash them: git stash"),
+    });
+    all.push(match survey.root.to_str() {
+        Some(_) => Finding::good("path", "is text"),
+        None => {
+            Finding::bad("path", "is not UTF-8", "move the repository to a folder whose name is")
+        }
+    });
+    let own = config::load(None, &[]).ok().and_then(|loaded| loaded.settings.checks);
+    let commands: Vec<String> = match own {
+        Some(commands) => commands,
+        None => survey.checks.iter().map(|check| check.command.clone()).collect(),
+    };
+    if commands.is_empty() {
+        let fix = "name the command that tests your code: bosun run --check \"make test\", or checks in .bosun/config.toml";
+        all.push(Finding::bad("checks", "none found", fix));
+    }
+    all.extend(commands.iter().map(|command| check(command)));
+    if !survey.workspace.setup.is_empty() {
+        let setup = survey.workspace.setup.join(" && ");
+        let says = format!("dependencies are not installed here; they would be by: {setup}");
+        let fix = format!("install them here once: {setup}; see docs/workspace.md");
+        all.push(Finding::bad("set-up", says, &fix));
+    } else {
+        all.push(Finding::good("set-up", "nothing to install, or it is here already"));
+    }
+    all.extend(trusted(home, folder));
+    all
+}
+
+/// Whether the program that a check starts with is installed. It is not run.
+fn check(command: &str) -> Finding {
+    let what = format!("check {}", print::one_line(command, 60));
+    let first = command.split_whitespace().find(|word| !word.contains('='));
+    let program = first.unwrap_or_default();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    if program.is_empty() || !program.chars().all(plain) {
+        return Finding::good(&what, "is tried when a run begins");
+    }
+    let builtin = ["cd", "test", "true", "false", "exec", "export", "if", "for"].contains(&program);
+    if builtin || installed(program) {
+        return Finding::good(
+            &what,
+            format!("{program} is installed; it is tried when a run begins"),
+        );
+    }
+    let fix = format!("install {program}, or name another check");
+    Finding::bad(&what, format!("{program} is not on the PATH"), &fix)
+}
+
+fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn trusted(home: &Home, folder: &Path) -> Option<Finding> {
+    let what = "project files";
+    let files = match project_files(&presets::top(folder)) {
+        Ok(files) => files?,
+        Err(error) => {
+            return Some(Finding::bad(what, error.to_string(), "replace the link by a file"));
+        }
+    };
+    let held = home.folder().ok().and_then(|home| TrustStore::at(&home).holds(&files).ok());
+    let count = types::count(files.files.len(), "file");
+    Some(match held {
+        Some(true) => Finding::good(what, format!("{count}, trusted")),
+        _ => {
+            let fix = format!("read them, then: bosun trust {}", print::quoted(&files.folder));
+            Finding::bad(what, format!("{count}, not trusted yet"), &fix)
+        }
+    })
+}

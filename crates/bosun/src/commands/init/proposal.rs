@@ -1,0 +1,165 @@
+//! What `bosun init` proposes for a project's `config.toml`, asked about on a terminal, and the file itself. What was found
+//! in the repository is a stranger's text and is written as quoted TOML only.
+
+use std::io::IsTerminal as _;
+
+use runtime::ProjectSurvey;
+use types::{ModelRef, Money};
+
+use crate::{config, print};
+
+/// The settings that are proposed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Proposal {
+    checks: Vec<String>,
+    model: Option<ModelRef>,
+    money: Option<Money>,
+}
+
+/// Whether there is somebody to ask.
+pub(super) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+impl Proposal {
+    /// What a repository suggests.
+    pub(super) fn of(survey: Option<&ProjectSurvey>) -> Self {
+        let checks = survey.map(|survey| survey.checks.as_slice()).unwrap_or_default();
+        Self {
+            checks: checks.iter().map(|check| check.command.clone()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Puts each proposal to the person, who takes it with the Enter key.
+    pub(super) fn ask(&mut self) -> anyhow::Result<()> {
+        let proposed = match self.checks.as_slice() {
+            [] => "none found".to_owned(),
+            checks => print::one_line(&checks.join("; "), 200),
+        };
+        let said = config::ask(&format!(
+            "Checks that must pass, separated by ; [{proposed}; - for none]: "
+        ))?;
+        self.take_checks(&said);
+        loop {
+            let said =
+                config::ask("Model for this project, as provider/model [your own setting]: ")?;
+            match said.as_str() {
+                "" => break,
+                said => match said.parse() {
+                    Ok(model) => {
+                        self.model = Some(model);
+                        break;
+                    }
+                    Err(error) => print::note(&format!("{error}")),
+                },
+            }
+        }
+        loop {
+            let said = config::ask("The most dollars for one run [no limit]: ")?;
+            if said.is_empty() {
+                return Ok(());
+            }
+            match serde_json::from_value(said.trim_start_matches('$').into()) {
+                Ok(money) => {
+                    self.money = Some(money);
+                    return Ok(());
+                }
+                Err(error) => print::note(&format!("{error}")),
+            }
+        }
+    }
+
+    fn take_checks(&mut self, said: &str) {
+        match said {
+            "" => {}
+            "-" => self.checks = vec![],
+            said => {
+                let commands = said.split(';').map(str::trim).filter(|command| !command.is_empty());
+                self.checks = commands.map(str::to_owned).collect();
+            }
+        }
+    }
+
+    /// The file.
+    pub(super) fn text(&self) -> String {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let checks = match self.checks.as_slice() {
+            [] => "# checks = [\"make test\"]        # none were found; without one, no result counts as proven".to_owned(),
+            checks => {
+                let list: Vec<String> = checks.iter().map(|command| quoted(command)).collect();
+                format!("checks = [{}]", list.join(", "))
+            }
+        };
+        let model = match &self.model {
+            Some(model) => format!("model = {}", quoted(&model.to_string())),
+            None => "# model = \"anthropic/claude-sonnet-5-5\"".to_owned(),
+        };
+        let budget = match self.money {
+            Some(money) => format!("[budget]\nmoney = {}", quoted(&money.to_string())),
+            None => "# [budget]\n# money = \"2.00\"".to_owned(),
+        };
+        format!(
+            "# The settings of this project. `bosun config show --origin` prints what holds and why; docs/configuration.md has\n\
+             # every key. A project chooses models and checks and lowers the budget; addresses, keys and rules that permit more\n\
+             # are for each person's own config.toml. After a change: bosun trust\n\
+             \n\
+             # Commands that must pass in the end. Bosun runs them itself, in the sandbox.\n\
+             {checks}\n\
+             \n\
+             # The model for this project. Without it, each person's own setting counts.\n\
+             {model}\n\
+             \n\
+             # What one run may spend. A person can lower it further, or raise it on the command line.\n\
+             {budget}\n\
+             \n\
+             # Roles may have models of their own.\n\
+             # [roles.planner]\n\
+             # model = \"anthropic/claude-opus-5-5\"\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> runtime::settings::Settings {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join(".bosun")).expect("a folder");
+        std::fs::write(dir.path().join(runtime::settings::CONFIG), text).expect("a file");
+        let project = Some(dir.path().to_owned());
+        let sources = runtime::settings::Sources { project, ..Default::default() };
+        runtime::settings::load(&sources, |_| None, &[]).expect("it can be read").settings
+    }
+
+    #[test]
+    fn the_file_can_be_read_with_and_without_answers_and_as_its_comments_say() {
+        let empty = Proposal::default();
+        assert_eq!(read(&empty.text()).checks, None);
+        let mut full =
+            Proposal { checks: vec!["a \"b\" \\ c\u{1b}".to_owned()], ..Proposal::default() };
+        full.model = Some("a/b".parse().expect("a model"));
+        full.money = Some(Money::nanos(1_500_000_000));
+        let set = read(&full.text());
+        assert_eq!((set.checks, set.model), (Some(full.checks.clone()), full.model.clone()));
+        assert_eq!(set.budget.money, full.money);
+        // The prose is a sentence; a line of settings has an equals sign or is a table.
+        let text = empty.text();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("# "));
+        let settings: Vec<&str> =
+            lines.filter(|line| line.contains(" = ") || line.starts_with('[')).collect();
+        assert!(read(&settings.join("\n")).roles.contains_key("planner"), "{settings:?}");
+    }
+
+    #[test]
+    fn an_answer_replaces_the_proposed_checks() {
+        let mut proposal = Proposal { checks: vec!["a".to_owned()], ..Proposal::default() };
+        proposal.take_checks("");
+        assert_eq!(proposal.checks, ["a"]);
+        proposal.take_checks("b -x; c");
+        assert_eq!(proposal.checks, ["b -x", "c"]);
+        proposal.take_checks("-");
+        assert!(proposal.checks.is_empty());
+    }
+}

@@ -1,0 +1,105 @@
+//! Where a request goes: the address of a call, and what the clouds that serve other makers' models change about it.
+//! Azure OpenAI has addresses by deployment, Bedrock and Vertex AI name the model in the address instead of the body.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::auth::aws::encoded;
+use crate::provider::{Provider, endpoint};
+use crate::transport::Exchange;
+use crate::{Auth, Dialect};
+
+/// The versions that the body of a Messages request names in each cloud.
+const ON_BEDROCK: &str = "bedrock-2023-05-31";
+const ON_VERTEX: &str = "vertex-2023-10-16";
+
+/// A request with its address.
+pub(crate) fn addressed(
+    provider: &Provider,
+    model: &str,
+    path: &str,
+    mut exchange: Exchange,
+) -> Exchange {
+    let base = provider.base_url.trim().trim_end_matches('/');
+    exchange.url = match (&provider.auth, provider.dialect) {
+        (Auth::ApiKey, _) => azure(base, provider.api_version.as_deref(), model, path),
+        (Auth::Aws(_), Dialect::Messages) => {
+            let streamed = named_in_address(&mut exchange, ON_BEDROCK, true);
+            let verb = if streamed { "invoke-with-response-stream" } else { "invoke" };
+            format!("{base}/model/{}/{verb}", encoded(model))
+        }
+        (Auth::Google(_), Dialect::Messages) => {
+            let streamed = named_in_address(&mut exchange, ON_VERTEX, false);
+            let verb = if streamed { "streamRawPredict" } else { "rawPredict" };
+            format!("{base}/publishers/anthropic/models/{}:{verb}", encoded(model))
+        }
+        (Auth::Google(_), Dialect::Gemini) => {
+            format!("{base}/publishers/google{}", path.trim_start_matches("/v1beta"))
+        }
+        (_, dialect) => endpoint(dialect, base, path),
+    };
+    exchange
+}
+
+/// With a dated version, addresses are by deployment; without one, those of the version 1 API.
+fn azure(base: &str, version: Option<&str>, deployment: &str, path: &str) -> String {
+    let base = match base.split_once("/openai") {
+        Some((before, _)) => before,
+        None => base,
+    };
+    match version {
+        Some(version) => {
+            let deployment = encoded(deployment);
+            format!("{base}/openai/deployments/{deployment}{path}?api-version={}", encoded(version))
+        }
+        None => format!("{base}/openai/v1{path}"),
+    }
+}
+
+/// Takes the model out of a Messages body and puts the cloud's version in; whether the answer is to be streamed. Beta
+/// features, which are a header elsewhere, stand in the body.
+fn named_in_address(exchange: &mut Exchange, version: &str, by_address: bool) -> bool {
+    let Ok(Value::Object(mut body)) = serde_json::from_slice(&exchange.body) else { return false };
+    let streamed = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
+    body.remove("model");
+    if by_address {
+        body.remove("stream");
+    }
+    body.insert("anthropic_version".to_owned(), version.into());
+    let betas: Vec<Value> = exchange
+        .headers
+        .iter()
+        .filter(|(name, _)| name == "anthropic-beta")
+        .flat_map(|(_, value)| value.split(',').map(Value::from).collect::<Vec<_>>())
+        .collect();
+    if !betas.is_empty() {
+        body.insert("anthropic_beta".to_owned(), betas.into());
+    }
+    exchange.headers.retain(|(name, _)| !name.starts_with("anthropic-"));
+    exchange.body = Bytes::from(Value::Object(body).to_string());
+    streamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn azure_has_addresses_by_deployment_or_by_version() {
+        for (base, version, url) in [
+            ("https://r.openai.azure.com", None, "https://r.openai.azure.com/openai/v1/responses"),
+            (
+                "https://r.openai.azure.com/openai/v1",
+                None,
+                "https://r.openai.azure.com/openai/v1/responses",
+            ),
+            (
+                "https://r.openai.azure.com",
+                Some("2024-10-21"),
+                "https://r.openai.azure.com/openai/deployments/my%20gpt/responses?api-version=2024-10-21",
+            ),
+        ] {
+            assert_eq!(azure(base, version, "my gpt", "/responses"), url);
+        }
+    }
+}

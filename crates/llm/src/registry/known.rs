@@ -1,0 +1,103 @@
+//! A provider put together from its settings and the variables: its address, its key, and what is missing of them.
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use secrecy::zeroize::Zeroize as _;
+
+use super::AT_ONCE;
+use crate::settings::ProviderSettings;
+use crate::{Auth, Pace, Provider};
+
+/// A provider, and what a person is told about it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) provider: Arc<Provider>,
+    pub(super) pace: Arc<Pace>,
+    pub(super) key_env: Vec<String>,
+    pub(super) key_url: Option<String>,
+    pub(super) key_needed: bool,
+    /// What has to be set before there is an address.
+    pub(super) address_env: Vec<String>,
+}
+
+impl Known {
+    pub(super) fn has_key(&self) -> bool {
+        self.provider.key.is_some() || self.provider.auth.has_credentials()
+    }
+}
+
+/// A provider from its settings; nothing if they say too little.
+pub(super) fn known(
+    name: &str,
+    settings: ProviderSettings,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<Known> {
+    let first = |names: &[String]| {
+        let values = names.iter().filter_map(|name| variable(name));
+        values.map(|value| value.trim().to_owned()).find(|value| !value.is_empty())
+    };
+    let key_env = settings.key_env.unwrap_or_default();
+    let mut headers = settings.headers;
+    for (header, name) in settings.header_env {
+        if let Some(value) = first(&[name]) {
+            headers.entry(header).or_insert(value);
+        }
+    }
+    let region = first(&settings.region_env).or(settings.region);
+    let project = first(&settings.project_env).or(settings.project);
+    let own = first(&settings.base_url_env).or(settings.base_url.clone());
+    let (base_url, address_env) = match own {
+        Some(template) => {
+            let regions = (region.as_deref(), settings.region_env.as_slice());
+            let projects = (project.as_deref(), settings.project_env.as_slice());
+            filled(&template, regions, projects)
+        }
+        // Only a provider that can be given an address by a variable may be without one.
+        None if settings.base_url_env.is_empty() => return None,
+        None => (String::new(), settings.base_url_env.iter().take(1).cloned().collect()),
+    };
+    let provider = Provider {
+        name: name.to_owned(),
+        dialect: settings.dialect?,
+        base_url,
+        auth: Auth::from_variables(settings.auth, region.as_deref(), &variable),
+        api_version: first(&settings.api_version_env).or(settings.api_version),
+        key: key_env.iter().filter_map(|name| variable(name)).find_map(key),
+        headers,
+        quirks: settings.quirks.unwrap_or_default(),
+    };
+    let pace = Arc::new(Pace::new(settings.at_once.unwrap_or(AT_ONCE)));
+    let key_needed = settings.key_needed.unwrap_or(!key_env.is_empty());
+    let (provider, key_url) = (Arc::new(provider), settings.key_url);
+    Some(Known { provider, pace, key_env, key_url, key_needed, address_env })
+}
+
+/// An address with its region and project filled in, and the variables that are missing for that.
+fn filled(
+    template: &str,
+    (region, region_env): (Option<&str>, &[String]),
+    (project, project_env): (Option<&str>, &[String]),
+) -> (String, Vec<String>) {
+    let mut missing = vec![];
+    let mut text = template.to_owned();
+    for (name, value, variables) in
+        [("{region}", region, region_env), ("{project}", project, project_env)]
+    {
+        match value {
+            _ if !text.contains(name) => {}
+            Some(value) => text = text.replace(name, value),
+            None => missing.extend(variables.first().cloned()),
+        }
+    }
+    // The one place that serves all regions has no region in its name.
+    (text.replace("//global-aiplatform.", "//aiplatform."), missing)
+}
+
+/// A key as it was set, without the space around it; no copy of it stays behind in memory.
+fn key(mut value: String) -> Option<SecretString> {
+    let trimmed = value.trim();
+    let key = (!trimmed.is_empty()).then(|| SecretString::from(trimmed));
+    value.zeroize();
+    key
+}

@@ -1,0 +1,100 @@
+//! The settings of a project, which come with its code: what they may not decide. Whether they are trusted at all is
+//! decided before they are read.
+
+use std::path::{Path, PathBuf};
+
+use toml::Value;
+use types::{Budget, Money, WorkPath};
+
+use super::keys::{Place, place};
+use super::layer::Setting;
+use super::{CONFIG, ConfigError, Values};
+use crate::presets;
+
+/// The largest file that is read.
+const MOST: u64 = 256 * 1024;
+
+/// The project's file, with its path. Links are not followed.
+pub(super) fn text(top: &Path) -> Result<Option<(PathBuf, String)>, ConfigError> {
+    let path = top.join(CONFIG);
+    let wrong = |cause: String| ConfigError { place: path.display().to_string(), cause };
+    let inside: WorkPath =
+        CONFIG.parse().map_err(|error: types::BadPath| wrong(error.to_string()))?;
+    let text = sandbox::text(top, &inside, MOST).map_err(|error| wrong(error.chain()))?;
+    Ok(text.map(|text| (path.clone(), text)))
+}
+
+/// Refuses what a project may not set: anything beyond the choice of models, checks and a smaller budget.
+pub(super) fn refuse_too_much(own: &[Setting], below: &Values) -> Result<(), ConfigError> {
+    for setting in own {
+        let Place::Key(key) = place(&setting.path) else { continue };
+        if !key.project {
+            return Err(setting.error(format!(
+                "a project may not set {}; put it into your own config.toml",
+                setting.key()
+            )));
+        }
+        let value = setting.value.as_str().unwrap_or_default();
+        if key.path.ends_with("model") && !allowed(value, below) {
+            return Err(setting.error(format!(
+                "your project_models do not let a project choose {value}; add it there, or name it with --model"
+            )));
+        }
+        if key.path == "preset" && value == "solo" {
+            return Err(setting.error("a project may not have work done in your own files"));
+        }
+        if let Some(name) = key.path.strip_prefix("budget.") {
+            refuse_more(name, setting, below)?;
+        }
+    }
+    Ok(())
+}
+
+fn allowed(model: &str, below: &Values) -> bool {
+    let patterns = below.get(["project_models".to_owned()].as_slice());
+    let patterns = patterns.and_then(|setting| setting.value.as_array()).cloned();
+    let fits = |pattern: &Value| {
+        let pattern = pattern.as_str().unwrap_or_default();
+        match pattern.strip_suffix('*') {
+            Some(start) => model.starts_with(start),
+            None => model == pattern,
+        }
+    };
+    patterns.unwrap_or_default().iter().any(fits)
+}
+
+fn refuse_more(name: &str, own: &Setting, below: &Values) -> Result<(), ConfigError> {
+    let shipped = presets::preset("crew").map(|crew| crew.budget.limits()).unwrap_or_default();
+    let set = below.get(["budget".to_owned(), name.to_owned()].as_slice());
+    let most = match set {
+        Some(setting) => amount(name, &setting.value),
+        None => of_budget(name, shipped),
+    };
+    match (amount(name, &own.value), most) {
+        (Some(wanted), Some(most)) if wanted > most => Err(own.error(format!(
+            "a project may not raise {}; raise it in your own config.toml, or on the command line",
+            own.key()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// An amount in units that can be compared.
+fn amount(name: &str, value: &Value) -> Option<u64> {
+    match name {
+        "money" => {
+            let read: Result<Money, _> = serde_json::from_value(value.as_str()?.into());
+            read.ok().map(Money::as_nanos)
+        }
+        _ => value.as_integer().and_then(|number| u64::try_from(number).ok()),
+    }
+}
+
+fn of_budget(name: &str, budget: Budget) -> Option<u64> {
+    match name {
+        "tokens" => budget.tokens,
+        "money" => budget.money.map(Money::as_nanos),
+        "calls" => budget.calls,
+        _ => budget.time_ms.map(|time| time.0 / 1_000),
+    }
+}

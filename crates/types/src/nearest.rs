@@ -1,0 +1,49 @@
+//! Suggestions for misspelt words: the nearest of the words that are known. Whether a suggestion is worth an error is up
+//! to the caller.
+
+/// The word that was most likely meant, if one is near enough.
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let allowed = (lower.chars().count() / 3).clamp(1, 3);
+    let measured = known.into_iter().map(|other| (distance(&lower, &other.to_lowercase()), other));
+    let near = measured.filter(|(distance, _)| *distance <= allowed);
+    near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
+}
+
+/// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = vec![];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, right) in b.iter().enumerate() {
+            let replaced = last[j] + usize::from(left != right);
+            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *left == b[j - 1] && a[i - 1] == *right {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_found_and_a_distant_one_is_not() {
+        let known = ["anthropic", "openai", "ollama"];
+        assert_eq!(nearest("antropic", known), Some("anthropic"));
+        assert_eq!(nearest("opneai", known), Some("openai"));
+        assert_eq!(nearest("OLAMA", known), Some("ollama"));
+        assert_eq!(nearest("mistral", known), None);
+        assert_eq!(nearest("", known), None);
+        assert_eq!(distance("ab", "ba"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+}
