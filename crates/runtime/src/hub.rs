@@ -2,7 +2,7 @@
 //! now. A watcher that is too slow misses some; the whole is in the log a moment later.
 
 use tokio::sync::broadcast;
-use types::{Envelope, LogId, SessionId, StreamItem};
+use types::{CallId, Envelope, LogId, SessionId, StreamItem};
 
 /// How many pieces a slow watcher may be behind.
 const BACKLOG: usize = 1_024;
@@ -13,6 +13,8 @@ pub struct Delta {
     pub log: LogId,
     /// Which conversation in that log.
     pub session: SessionId,
+    /// The call whose command says it, if it is one.
+    pub call: Option<CallId>,
     pub kind: DeltaKind,
     pub text: String,
 }
@@ -32,7 +34,7 @@ impl Delta {
             StreamItem::Thinking(text) => (DeltaKind::Thinking, text.clone()),
             _ => return None,
         };
-        Some(Self { log: log.clone(), session, kind, text })
+        Some(Self { log: log.clone(), session, call: None, kind, text })
     }
 }
 

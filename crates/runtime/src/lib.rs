@@ -51,6 +51,7 @@ mod error;
 mod event_loop;
 pub mod fork;
 mod gc;
+pub mod grants;
 mod handle;
 mod hub;
 mod in_flight;

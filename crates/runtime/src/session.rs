@@ -167,6 +167,12 @@ impl Session {
         Ok(())
     }
 
+    /// Allows something from now on that the policy would ask about. What it denies stays denied.
+    pub async fn grant(&self, grants: types::Grants) -> Result<(), SessionError> {
+        let change = SessionChange { grants: Some(grants), ..SessionChange::default() };
+        self.say(Command::Change { change: Box::new(change) }).await
+    }
+
     async fn system_for(&self, model: &ModelRef) -> Result<String, SessionError> {
         let Shared { services, profiled, source, .. } = &*self.shared;
         let profile = profiled.profile(model);

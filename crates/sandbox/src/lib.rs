@@ -101,6 +101,7 @@ pub use confine::{Confine, HelperExe, Limits};
 pub use document::{documents, text};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
+pub use git::unsupported_git;
 pub use git::{
     Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };

@@ -22,6 +22,10 @@ pub(crate) struct Arguments {
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace; the workspace itself if left out.
     cwd: Option<String>,
+    /// Hosts that it needs to reach and that are not granted yet, such as "registry.npmjs.org", or "registries" for the
+    /// package registries. A person may be asked. Without them there is no network beyond this machine's own loopback.
+    #[serde(default)]
+    hosts: Vec<String>,
     /// What it is for, in a few words, for whoever reads along.
     #[serde(rename = "description")]
     _description: Option<String>,
@@ -41,18 +45,21 @@ impl Typed for Shell {
     type Arguments = Arguments;
     const NAME: &'static str = "shell";
     const DESCRIPTION: &'static str = "Runs a command line in the workspace and shows its output and \
-        exit code. There is no terminal and no input; processes left in the background are ended with the command.";
+        exit code. There is no terminal and no input; processes left in the background are ended with the command: \
+        servers are started with the tool `process`, where there is one.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         if args.command.contains('\0') {
             return Err("the command has a zero byte in it".to_owned());
         }
         let folder = args.folder()?;
+        sandbox::Hosts::parse(&args.hosts).map_err(|error| error.to_string())?;
         Ok(CallFacts {
             access: Access::Execute,
             paths: Vec::new(),
             command: Some(args.command.clone()),
             folder: Some(folder).filter(|folder| !folder.is_root()),
+            hosts: args.hosts.clone(),
             repeat: Repeat::Unknown,
             tool: None,
             agent: None,
@@ -68,16 +75,37 @@ impl Typed for Shell {
         let timeout = request.timeout;
         let result = place.env().exec(request, place.stop()).await?;
         printed::note(place, &named, &result.output).await;
-        show(&result, timeout)
+        let hint = (place.asks_for_hosts() && !result.passed() && lacks_network(&result.output))
+            .then_some(
+                "[the sandbox has no network for this: name the hosts that it needs in `hosts`]\n",
+            );
+        show(&result, timeout, hint.unwrap_or_default())
     }
 }
 
-fn show(result: &ExecResult, timeout: Millis) -> Result<Reply, Reply> {
+/// Whether a command seems to have failed because a name could not be looked up.
+fn lacks_network(output: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "could not resolve",
+        "couldn't resolve",
+        "temporary failure in name resolution",
+        "name or service not known",
+        "enotfound",
+        "eai_again",
+        "network is unreachable",
+        "not among the hosts",
+    ];
+    let lower = output.to_lowercase();
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+fn show(result: &ExecResult, timeout: Millis, hint: &str) -> Result<Reply, Reply> {
     let passed = result.passed();
     let mut text = tame::without_colours(&result.output);
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+    text.push_str(hint);
     text.push_str(&match result.ended {
         Ended::Exited(code) => format!("[exit code {code}]"),
         Ended::Signalled(signal) => format!("[ended by signal {signal}]"),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Phase, TaskId, Timestamp,
-    WorkPath,
+    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Grants, Phase, TaskId,
+    Timestamp, WorkPath,
 };
 
 /// An attempt cannot go on before this is answered.
@@ -46,6 +46,9 @@ pub struct Terms {
     /// What would be added to the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<Budget>,
+    /// What would have to be allowed from now on so that such a call is not asked about again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants: Option<Grants>,
     /// Everything that whoever decides needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Box<Package>>,
@@ -216,6 +219,7 @@ impl Terms {
             default: None,
             expires: None,
             offer: None,
+            grants: None,
             package: None,
         }
     }

@@ -45,7 +45,7 @@ impl Stage {
 
     fn delta(&mut self, kind: DeltaKind, text: &str) {
         let (log, session) = (LogId::run(run()), SessionId::ROOT);
-        self.app.on_delta(&Delta { log, session, kind, text: text.to_owned() });
+        self.app.on_delta(&Delta { log, session, call: None, kind, text: text.to_owned() });
     }
 
     fn asked(&mut self) {
