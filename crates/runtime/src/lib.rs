@@ -42,6 +42,7 @@
 
 mod api;
 pub mod audit;
+pub mod beside;
 pub mod bundle;
 mod by_hand;
 mod clock;

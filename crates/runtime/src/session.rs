@@ -42,6 +42,10 @@ use crate::services::Services;
 /// Who speaks to a conversation when nothing else is said.
 const SOMEBODY: &str = "you";
 
+/// Tools that change nothing.
+const LOOKS: [&str; 7] =
+    ["read_file", "list_dir", "glob", "grep", "git_diff", "web_fetch", "ask_user"];
+
 /// An open conversation. Cheap to clone; when the last handle is gone, the work stops where it is, and
 /// [`crate::Bosun::reopen`] goes on with it.
 #[derive(Debug, Clone)]
@@ -75,6 +79,12 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &RunId {
         &self.shared.run
+    }
+
+    /// The policy that it was opened with.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.shared.policy
     }
 
     /// The next input. Comes back as soon as it is on record; the work on it goes on. Refused while there is work.
@@ -165,6 +175,15 @@ impl Session {
             *self.shared.tools.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
         }
         Ok(())
+    }
+
+    /// Leaves the agent only the tools that change nothing, or gives it all tools of its role again.
+    pub async fn read_only(&self, on: bool) -> Result<(), SessionError> {
+        let role = self.shared.policy.roles.get(&types::RoleId::solo());
+        let all = role.map(|role| role.tools.clone()).unwrap_or_default();
+        let looks = |tool: &String| LOOKS.contains(&tool.as_str());
+        let tools = if on { all.into_iter().filter(looks).collect() } else { all };
+        self.change(None, None, Some(tools)).await
     }
 
     /// Allows something from now on that the policy would ask about. What it denies stays denied.

@@ -59,6 +59,7 @@
 //! ```
 
 mod bring;
+mod by_person;
 mod capture;
 mod change;
 mod child;
@@ -96,6 +97,7 @@ mod wrap;
 use elsewhere as confine;
 
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
+pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
 pub use confine::{Confine, HelperExe, Limits};
 pub use document::{documents, text};

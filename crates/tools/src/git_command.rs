@@ -13,7 +13,7 @@ use crate::typed::{Reply, Typed};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The words after `git`, each as it is, without quotes: ["commit", "-m", "Fix the parser"].
+    /// The words after `git`, unquoted: ["commit", "-m", "Fix it"].
     #[schemars(length(min = 1))]
     args: Vec<String>,
 }
@@ -34,9 +34,8 @@ pub(crate) struct GitCommand;
 impl Typed for GitCommand {
     type Arguments = Arguments;
     const NAME: &'static str = "git";
-    const DESCRIPTION: &'static str = "Changes the git repository: add, commit, branch, switch, checkout, restore, reset, \
-        stash, tag, merge, cherry-pick, revert, rebase, rm, mv, init. Commands of the shell cannot write to .git; use this \
-        instead. Look at the history with the shell (git status, log, diff).";
+    const DESCRIPTION: &'static str = "Changes the git repository, which commands of the shell cannot: add, commit, branch, \
+        switch, restore, reset, stash, tag, merge, rebase and others.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         if let Some(why) = unsupported_git(args.words()) {

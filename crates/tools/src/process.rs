@@ -26,13 +26,13 @@ enum Action {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     action: Action,
-    /// For start: the command line for the shell.
+    /// To start.
     command: Option<String>,
-    /// For start: the folder to run it in, relative to the workspace.
+    /// The folder to start it in.
     cwd: Option<String>,
-    /// For read and stop: its number.
+    /// Which one to read or stop.
     id: Option<u32>,
-    /// For start and read: how long to wait for it to say something or to end, in milliseconds; 60000 at most.
+    /// How long to wait for output, after start or to read.
     wait_ms: Option<u64>,
 }
 
@@ -70,8 +70,7 @@ pub(crate) struct Process;
 impl Typed for Process {
     type Arguments = Arguments;
     const NAME: &'static str = "process";
-    const DESCRIPTION: &'static str = "Runs a command in the background, such as a server: start it, list what runs, read \
-        what one has said, stop it. Later commands reach its servers at 127.0.0.1. Background processes end with the session.";
+    const DESCRIPTION: &'static str = "Runs a command in the background, such as a server; commands after it reach it at 127.0.0.1. Ends with the session.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         let command = match (args.action, &args.command, args.id) {

@@ -22,8 +22,7 @@ pub(crate) struct Arguments {
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace; the workspace itself if left out.
     cwd: Option<String>,
-    /// Hosts that it needs to reach and that are not granted yet, such as "registry.npmjs.org", or "registries" for the
-    /// package registries. A person may be asked. Without them there is no network beyond this machine's own loopback.
+    /// Hosts that it must reach and that are not granted, or "registries" for the package registries; a person is asked.
     #[serde(default)]
     hosts: Vec<String>,
     /// What it is for, in a few words, for whoever reads along.
@@ -45,8 +44,7 @@ impl Typed for Shell {
     type Arguments = Arguments;
     const NAME: &'static str = "shell";
     const DESCRIPTION: &'static str = "Runs a command line in the workspace and shows its output and \
-        exit code. There is no terminal and no input; processes left in the background are ended with the command: \
-        servers are started with the tool `process`, where there is one.";
+        exit code. There is no terminal and no input; processes left in the background are ended with the command.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         if args.command.contains('\0') {

@@ -1,6 +1,7 @@
 //! The screen without a terminal: keys, events and time go in, rows and lines come out.
 
 mod typing;
+mod work;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use runtime::{Delta, DeltaKind};

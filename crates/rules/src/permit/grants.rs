@@ -48,17 +48,13 @@ fn proposed(part: &Part) -> Option<String> {
     let words: Option<Vec<String>> = part.words.iter().map(crate::command::Word::known).collect();
     let words = words?;
     let (program, arguments) = words.split_first()?;
-    let plain = |word: &&String| {
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '_')
+    let verb = |word: &&String| {
+        let plain = |c: char| c.is_ascii_lowercase() || c == '-' || c == '_';
+        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(plain)
     };
     let most = if TWO_WORDS.contains(&program.as_str()) { 2 } else { 1 };
-    let verbs: Vec<&str> = arguments
-        .iter()
-        .take_while(plain)
-        .filter(|word| !word.starts_with('-'))
-        .take(most)
-        .map(String::as_str)
-        .collect();
+    let verbs: Vec<&str> =
+        arguments.iter().take_while(verb).take(most).map(String::as_str).collect();
     let simple = |word: &&&String| {
         let name = word.trim_start_matches('-');
         word.starts_with('-')

@@ -192,6 +192,9 @@ impl Git {
         for key in ["user.name", "user.email"] {
             let mut command = self.plain();
             command.current_dir(folder).env("HOME", &home).env_remove("GIT_CONFIG_GLOBAL");
+            if let Some(settings) = std::env::var_os("XDG_CONFIG_HOME") {
+                command.env("XDG_CONFIG_HOME", settings);
+            }
             let args = ["config", "--get", key];
             command.args(args);
             let answer = complete(command, described(&args), &[]).await.ok()?;
