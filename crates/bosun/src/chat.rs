@@ -1,18 +1,24 @@
 //! `bosun chat`: a conversation on the terminal. A pure `App` holds what is on the screen; a thin loop feeds it keys,
 //! events and time, and paints what it says. Nothing here decides anything about the work itself.
 
+mod actions;
 mod app;
 mod below;
 pub(crate) mod calls;
 mod changes;
+mod custom;
 mod diff;
 mod editor;
+mod granting;
+mod history_search;
 mod inline;
 mod keys;
 mod look;
 mod markdown;
+mod mention;
 mod painter;
 mod past;
+mod person;
 mod slash;
 mod table;
 mod talk;
@@ -24,7 +30,9 @@ mod wrap;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use app::App;
+pub(crate) use actions::{ChatContext, Next};
+pub(crate) use app::{App, Known};
+pub(crate) use custom::custom_commands;
 pub(crate) use painter::{Colours, Terminal};
 pub(crate) use past::Past;
 pub(crate) use talk::talk;

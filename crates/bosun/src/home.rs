@@ -172,6 +172,22 @@ impl Home {
         models::check(&*self.models()?, model).await
     }
 
+    /// The models that can be asked from here, by name.
+    pub(crate) fn model_names(&self) -> Vec<String> {
+        let Ok(registry) = self.models() else { return vec![] };
+        let usable: Vec<String> = registry
+            .providers()
+            .into_iter()
+            .filter(|provider| provider.key != runtime::llm::KeyState::Missing)
+            .map(|provider| provider.name)
+            .collect();
+        let known = |name: &&str| {
+            name.split_once('/')
+                .is_some_and(|(provider, _)| usable.iter().any(|one| one == provider))
+        };
+        registry.catalogue().list().map(|(name, _)| name).filter(known).map(str::to_owned).collect()
+    }
+
     /// The first model that has a key.
     fn default_model(&self) -> Option<ModelRef> {
         self.models.get()?.default_model()
@@ -243,6 +259,12 @@ pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
         .or_else(|| Some(config::folder()?.join("prompts")));
     let own = folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))?;
     project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
+}
+
+/// The folder of the person's own settings.
+pub(crate) fn config_folder() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.config_dir().join("bosun"))
 }
 
 fn shown(path: &Path) -> String {

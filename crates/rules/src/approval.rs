@@ -96,6 +96,7 @@ mod tests {
             repeat: Repeat::Unknown,
             tool: None,
             agent: None,
+            hosts: vec![],
         })
     }
 

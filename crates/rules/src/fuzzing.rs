@@ -39,6 +39,7 @@ pub fn verdict(policy: &Policy, bytes: &[u8]) {
             repeat: Repeat::Unknown,
             tool: None,
             agent: None,
+            hosts: vec![],
         };
         judge(policy, &Scope::default(), "shell", &facts).verdict
     };

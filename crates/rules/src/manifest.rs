@@ -23,10 +23,12 @@ const NEEDS: &[(&str, Needs)] = &[
     ("move_file", Needs::Filesystem),
     ("list_dir", Needs::Filesystem),
     ("glob", Needs::Filesystem),
+    ("git", Needs::Filesystem),
     ("git_commit", Needs::Filesystem),
     ("git_clone", Needs::Filesystem),
     ("git_clone", Needs::Network),
     ("shell", Needs::Filesystem),
+    ("process", Needs::Filesystem),
 ];
 
 /// The tools of a role that its manifest permits.

@@ -2,10 +2,13 @@
 //! each part; the strictest verdict wins. Without a matching rule a call is denied, and a part of a command gets the
 //! default of the policy. Rules catch mistakes; only the sandbox enforces.
 
+mod grants;
 mod look;
 mod sensitive;
 
-use types::{Access, CallFacts, Decision, Deed, Permission, PermitRule, Policy, RuleId, Scope};
+use types::{
+    Access, CallFacts, Decision, Deed, Grants, Permission, PermitRule, Policy, RuleId, Scope,
+};
 
 use crate::command::{self, Part, Pattern};
 
@@ -14,6 +17,8 @@ pub use sensitive::names as names_file;
 
 /// How many characters of a command are shown.
 const SHOWN: usize = 200;
+/// How many parts of a line are named with their reasons.
+const MOST_REASONS: usize = 8;
 
 /// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +27,8 @@ pub struct Permit {
     pub decision: Decision,
     /// The decision on each part of its command; empty for a call that runs none.
     pub parts: Vec<PartPermit>,
+    /// What would have to be granted so that such a call needs no approval; nothing where no grant helps.
+    pub offer: Option<Grants>,
 }
 
 /// The decision on one part of a command line.
@@ -34,12 +41,26 @@ pub struct PartPermit {
     pub verdict: Permission,
     pub rule: RuleId,
     pub reason: String,
+    /// A pattern that covers it and what is like it.
+    pub pattern: Option<String>,
 }
 
 /// Decides on one call. The strictest of its parts wins.
 #[must_use]
 pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
-    let permit = judge_attended(policy, scope, tool, facts);
+    judge_granted(policy, &Grants::default(), scope, tool, facts)
+}
+
+/// The same where a person has granted more than the policy does. A grant answers what would be asked, and nothing else.
+#[must_use]
+pub fn judge_granted(
+    policy: &Policy,
+    granted: &Grants,
+    scope: &Scope,
+    tool: &str,
+    facts: &CallFacts,
+) -> Permit {
+    let permit = attended(policy, granted, scope, tool, facts);
     if permit.verdict == Permission::Ask && policy.headless {
         without_a_person(permit, facts.access)
     } else {
@@ -50,12 +71,23 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
 /// The same for an attended run, whatever the policy says about that.
 #[must_use]
 pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
+    attended(policy, &Grants::default(), scope, tool, facts)
+}
+
+fn attended(
+    policy: &Policy,
+    granted: &Grants,
+    scope: &Scope,
+    tool: &str,
+    facts: &CallFacts,
+) -> Permit {
     let inputs = inputs(tool, facts);
     if let Some((decision, _)) = sensitive::never(facts) {
         return Permit {
             verdict: Permission::Deny,
             decision: decision.seeing(inputs),
             parts: vec![],
+            offer: None,
         };
     }
     let rules = policy.permissions.iter().filter(|rule| matches(rule, scope, tool, facts));
@@ -65,8 +97,8 @@ pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFa
             let names = names(&parts);
             let rules: Vec<CompiledRule<'_>> =
                 rules.map(|rule| CompiledRule::new(rule, &names)).collect();
-            let judged = parts.iter().map(|part| judge_part(policy, &rules, part)).collect();
-            strictest(judged, &inputs)
+            let judge = |part| grants::on_part(judge_part(policy, &rules, part), granted, part);
+            strictest(parts.iter().map(judge).collect(), &inputs)
         }
         _ => {
             let rule = rules.into_iter().find(|rule| !names_parts(rule));
@@ -77,6 +109,7 @@ pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFa
                     verdict: Permission::Ask,
                     decision: decision.seeing(&inputs),
                     parts: permit.parts,
+                    offer: None,
                 },
                 _ => permit,
             }
@@ -90,7 +123,7 @@ pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFa
             let written = judge_attended(policy, scope, tool, &writes);
             if written.verdict >= permit.verdict { written } else { permit }
         }
-        _ => permit,
+        _ => grants::on_hosts(permit, &policy.sandbox, granted, facts),
     }
 }
 
@@ -143,8 +176,14 @@ fn names_parts(rule: &PermitRule) -> bool {
 fn judge_part(policy: &Policy, rules: &[CompiledRule<'_>], part: &Part) -> PartPermit {
     let shown: String = part.shown().chars().take(SHOWN).collect();
     let words = part.words.iter().map(command::Word::shown).collect();
-    let permit =
-        |verdict, rule, reason| PartPermit { command: shown, words, verdict, rule, reason };
+    let permit = |verdict, rule, reason| PartPermit {
+        command: shown,
+        words,
+        verdict,
+        rule,
+        reason,
+        pattern: None,
+    };
     if let Some(CompiledRule { rule, .. }) = rules.iter().find(|rule| rule.matches(part)) {
         return permit(rule.verdict, rule.id.clone(), rule.reason.clone());
     }
@@ -188,12 +227,25 @@ fn strictest(parts: Vec<PartPermit>, inputs: &str) -> Permit {
         .or_else(|| parts.iter().find(decides));
     let decision = match decisive {
         Some(part) if parts.len() > 1 && verdict != Permission::Allow => {
-            Decision::new(part.rule.clone(), format!("{}: {}", part.reason, part.command))
+            Decision::new(part.rule.clone(), reasons(parts.iter().filter(decides)))
         }
         Some(part) => Decision::new(part.rule.clone(), part.reason.clone()),
         None => Decision::new(RuleId::fixed("permit.no_rule"), "there is no command in it"),
     };
-    Permit { verdict, decision: decision.seeing(inputs), parts }
+    let offer = grants::offer(&parts);
+    Permit { verdict, decision: decision.seeing(inputs), parts, offer }
+}
+
+/// Why each of these parts has its verdict, in the order of the line.
+fn reasons<'a>(parts: impl Iterator<Item = &'a PartPermit>) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for part in parts.filter(|part| part.rule.as_str() != WRAPPER_RULE) {
+        let reason = format!("{}: {}", part.reason, part.command);
+        if said.len() < MOST_REASONS && !said.contains(&reason) {
+            said.push(reason);
+        }
+    }
+    said.join("; ")
 }
 
 /// The decision on a call that runs no command.
@@ -211,7 +263,7 @@ fn whole(
             (Permission::Deny, Decision::new(RuleId::fixed("permit.no_rule"), reason))
         }
     };
-    Permit { verdict, decision: decision.seeing(inputs), parts: vec![] }
+    Permit { verdict, decision: decision.seeing(inputs), parts: vec![], offer: None }
 }
 
 /// A permitted question to a person waits for that person.
@@ -277,7 +329,10 @@ fn reason(rule: &PermitRule, scope: &Scope, facts: &CallFacts) -> String {
 fn inputs(tool: &str, facts: &CallFacts) -> String {
     let paths: Vec<&str> = facts.paths.iter().map(types::WorkPath::as_str).collect();
     let command = facts.command.as_deref().map(|c| c.chars().take(SHOWN).collect::<String>());
-    format!("{tool} {}", command.unwrap_or_else(|| paths.join(" "))).trim_end().to_owned()
+    let said = command.unwrap_or_else(|| paths.join(" "));
+    // `git` is the name of a tool and of what it runs.
+    let named = said.strip_prefix(tool).is_some_and(|rest| rest.starts_with(' '));
+    if named { said } else { format!("{tool} {said}").trim_end().to_owned() }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub(crate) mod attempt;
 mod check;
 pub(crate) mod exact;
 mod output_capture;
+pub(crate) mod processes;
 pub(crate) mod run;
 pub(crate) mod run_executor;
 mod signs;

@@ -2,7 +2,7 @@
 //! the log has the whole soon after.
 
 use tokio::sync::broadcast;
-use types::{Envelope, LogId, SessionId, StreamItem};
+use types::{CallId, Envelope, LogId, SessionId, StreamItem};
 
 /// How many pieces a slow watcher may lag behind.
 const BACKLOG: usize = 1_024;
@@ -13,6 +13,8 @@ pub struct Delta {
     pub log: LogId,
     /// The session in that log.
     pub session: SessionId,
+    /// The call whose command says it, if it is one.
+    pub call: Option<CallId>,
     pub kind: DeltaKind,
     pub text: String,
 }
@@ -32,7 +34,7 @@ impl Delta {
             StreamItem::Thinking(text) => (DeltaKind::Thinking, text.clone()),
             _ => return None,
         };
-        Some(Self { log: log.clone(), session, kind, text })
+        Some(Self { log: log.clone(), session, call: None, kind, text })
     }
 }
 

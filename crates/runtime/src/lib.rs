@@ -42,6 +42,7 @@
 
 mod api;
 pub mod audit;
+pub mod beside;
 pub mod bundle;
 mod by_hand;
 mod clock;
@@ -51,6 +52,7 @@ mod error;
 mod event_loop;
 pub mod fork;
 mod gc;
+pub mod grants;
 mod handle;
 mod hub;
 mod in_flight;

@@ -42,6 +42,10 @@ use crate::services::Services;
 /// The default author of inputs.
 const SOMEBODY: &str = "you";
 
+/// Tools that change nothing.
+const LOOKS: [&str; 7] =
+    ["read_file", "list_dir", "glob", "grep", "git_diff", "web_fetch", "ask_user"];
+
 /// An open session. Cheap to clone; when the last handle is dropped, the work stops, and [`crate::Bosun::reopen`]
 /// resumes it.
 #[derive(Debug, Clone)]
@@ -75,6 +79,12 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &RunId {
         &self.shared.run
+    }
+
+    /// The policy that it was opened with.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.shared.policy
     }
 
     /// Submits the next input. Returns as soon as it is recorded; the work goes on. Refused while there is work.
@@ -164,6 +174,21 @@ impl Session {
             *self.shared.tools.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
         }
         Ok(())
+    }
+
+    /// Leaves the agent only the tools that change nothing, or gives it all tools of its role again.
+    pub async fn read_only(&self, on: bool) -> Result<(), SessionError> {
+        let role = self.shared.policy.roles.get(&types::RoleId::solo());
+        let all = role.map(|role| role.tools.clone()).unwrap_or_default();
+        let looks = |tool: &String| LOOKS.contains(&tool.as_str());
+        let tools = if on { all.into_iter().filter(looks).collect() } else { all };
+        self.change(None, None, Some(tools)).await
+    }
+
+    /// Allows something from now on that the policy would ask about. What it denies stays denied.
+    pub async fn grant(&self, grants: types::Grants) -> Result<(), SessionError> {
+        let change = SessionChange { grants: Some(grants), ..SessionChange::default() };
+        self.say(Command::Change { change: Box::new(change) }).await
     }
 
     async fn system_for(&self, model: &ModelRef) -> Result<String, SessionError> {

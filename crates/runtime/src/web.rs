@@ -24,6 +24,13 @@ impl Internet {
         Ok((!hosts.is_empty()).then_some(Self { hosts }))
     }
 
+    /// The same with these hosts, too.
+    pub(crate) fn reaching(policy: &SandboxPolicy, more: &[String]) -> Result<Option<Self>, Fault> {
+        let hosts = crate::sandbox_factory::hosts(policy)?.with(more);
+        let hosts = hosts.map_err(|error| Fault::structural("policy.broken", error.to_string()))?;
+        Ok((!hosts.is_empty()).then_some(Self { hosts }))
+    }
+
     async fn follow(&self, url: &str, max_bytes: usize) -> Result<Page, String> {
         let mut page = PageAddress::parse(url).map_err(|error| chain(&error))?;
         for _ in 0..MAX_HOPS {

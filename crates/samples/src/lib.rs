@@ -128,6 +128,7 @@ pub fn call(text: &str, index: u32) -> (Call, Inspection) {
         repeat,
         tool: None,
         agent: None,
+        hosts: vec![],
     };
     let inspection = match tool {
         "broken" => Inspection::Invalid("the arguments are not JSON".to_owned()),

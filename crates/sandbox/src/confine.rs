@@ -24,6 +24,7 @@ mod proof;
 mod proxy;
 mod restrict;
 mod root_fs;
+mod shared_network;
 mod sockets;
 mod spec;
 mod trees;
@@ -38,6 +39,7 @@ use types::{ExecResult, IsolationLevel, Millis, Scope, WorkPath};
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
 use helper::SandboxHelpers;
+use shared_network::SharedNetwork;
 pub use spec::Limits;
 use spec::WORD;
 pub(crate) use spec::{Action, Spec};
@@ -76,6 +78,8 @@ pub struct Confine {
     limits: Limits,
     /// Hosts that commands may reach; none means no network.
     hosts: Arc<Hosts>,
+    /// The network of background processes, which the commands after them share.
+    shared: Arc<SharedNetwork>,
     rung: IsolationLevel,
 }
 
@@ -84,8 +88,8 @@ impl Confine {
     pub fn new(helper_exe: HelperExe) -> Self {
         let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
         let (masked, closed, reopened) = (Vec::new(), Vec::new(), Vec::new());
-        let (scope, rung) = (None, IsolationLevel::Full);
-        Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, rung }
+        let (scope, shared, rung) = (None, Arc::default(), IsolationLevel::Full);
+        Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, shared, rung }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file can be
@@ -133,6 +137,16 @@ impl Confine {
         self
     }
 
+    /// The same for one command, which may reach these hosts, too.
+    pub(crate) fn also_reaching(&self, hosts: &[String]) -> Result<Self, EnvError> {
+        let mut confine = self.clone();
+        if !hosts.is_empty() {
+            let more = Hosts::clone(&self.hosts).with(hosts);
+            confine.hosts = Arc::new(more?);
+        }
+        Ok(confine)
+    }
+
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -156,7 +170,7 @@ impl Confine {
         timeout: Millis,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        let way = Way { helpers: &self.helper_exe.0, hosts: &self.hosts };
+        let way = Way { helpers: &self.helper_exe.0, hosts: &self.hosts, shared: &self.shared };
         held::run(way, spec, listener, timeout, stop).await
     }
 
@@ -173,9 +187,12 @@ impl Confine {
             *value = "/tmp".into();
         }
         // The way out needs a network of its own.
-        let network = !self.hosts.is_empty() && self.rung == IsolationLevel::Full;
+        let full = self.rung == IsolationLevel::Full;
+        let network = !self.hosts.is_empty() && full;
+        let joins = full && self.shared.is_there();
+        let proxy_port = if joins { self.shared.next_port() } else { network::PROXY_PORT };
         if network {
-            let proxy = format!("http://127.0.0.1:{}", network::PROXY_PORT);
+            let proxy = format!("http://127.0.0.1:{proxy_port}");
             for name in PROXIED {
                 variables.push((name.into(), proxy.clone().into()));
             }
@@ -205,6 +222,9 @@ impl Confine {
             limits: self.limits,
             rung: self.rung,
             network,
+            proxy_port,
+            shares: false,
+            joins,
         }
     }
 }

@@ -67,6 +67,11 @@ impl Confine {
         self
     }
 
+    /// The same for one command; there is nothing to be let through.
+    pub(crate) fn also_reaching(&self, _hosts: &[String]) -> Result<Self, EnvError> {
+        Ok(self.clone())
+    }
+
     #[must_use]
     pub fn limits(self, _limits: Limits) -> Self {
         self
@@ -113,7 +118,8 @@ impl Confine {
         _action: Action,
         _variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        Spec { hidden: vec![], pinned: vec![], beside: vec![], closed: vec![] }
+        let (hidden, pinned, beside, closed) = (vec![], vec![], vec![], vec![]);
+        Spec { hidden, pinned, beside, closed, shares: false, joins: false }
     }
 }
 
@@ -124,6 +130,8 @@ pub(crate) struct Spec {
     pub(crate) pinned: Vec<WorkPath>,
     pub(crate) beside: Vec<WorkPath>,
     pub(crate) closed: Vec<WorkPath>,
+    pub(crate) shares: bool,
+    pub(crate) joins: bool,
 }
 
 #[derive(Debug)]

@@ -51,6 +51,8 @@ pub enum EnvError {
     Unsupported { what: &'static str },
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error(transparent)]
+    Host(#[from] crate::hosts::BadHost),
     #[error("{path} exists already")]
     Exists { path: WorkPath },
     #[error("the pattern is not valid: {cause}")]
@@ -101,6 +103,7 @@ impl EnvError {
             | Self::TooMany { .. }
             | Self::NotRegular { .. }
             | Self::BadPattern { .. }
+            | Self::Host(_)
             | Self::Exists { .. }
             | Self::Unsupported { .. }
             | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),

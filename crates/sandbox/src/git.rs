@@ -22,6 +22,7 @@ mod tree;
 mod unfinished;
 pub(crate) mod workspace;
 mod worktree;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub use glance::{Glance, root_of};
 pub use settle::Taken;
 pub use submodules::Submodule;
 pub use workspace::GitRequest;
+pub use writes::unsupported as unsupported_git;
 
 /// A user's repository.
 #[derive(Debug, Clone)]

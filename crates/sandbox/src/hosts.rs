@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use types::{REGISTRIES, REGISTRY_HOSTS};
+
 /// The hosts that were granted. The default grants nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hosts {
@@ -53,8 +55,24 @@ pub enum HostRefused {
 impl Hosts {
     /// Takes a list of names (`example.org`), families of names (`*.example.org`) and addresses.
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, BadHost> {
-        let granted = list.into_iter().map(|host| grant(host.as_ref()));
-        Ok(Self { granted: granted.collect::<Result<_, _>>()?, ..Self::default() })
+        Self::default().with(list)
+    }
+
+    /// The same and these, too. `registries` stands for the package registries.
+    pub fn with<T: AsRef<str>>(
+        mut self,
+        list: impl IntoIterator<Item = T>,
+    ) -> Result<Self, BadHost> {
+        for host in list {
+            match host.as_ref() {
+                REGISTRIES => {
+                    let names = REGISTRY_HOSTS.iter().map(|name| Grant::Name((*name).to_owned()));
+                    self.granted.extend(names);
+                }
+                host => self.granted.push(grant(host)?),
+            }
+        }
+        Ok(self)
     }
 
     /// Lets granted names lead to this machine and to private networks. A cloud's own services stay closed.
@@ -276,6 +294,16 @@ mod tests {
             assert!(!hosts.permits(bad), "{bad}");
         }
         assert!(!Hosts::default().permits("example.org"));
+    }
+
+    #[test]
+    fn the_package_registries_are_one_name_and_a_list_can_grow() {
+        let some = hosts(&["registries"]);
+        assert!(some.permits("static.crates.io") && some.permits("registry.npmjs.org"));
+        assert!(!some.permits("registries") && !some.permits("example.org"));
+        let more = some.with(["example.org"]).expect("hosts");
+        assert!(more.permits("example.org") && more.permits("pypi.org"));
+        assert!(more.with(["*"]).is_err());
     }
 
     #[test]

@@ -59,6 +59,7 @@
 //! ```
 
 mod bring;
+mod by_person;
 mod capture;
 mod change;
 mod child;
@@ -97,12 +98,14 @@ mod wrap;
 use elsewhere as confine;
 
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
+pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
 pub use confine::{Confine, HelperExe, Limits};
 pub use document::{documents, text};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
+pub use git::unsupported_git;
 pub use git::{
     Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };

@@ -71,6 +71,15 @@ impl Variables {
         OFFLINE.iter().fold(self, |all, (name, value)| all.setting(name, value))
     }
 
+    /// Lets package managers use the network after all.
+    #[must_use]
+    pub(crate) fn online(mut self) -> Self {
+        self.set.retain(|(name, value)| {
+            !OFFLINE.iter().any(|(known, set)| name == known && value == set)
+        });
+        self
+    }
+
     /// The variables for a command. `ours` is the environment of this process.
     pub(crate) fn for_command(
         &self,

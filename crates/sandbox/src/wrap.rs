@@ -95,7 +95,9 @@ impl Environment for ReadOnly {
     async fn git(&self, request: GitRequest) -> Result<String, EnvError> {
         match request {
             GitRequest::Diff { .. } => self.0.git(request).await,
-            GitRequest::Commit { .. } | GitRequest::Clone { .. } => Err(EnvError::ReadOnly),
+            GitRequest::Commit { .. } | GitRequest::Change { .. } | GitRequest::Clone { .. } => {
+                Err(EnvError::ReadOnly)
+            }
         }
     }
     async fn exec(

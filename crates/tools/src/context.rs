@@ -11,6 +11,7 @@ use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
 use types::{Digest, ExecRequest, FileState, Millis, ToolPolicy, WorkPath};
 
+use crate::process::Processes;
 use crate::secrets::{Secrets, ShownText};
 
 /// The longest that a command may have where nothing else is set.
@@ -27,6 +28,9 @@ pub struct ToolContext<'a> {
     command_timeout: Option<Millis>,
     max_command_timeout: Millis,
     variables: BTreeMap<String, String>,
+    hosts: Vec<String>,
+    asks_for_hosts: bool,
+    processes: Option<&'a dyn Processes>,
     noted: Mutex<Vec<FileState>>,
 }
 
@@ -73,8 +77,34 @@ impl<'a> ToolContext<'a> {
             command_timeout: None,
             max_command_timeout: MAX_COMMAND_TIMEOUT,
             variables: BTreeMap::new(),
+            hosts: Vec::new(),
+            asks_for_hosts: false,
+            processes: None,
             noted: Mutex::default(),
         }
+    }
+
+    /// The same place, where this call may reach these hosts, too, and whether others can be asked for.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: Vec<String>, asks_for_more: bool) -> Self {
+        (self.hosts, self.asks_for_hosts) = (hosts, asks_for_more);
+        self
+    }
+
+    /// Whether a person may be asked for hosts.
+    pub(crate) fn asks_for_hosts(&self) -> bool {
+        self.asks_for_hosts
+    }
+
+    /// The same place with processes that stay in the background.
+    #[must_use]
+    pub fn with_processes(mut self, processes: Option<&'a dyn Processes>) -> Self {
+        self.processes = processes;
+        self
+    }
+
+    pub(crate) fn processes(&self) -> Option<&'a dyn Processes> {
+        self.processes
     }
 
     /// The same place with the network in reach.
@@ -108,9 +138,9 @@ impl<'a> ToolContext<'a> {
 
     /// A command in this place, with the variables that were set for it.
     pub(crate) fn command(&self, line: String, folder: WorkPath, timeout: Millis) -> ExecRequest {
-        let variables = self.variables.clone();
+        let (variables, hosts) = (self.variables.clone(), self.hosts.clone());
         let timeout = timeout.min(self.max_command_timeout);
-        ExecRequest { variables, ..ExecRequest::new(line, folder, timeout) }
+        ExecRequest { variables, hosts, ..ExecRequest::new(line, folder, timeout) }
     }
 
     /// How long a command has when the model does not say, where that was set.

@@ -18,10 +18,12 @@ use crate::ask_user::AskUser;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
 use crate::git::{GitClone, GitCommit, GitDiff};
+use crate::git_command::GitCommand;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
 use crate::move_file::MoveFile;
+use crate::process::Process;
 use crate::read_file::ReadFile;
 use crate::shell::Shell;
 use crate::submit::Submit;
@@ -72,7 +74,7 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 20] = [
+        let tools: [Arc<dyn Tool>; 22] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
@@ -86,6 +88,8 @@ impl Registry {
             Arc::new(Of::new(GitDiff)),
             Arc::new(Of::new(GitCommit)),
             Arc::new(Of::new(GitClone)),
+            Arc::new(Of::new(GitCommand)),
+            Arc::new(Of::new(Process)),
             Arc::new(Of::new(WebFetch)),
             Arc::new(Of::new(AskUser)),
             Arc::new(Of::new(SpawnAgent)),

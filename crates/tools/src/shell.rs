@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace; the workspace itself if left out.
     cwd: Option<String>,
+    /// Hosts that it must reach and that are not granted, or "registries" for the package registries; a person is asked.
+    #[serde(default)]
+    hosts: Vec<String>,
     /// What it is for, in a few words, for whoever reads along.
     #[serde(rename = "description")]
     _description: Option<String>,
@@ -48,11 +51,13 @@ impl Typed for Shell {
             return Err("the command has a zero byte in it".to_owned());
         }
         let folder = args.folder()?;
+        sandbox::Hosts::parse(&args.hosts).map_err(|error| error.to_string())?;
         Ok(CallFacts {
             access: Access::Execute,
             paths: Vec::new(),
             command: Some(args.command.clone()),
             folder: Some(folder).filter(|folder| !folder.is_root()),
+            hosts: args.hosts.clone(),
             repeat: Repeat::Unknown,
             tool: None,
             agent: None,
@@ -68,16 +73,37 @@ impl Typed for Shell {
         let timeout = request.timeout;
         let result = place.env().exec(request, place.stop()).await?;
         printed::note(place, &named, &result.output).await;
-        show(&result, timeout)
+        let hint = (place.asks_for_hosts() && !result.passed() && lacks_network(&result.output))
+            .then_some(
+                "[the sandbox has no network for this: name the hosts that it needs in `hosts`]\n",
+            );
+        show(&result, timeout, hint.unwrap_or_default())
     }
 }
 
-fn show(result: &ExecResult, timeout: Millis) -> Result<Reply, Reply> {
+/// Whether a command seems to have failed because a name could not be looked up.
+fn lacks_network(output: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "could not resolve",
+        "couldn't resolve",
+        "temporary failure in name resolution",
+        "name or service not known",
+        "enotfound",
+        "eai_again",
+        "network is unreachable",
+        "not among the hosts",
+    ];
+    let lower = output.to_lowercase();
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+fn show(result: &ExecResult, timeout: Millis, hint: &str) -> Result<Reply, Reply> {
     let passed = result.passed();
     let mut text = tame::without_colours(&result.output);
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
+    text.push_str(hint);
     text.push_str(&match result.ended {
         Ended::Exited(code) => format!("[exit code {code}]"),
         Ended::Signalled(signal) => format!("[ended by signal {signal}]"),

@@ -39,6 +39,7 @@ impl Tool for Submit {
             repeat: Repeat::Safe,
             tool: None,
             agent: None,
+            hosts: vec![],
         })
     }
 

@@ -37,7 +37,8 @@ impl Typed for WebFetch {
             let shown: String = args.url.chars().take(120).collect();
             return Err(format!("{shown:?} is not an address that can be fetched"));
         }
-        Ok(facts(Access::Network, Vec::new(), Repeat::Safe))
+        let hosts = host(&args.url).into_iter().collect();
+        Ok(CallFacts { hosts, ..facts(Access::Network, Vec::new(), Repeat::Safe) })
     }
 
     async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
@@ -61,5 +62,35 @@ impl Typed for WebFetch {
         }
         let reply = Reply::from(text).knowing(metadata);
         if (200..300).contains(&page.status) { Ok(reply) } else { Err(reply) }
+    }
+}
+
+/// The host of an address, as a list of hosts would have it; nothing if there is none that can be granted.
+fn host(url: &str) -> Option<String> {
+    let rest = url.split_once("://")?.1;
+    let place = rest.split(['/', '?', '#']).next()?;
+    let place = place.rsplit('@').next()?;
+    let host = match place.strip_prefix('[') {
+        Some(rest) => rest.split(']').next()?,
+        None => place.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    sandbox::Hosts::parse([&host]).is_ok().then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_of_an_address_is_what_is_asked_for() {
+        for (url, wanted) in [
+            ("https://Example.org/a?b", Some("example.org")),
+            ("http://u:p@example.org:8080/x", Some("example.org")),
+            ("https://[2606:4700::1]/", Some("2606:4700::1")),
+            ("https:///x", None),
+        ] {
+            assert_eq!(host(url).as_deref(), wanted, "{url}");
+        }
     }
 }

@@ -60,6 +60,8 @@ pub enum Effect {
         scope: Option<Scope>,
         /// Whether it may change files.
         changes: bool,
+        /// Hosts that it may reach beside those of the policy.
+        hosts: Vec<String>,
     },
     /// Inspect the files that a command line names, before a person is asked about it and again before it runs.
     Look {

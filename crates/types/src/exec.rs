@@ -23,13 +23,18 @@ pub struct ExecRequest {
     pub timeout: Millis,
     /// Variables for this command alone. An environment drops those that make programs load code.
     pub variables: BTreeMap<String, String>,
+    /// Hosts that this command may reach beside those of its environment.
+    pub hosts: Vec<String>,
+    /// Whether it stays in the background: the commands after it are in its network, so that they reach its servers.
+    pub background: bool,
 }
 
 impl ExecRequest {
     /// A command without variables of its own.
     #[must_use]
     pub fn new(command: String, folder: WorkPath, timeout: Millis) -> Self {
-        Self { command, folder, timeout, variables: BTreeMap::new() }
+        let (variables, hosts, background) = (BTreeMap::new(), vec![], false);
+        Self { command, folder, timeout, variables, hosts, background }
     }
 }
 

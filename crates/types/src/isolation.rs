@@ -39,6 +39,9 @@ pub struct SandboxPolicy {
     pub require: IsolationLevel,
     /// Hosts that commands may reach: names, `*.` families, addresses. None means no network.
     pub network: Vec<String>,
+    /// Whether a person is asked for a host that is not granted; otherwise a call that names one is refused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ask_hosts: bool,
     /// Whether a granted host may be this machine or one in a private network.
     pub allow_private: bool,
     /// Fixed addresses for granted names, instead of a lookup.
@@ -85,6 +88,7 @@ impl Default for SandboxPolicy {
         Self {
             require: IsolationLevel::Full,
             network: vec![],
+            ask_hosts: false,
             allow_private: false,
             resolve: BTreeMap::new(),
             hidden: vec![],

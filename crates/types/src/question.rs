@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Phase, TaskId, Timestamp,
-    WorkPath,
+    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Grants, Phase, TaskId,
+    Timestamp, WorkPath,
 };
 
 /// A question that blocks an attempt.
@@ -46,6 +46,9 @@ pub struct Terms {
     /// The amount that would be added to the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<Budget>,
+    /// The grants after which such a call needs no approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants: Option<Grants>,
     /// Everything that the deciding person needs to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Box<Package>>,
@@ -216,6 +219,7 @@ impl Terms {
             default: None,
             expires: None,
             offer: None,
+            grants: None,
             package: None,
         }
     }

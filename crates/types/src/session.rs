@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Digest, Effort, Fault, Millis, ModelRef, PriceCap, RuleId, Scope, ToolSpec};
+use crate::{Digest, Effort, Fault, Grants, Millis, ModelRef, PriceCap, RuleId, Scope, ToolSpec};
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,6 +88,9 @@ pub struct SessionChange {
     /// The highest price of its tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceCap>,
+    /// What is allowed from now on, beside what was allowed before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grants: Option<Grants>,
 }
 
 impl SessionChange {
@@ -99,7 +102,8 @@ impl SessionChange {
         let tools = self.tools.as_ref().map(|tools| format!("tools {}", tools.join(" ")));
         // The tool names of another model differ, which is not a change of its own.
         let tools = tools.filter(|_| model.is_none());
-        [model, effort, tools].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let grants = self.grants.as_ref().map(|grants| format!("allowed {}", grants.says()));
+        [model, effort, tools, grants].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -16,6 +16,9 @@ pub struct CallFacts {
     /// Its working folder, if not the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<WorkPath>,
+    /// Hosts that it would reach, beside those that are granted anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     pub repeat: Repeat,
     /// The tool's base name, if a profile renames it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +32,8 @@ impl CallFacts {
     /// A call that touches no path and runs no command.
     #[must_use]
     pub const fn new(access: Access, repeat: Repeat) -> Self {
-        Self { access, paths: vec![], command: None, folder: None, repeat, tool: None, agent: None }
+        let (command, folder, tool, agent) = (None, None, None, None);
+        Self { access, paths: vec![], command, folder, hosts: vec![], repeat, tool, agent }
     }
 }
 

@@ -4,11 +4,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ratatui::text::Span;
-use types::{Call, CallId, Effort, Millis, Timestamp};
+use types::{Call, CallId, Effort, Grants, Millis, Timestamp};
 
+use super::custom::Custom;
 use super::editor::Editor;
+use super::granting::Granting;
+use super::history_search::HistorySearch;
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
+use super::mention::Files;
 use super::past::Past;
 use super::ui_command::UiCommand;
 use super::visible::visible;
@@ -59,6 +63,18 @@ pub(crate) struct Asked {
     /// It is about whether a call may be made; otherwise any text is an answer.
     pub(crate) approval: bool,
     pub(crate) call: Option<CallId>,
+    /// What would have to be allowed so that it is not asked again.
+    pub(crate) grants: Option<Grants>,
+}
+
+/// What the screen is told once.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) commands: Vec<Custom>,
+    /// Models that can be asked.
+    pub(crate) models: Vec<String>,
+    /// The policy, in lines.
+    pub(crate) policy: Vec<String>,
 }
 
 impl Asked {
@@ -121,6 +137,21 @@ pub(crate) struct App {
     pub(crate) working: Millis,
     /// Ctrl-C was pressed once with nothing to stop.
     pub(crate) leaving: bool,
+    pub(crate) known: Known,
+    /// What was allowed beside the policy.
+    pub(crate) granted: Grants,
+    /// What is being edited before it is allowed.
+    pub(crate) granting: Option<Granting>,
+    pub(crate) search: Option<HistorySearch>,
+    pub(crate) files: Files,
+    /// What the person ran, for the next input.
+    pub(crate) carried: Vec<String>,
+    /// A command of the person's own is running.
+    pub(crate) person_runs: bool,
+    /// Only a plan is made.
+    pub(crate) planning: bool,
+    /// The next conversation begins on an empty screen.
+    pub(crate) clearing: bool,
     rows: Vec<Row>,
 }
 
@@ -142,8 +173,23 @@ impl App {
             last_output: String::new(),
             working: Millis(0),
             leaving: false,
+            known: Known::default(),
+            granted: Grants::default(),
+            granting: None,
+            search: None,
+            files: Files::default(),
+            carried: vec![],
+            person_runs: false,
+            planning: false,
+            clearing: false,
             rows: vec![],
         }
+    }
+
+    /// With what is known from the start.
+    pub(crate) fn knowing(mut self, known: Known) -> Self {
+        self.known = known;
+        self
     }
 
     /// The rows that are done and scroll away.

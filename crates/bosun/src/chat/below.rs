@@ -81,7 +81,12 @@ impl App {
                 // Its head is what must be seen: the end of a long command may look harmless.
                 lines.push(Line::styled(cut("  … the whole of it stands above", width), WAITING));
             }
-            let hint = if asked.approval {
+            for (number, option) in (1..).zip(asked.options()) {
+                lines.push(Line::raw(cut(&format!("  {number}  {}", visible(&option)), width)));
+            }
+            let hint = if let Some(hint) = self.granting_hint() {
+                hint.to_owned()
+            } else if asked.approval {
                 format!("  y allows, n denies, or say why not ({})", asked.rule)
             } else {
                 "  type an answer, Enter sends it".to_owned()
@@ -109,8 +114,13 @@ impl App {
             lines.push(line);
         }
         let most = height.saturating_sub(lines.len() + 2);
-        for command in slash::beginning(&self.editor.text()).into_iter().take(most) {
-            lines.push(Line::styled(cut(&slash::line(command), width), DIM));
+        let text = self.editor.text();
+        let commands = slash::beginning(&text).into_iter().map(slash::line);
+        let own = self.own_beginning(&text);
+        let files = self.matching_files().into_iter().map(|file| format!("  @{}", visible(file)));
+        let hints = self.search_line().into_iter().chain(commands).chain(own).chain(files);
+        for hint in hints.take(most) {
+            lines.push(Line::styled(cut(&hint, width), DIM));
         }
         lines
     }
@@ -120,6 +130,7 @@ impl App {
         let standing = &self.standing;
         let (state, style): (String, Style) = match standing.state {
             _ if self.leaving => ("Ctrl-C again leaves".to_owned(), WAITING),
+            _ if self.person_runs => ("your command runs (Esc stops it)".to_owned(), BOLD),
             State::Processing => {
                 (format!("working {} (Esc stops)", calls::seconds(self.working)), BOLD)
             }
@@ -128,6 +139,7 @@ impl App {
             State::Closed => ("over".to_owned(), WAITING),
         };
         let mut parts = vec![types::one_line(&standing.model, 28)];
+        parts.extend(self.planning.then(|| "plan only".to_owned()));
         parts.extend(standing.effort.map(|effort| format!("effort {}", effort.as_str())));
         let agents = Some(standing.agents).filter(|agents| *agents > 0);
         parts.extend(agents.map(|agents| format!("{agents} sub-agents")));

@@ -21,11 +21,18 @@ pub(crate) fn title(call: &Call) -> String {
         ["command", "path", "file_path", "pattern", "url", "question", "message", "task", "agent"];
     let main = known.iter().find_map(|key| arguments.get(key)).and_then(Value::as_str);
     let main = main.map(ToOwned::to_owned).or_else(|| patched(arguments));
+    let main = main.or_else(|| words(arguments));
     let main = main.unwrap_or_else(|| match arguments {
         Value::Object(map) if map.is_empty() => String::new(),
         other => other.to_string(),
     });
     one_line(&format!("{} {main}", call.tool), TITLE)
+}
+
+/// The words of a command that is given as a list.
+fn words(arguments: &Value) -> Option<String> {
+    let words = arguments.get("args")?.as_array()?.iter().filter_map(Value::as_str);
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 fn patched(arguments: &Value) -> Option<String> {

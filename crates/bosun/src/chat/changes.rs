@@ -59,6 +59,10 @@ impl App {
         if let Some(model) = &change.model {
             self.note(format!("model: {}", one_line(&model.to_string(), 100)));
         }
+        if let Some(grants) = &change.grants {
+            self.granted.add(grants);
+            self.note(format!("allowed from now on: {}", one_line(&grants.says(), 300)));
+        }
         if let Some(effort) = change.effort {
             self.note(format!("effort: {}", effort.as_str()));
         }
@@ -75,6 +79,7 @@ impl App {
         self.calls.retain(|call, _| call.session != session);
         self.asked.retain(|asked| asked.call.is_some_and(|call| call.session != session));
         if self.asked.is_empty() {
+            self.granting = None;
             self.editor.take_up();
         }
         if session != SessionId::ROOT {

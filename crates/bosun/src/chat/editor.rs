@@ -42,6 +42,26 @@ impl Editor {
         self.area.is_empty()
     }
 
+    pub(crate) fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// The word that ends at the cursor.
+    pub(crate) fn word(&self) -> String {
+        let (row, column) = (self.area.cursor().0, self.area.cursor().1);
+        let line = self.area.lines().get(row).map(String::as_str).unwrap_or_default();
+        let before: String = line.chars().take(column).collect();
+        before.rsplit(char::is_whitespace).next().unwrap_or_default().to_owned()
+    }
+
+    /// Puts a text in place of the word that ends at the cursor.
+    pub(crate) fn replace_word(&mut self, text: &str) {
+        for _ in self.word().chars() {
+            self.area.delete_char();
+        }
+        self.insert(text);
+    }
+
     /// Takes the text out and remembers it.
     pub(crate) fn take(&mut self) -> String {
         let text = self.text();

@@ -13,16 +13,21 @@ use super::visible::visible;
 use super::wrap::Row;
 
 /// The keys, for `/help`.
-const KEYS: [(&str, &str); 9] = [
+pub(crate) const KEYS: [(&str, &str); 14] = [
     ("Enter", "send; while it works, steer it"),
     ("Alt-Enter", "another line (or Ctrl-J, or \\ at the end)"),
     ("Esc, Ctrl-C", "stop what it does; the session stays"),
     ("Up, Down", "what you typed before"),
+    ("Ctrl-R", "look for what you typed before"),
+    ("Ctrl-G", "write in your editor ($VISUAL, $EDITOR)"),
     ("Ctrl-O", "the whole output of the last call"),
     ("Ctrl-T", "what it thought last"),
     ("Ctrl-L", "draw the screen anew"),
     ("Ctrl-D", "leave (or Ctrl-C twice)"),
-    ("Tab", "complete a command"),
+    ("Tab", "complete a command or a file"),
+    ("@FILE", "name a file; a picture is attached"),
+    ("!COMMAND", "run a command yourself; the model sees its output"),
+    ("1, 2, 3, 4", "answer a question by number"),
 ];
 
 impl App {
@@ -32,7 +37,20 @@ impl App {
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let was_leaving = std::mem::take(&mut self.leaving);
+        if self.on_search_key(key) {
+            return None;
+        }
         match key.code {
+            KeyCode::Esc if self.granting.is_some() => {
+                self.stop_granting();
+                None
+            }
+            KeyCode::Esc if self.person_runs => Some(UiCommand::StopRun),
+            KeyCode::Char('r') if control => {
+                self.begin_search();
+                None
+            }
+            KeyCode::Char('g') if control => Some(UiCommand::Edit),
             KeyCode::Esc => self.is_busy().then_some(UiCommand::Interrupt),
             KeyCode::Char('c') if control => self.stop(was_leaving),
             KeyCode::Char('d') if control && self.editor.is_empty() => Some(UiCommand::Leave),
@@ -68,6 +86,9 @@ impl App {
     }
 
     fn stop(&mut self, was_leaving: bool) -> Option<UiCommand> {
+        if self.person_runs {
+            return Some(UiCommand::StopRun);
+        }
         if self.is_busy() {
             return Some(UiCommand::Interrupt);
         }
@@ -86,21 +107,28 @@ impl App {
             return None;
         }
         let text = self.editor.take();
+        if let Some(granting) = self.granting.take() {
+            return self.granted(&granting, &text);
+        }
+        if let Some(line) = text.trim_start().strip_prefix('!') {
+            return self.run_own(line);
+        }
+        if let Some(said) = self.own_command(&text) {
+            return self.send(said);
+        }
         match (slash::read(&text), self.question()) {
             (Some(Ok(slash)), _) => self.command(slash),
             (Some(Err(wrong)), _) => {
                 self.problem(wrong.to_string());
                 None
             }
-            (None, Some(asked)) => {
-                let question = asked.question;
-                Some(UiCommand::Answer { question, text: text.trim().to_owned() })
-            }
+            (None, Some(_)) => self.answer(text.trim()),
             (None, None) => self.send(text),
         }
     }
 
     fn send(&mut self, text: String) -> Option<UiCommand> {
+        let text = self.with_carried(text);
         match self.standing.state {
             State::Idle => Some(UiCommand::Submit(text)),
             State::Processing | State::AwaitingInput => Some(UiCommand::Steer(text)),
@@ -115,7 +143,19 @@ impl App {
     fn command(&mut self, slash: Slash) -> Option<UiCommand> {
         match slash {
             Slash::Model(Some(model)) => return Some(UiCommand::Model(model)),
-            Slash::Model(None) => self.note(format!("model: {}", self.standing.model)),
+            Slash::Model(None) => self.tell_models(),
+            Slash::ModelNumber(number) => return self.model_of(number),
+            Slash::Plan(text) => return Some(UiCommand::Plan(text)),
+            Slash::Go => return Some(UiCommand::Go),
+            Slash::Diff => return Some(UiCommand::Diff),
+            Slash::Permissions => self.tell_permissions(),
+            Slash::New => return Some(UiCommand::New),
+            Slash::Clear => {
+                self.clearing = true;
+                return Some(UiCommand::New);
+            }
+            Slash::Sessions(number) => return Some(UiCommand::Sessions(number)),
+            Slash::Export(file) => return Some(UiCommand::Export(file)),
             Slash::Effort(Some(effort)) => return Some(UiCommand::Effort(effort)),
             Slash::Effort(None) => {
                 let word = self.standing.effort.map_or("the model's own", types::Effort::as_str);
@@ -135,6 +175,37 @@ impl App {
         None
     }
 
+    fn model_of(&mut self, number: usize) -> Option<UiCommand> {
+        let named = number.checked_sub(1).and_then(|place| self.known.models.get(place));
+        match named.map(|model| model.parse()) {
+            Some(Ok(model)) => Some(UiCommand::Model(model)),
+            _ => {
+                self.problem(format!("there is no model {number} in the list; /model shows it"));
+                None
+            }
+        }
+    }
+
+    /// What a command of the person's own says; nothing if there is none of that name.
+    fn own_command(&self, text: &str) -> Option<String> {
+        let text = text.trim();
+        let (name, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        if slash::ALL.iter().any(|(known, ..)| *known == name) {
+            return None;
+        }
+        let own = self.known.commands.iter().find(|own| own.name == name)?;
+        Some(own.said(words.trim()))
+    }
+
+    /// The person's own commands that begin like this, each on a line.
+    pub(crate) fn own_beginning(&self, text: &str) -> Vec<String> {
+        if !text.starts_with('/') || text.contains(char::is_whitespace) {
+            return vec![];
+        }
+        let own = self.known.commands.iter().filter(|own| own.name.starts_with(text));
+        own.map(|own| slash::line((&own.name, "", &own.about))).collect()
+    }
+
     fn tell_cost(&mut self) {
         let standing = &self.standing;
         let cost =
@@ -146,7 +217,10 @@ impl App {
     fn help(&mut self) {
         self.say(Row::blank());
         for command in slash::ALL {
-            self.say(Row::text(slash::line(command), DIM).hang(12));
+            self.say(Row::text(slash::line(command), DIM).hang(15));
+        }
+        for own in self.own_beginning("/") {
+            self.say(Row::text(own, DIM).hang(15));
         }
         self.say(Row::blank());
         for (key, what) in KEYS {
@@ -155,6 +229,9 @@ impl App {
     }
 
     fn complete(&mut self) {
+        if self.complete_file() {
+            return;
+        }
         let found = slash::beginning(&self.editor.text());
         if let [(name, form, _)] = found.as_slice() {
             let end = if form.is_empty() { "" } else { " " };

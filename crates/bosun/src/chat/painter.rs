@@ -41,6 +41,17 @@ impl Terminal {
         Ok(terminal)
     }
 
+    /// Gives the terminal to another program for a while.
+    pub(crate) fn lend(&mut self) -> io::Result<()> {
+        self.canvas.leave().and_then(|()| put_back())
+    }
+
+    /// Takes it again.
+    pub(crate) fn take_again(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnableBracketedPaste, Hide)
+    }
+
     pub(crate) fn canvas(&mut self) -> &mut Canvas<io::Stdout> {
         &mut self.canvas
     }

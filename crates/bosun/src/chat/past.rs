@@ -51,6 +51,13 @@ impl Past {
         }
     }
 
+    /// The newest text that has this in it, after so many others; nothing for nothing.
+    pub(crate) fn find(&self, part: &str, skipped: usize) -> Option<&str> {
+        let part = part.to_lowercase();
+        let has = |text: &&String| !part.is_empty() && text.to_lowercase().contains(&part);
+        self.texts.iter().rev().filter(has).nth(skipped).map(String::as_str)
+    }
+
     /// The text before the one that is shown, given what is being typed now.
     pub(crate) fn back(&mut self, typed: &str) -> Option<&str> {
         let at = match self.at {

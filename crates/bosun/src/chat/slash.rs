@@ -6,24 +6,42 @@ use types::{Effort, ModelRef};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slash {
     Model(Option<ModelRef>),
+    /// One of the list.
+    ModelNumber(usize),
     Effort(Option<Effort>),
     Compact,
     Undo,
     Rewind(u64),
     Queue(String),
+    Plan(String),
+    Go,
+    Diff,
+    Permissions,
+    New,
+    Clear,
+    Sessions(Option<usize>),
+    Export(Option<String>),
     Cost,
     Help,
     Quit,
 }
 
 /// Every command: its name, what comes after it, and what it does.
-pub(crate) const ALL: [(&str, &str, &str); 9] = [
-    ("/model", "[PROVIDER/MODEL]", "show or change the model"),
+pub(crate) const ALL: [(&str, &str, &str); 17] = [
+    ("/model", "[MODEL|NUMBER]", "list the models or change the model"),
     ("/effort", "[LEVEL]", "show or change how hard it thinks"),
-    ("/compact", "", "make room: replace the older part by a summary"),
+    ("/plan", "TEXT", "have a plan made; nothing is changed before /go"),
+    ("/go", "", "approve the plan and have it carried out"),
+    ("/diff", "", "what differs from the last commit"),
     ("/undo", "", "take back the last round's changes to files"),
     ("/rewind", "SEQ", "take files back to what they were at this event"),
     ("/queue", "TEXT", "say this when it is done, not while it works"),
+    ("/compact", "", "make room: replace the older part by a summary"),
+    ("/permissions", "", "what is allowed, asked about and denied"),
+    ("/new", "", "begin another conversation; this one can be resumed"),
+    ("/clear", "", "the same on an empty screen"),
+    ("/sessions", "[NUMBER]", "list the conversations in this folder or go to one"),
+    ("/export", "[FILE]", "write the conversation as Markdown"),
     ("/cost", "", "what was spent so far"),
     ("/help", "", "this list, and the keys"),
     ("/quit", "", "leave; the conversation can be resumed"),
@@ -60,7 +78,7 @@ pub(crate) fn beginning(text: &str) -> Vec<(&'static str, &'static str, &'static
 /// A command in one line: its name, what it does, what comes after it.
 pub(crate) fn line((name, form, what): (&str, &str, &str)) -> String {
     let form = if form.is_empty() { String::new() } else { format!("  {form}") };
-    format!("  {name:<10}{what}{form}")
+    format!("  {name:<13}{what}{form}")
 }
 
 fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
@@ -71,6 +89,9 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
     let wrong = |cause: String| NotACommand::CliError(cause, format!("{name} {form}"));
     match (name, rest) {
         ("/model", "") => Ok(Slash::Model(None)),
+        ("/model", rest) if rest.parse::<usize>().is_ok() => {
+            Ok(Slash::ModelNumber(rest.parse().unwrap_or(0)))
+        }
         ("/model", rest) => rest
             .parse()
             .map(|model| Slash::Model(Some(model)))
@@ -82,6 +103,20 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
         }),
         ("/queue", "") => Err(wrong("there is nothing to say later".to_owned())),
         ("/queue", rest) => Ok(Slash::Queue(rest.to_owned())),
+        ("/plan", "") => Err(wrong("what to plan is not said".to_owned())),
+        ("/plan", rest) => Ok(Slash::Plan(rest.to_owned())),
+        ("/sessions", "") => Ok(Slash::Sessions(None)),
+        ("/sessions", rest) => rest
+            .parse()
+            .map(|number| Slash::Sessions(Some(number)))
+            .map_err(|_| wrong("it is chosen by its number".to_owned())),
+        ("/export", "") => Ok(Slash::Export(None)),
+        ("/export", rest) => Ok(Slash::Export(Some(rest.to_owned()))),
+        ("/go", "") => Ok(Slash::Go),
+        ("/diff", "") => Ok(Slash::Diff),
+        ("/permissions", "") => Ok(Slash::Permissions),
+        ("/new", "") => Ok(Slash::New),
+        ("/clear", "") => Ok(Slash::Clear),
         ("/compact", "") => Ok(Slash::Compact),
         ("/undo", "") => Ok(Slash::Undo),
         ("/cost", "") => Ok(Slash::Cost),
@@ -143,6 +178,13 @@ mod tests {
     fn what_is_being_typed_finds_the_commands_that_begin_so() {
         let names: Vec<&str> = beginning("/co").into_iter().map(|(name, ..)| name).collect();
         assert_eq!(names, ["/compact", "/cost"]);
+        assert_eq!(read("/model 3"), Some(Ok(Slash::ModelNumber(3))));
+        assert_eq!(
+            read("/plan a cleaner parser"),
+            Some(Ok(Slash::Plan("a cleaner parser".to_owned())))
+        );
+        assert_eq!(read("/sessions 2"), Some(Ok(Slash::Sessions(Some(2)))));
+        assert!(read("/sessions x").expect("meant as one").is_err());
         assert!(beginning("/model x").is_empty() && beginning("hi").is_empty());
     }
 }

@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as Key, EventStream};
 use futures::{Stream, StreamExt as _};
-use runtime::{Session, SessionError, SessionItem, Undone};
+use runtime::{Session, SessionItem, beside};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use types::{Millis, SessionState};
 
+use super::actions::{ChatContext, Done, Failed, Next};
 use super::app::{App, Standing, State};
 use super::painter::Terminal;
 use super::ui_command::UiCommand;
-use crate::print::session::undone as restored;
 
 /// How often the screen is painted at most; while nothing happens, not at all.
 const FRAME: Duration = Duration::from_millis(33);
@@ -21,7 +22,16 @@ const FRAME: Duration = Duration::from_millis(33);
 const MOST_WISHES: usize = 64;
 
 /// A wish, and what came of it.
-type Fulfilled = (UiCommand, Result<Option<String>, SessionError>);
+type Fulfilled = (UiCommand, Result<Done, Failed>);
+
+/// What is going on beside the conversation.
+struct Beside {
+    context: ChatContext,
+    results: mpsc::Sender<Fulfilled>,
+    files: mpsc::Sender<Vec<String>>,
+    /// Stops the person's own command.
+    stop: CancellationToken,
+}
 
 /// Talks until the person leaves.
 pub(crate) async fn talk(
@@ -29,7 +39,8 @@ pub(crate) async fn talk(
     mut app: App,
     terminal: &mut Terminal,
     items: impl Stream<Item = SessionItem> + Send + 'static,
-) -> anyhow::Result<App> {
+    context: ChatContext,
+) -> anyhow::Result<(App, Next)> {
     let mut keys = EventStream::new();
     let mut items = Box::pin(items.fuse());
     let mut frames = tokio::time::interval(FRAME);
@@ -37,10 +48,12 @@ pub(crate) async fn talk(
     let mut ends = Ends::new()?;
     let (wishes, queue) = mpsc::channel(MOST_WISHES);
     let (results, mut fulfilled) = mpsc::channel(MOST_WISHES);
-    let worker = tokio::spawn(fulfil(session.clone(), queue, results.clone()));
+    let (files, mut listed) = mpsc::channel(1);
+    let worker = tokio::spawn(fulfil(session.clone(), context.clone(), queue, results.clone()));
+    let mut beside = Beside { context, results, files, stop: CancellationToken::new() };
     let mut painted = Instant::now();
-    let mut stale = true;
-    loop {
+    let (mut stale, mut edits, mut next) = (true, false, None);
+    while next.is_none() {
         tokio::select! {
             key = keys.next() => {
                 let Some(key) = key.transpose()? else { break };
@@ -48,23 +61,24 @@ pub(crate) async fn talk(
                     None => {}
                     Some(UiCommand::Leave) => break,
                     Some(UiCommand::Redraw) => terminal.canvas().wipe()?,
+                    Some(UiCommand::Edit) => edits = true,
                     // Nothing may hold it up, not even what was wished before.
                     Some(UiCommand::Interrupt) => {
-                        tokio::spawn(interrupt(session.clone(), results.clone()));
+                        tokio::spawn(interrupt(session.clone(), beside.results.clone()));
                     }
+                    Some(UiCommand::Run(line)) => beside.run(line),
+                    Some(UiCommand::StopRun) => beside.stop.cancel(),
                     Some(ui_command) => {
                         if let Err(error) = wishes.try_send(ui_command) {
                             app.give_back(&error.into_inner(), "too much at once; wait a little");
                         }
                     }
                 }
+                beside.list_files(&mut app);
             }
             item = items.next(), if !items.is_done() => take(&mut app, session, item),
-            Some((ui_command, result)) = fulfilled.recv() => match result {
-                Ok(Some(said)) => app.note(said),
-                Ok(None) => {}
-                Err(error) => app.give_back(&ui_command, &error.to_string()),
-            },
+            Some((ui_command, result)) = fulfilled.recv() => next = app.done(&ui_command, result),
+            Some(files) = listed.recv() => app.know_files(files),
             () = ends.next() => break,
             _ = frames.tick(), if stale || app.is_busy() => {
                 // After a long rest the first frame is no measure.
@@ -77,11 +91,65 @@ pub(crate) async fn talk(
                 continue;
             }
         }
+        if std::mem::take(&mut edits) {
+            // Nobody else may read keys meanwhile.
+            drop(keys);
+            edit(&mut app, terminal, beside.context.editor.clone()).await?;
+            keys = EventStream::new();
+        }
         stale = true;
     }
     worker.abort();
+    beside.stop.cancel();
     paint(&mut app, terminal)?;
-    Ok(app)
+    Ok((app, next.unwrap_or(Next::Leave)))
+}
+
+impl Beside {
+    /// Runs a command of the person's, beside everything else.
+    fn run(&mut self, line: String) {
+        self.stop = CancellationToken::new();
+        let (stop, folder) = (self.stop.clone(), self.context.folder.clone());
+        let results = self.results.clone();
+        tokio::spawn(async move {
+            let ran = beside::run(&folder, &line, &stop).await;
+            let ran = ran.map(Done::Ran).map_err(Failed::Other);
+            // Nobody is there any more who could be told.
+            let _left = results.send((UiCommand::Run(line), ran)).await;
+        });
+    }
+
+    /// Has the files of the folder listed, once they are needed.
+    fn list_files(&self, app: &mut App) {
+        if app.wants_files() {
+            let (folder, files) = (self.context.folder.clone(), self.files.clone());
+            tokio::spawn(async move { files.send(beside::files(&folder).await).await });
+        }
+    }
+}
+
+/// Has the text edited in the person's own editor.
+async fn edit(
+    app: &mut App,
+    terminal: &mut Terminal,
+    editor: Option<String>,
+) -> anyhow::Result<()> {
+    let Some(editor) = editor else {
+        app.problem("no editor is set; set VISUAL or EDITOR");
+        return Ok(());
+    };
+    let file = tempfile::Builder::new().prefix("bosun-").suffix(".md").tempfile()?;
+    std::fs::write(file.path(), app.editor.text())?;
+    terminal.lend()?;
+    let path = file.path().to_owned();
+    let edited = tokio::task::spawn_blocking(move || beside::edit(&editor, &path)).await?;
+    terminal.take_again()?;
+    match edited {
+        Ok(true) => app.editor.set(std::fs::read_to_string(file.path())?.trim_end()),
+        Ok(false) => app.problem("the editor ended with an error; the text is as it was"),
+        Err(error) => app.problem(format!("starting the editor: {error}")),
+    }
+    Ok(())
 }
 
 fn on_key(app: &mut App, key: Key) -> Option<UiCommand> {
@@ -146,11 +214,12 @@ fn rounded(amount: &str) -> String {
 /// Takes wishes one after the other, in the order in which they were made.
 async fn fulfil(
     session: Session,
+    context: ChatContext,
     mut wishes: mpsc::Receiver<UiCommand>,
     results: mpsc::Sender<Fulfilled>,
 ) {
     while let Some(ui_command) = wishes.recv().await {
-        let result = one(&session, &ui_command).await;
+        let result = context.act(&session, &ui_command).await;
         if results.send((ui_command, result)).await.is_err() {
             return;
         }
@@ -158,34 +227,9 @@ async fn fulfil(
 }
 
 async fn interrupt(session: Session, results: mpsc::Sender<Fulfilled>) {
-    let result = session.interrupt().await.map(|()| None);
+    let result = session.interrupt().await.map(|()| Done::Nothing).map_err(Failed::from);
     // Nobody is there any more who could be told.
     let _left = results.send((UiCommand::Interrupt, result)).await;
-}
-
-async fn one(session: &Session, ui_command: &UiCommand) -> Result<Option<String>, SessionError> {
-    match ui_command.clone() {
-        UiCommand::Submit(text) => session.submit(text).await?,
-        UiCommand::Steer(text) => session.steer(text).await?,
-        UiCommand::FollowUp(text) => session.follow_up(text).await?,
-        UiCommand::Answer { question, text } => session.answer(question, text).await?,
-        UiCommand::Model(model) => session.change(Some(model), None, None).await?,
-        UiCommand::Effort(effort) => session.change(None, Some(effort), None).await?,
-        UiCommand::Compact => session.compact().await?,
-        UiCommand::Undo => {
-            let undone = session.undo().await?;
-            let nothing = || "no change to files is left to take back".to_owned();
-            return Ok(Some(undone.as_ref().map_or_else(nothing, taken_back)));
-        }
-        UiCommand::Rewind(to) => return Ok(Some(taken_back(&session.rewind(to).await?))),
-        UiCommand::Interrupt => session.interrupt().await?,
-        UiCommand::Redraw | UiCommand::Leave => {}
-    }
-    Ok(None)
-}
-
-fn taken_back(undone: &Undone) -> String {
-    format!("taken back: {}", restored(undone))
 }
 
 /// The signals after which the terminal must be put back and the session left in good order.

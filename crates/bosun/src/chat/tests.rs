@@ -1,6 +1,7 @@
 //! The screen without a terminal: keys, events and time go in, rows and lines come out.
 
 mod typing;
+mod work;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use runtime::{Delta, DeltaKind};
@@ -45,7 +46,7 @@ impl Stage {
 
     fn delta(&mut self, kind: DeltaKind, text: &str) {
         let (log, session) = (LogId::run(run()), SessionId::ROOT);
-        self.app.on_delta(&Delta { log, session, kind, text: text.to_owned() });
+        self.app.on_delta(&Delta { log, session, call: None, kind, text: text.to_owned() });
     }
 
     fn asked(&mut self) {

@@ -5,8 +5,8 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use runtime::{Delta, DeltaKind};
 use types::{
-    CallId, CallOutcome, Envelope, Event, ModelReply, Recovered, SessionId, Shown, Timestamp,
-    one_line,
+    CallId, CallOutcome, Envelope, Event, Grants, ModelReply, Recovered, SessionId, Shown,
+    Timestamp, one_line,
 };
 
 use super::app::{App, Asked, Running, TAIL};
@@ -39,7 +39,7 @@ impl App {
                 let rows = self.text.push(&delta.text);
                 self.say_all(rows);
             }
-            DeltaKind::Output => self.hear(&delta.text),
+            DeltaKind::Output => self.hear(delta.call, &delta.text),
         }
     }
 
@@ -81,8 +81,9 @@ impl App {
                 self.tell_call(*call, "call", &why, WAITING);
                 self.calls.remove(call);
             }
-            Event::QuestionAsked { question, text, decision, call, .. } => {
-                self.ask(*question, text, &decision.rule.to_string(), *call);
+            Event::QuestionAsked { question, text, decision, call, terms, .. } => {
+                let grants = terms.as_ref().and_then(|terms| terms.grants.clone());
+                self.ask((*question, text), &decision.rule.to_string(), *call, grants);
             }
             Event::QuestionAnswered { question, text, .. } => self.answered(*question, text),
             Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
@@ -182,7 +183,13 @@ impl App {
         self.say(Row::new(vec![title, Span::styled(format!("  {why}"), style)]).hang(4));
     }
 
-    fn ask(&mut self, question: u32, text: &str, rule: &str, id: Option<CallId>) {
+    fn ask(
+        &mut self,
+        (question, text): (u32, &str),
+        rule: &str,
+        id: Option<CallId>,
+        grants: Option<Grants>,
+    ) {
         let call = id.and_then(|id| self.calls.get(&id));
         let approval = id.is_some() && call.is_none_or(|call| call.tool != "ask_user");
         let change = call.and_then(diff::of);
@@ -190,7 +197,7 @@ impl App {
         self.say_all(change.iter().flat_map(diff::Change::rows));
         self.looked_at = id.filter(|_| change.is_some());
         let (text, rule) = (text.to_owned(), rule.to_owned());
-        let asked = Asked { question, text, rule, approval, call: id };
+        let asked = Asked { question, text, rule, approval, call: id, grants };
         if asked.is_long() {
             self.say_all(asked.rows());
         }
@@ -205,6 +212,7 @@ impl App {
             self.say(line.hang(2));
         }
         self.say_person(text);
+        self.granting = None;
         if self.asked.is_empty() {
             self.editor.take_up();
         }
@@ -220,8 +228,10 @@ impl App {
     }
 
     /// What a running command says: only the last lines are held.
-    fn hear(&mut self, text: &str) {
-        let Some(running) = self.running.last_mut() else { return };
+    fn hear(&mut self, call: Option<CallId>, text: &str) {
+        let own = |running: &Running| call.is_none_or(|call| running.call == call);
+        let place = self.running.iter().rposition(own);
+        let Some(running) = place.and_then(|place| self.running.get_mut(place)) else { return };
         for part in text.split_inclusive('\n') {
             let whole = part.ends_with('\n');
             // A carriage return writes over what stands on the line.

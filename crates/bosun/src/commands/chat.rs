@@ -5,10 +5,13 @@ use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
 use runtime::{Bosun, NewSession, Order, Session, presets};
-use types::{Envelope, Event, ListedSession, LogId, RunId, SessionId, SessionState, Telling};
+use types::{
+    Envelope, Event, Grants, ListedSession, LogId, ModelRef, Policy, RunId, SessionId,
+    SessionState, Telling,
+};
 
 use crate::args;
-use crate::chat::{self, App, Colours, Past, Terminal};
+use crate::chat::{self, App, ChatContext, Colours, Known, Next, Past, Terminal};
 use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
@@ -20,7 +23,7 @@ use crate::sessions;
 const SHOWN_AGAIN: usize = 3;
 const PAGE: usize = 1_000;
 
-pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> {
+pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Exit> {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::NoTerminal.into());
@@ -29,26 +32,103 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
         home.work_in(&presets::top(&args.folder));
     }
     let bosun = home.open(Order::Arrival).await?;
-    let session = match &args.resume {
+    let mut session = match &args.resume {
         Some(named) => {
             bosun.reopen(&which(&bosun, named.clone(), &args).await?, &home::person()).await?
         }
-        None => open(home, &bosun, &args).await?,
+        None => open(home, &bosun, &args, None).await?,
     };
-    let mut app = App::new(Past::read(home.folder()?.join("typed.jsonl")));
-    let opened = if args.resume.is_some() { "resumed" } else { "/help" };
-    let place = print::one_line(&place(&args), 60);
-    app.note(format!("bosun {} · {place} · {opened}", env!("CARGO_PKG_VERSION")));
-    let last = recall(&mut app, &bosun, session.id()).await?;
-    if let Some(text) = args.text.filter(|text| !text.trim().is_empty()) {
-        session.submit(text).await?;
+    let context = context(&bosun, &args);
+    let always = always(&context)?;
+    let mut opened = if args.resume.is_some() { "resumed" } else { "/help" };
+    let mut terminal = None;
+    loop {
+        allow(&session, &always).await?;
+        let mut app = app(home, &session, &args, opened)?;
+        let last = recall(&mut app, &bosun, session.id()).await?;
+        if let Some(text) = args.text.take().filter(|text| !text.trim().is_empty()) {
+            session.submit(text).await?;
+        }
+        let terminal = taken(&mut terminal)?;
+        let items = session.events_after(last);
+        let (app, next) = chat::talk(&session, app, terminal, items, context.clone()).await?;
+        let model = session.view().model;
+        let other = match next {
+            Next::Leave => break,
+            Next::New => open(home, &bosun, &args, Some(model)).await?,
+            Next::Open(run) => bosun.reopen(&run, &home::person()).await?,
+        };
+        if app.clearing {
+            terminal.canvas().wipe()?;
+        }
+        session.suspend().await?;
+        opened = if app.clearing { "/help" } else { "the one before can be resumed: /sessions" };
+        session = other;
     }
-    let colours = if colourless() { Colours::Left } else { Colours::Shown };
-    let mut terminal = Terminal::enter(colours).context("taking the terminal")?;
-    let talked = chat::talk(&session, app, &mut terminal, session.events_after(last)).await;
     drop(terminal);
-    talked?;
     leave(home, &session).await
+}
+
+/// The terminal, taken when there is something to show.
+fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
+    let colours = if colourless() { Colours::Left } else { Colours::Shown };
+    let entered = match terminal.take() {
+        Some(terminal) => terminal,
+        None => Terminal::enter(colours).context("taking the terminal")?,
+    };
+    Ok(terminal.insert(entered))
+}
+
+fn app(home: &Home, session: &Session, args: &args::Chat, opened: &str) -> anyhow::Result<App> {
+    let commands =
+        home::config_folder().map(|folder| chat::custom_commands(&folder.join("commands")));
+    let known = Known {
+        commands: commands.unwrap_or_default(),
+        models: home.model_names(),
+        policy: policy_lines(session.policy()),
+    };
+    let past = Past::read(home.folder()?.join("typed.jsonl"));
+    let mut app = App::new(past).knowing(known);
+    let place = print::one_line(&place(args), 60);
+    app.note(format!("bosun {} · {place} · {opened}", env!("CARGO_PKG_VERSION")));
+    Ok(app)
+}
+
+fn context(bosun: &Bosun, args: &args::Chat) -> ChatContext {
+    let folder = args.folder.canonicalize().unwrap_or_else(|_| args.folder.clone());
+    let set = |name: &str| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    ChatContext {
+        bosun: bosun.clone(),
+        folder,
+        grants: home::config_folder().map(|folder| folder.join("grants.toml")),
+        editor: set("VISUAL").or_else(|| set("EDITOR")),
+    }
+}
+
+/// What the person always allows.
+fn always(context: &ChatContext) -> anyhow::Result<Grants> {
+    Ok(context.grants.as_deref().map(runtime::grants::read).transpose()?.unwrap_or_default())
+}
+
+async fn allow(session: &Session, always: &Grants) -> anyhow::Result<()> {
+    if !always.is_empty() {
+        session.grant(always.clone()).await?;
+    }
+    Ok(())
+}
+
+/// The policy in lines, for a person: what is asked about and what is denied.
+fn policy_lines(policy: &Policy) -> Vec<String> {
+    let hosts = match policy.sandbox.network.as_slice() {
+        [] => "none".to_owned(),
+        hosts => hosts.join(", "),
+    };
+    let more = if policy.sandbox.ask_hosts { "; others are asked for" } else { "" };
+    let head = [format!("policy {}", policy.name), format!("hosts: {hosts}{more}")];
+    let rules = policy.permissions.iter().map(|rule| {
+        format!("{:<5} {:<24} {}", rule.verdict.as_str(), rule.id.to_string(), rule.reason)
+    });
+    head.into_iter().chain(rules).collect()
 }
 
 /// The session that was named, or the newest one in this folder.
@@ -64,12 +144,21 @@ async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow
     Ok(known.into_iter().find(here).map(|(run, _)| run).ok_or(CliError::NoSessionHere)?)
 }
 
-async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<Session> {
+/// Opens a new one, with the model of the one before it if there was one.
+async fn open(
+    home: &Home,
+    bosun: &Bosun,
+    args: &args::Chat,
+    before: Option<ModelRef>,
+) -> anyhow::Result<Session> {
     let rules = working_rules(home, (args.policy.as_deref(), Some("solo")), &args.folder, &[])?;
     let (mut policy, set) = (rules.policy, rules.loaded.settings);
     set.apply(&mut policy);
     let named = args.model.clone().or_else(|| solo_model(&policy)).or_else(|| set.model.clone());
-    let model = home.model(bosun, args.script.as_deref(), named).await?;
+    let model = match before {
+        Some(model) => model,
+        None => home.model(bosun, args.script.as_deref(), named).await?,
+    };
     policy.sandbox.home_folder |= args.here_anyway;
     let new = NewSession {
         effort: args.effort.or_else(|| policy_effort(&policy)),

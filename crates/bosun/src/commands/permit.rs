@@ -27,6 +27,7 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
         repeat: Repeat::Unknown,
         tool: None,
         agent: None,
+        hosts: vec![],
     };
     let permit = judge(&policy, &Scope(args.scope.clone()), "shell", &facts);
     if args.json {

@@ -6,7 +6,7 @@ use crate::binary::{Place, send, stderr, stdout};
 use crate::screen::{Screen, can_be_had};
 
 /// A folder to talk about, and a script for the model.
-fn stage(place: &Place, replies: &str) -> (PathBuf, PathBuf) {
+pub(crate) fn stage(place: &Place, replies: &str) -> (PathBuf, PathBuf) {
     let folder = place.path().join("work");
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("a.txt"), "one\ntwo\n").expect("a file");
@@ -23,7 +23,7 @@ fn let_go(place: &Place, name: &str) {
     std::fs::write(place.path().join(name), "").expect("a file");
 }
 
-fn begins(screen: &Screen, script: &Path) {
+pub(crate) fn begins(screen: &Screen, script: &Path) {
     screen.run(&format!("chat --script {}", script.display()));
     screen.waits_for("ready");
 }

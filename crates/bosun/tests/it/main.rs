@@ -53,6 +53,8 @@ mod spec;
 mod tools;
 // A conversation on a terminal.
 mod chat;
+// What a person and one agent do beside talking: commits, grants, processes, own commands.
+mod chat_work;
 mod clone;
 // One agent without a person.
 mod solo;

@@ -44,6 +44,7 @@ impl Screen {
         let temporary = place.path().join("tmp");
         std::fs::create_dir_all(&temporary).expect("a folder for temporary files");
         let temporary = format!("TMPDIR={}", temporary.display());
+        let settings = format!("XDG_CONFIG_HOME={}", place.path().join("config").display());
         let folder = folder.display().to_string();
         screen.ask(&[
             "-f",
@@ -62,6 +63,8 @@ impl Screen {
             &home,
             "-e",
             &temporary,
+            "-e",
+            &settings,
             "-e",
             "TERM=screen-256color",
             "sh",

@@ -35,6 +35,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             if let Some(session) = attempt.sessions.get_mut(session) {
                 session.change(change, attempt.policy.session.window);
             }
+            change.grants.iter().for_each(|more| attempt.grants.add(more));
         }
         Event::SessionWarned { session, decision, say } => {
             warned(attempt, *session, decision, say.as_deref());

@@ -36,10 +36,11 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
     if let Some(reason) = walls_missing(attempt, facts) {
         return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
     }
-    let permit = permit::judge(&attempt.policy, session.scope(), &tool, facts);
+    let permit =
+        permit::judge_granted(&attempt.policy, &attempt.grants, session.scope(), &tool, facts);
     match permit.verdict {
         Permission::Deny => vec![scope::denied(attempt, session, slot, facts, permit.decision)],
-        Permission::Ask => vec![question::ask(attempt, slot, permit.decision)],
+        Permission::Ask => vec![question::ask(attempt, slot, permit.decision, permit.offer)],
         Permission::Allow => match &facts.agent {
             Some(wanted) => subagents::made(attempt, session, slot, wanted, permit.decision),
             None => vec![Event::ToolStarted { call: slot.id, tool, decision: permit.decision }],

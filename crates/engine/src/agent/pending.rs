@@ -62,6 +62,7 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
                 model: session.model.clone(),
                 scope: session.parent.map(|_| session.scope().clone()),
                 changes: tool_calls::changes(slot),
+                hosts: tool_calls::hosts(attempt, slot),
             }));
         }
         SessionPhase::Waiting { until, .. } => {

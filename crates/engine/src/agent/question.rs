@@ -1,7 +1,7 @@
 //! Calls that wait for a person: those that a rule asks about, and questions of the model.
 
 use types::{
-    Access, Answer, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState,
+    Access, Answer, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState, Grants,
     Inspection, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
 };
 
@@ -14,14 +14,19 @@ use rules::approval;
 pub(super) const NOT_SEEN: &str = "the files that it names cannot be looked at: ";
 
 /// Asks the person.
-pub(super) fn ask(attempt: &Attempt, slot: &PendingCall, decision: Decision) -> Event {
+pub(super) fn ask(
+    attempt: &Attempt,
+    slot: &PendingCall,
+    decision: Decision,
+    offer: Option<Grants>,
+) -> Event {
     let (text, terms) = match &slot.inspection {
         Inspection::Would(facts) if facts.access == Access::Ask => {
             (facts.command.clone().unwrap_or_default(), clarification())
         }
         _ => {
             let what = decision.seen.join(" ");
-            (format!("Allow or deny: {what} ({})", decision.reason), approval_terms())
+            (format!("Allow or deny: {what} ({})", decision.reason), approval_terms(offer))
         }
     };
     Event::QuestionAsked {
@@ -43,13 +48,13 @@ fn clarification() -> Terms {
 }
 
 /// The terms of an approval: anything but yes is a no, and the agent gets the answer's text.
-fn approval_terms() -> Terms {
+fn approval_terms(grants: Option<Grants>) -> Terms {
     let choices = vec![
         Choice::new("allow", "the call is made"),
         Choice::new("deny", "it is not made, and the agent is told").with_words(),
     ];
     let open = Terms::open(QuestionKind::Approval, Severity::Medium);
-    Terms { choices, default: Some("deny".to_owned()), ..open }
+    Terms { choices, default: Some("deny".to_owned()), grants, ..open }
 }
 
 /// Refuses a call whose files cannot be inspected, since the approval would cover unknown contents.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Fault, FileState, Message, Money,
-    Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage, WorkPath,
+    Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Fault, FileState, Grants, Message,
+    Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage, WorkPath,
 };
 
 use super::pending_call::is_agent_call;
@@ -38,6 +38,8 @@ pub struct Attempt {
     pub(super) denied: Vec<String>,
     /// The number of scope violations.
     pub(super) violations: u32,
+    /// What a person has allowed beside the policy.
+    pub(super) grants: Grants,
     /// Refusals per rule that the policy counts.
     pub(super) strikes: BTreeMap<RuleId, u32>,
 }
@@ -63,6 +65,7 @@ impl Attempt {
             proof: None,
             denied: Vec::new(),
             violations: 0,
+            grants: Grants::default(),
             strikes: BTreeMap::new(),
         }
     }

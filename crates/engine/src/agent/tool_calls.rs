@@ -131,6 +131,17 @@ fn only_looks(slot: &PendingCall) -> bool {
     }
 }
 
+/// Hosts that a call may reach beside those of the policy: its own, which were allowed with it, and what was granted.
+pub(super) fn hosts(attempt: &Attempt, slot: &PendingCall) -> Vec<String> {
+    let mut hosts = attempt.grants.hosts.clone();
+    if let Inspection::Would(facts) = &slot.inspection {
+        hosts.extend(
+            facts.hosts.iter().filter(|host| !attempt.grants.hosts.contains(host)).cloned(),
+        );
+    }
+    hosts
+}
+
 /// Whether a call may change files.
 pub(super) fn changes(slot: &PendingCall) -> bool {
     has(slot, Access::Write) || has(slot, Access::Execute)
@@ -167,5 +178,5 @@ pub(super) fn looked(attempt: &Attempt, call: CallId, found: &[FileState]) -> Ve
         return vec![question::follow_one(attempt, slot, asking.decision.clone(), said)];
     }
     let decision = approval::outdated(&asking.decision, &changed, &said.by);
-    vec![question::about(question::ask(attempt, slot, decision), now)]
+    vec![question::about(question::ask(attempt, slot, decision, None), now)]
 }

@@ -142,6 +142,7 @@ fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
         default: None,
         expires: question::expiry(run.policy(), now),
         offer: None,
+        grants: None,
         package: None,
     };
     Event::QuestionAsked {

@@ -124,6 +124,7 @@ fn a_write_that_does_not_say_where_is_not_in_scope() {
         repeat: Repeat::Safe,
         tool: None,
         agent: None,
+        hosts: vec![],
     };
     let scope = Scope(vec!["./".parse().expect("an artifact")]);
     let permit = judge(&crew(), &scope, "write_file", &facts);
@@ -164,6 +165,7 @@ fn verdict(policy: &Policy, line: &str) -> Permit {
         repeat: Repeat::Unknown,
         tool: None,
         agent: None,
+        hosts: vec![],
     };
     let scope = Scope(vec!["./".parse().expect("an artifact")]);
     judge(policy, &scope, "shell", &facts)

@@ -9,7 +9,7 @@ use llm::Model;
 use rules::truncate::Cut;
 use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
-use tools::{FileReadTracker, ToolContext, Web};
+use tools::{FileReadTracker, Processes, ToolContext, Web};
 use types::{
     AgentCall, Brief, CallId, Digest, Effect, Fault, FaultClass, FileState, Inspection, LogId,
     ModelRef, ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp,
@@ -18,6 +18,7 @@ use types::{
 
 use super::exact::{Asked, ExactCalls, InFiles, Judged};
 use super::output_capture::OutputCapture;
+use super::processes::BackgroundProcesses;
 use super::workspace::{ProfiledTools, Workspace};
 use super::{kept_whole, signs, stopped};
 use crate::event_loop::{self, EffectExecutor};
@@ -42,6 +43,8 @@ pub(crate) struct AttemptExecutor {
     /// Exact arguments of calls that are recorded redacted.
     exact: Arc<ExactCalls>,
     web: Option<Arc<Internet>>,
+    /// Background processes, in a session that outlives its calls.
+    processes: Option<Arc<BackgroundProcesses>>,
     /// The default limit of a tool's output, in characters.
     shown: usize,
     log: LogId,
@@ -108,6 +111,7 @@ struct Made<'a> {
     scope: Option<&'a Scope>,
     call: CallId,
     changes: bool,
+    hosts: Vec<String>,
 }
 
 impl AttemptExecutor {
@@ -131,6 +135,7 @@ impl AttemptExecutor {
             exact: Arc::default(),
             brief: Arc::new(brief.clone()),
             web,
+            processes: None,
             shown: brief.output_chars,
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
             hub: services.hub.clone(),
@@ -151,6 +156,13 @@ impl AttemptExecutor {
         undo_store: Option<Arc<UndoStore>>,
     ) -> Self {
         Self { log, hub, undo_store, ..self }
+    }
+
+    /// With processes in the background, of which so many were started before and are gone.
+    pub(crate) fn with_processes(self, gone: u32) -> Self {
+        let (services, workspace) = (self.services.clone(), self.workspace.clone());
+        let processes = BackgroundProcesses::new(services, workspace, gone);
+        Self { processes: Some(Arc::new(processes)), ..self }
     }
 
     /// Sets the source of sub-agents' system prompts.
@@ -259,10 +271,14 @@ impl AttemptExecutor {
             Ok(arguments) => arguments,
             Err(why) => return Ok(Outcome::Tool(ToolOutput::error(why))),
         };
-        let web = self.web.as_deref().map(|web| web as &dyn Web);
+        let web = match made.hosts.as_slice() {
+            [] => self.web.clone(),
+            hosts => Internet::reaching(&self.policy.sandbox, hosts)?.map(Arc::new),
+        };
+        let web = web.as_deref().map(|web| web as &dyn Web);
         let output_capture = OutputCapture::new(
             self.log.clone(),
-            made.call.session,
+            (made.call.session, Some(made.call)),
             self.hub.clone(),
             self.services.redactor.clone(),
         );
@@ -271,8 +287,11 @@ impl AttemptExecutor {
             .open(&self.services, made.scope, output_capture.listener(), Some(made.call))
             .await?;
         let secrets = InFiles(&self.services.redactor);
+        let processes = self.processes.as_ref().map(|all| all.of(made.scope));
         let place = ToolContext::new(&*env, &self.seen, stop)
             .with_web(web)
+            .with_hosts(made.hosts.clone(), self.policy.sandbox.ask_hosts)
+            .with_processes(processes.as_ref().map(|of| of as &dyn Processes))
             .keeping(&secrets)
             .with_tool_policy(&self.policy.tools);
         let undo_store = self.undo_store.as_ref().filter(|_| made.changes);
@@ -281,6 +300,9 @@ impl AttemptExecutor {
             None => None,
         };
         let mut output = registry.run(made.tool, &arguments, &place).await;
+        if let Some(news) = self.processes.as_ref().and_then(|all| all.news()) {
+            output.text = format!("{}\n{news}", output.text.trim_end());
+        }
         if let Some(undo_store) = undo_store {
             output.trees = undo_store.after(made.call, before).await;
         }
@@ -341,10 +363,10 @@ impl EffectExecutor<Attempt> for AttemptExecutor {
         Box::pin(async move {
             match effect {
                 Effect::AskModel { request } => executor.ask(*request, &stop).await,
-                Effect::RunTool { call, tool, arguments, exact, model, scope, changes } => {
+                Effect::RunTool { call, tool, arguments, exact, model, scope, changes, hosts } => {
                     let (tool, arguments) = (tool.as_str(), &arguments);
                     let (model, scope) = (&model, scope.as_ref());
-                    let made = Made { tool, arguments, exact, model, scope, call, changes };
+                    let made = Made { tool, arguments, exact, model, scope, call, changes, hosts };
                     executor.call(made, &stop).await.unwrap_or_else(Outcome::Broke)
                 }
                 Effect::Look { words, .. } => {

@@ -129,7 +129,7 @@ impl RunExecutor {
         let log = LogId::run(self.run.clone());
         let output_capture = OutputCapture::new(
             log,
-            SessionId::ROOT,
+            (SessionId::ROOT, None),
             self.services.hub.clone(),
             self.services.redactor.clone(),
         );

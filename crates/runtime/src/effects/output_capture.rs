@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sandbox::{Listener, Stream};
 use store::Redactor;
-use types::{LogId, SessionId};
+use types::{CallId, LogId, SessionId};
 
 use crate::hub::{Delta, DeltaKind, Hub};
 
@@ -26,6 +26,7 @@ pub(crate) struct OutputCapture {
 struct Heard {
     log: LogId,
     session: SessionId,
+    call: Option<CallId>,
     hub: Hub,
     redactor: Arc<Redactor>,
     kept: Vec<u8>,
@@ -36,9 +37,14 @@ struct Heard {
 }
 
 impl OutputCapture {
-    pub(crate) fn new(log: LogId, session: SessionId, hub: Hub, redactor: Arc<Redactor>) -> Self {
+    pub(crate) fn new(
+        log: LogId,
+        (session, call): (SessionId, Option<CallId>),
+        hub: Hub,
+        redactor: Arc<Redactor>,
+    ) -> Self {
         let (kept, lines) = (Vec::new(), [Vec::new(), Vec::new()]);
-        let heard = Heard { log, session, hub, redactor, kept, all: 0, shown: 0, lines };
+        let heard = Heard { log, session, call, hub, redactor, kept, all: 0, shown: 0, lines };
         Self { heard: Arc::new(Mutex::new(heard)) }
     }
 
@@ -96,8 +102,8 @@ impl Heard {
         let text = String::from_utf8_lossy(&line[..end]).into_owned();
         line.drain(..end);
         let text = self.redactor.scrub(&text).into_owned();
-        let (log, session) = (self.log.clone(), self.session);
-        self.hub.publish(Delta { log, session, kind: DeltaKind::Output, text });
+        let (log, session, call) = (self.log.clone(), self.session, self.call);
+        self.hub.publish(Delta { log, session, call, kind: DeltaKind::Output, text });
     }
 }
 
@@ -110,7 +116,7 @@ mod tests {
         let secrets = Redactor::new(vec!["hunter2hunter2".to_owned()]);
         OutputCapture::new(
             LogId::run(RunId::fixed("r_heard")),
-            SessionId::ROOT,
+            (SessionId::ROOT, None),
             hub.clone(),
             Arc::new(secrets),
         )

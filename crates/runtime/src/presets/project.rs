@@ -79,6 +79,8 @@ fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
     let SandboxPolicy {
         require,
         network,
+        // A person who is asked decides.
+        ask_hosts: _,
         allow_private,
         resolve,
         hidden,

@@ -12,6 +12,7 @@ use types::{Artifact, Brief, Envelope, IsolationLevel, LogId, Policy, Proof, Run
 use super::{Session, SessionError, Shared, UndoStore};
 use crate::api::Bosun;
 use crate::effects::attempt::AttemptExecutor;
+use crate::effects::processes::started_before;
 use crate::effects::workspace::{Folder, ProfiledTools, Workspace, looked_for};
 use crate::event_loop::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::hub::Hub;
@@ -53,6 +54,7 @@ impl Bosun {
             AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
                 .map_err(SessionError::Fault)?
                 .of_session(log, hub.clone(), undo_store.clone())
+                .with_processes(started_before(drive.machine.history()))
                 .told_by(source.clone());
         let (profiled, partial) = (executor.profiled(), executor.partial());
         let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);

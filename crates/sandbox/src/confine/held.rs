@@ -3,7 +3,7 @@
 
 use std::io::{self, PipeWriter};
 use std::net::TcpListener;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use types::{Ended, ExecResult, Millis};
 use super::helper::{SandboxHelper, SandboxHelpers};
 use super::line::{self, MAX_MESSAGE};
 use super::proxy::Proxy;
+use super::shared_network::SharedNetwork;
 use super::spec::{KILL, Report, Spec, TERM};
 use crate::process::{GRACE, result};
 use crate::stream::Streams;
@@ -38,6 +39,7 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
 pub(super) struct Way<'a> {
     pub(super) helpers: &'a Arc<SandboxHelpers>,
     pub(super) hosts: &'a Arc<Hosts>,
+    pub(super) shared: &'a Arc<SharedNetwork>,
 }
 
 /// Runs a command to its end, whichever end that is.
@@ -70,7 +72,7 @@ pub(super) async fn run(
 
 /// Has a sandbox attacked from inside.
 pub(super) async fn probe(helpers: &Arc<SandboxHelpers>, spec: Spec) -> Result<Report, EnvError> {
-    let way = Way { helpers, hosts: &Arc::default() };
+    let way = Way { helpers, hosts: &Arc::default(), shared: &Arc::default() };
     let mut held = Held::start(way, spec, None).await?;
     let report = held.ended().await?;
     // Nobody else will work in that place.
@@ -85,7 +87,7 @@ fn how(report: Report) -> Result<Ended, EnvError> {
         Report::Signalled(signal) => Ok(Ended::Signalled(signal)),
         Report::Exceeded(_) => Ok(Ended::Signalled(Signal::SIGKILL as i32)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
-        Report::Begun(_) | Report::Probed(_) | Report::Listening => {
+        Report::Begun(_) | Report::Probed(_) | Report::Listening | Report::Network => {
             Err(EnvError::Sandbox { reason: "it misunderstood".to_owned() })
         }
     }
@@ -111,11 +113,12 @@ impl Held {
         let helpers = Arc::clone(way.helpers);
         let known = helpers.known(&spec.prelude());
         // Short orders to somebody who is there are given at once; anything else may block.
-        let quick = known.is_some() && !spec.network && spec.is_short();
+        let quick = known.is_some() && !spec.network && !spec.shares && spec.is_short();
+        let joined = way.shared.namespace().filter(|_| spec.joins);
         let given = move || {
             let helper = known.map_or_else(|| helpers.hire(&spec.prelude()), Ok);
             let helper = helper.map_err(failed("starting a sandbox helper for"))?;
-            let given = orders(&helper, &spec, (out, err));
+            let given = orders(&helper, &spec, (out, err), joined.as_deref());
             // Orders that one could not follow say nothing about the next.
             given.inspect_err(|_| helpers.dismiss(&helper))?.map(|given| (helper, given))
         };
@@ -124,7 +127,8 @@ impl Held {
         } else {
             tokio::task::spawn_blocking(given).await.map_err(EnvError::CutOff)??
         };
-        let Given { line, first, proxied } = given;
+        let Given { line, first, proxied, shared } = given;
+        shared.into_iter().for_each(|namespace| way.shared.keep(namespace));
         let proxy = proxied.map(|listener| Proxy::start(listener, Arc::clone(way.hosts)));
         let proxy = proxy.transpose().map_err(failed("opening a way out for"))?;
         let line = line.set_nonblocking(true).and_then(|()| UnixStream::from_std(line));
@@ -220,6 +224,8 @@ struct Given {
     line: Line,
     first: Option<Pid>,
     proxied: Option<TcpListener>,
+    /// The command's network, for those after it.
+    shared: Option<OwnedFd>,
 }
 
 /// What became of orders that a helper took: it may not be able to follow them.
@@ -230,15 +236,18 @@ fn orders(
     helper: &SandboxHelper,
     spec: &Spec,
     (out, err): (PipeWriter, PipeWriter),
+    joined: Option<&OwnedFd>,
 ) -> Result<Followed, EnvError> {
     let give = || {
         let (line, theirs) = Line::pair()?;
-        helper.order(spec, [theirs.as_fd(), out.as_fd(), err.as_fd()])?;
+        let own = [theirs.as_fd(), out.as_fd(), err.as_fd()].into_iter();
+        let fds: Vec<BorrowedFd<'_>> = own.chain(joined.map(std::os::fd::AsFd::as_fd)).collect();
+        helper.order(spec, &fds)?;
         drop(theirs);
-        if spec.network {
-            return proxied(line);
+        if spec.network || spec.shares {
+            return awaited(line, spec.network, spec.shares);
         }
-        Ok(Ok(Given { line, first: None, proxied: None }))
+        Ok(Ok(Given { line, first: None, proxied: None, shared: None }))
     };
     give().map_err(|source| match helper.last_words() {
         Some(reason) => EnvError::Sandbox { reason },
@@ -246,18 +255,21 @@ fn orders(
     })
 }
 
-/// Waits for the listener inside.
-fn proxied(mut line: Line) -> io::Result<Followed> {
+/// Waits for the listener inside, for the network, or for both.
+fn awaited(mut line: Line, listens: bool, shares: bool) -> io::Result<Followed> {
     line.set_read_timeout(Some(SETUP))?;
-    let mut first = None;
+    let (mut first, mut proxied, mut shared) = (None, None, None);
     loop {
-        let waits = |report: &Report| usize::from(*report == Report::Listening);
+        if proxied.is_some() == listens && shared.is_some() == shares {
+            return Ok(Ok(Given { line, first, proxied, shared }));
+        }
+        let waits =
+            |report: &Report| usize::from(matches!(report, Report::Listening | Report::Network));
         let (report, fds) = line::receive::<Report>(&mut line, waits)?;
         match (report, fds.into_iter().next()) {
             (Report::Begun(number), _) => first = Some(Pid::from_raw(number)),
-            (Report::Listening, Some(fd)) => {
-                return Ok(Ok(Given { line, first, proxied: Some(TcpListener::from(fd)) }));
-            }
+            (Report::Listening, Some(fd)) => proxied = Some(TcpListener::from(fd)),
+            (Report::Network, Some(fd)) => shared = Some(fd),
             (Report::Failed(reason), _) => return Ok(Err(EnvError::Sandbox { reason })),
             (other, _) => {
                 return Err(io::Error::other(format!("there is no way out: {other:?}")));
@@ -277,7 +289,7 @@ mod tests {
         for report in [Report::Begun(2), Report::Failed(reason)] {
             line::send(&mut theirs, &report, &[]).expect("it is heard");
         }
-        let followed = proxied(line).expect("a helper that goes on");
+        let followed = awaited(line, true, false).expect("a helper that goes on");
         let error = followed.err().expect("there is no way out").to_string();
         assert!(error.contains("entering src: it does not exist;"), "{error}");
     }

@@ -89,9 +89,9 @@ impl SandboxHelper {
     }
 
     /// Gives orders for one command, with the line on which its end is told and the pipes for what it says.
-    pub(super) fn order(&self, spec: &Spec, fds: [BorrowedFd<'_>; 3]) -> io::Result<()> {
+    pub(super) fn order(&self, spec: &Spec, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
-        line::send(&mut line, spec, &fds)
+        line::send(&mut line, spec, fds)
     }
 
     /// Why it could not go on, if it says so. May take a moment.

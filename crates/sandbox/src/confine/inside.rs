@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
@@ -194,12 +194,21 @@ fn obey(
     line: &mut UnixStream,
     filter: &restrict::Filter,
 ) -> Result<Report, SetupError> {
+    let mut trees = fds.split_off(2);
+    if handed.spec.joins && !trees.is_empty() {
+        // A network that cannot be entered any more has nobody in it: then its own is as good.
+        setns(trees.remove(0), CloneFlags::CLONE_NEWNET).ok();
+    }
+    if handed.spec.shares {
+        let opened = fs::File::open("/proc/self/ns/net")
+            .and_then(|namespace| line::send(line, &Report::Network, &[namespace.as_fd()]));
+        opened.map_err(doing("handing over the network"))?;
+    }
     if handed.spec.network {
-        let opened = network::listen()
+        let opened = network::listen(handed.spec.proxy_port)
             .and_then(|listener| line::send(line, &Report::Listening, &[listener.as_fd()]));
         opened.map_err(doing("opening a way to the granted hosts"))?;
     }
-    let trees = fds.split_off(2);
     let writable = root_fs::complete(&handed, &trees)?;
     drop(trees);
     let spec = handed.spec;

@@ -100,7 +100,7 @@ pub(super) fn say(to: &mut UnixStream, report: &Report) -> i32 {
 
 /// The next orders, with what comes with them; nothing when there will be none.
 pub(super) fn ordered(ours: &mut UnixStream) -> Result<Option<(Spec, Vec<OwnedFd>)>, SetupError> {
-    match receive::<Spec>(ours, |_| ORDERED) {
+    match receive::<Spec>(ours, |spec| ORDERED + usize::from(spec.joins)) {
         Ok(orders) => Ok(Some(orders)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(doing("waiting for orders")(error)),

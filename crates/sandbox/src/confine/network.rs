@@ -28,12 +28,13 @@ pub(super) fn loopback_up() -> io::Result<()> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The port inside at which our proxy is, when there is one. The network is empty, so it is free.
+/// The port inside at which our proxy is, when there is one. The network is empty, so it is free, unless it is
+/// shared.
 pub(super) const PROXY_PORT: u16 = 3128;
 
 /// A listener in this network, which whoever holds the descriptor can take connections from, wherever it is.
-pub(super) fn listen() -> io::Result<TcpListener> {
+pub(super) fn listen(port: u16) -> io::Result<TcpListener> {
     // The interface may not be up yet; process 1 and we both see to that.
     loopback_up()?;
-    TcpListener::bind(("127.0.0.1", PROXY_PORT))
+    TcpListener::bind(("127.0.0.1", port))
 }

@@ -53,6 +53,12 @@ pub(crate) struct Spec {
     pub(crate) rung: IsolationLevel,
     /// Whether there is a way to the hosts that were granted.
     pub(crate) network: bool,
+    /// Where our proxy is then.
+    pub(crate) proxy_port: u16,
+    /// Whether its network is handed to us, for the commands after it.
+    pub(crate) shares: bool,
+    /// Whether a network comes with the orders, to be used in place of its own.
+    pub(crate) joins: bool,
 }
 
 impl Spec {
@@ -112,6 +118,8 @@ pub(crate) enum Report {
     Probed(Vec<(String, Option<String>)>),
     /// There is a way to the granted hosts; the listener comes with it.
     Listening,
+    /// The command's network comes with it.
+    Network,
 }
 
 /// How much a command may take.

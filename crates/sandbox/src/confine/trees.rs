@@ -34,7 +34,12 @@ pub(super) struct Handed {
 impl Handed {
     /// How many descriptors come with it.
     pub(super) fn count(&self) -> usize {
-        ORDERED + self.visible.len() + 1 + self.beside.len() + self.scope.len()
+        ORDERED
+            + usize::from(self.spec.joins)
+            + self.visible.len()
+            + 1
+            + self.beside.len()
+            + self.scope.len()
     }
 }
 

@@ -95,6 +95,8 @@ pub(super) struct With<'a> {
     pub(super) settings: &'a [OsString],
     /// Whether the muzzles are among the settings already.
     pub(super) muzzled: bool,
+    /// Whose name and address a commit has; ours if nothing is said.
+    pub(super) person: Option<&'a (String, String)>,
 }
 
 impl Git {
@@ -174,8 +176,34 @@ impl Git {
             let seconds = format!("@{} +0000", date.millis().div_euclid(1000));
             command.env("GIT_AUTHOR_DATE", &seconds).env("GIT_COMMITTER_DATE", &seconds);
         }
+        if let Some((name, address)) = with.person {
+            command.env("GIT_AUTHOR_NAME", name).env("GIT_COMMITTER_NAME", name);
+            command.env("GIT_AUTHOR_EMAIL", address).env("GIT_COMMITTER_EMAIL", address);
+        }
         command.args(args);
         complete(command, described(args), with.stdin).await
+    }
+
+    /// The name and the address that the person's own configuration has for commits in a folder, if it has both. Reading
+    /// that much of it is safe.
+    pub(super) async fn person(&self, folder: &Path) -> Option<(String, String)> {
+        let home = std::env::var_os("HOME")?;
+        let mut found = Vec::new();
+        for key in ["user.name", "user.email"] {
+            let mut command = self.plain();
+            command.current_dir(folder).env("HOME", &home).env_remove("GIT_CONFIG_GLOBAL");
+            if let Some(settings) = std::env::var_os("XDG_CONFIG_HOME") {
+                command.env("XDG_CONFIG_HOME", settings);
+            }
+            let args = ["config", "--get", key];
+            command.args(args);
+            let answer = complete(command, described(&args), &[]).await.ok()?;
+            let line = answer.succeeded().then(|| answer.line().ok()).flatten()?;
+            found.push(line.to_str()?.trim().to_owned());
+        }
+        let address = found.pop()?;
+        Some((found.pop()?, address))
+            .filter(|(name, address)| !name.is_empty() && !address.is_empty())
     }
 
     /// Settings of the repository that name a command, each with a harmless value. A merge driver fails, which
@@ -306,6 +334,12 @@ impl Answer {
 
     pub(super) fn failure(self) -> GitError {
         GitError::of(self.command, self.stderr.trim().to_owned())
+    }
+
+    /// Everything that was printed, as text.
+    pub(super) fn said(&self) -> String {
+        let out = String::from_utf8_lossy(&self.stdout);
+        format!("{out}{}", self.stderr)
     }
 
     /// The one line that was printed.

@@ -8,7 +8,7 @@ use types::{Timestamp, WorkPath};
 
 use super::call::{Git, GitDir, With};
 use super::clone::{Copy, clone};
-use super::{GitError, named};
+use super::{GitError, named, writes};
 use crate::search::Hidden;
 
 /// What an agent may ask of git.
@@ -18,6 +18,9 @@ pub enum GitRequest {
     Diff { path: Option<WorkPath>, staged: bool, reference: Option<String> },
     /// A commit of some files, or of everything if none are named.
     Commit { message: String, files: Vec<WorkPath>, at: Timestamp },
+    /// A change of the repository or of its working tree, by the words of a command that `unsupported_git` has no complaint
+    /// about. Commits have the person's own name.
+    Change { words: Vec<String> },
     /// A copy of a repository that is itself inside the workspace. A depth of 0 is all of its history.
     Clone { from: WorkPath, to: WorkPath, branch: Option<String>, depth: u32 },
 }
@@ -35,7 +38,12 @@ pub(crate) async fn ask(
     let git = Git::find().await?;
     let at = GitDir::Inside(root);
     let belongs = git.try_run(at, &["rev-parse", "--git-dir"]).await?;
-    if !belongs.succeeded() && !matches!(request, GitRequest::Clone { .. }) {
+    let anywhere = match request {
+        GitRequest::Clone { .. } => true,
+        GitRequest::Change { words } => writes::begins(words),
+        GitRequest::Diff { .. } | GitRequest::Commit { .. } => false,
+    };
+    if !belongs.succeeded() && !anywhere {
         // Without a repository, `git diff` would compare any two files of the machine.
         return Err(GitError::NotARepository { path: "the workspace".to_owned() });
     }
@@ -49,6 +57,7 @@ pub(crate) async fn ask(
         GitRequest::Commit { message, files, at: time } => {
             commit(&git, at, message, files, *time).await
         }
+        GitRequest::Change { words } => writes::change(&git, root, words).await,
         GitRequest::Clone { from, to, branch, depth } => {
             let copy = Copy { from, to, branch: branch.as_deref(), depth: *depth };
             clone(&git, root, copy, hidden).await

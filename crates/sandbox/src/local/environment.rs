@@ -162,6 +162,7 @@ impl Environment for LocalEnvironment {
         let own = request.variables.iter();
         let variables =
             own.fold(self.variables.clone(), |all, (name, value)| all.setting(name, value));
+        let variables = if request.hosts.is_empty() { variables } else { variables.online() };
         let variables = variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
             // The child resolves this name itself, so it starts in the very folder that was checked, where the system
@@ -178,10 +179,13 @@ impl Environment for LocalEnvironment {
             let restored = watch.end().await;
             return ran.map(|result| reasons::with_restored(&restored, result));
         };
+        let confine = confine.also_reaching(&request.hosts)?;
         let action = self.shell.action(request.command);
         let mut survey = self.survey(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         let held = confine.closes_beside();
+        // Without a network of their own, commands are in the machine's, together.
+        spec.shares = request.background && held && !spec.joins;
         if let (Some(path), false) = (&survey.never, held) {
             return Err(EnvError::Unheld { path: path.clone() });
         }

@@ -150,6 +150,8 @@ async fn a_command_runs_in_its_folder_without_terminal_input_or_our_secrets() {
         folder: path("sub"),
         timeout: Millis::seconds(60),
         variables: std::collections::BTreeMap::new(),
+        hosts: vec![],
+        background: false,
     };
     let result = env.exec(request, &CancellationToken::new()).await.expect("it ran");
     assert!(result.output.starts_with("x\nnot a tty\n"), "{}", result.output);
@@ -191,6 +193,8 @@ async fn a_stop_reaches_the_running_command() {
         folder: WorkPath::root(),
         timeout: Millis::seconds(600),
         variables: std::collections::BTreeMap::new(),
+        hosts: vec![],
+        background: false,
     };
     let stopper = async {
         while !env.exists(&path("up")).await.expect("a look") {

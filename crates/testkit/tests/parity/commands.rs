@@ -128,6 +128,7 @@ impl Tool for Meet {
             repeat: Repeat::Safe,
             tool: None,
             agent: None,
+            hosts: vec![],
         })
     }
 

@@ -63,6 +63,7 @@ impl Tool for Breaks {
             repeat: Repeat::Safe,
             tool: None,
             agent: None,
+            hosts: vec![],
         })
     }
     async fn run(&self, _: &Value, _: &ToolContext<'_>) -> ToolOutput {
@@ -111,6 +112,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
             "close_agent",
             "delete_file",
             "edit_file",
+            "git",
             "git_clone",
             "git_commit",
             "git_diff",
@@ -118,6 +120,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
             "grep",
             "list_dir",
             "move_file",
+            "process",
             "read_file",
             "send_input",
             "shell",

@@ -1,0 +1,192 @@
+//! What the person's commands come to: each is asked of the session, or done beside it in its folder. How the result is
+//! shown is the screen's matter.
+
+use std::path::PathBuf;
+
+use runtime::{Bosun, Session, SessionError, Undone, beside, grants};
+use types::{Grants, RunId, SessionState};
+
+use super::app::App;
+use super::ui_command::UiCommand;
+use crate::print::session::undone as restored;
+use crate::sessions;
+
+/// What is said to the model with a plan that is asked for, and with one that is approved.
+const PLAN: &str = "Make a plan for this and change nothing yet: you can only look. Say what you would do, in which files, \
+                    and how it would be tested; ask where something is open.";
+const APPROVED: &str = "The plan is approved. Carry it out.";
+
+/// Where the conversation takes place.
+#[derive(Debug, Clone)]
+pub(crate) struct ChatContext {
+    pub(crate) bosun: Bosun,
+    pub(crate) folder: PathBuf,
+    /// Where what is always allowed is kept.
+    pub(crate) grants: Option<PathBuf>,
+    /// The person's editor.
+    pub(crate) editor: Option<String>,
+}
+
+/// What comes after a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    Leave,
+    New,
+    Open(RunId),
+}
+
+/// What came of a command.
+#[derive(Debug)]
+pub(crate) enum Done {
+    Nothing,
+    Note(String),
+    Diff(String),
+    Ran(String),
+    Planning(bool),
+    Switch(Next),
+}
+
+/// Why nothing came of it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failed {
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ChatContext {
+    pub(crate) async fn act(&self, session: &Session, wish: &UiCommand) -> Result<Done, Failed> {
+        match wish.clone() {
+            UiCommand::Submit(text) => {
+                let pictures = beside::pictures(&text, &self.folder);
+                session.submit_with_images(text, pictures).await?;
+            }
+            UiCommand::Steer(text) => session.steer(text).await?,
+            UiCommand::FollowUp(text) => session.follow_up(text).await?,
+            UiCommand::Answer { question, text } => session.answer(question, text).await?,
+            UiCommand::Grant { question, grants, always } => {
+                return self.grant(session, question, grants, always).await;
+            }
+            UiCommand::Model(model) => session.change(Some(model), None, None).await?,
+            UiCommand::Effort(effort) => session.change(None, Some(effort), None).await?,
+            UiCommand::Compact => session.compact().await?,
+            UiCommand::Undo => {
+                let undone = session.undo().await?;
+                let nothing = || "no change to files is left to take back".to_owned();
+                return Ok(Done::Note(undone.as_ref().map_or_else(nothing, taken_back)));
+            }
+            UiCommand::Rewind(to) => return Ok(Done::Note(taken_back(&session.rewind(to).await?))),
+            UiCommand::Plan(text) => {
+                if session.state() != SessionState::Idle {
+                    return Err(SessionError::Busy.into());
+                }
+                session.read_only(true).await?;
+                session.submit(format!("{PLAN}\n\n{text}")).await?;
+                return Ok(Done::Planning(true));
+            }
+            UiCommand::Go => {
+                if session.state() != SessionState::Idle {
+                    return Err(SessionError::Busy.into());
+                }
+                session.read_only(false).await?;
+                session.submit(APPROVED).await?;
+                return Ok(Done::Planning(false));
+            }
+            UiCommand::Diff => {
+                return beside::diff(&self.folder).await.map(Done::Diff).map_err(Failed::Other);
+            }
+            UiCommand::Export(file) => return self.export(session, file).await.map(Done::Note),
+            UiCommand::Sessions(number) => return self.sessions(session, number).await,
+            UiCommand::New => return Ok(Done::Switch(Next::New)),
+            UiCommand::Interrupt => session.interrupt().await?,
+            UiCommand::Run(_)
+            | UiCommand::StopRun
+            | UiCommand::Edit
+            | UiCommand::Redraw
+            | UiCommand::Leave => {}
+        }
+        Ok(Done::Nothing)
+    }
+
+    async fn grant(
+        &self,
+        session: &Session,
+        question: u32,
+        granted: Grants,
+        always: bool,
+    ) -> Result<Done, Failed> {
+        let mut done = Done::Nothing;
+        if let (true, Some(file)) = (always, &self.grants) {
+            grants::add(file, &granted).map_err(|error| Failed::Other(error.to_string()))?;
+            let file = types::one_line(&file.display().to_string(), 200);
+            done = Done::Note(format!("written to {file}"));
+        }
+        session.grant(granted).await?;
+        session.answer(question, "allow").await?;
+        Ok(done)
+    }
+
+    async fn export(&self, session: &Session, file: Option<String>) -> Result<String, Failed> {
+        let text = beside::markdown(&session.history().await?);
+        let name = file.unwrap_or_else(|| format!("{}.md", session.id()));
+        let path = self.folder.join(&name);
+        let shown = types::one_line(&path.display().to_string(), 300);
+        let failed = |error: std::io::Error| Failed::Other(format!("writing {shown}: {error}"));
+        // What is there stays there.
+        let mut new = std::fs::File::create_new(&path).map_err(failed)?;
+        std::io::Write::write_all(&mut new, text.as_bytes()).map_err(failed)?;
+        Ok(format!("written to {shown}"))
+    }
+
+    async fn sessions(&self, session: &Session, number: Option<usize>) -> Result<Done, Failed> {
+        let all = sessions::all(&self.bosun).await;
+        let all = all.map_err(|error| Failed::Other(error.to_string()))?;
+        let here: Vec<_> = all
+            .into_iter()
+            .filter(|(_, listed)| {
+                listed.state != SessionState::Closed
+                    && std::path::Path::new(&listed.folder) == self.folder
+            })
+            .collect();
+        let Some(number) = number else {
+            let line = |(number, (run, listed)): (usize, &(RunId, types::ListedSession))| {
+                let mark = if run == session.id() { "*" } else { " " };
+                let about = types::one_line(&listed.about, 60);
+                format!("  {number:>3}{mark} {}  {about}", listed.started)
+            };
+            let mut lines: Vec<String> = (1..).zip(&here).map(line).collect();
+            lines.push("/sessions NUMBER goes to one".to_owned());
+            return Ok(Done::Note(lines.join("\n")));
+        };
+        match number.checked_sub(1).and_then(|place| here.get(place)) {
+            Some((run, _)) if run == session.id() => Ok(Done::Note("you are there".to_owned())),
+            Some((run, _)) => Ok(Done::Switch(Next::Open(run.clone()))),
+            None => Err(Failed::Other(format!("there is no session {number} here"))),
+        }
+    }
+}
+
+fn taken_back(undone: &Undone) -> String {
+    format!("taken back: {}", restored(undone))
+}
+
+impl App {
+    /// What came of a command, as it is shown; what follows, if the conversation is left.
+    pub(crate) fn done(&mut self, wish: &UiCommand, result: Result<Done, Failed>) -> Option<Next> {
+        match (result, wish) {
+            (Ok(Done::Nothing), _) => {}
+            (Ok(Done::Note(text)), _) => text.lines().for_each(|line| self.note(line)),
+            (Ok(Done::Diff(text)), _) => self.show_diff(&text),
+            (Ok(Done::Ran(output)), UiCommand::Run(line)) => self.ran(line, &output),
+            (Ok(Done::Ran(_)), _) => {}
+            (Ok(Done::Planning(on)), _) => self.planning = on,
+            (Ok(Done::Switch(next)), _) => return Some(next),
+            (Err(error), wish) => {
+                self.person_runs &= !matches!(wish, UiCommand::Run(_));
+                self.give_back(wish, &error.to_string());
+            }
+        }
+        None
+    }
+}

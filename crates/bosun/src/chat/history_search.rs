@@ -1,0 +1,67 @@
+//! Looking for something that was typed before: what is typed now is looked for, the newest first, until Enter takes it or
+//! Esc goes back.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::app::App;
+
+/// A search under way.
+#[derive(Debug, Default)]
+pub(crate) struct HistorySearch {
+    query: String,
+    /// How many matches are passed over.
+    skipped: usize,
+    /// What was being typed when it began.
+    before: String,
+}
+
+impl App {
+    pub(crate) fn begin_search(&mut self) {
+        let before = self.editor.text();
+        self.search = Some(HistorySearch { before, ..HistorySearch::default() });
+    }
+
+    /// Takes a key while there is a search; other keys end it and mean what they always do.
+    pub(crate) fn on_search_key(&mut self, key: KeyEvent) -> bool {
+        let Some(search) = &mut self.search else { return false };
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('r') if control => search.skipped += 1,
+            KeyCode::Char(c) if !control => {
+                search.query.push(c);
+                search.skipped = 0;
+            }
+            KeyCode::Backspace => {
+                search.query.pop();
+                search.skipped = 0;
+            }
+            KeyCode::Esc => {
+                let before = std::mem::take(&mut search.before);
+                self.search = None;
+                self.editor.set(&before);
+                return true;
+            }
+            KeyCode::Char('c' | 'g') if control => {
+                self.search = None;
+                return true;
+            }
+            _ => {
+                self.search = None;
+                return key.code == KeyCode::Enter;
+            }
+        }
+        let found = self.editor.past().find(&search.query, search.skipped).map(ToOwned::to_owned);
+        match found {
+            Some(text) => self.editor.set(&text),
+            // Older than the oldest there is nothing.
+            None => search.skipped = search.skipped.saturating_sub(1),
+        }
+        true
+    }
+
+    /// What is looked for, for the line below.
+    pub(crate) fn search_line(&self) -> Option<String> {
+        let search = self.search.as_ref()?;
+        Some(format!("  search: {}_  (Ctrl-R older, Enter takes it, Esc goes back)", search.query))
+    }
+}

@@ -1,0 +1,125 @@
+//! What the person does beside the conversation, as it is shown: commands of their own, the diff, the policy, models. The
+//! output of an own command goes to the model with the next input.
+
+use ratatui::text::Span;
+use types::one_line;
+
+use super::app::App;
+use super::look::{ADDED, BOLD, DIM, REMOVED};
+use super::ui_command::UiCommand;
+use super::visible::visible;
+use super::wrap::Row;
+
+/// The most lines of a diff and of a command's output that are shown.
+const MOST_LINES: usize = 400;
+
+impl App {
+    /// A command of the person's own, after `!`.
+    pub(crate) fn run_own(&mut self, line: &str) -> Option<UiCommand> {
+        let line = line.trim().to_owned();
+        if line.is_empty() {
+            self.note("a command comes after the !, such as !git push");
+            return None;
+        }
+        if self.person_runs {
+            self.problem("a command of yours is still running; Esc stops it");
+            return None;
+        }
+        self.person_runs = true;
+        self.say(Row::blank());
+        self.say(Row::new(vec![Span::styled("! ", BOLD), Span::raw(visible(&line))]).hang(2));
+        Some(UiCommand::Run(line))
+    }
+
+    /// It has ended: its output is shown, and kept for the model.
+    pub(crate) fn ran(&mut self, line: &str, output: &str) {
+        self.person_runs = false;
+        self.say_lines(output);
+        let fence = "```";
+        self.carried.push(format!("I ran this myself:\n{fence}\n$ {line}\n{output}\n{fence}"));
+        self.note("the output goes to the model with your next input");
+    }
+
+    fn say_lines(&mut self, text: &str) {
+        let text = visible(text);
+        let all = text.lines().count();
+        let lines = text.lines().skip(all.saturating_sub(MOST_LINES));
+        let rows: Vec<Row> =
+            lines.map(|line| Row::text(format!("    {line}"), DIM).hang(4).exact()).collect();
+        self.say_all(rows);
+    }
+
+    /// What was run goes with what is said next.
+    pub(crate) fn with_carried(&mut self, text: String) -> String {
+        let mut parts = std::mem::take(&mut self.carried);
+        if parts.is_empty() {
+            return text;
+        }
+        parts.push(text);
+        parts.join("\n\n")
+    }
+
+    /// A unified diff, with line numbers of the new file.
+    pub(crate) fn show_diff(&mut self, diff: &str) {
+        let mut number = 0_usize;
+        let text = visible(diff);
+        for line in text.lines().take(MOST_LINES) {
+            let (shown, style) = match line.as_bytes().first() {
+                _ if line.starts_with("diff ") => (line.to_owned(), BOLD),
+                _ if line.starts_with("+++") || line.starts_with("---") => (line.to_owned(), BOLD),
+                Some(b'@') => {
+                    number = hunk(line).unwrap_or(0);
+                    (line.to_owned(), DIM)
+                }
+                Some(b'-') => (format!("      {line}"), REMOVED),
+                Some(sign @ (b'+' | b' ')) => {
+                    let style = if *sign == b'+' { ADDED } else { DIM };
+                    let shown = format!("{number:>5} {line}");
+                    number += 1;
+                    (shown, style)
+                }
+                _ => (line.to_owned(), DIM),
+            };
+            self.say(Row::new(vec![Span::styled(shown, style)]).hang(8).exact());
+        }
+        if text.lines().count() > MOST_LINES {
+            self.note(format!("… {} more lines: !git diff", text.lines().count() - MOST_LINES));
+        }
+    }
+
+    pub(crate) fn tell_models(&mut self) {
+        self.note(format!("model: {}", one_line(&self.standing.model, 100)));
+        let rows: Vec<Row> = self
+            .known
+            .models
+            .iter()
+            .zip(1..)
+            .map(|(model, number)| {
+                Row::text(format!("  {number:>3}  {}", one_line(model, 80)), DIM)
+            })
+            .collect();
+        let some = !rows.is_empty();
+        self.say_all(rows);
+        if some {
+            self.note("/model NUMBER or /model PROVIDER/MODEL changes it");
+        }
+    }
+
+    pub(crate) fn tell_permissions(&mut self) {
+        let lines = self.known.policy.clone();
+        for line in lines {
+            self.note(format!("  {}", one_line(&line, 200)));
+        }
+        let granted = match self.granted.is_empty() {
+            true => "nothing".to_owned(),
+            false => one_line(&self.granted.says(), 400),
+        };
+        self.note(format!("  allowed in this session beside the policy: {granted}"));
+    }
+}
+
+/// The first line of a hunk in the new file, from its head `@@ -1,2 +3,4 @@`.
+fn hunk(line: &str) -> Option<usize> {
+    let new = line.split_once('+')?.1;
+    new.split([',', ' ']).next()?.parse().ok()
+}

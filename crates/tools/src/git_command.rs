@@ -1,0 +1,83 @@
+//! `git`: commands that change the repository, made outside of the sandbox by hardened calls, because commands in it cannot
+//! write to `.git`. Which of them are permitted is decided by the same rules as for commands.
+
+use async_trait::async_trait;
+use sandbox::{GitRequest, unsupported_git};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Access, CallFacts, Repeat};
+
+use crate::ToolContext;
+use crate::typed::{Reply, Typed};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// The words after `git`, unquoted: ["commit", "-m", "Fix it"].
+    #[schemars(length(min = 1))]
+    args: Vec<String>,
+}
+
+impl Arguments {
+    fn words(&self) -> &[String] {
+        match self.args.split_first() {
+            Some((first, rest)) if first == "git" => rest,
+            _ => &self.args,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct GitCommand;
+
+#[async_trait]
+impl Typed for GitCommand {
+    type Arguments = Arguments;
+    const NAME: &'static str = "git";
+    const DESCRIPTION: &'static str = "Changes the git repository, which commands of the shell cannot: add, commit, branch, \
+        switch, restore, reset, stash, tag, merge, rebase and others.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        if let Some(why) = unsupported_git(args.words()) {
+            return Err(why);
+        }
+        let words = args.words().iter().map(|word| quoted(word));
+        let line = std::iter::once("git".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+        let command = Some(line);
+        Ok(CallFacts { command, ..CallFacts::new(Access::Execute, Repeat::Unknown) })
+    }
+
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let words = args.words().to_vec();
+        Ok(place.env().git(GitRequest::Change { words }).await?.into())
+    }
+}
+
+/// A word as a shell would have to be given it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,^~".contains(c);
+    if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(words: &[&str]) -> Result<CallFacts, String> {
+        let args = words.iter().map(|word| (*word).to_owned()).collect();
+        GitCommand.facts(&Arguments { args })
+    }
+
+    #[test]
+    fn a_call_is_judged_as_the_command_that_it_is() {
+        let made = facts(&["git", "commit", "-m", "it's\nhere $(id)"]).expect("a command");
+        assert_eq!(made.access, Access::Execute);
+        assert_eq!(made.command.as_deref(), Some("git commit -m 'it'\\''s\nhere $(id)'"));
+        assert!(facts(&["push"]).expect_err("no network").contains("ask the person"));
+        assert!(facts(&["commit", "-F", "/etc/passwd"]).is_err());
+    }
+}

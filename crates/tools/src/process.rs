@@ -1,0 +1,156 @@
+//! `process`: commands that stay in the background, such as servers: start one, list them, read what one has said, stop it.
+//! They end with the session; the commands after them are in their network and reach their servers. How they are run is the
+//! environment's matter.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Access, CallFacts, ExecRequest, Millis, Repeat, WorkPath};
+
+use crate::typed::{Reply, Typed};
+use crate::{ToolContext, schema};
+
+/// The longest that a call waits for output.
+const LONGEST_WAIT: Millis = Millis::seconds(60);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Start,
+    List,
+    Read,
+    Stop,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    action: Action,
+    /// To start.
+    command: Option<String>,
+    /// The folder to start it in.
+    cwd: Option<String>,
+    /// Which one to read or stop.
+    id: Option<u32>,
+    /// How long to wait for output, after start or to read.
+    wait_ms: Option<u64>,
+}
+
+/// A process in the background, as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessView {
+    pub id: u32,
+    pub command: String,
+    /// How it ended, if it has.
+    pub ended: Option<String>,
+    /// What it has said since it was last read, of much only the end.
+    pub output: String,
+}
+
+/// The processes that a session keeps in the background.
+#[async_trait]
+pub trait Processes: Send + Sync + std::fmt::Debug {
+    /// Starts one; its number.
+    async fn start(&self, request: ExecRequest) -> Result<u32, String>;
+
+    /// All of them, without what they said.
+    fn list(&self) -> Vec<ProcessView>;
+
+    /// One of them with what it has said since it was last read. Waits until it says something or ends, or the time is up.
+    async fn read(&self, id: u32, wait: Millis) -> Result<ProcessView, String>;
+
+    /// Ends one, with everything that it has started.
+    async fn stop(&self, id: u32) -> Result<ProcessView, String>;
+}
+
+#[derive(Debug)]
+pub(crate) struct Process;
+
+#[async_trait]
+impl Typed for Process {
+    type Arguments = Arguments;
+    const NAME: &'static str = "process";
+    const DESCRIPTION: &'static str = "Runs a command in the background, such as a server; commands after it reach it at 127.0.0.1. Ends with the session.";
+
+    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+        let command = match (args.action, &args.command, args.id) {
+            (Action::Start, Some(command), _) if !command.trim().is_empty() => {
+                Some(command.clone())
+            }
+            (Action::Start, ..) => return Err("say which command to start".to_owned()),
+            (Action::Read | Action::Stop, _, None) => {
+                return Err("say which one, by its id".to_owned());
+            }
+            _ => None,
+        };
+        if command.as_deref().is_some_and(|line| line.contains('\0')) {
+            return Err("the command has a zero byte in it".to_owned());
+        }
+        let access = if command.is_some() { Access::Execute } else { Access::Read };
+        let repeat = if args.action == Action::List { Repeat::Safe } else { Repeat::Unknown };
+        let folder = args.folder()?;
+        let folder = Some(folder).filter(|folder| !folder.is_root());
+        Ok(CallFacts { command, folder, ..CallFacts::new(access, repeat) })
+    }
+
+    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let Some(processes) = place.processes() else {
+            return Err("nothing can be kept in the background here".to_owned().into());
+        };
+        let wait = Millis(args.wait_ms.unwrap_or(0)).min(LONGEST_WAIT);
+        let folder = args.folder()?;
+        let shown = match (args.action, args.command, args.id) {
+            (Action::Start, Some(command), _) => {
+                let mut request = place.command(command, folder, Millis::seconds(1));
+                request.background = true;
+                let id = processes.start(request).await?;
+                format!("process {id} started\n{}", said(&processes.read(id, wait).await?))
+            }
+            (Action::Read, _, Some(id)) => said(&processes.read(id, wait).await?),
+            (Action::Stop, _, Some(id)) => said(&processes.stop(id).await?),
+            _ => match processes.list().as_slice() {
+                [] => "nothing runs in the background".to_owned(),
+                all => all.iter().map(said).collect(),
+            },
+        };
+        Ok(shown.into())
+    }
+}
+
+impl Arguments {
+    fn folder(&self) -> Result<WorkPath, String> {
+        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
+    }
+}
+
+fn said(process: &ProcessView) -> String {
+    let state = process.ended.as_deref().unwrap_or("running");
+    let mut text = crate::tame::without_colours(&process.output);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    format!("{text}[process {}: {state}: {}]\n", process.id, types::one_line(&process.command, 80))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn facts(arguments: serde_json::Value) -> Result<CallFacts, String> {
+        Process.facts(&serde_json::from_value(arguments).expect("arguments"))
+    }
+
+    #[test]
+    fn a_start_is_judged_by_its_command_and_looking_is_reading() {
+        let start = facts(json!({"action": "start", "command": "npm run dev"})).expect("a call");
+        assert_eq!(
+            (start.access, start.command.as_deref()),
+            (Access::Execute, Some("npm run dev"))
+        );
+        let read = facts(json!({"action": "read", "id": 1})).expect("a call");
+        assert_eq!(read.access, Access::Read);
+        assert!(facts(json!({"action": "start"})).is_err());
+        assert!(facts(json!({"action": "stop"})).is_err());
+    }
+}
