@@ -2,6 +2,7 @@
 
 mod ask;
 mod audit;
+mod color;
 mod gc;
 mod journal;
 mod models;
@@ -9,6 +10,8 @@ mod prove;
 mod question;
 mod replay;
 mod rules;
+mod run_ref;
+mod runs;
 mod session;
 mod settle;
 mod spec;
@@ -17,11 +20,12 @@ mod stats;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
-use types::{Artifact, AttemptId, Hint, ModelRef, Money, RunId};
+use clap::{ArgAction, Args, Parser, Subcommand};
+use types::{Artifact, Hint, ModelRef, Money};
 
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
+pub(crate) use color::{Color, wants_json};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
 pub(crate) use models::Models;
@@ -29,6 +33,8 @@ pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
+pub(crate) use run_ref::RunRef;
+pub(crate) use runs::{Cancel, List, Log, Resume};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
@@ -37,15 +43,37 @@ pub(crate) use stats::{Since, Stats};
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
 #[derive(Debug, Parser)]
-#[command(name = "bosun", version, disable_help_subcommand = true)]
+#[command(name = "bosun", version, max_term_width = 110, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
     /// Where the journal and the worktrees are kept [default: the user's state folder]
-    #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR")]
+    #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
+    /// Print results and errors only, nothing beside them; `bosun list -q` prints ids
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
+    pub(crate) quiet: bool,
+    /// Also print what only matters afterwards, and what the program itself logs; -vv logs more (BOSUN_LOG says exactly what)
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = EVERYWHERE)]
+    pub(crate) verbose: u8,
+    /// Whether to use colours; auto does on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
+    pub(crate) color: Color,
 
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+const EVERYWHERE: &str = "Options of every command";
+const AFTER_HELP: &str = "\
+Examples:
+  bosun demo                                         see a whole run, without a model
+  bosun run \"Fix the crash in src/parse.rs\"         work on a goal in this repository
+  bosun list --here                                  what was run here
+  bosun diff                                         what the newest run changed
+  bosun accept                                       take its result onto your branch
+
+A run is named by its id, by the beginning of it, or by `newest`; most commands take the newest one if none is named.
+With --json, results go to standard output as JSON, and errors to standard error as one JSON object.
+`bosun help COMMAND` has the examples and exit codes of a command; -h is a summary.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -78,6 +106,7 @@ pub(crate) enum Command {
     /// Figures over all runs: completed, first pass, recovered, forecast, cost by model, role and project
     Stats(Stats),
     /// Remove old runs and everything that only they need
+    #[command(visible_alias = "prune")]
     Gc(Gc),
     /// Show where a run stands, or its report
     Show(Show),
@@ -290,8 +319,8 @@ pub(crate) struct Tool {
     /// Its arguments as JSON; - reads them from standard input, @FILE from a file
     #[arg(long, value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
     pub(crate) args: String,
-    /// The workspace that it works in
-    #[arg(long, default_value = ".", value_name = "DIR")]
+    /// The repository or folder that it works in
+    #[arg(long = "repo", alias = "workspace", default_value = ".", value_name = "DIR")]
     pub(crate) workspace: PathBuf,
     /// The rules to work by: a file [default: the .bosun/policy.toml of the workspace, or else crew]
     #[arg(long, value_name = "FILE")]
@@ -321,58 +350,4 @@ pub(crate) struct Doctor {
     /// Print a JSON line for each finding
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    /// The run [default: the newest one that is not over]
-    pub(crate) run: Option<RunId>,
-    /// Where the run's repository, or the session's folder, is now, if it was moved
-    #[arg(long, value_name = "DIR", requires = "run")]
-    pub(crate) repository: Option<PathBuf>,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Cancel {
-    pub(crate) run: RunId,
-    /// Why, for the record
-    #[arg(long, default_value = "cancelled by hand")]
-    pub(crate) reason: String,
-    /// Print the report as a JSON line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Print a JSON line for each run
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Log {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
-    /// The log of one attempt, such as T1.2, instead of the run's own
-    #[arg(long, value_name = "ATTEMPT")]
-    pub(crate) attempt: Option<AttemptId>,
-    /// Print the stored lines as they are, one JSON object each
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print it in the words that a program expects: the events of one session, or those of a coordinator
-    #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with_all = ["json", "attempt", "verify"])]
-    pub(crate) words: Option<Words>,
-    /// Go on printing what is recorded until the run is over
-    #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
-    pub(crate) follow: bool,
-    /// Check that nothing was changed, cut off or lost since it was written: all logs of the run, or of all runs where none is named, and what they point to
-    #[arg(long, conflicts_with_all = ["json", "attempt"])]
-    pub(crate) verify: bool,
-    /// Go on without what the run's logs lost when the journal's files were damaged
-    #[arg(long, requires = "run", conflicts_with_all = ["json", "attempt", "verify", "follow", "words"])]
-    pub(crate) accept_loss: bool,
 }

@@ -9,8 +9,10 @@ use runtime::presets::PolicyError;
 use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DriveError, Error, KeepError, PromptError, SessionError, SettleError};
+use runtime::{DriveError, Error, FindError, KeepError, PromptError, SessionError, SettleError};
 use types::Status;
+
+use crate::usage_error::UsageError;
 
 /// What the exit code of the program means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +91,10 @@ pub(crate) enum CliError {
     NotAChoice(types::NotAChoice),
     #[error("gate {phase} was not judged yet")]
     NoGate { phase: &'static str },
+    #[error(
+        "the answer is missing: bosun answer {run} ANSWER; `bosun questions` shows what is asked"
+    )]
+    NothingSaid { run: types::RunId },
     #[error("run {run} has no open question")]
     NoQuestion { run: types::RunId },
     #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
@@ -201,6 +207,16 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<CliError>() {
         return Some(of_wrong(wrong));
     }
+    if let Some(usage) = cause.downcast_ref::<UsageError>() {
+        return Some(if usage.means_no_run() { Exit::NoSuchRun } else { Exit::Usage });
+    }
+    if let Some(find) = cause.downcast_ref::<FindError>() {
+        return Some(if let FindError::Door(door) = find {
+            of_door(door)
+        } else {
+            Exit::NoSuchRun
+        });
+    }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
         return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
     }
@@ -248,6 +264,7 @@ fn of_wrong(wrong: &CliError) -> Exit {
         CliError::EmptyGoal
         | CliError::NoModel
         | CliError::NoQuestion { .. }
+        | CliError::NothingSaid { .. }
         | CliError::NotOpen { .. }
         | CliError::NotAChoice(_)
         | CliError::NoGate { .. }

@@ -205,13 +205,9 @@ pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
     project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
 }
 
-fn shown(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains(|c: char| c.is_whitespace() || "'\"$`\\".contains(c)) {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    } else {
-        text
-    }
+/// A path as a shell reads it back, on one line.
+pub(crate) fn shown(path: &Path) -> String {
+    types::shell_word(&types::one_line(&path.display().to_string(), 4_096))
 }
 
 /// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use types::{Phase, RunId};
+use types::Phase;
+
+use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,8 +20,8 @@ Examples:
   bosun why r_1a2b T1         everything about a task and its attempts
   bosun why r_1a2b q0         why a question was asked")]
 pub(crate) struct Why {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
+    /// The run, by its id or the beginning of it [default: the newest one]
+    pub(crate) run: Option<RunRef>,
     /// A line, a task, an attempt, or a question
     #[arg(value_name = "EVENT")]
     pub(crate) event: Option<String>,
@@ -81,8 +83,8 @@ Examples:
   bosun show r_1a2b --junit > checks.xml
   bosun show r_1a2b --sarif > findings.sarif")]
 pub(crate) struct Show {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
+    /// The run, by its id or the beginning of it [default: the newest one]
+    pub(crate) run: Option<RunRef>,
     /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,

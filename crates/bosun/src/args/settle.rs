@@ -1,7 +1,8 @@
 //! The arguments of the commands that take a run's result or throw it away.
 
 use clap::Args;
-use types::RunId;
+
+use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(
@@ -10,8 +11,8 @@ use types::RunId;
     done.\n\nExample:\n  bosun accept r_1a2b3c4d --merge"
 )]
 pub(crate) struct Accept {
-    /// The run [default: the newest one of this repository that can be accepted]
-    pub(crate) run: Option<RunId>,
+    /// The run, by its id or the beginning of it [default: the newest one of this repository that can be accepted]
+    pub(crate) run: Option<RunRef>,
     /// Make a merge commit if your branch went on since the run was started
     #[arg(long)]
     pub(crate) merge: bool,
@@ -29,7 +30,8 @@ pub(crate) struct Accept {
     away.\n\nExample:\n  bosun discard r_1a2b3c4d --yes"
 )]
 pub(crate) struct Discard {
-    pub(crate) run: RunId,
+    /// The run, by its id or the beginning of it; on a terminal you are asked about the newest one of this repository
+    pub(crate) run: Option<RunRef>,
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,

@@ -12,6 +12,7 @@ use crate::chat::{self, App, Colours, Past, Terminal};
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
+use crate::recorded;
 use crate::rules::{rules, solo_model};
 use crate::sessions;
 
@@ -49,8 +50,12 @@ pub(crate) async fn chat(home: &Home, args: args::Chat) -> anyhow::Result<Exit> 
 }
 
 /// The session that was named, or the newest one in this folder.
-async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow::Result<RunId> {
-    if let Some(run) = named {
+async fn which(
+    bosun: &Bosun,
+    named: Option<args::RunRef>,
+    args: &args::Chat,
+) -> anyhow::Result<RunId> {
+    if let Some(run) = recorded::if_named(bosun, named.as_ref()).await? {
         return Ok(run);
     }
     let folder = args.folder.canonicalize().unwrap_or_else(|_| args.folder.clone());

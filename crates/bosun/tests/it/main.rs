@@ -9,6 +9,10 @@ mod twice;
 mod crash;
 // The commands of the real binary, with good and with bad input.
 mod commands;
+// How runs are named and listed; what holds for every command.
+mod naming;
+// The mistakes of a first hour.
+mod mistakes;
 // Who drives a run: leaving, killing, promises, lost lines.
 mod driver;
 // One question to one model.

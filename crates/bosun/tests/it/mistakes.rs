@@ -1,0 +1,46 @@
+//! The mistakes of a first hour: each gets one line that names the thing and the way out, and the exit code for it.
+
+use crate::binary::{Place, stderr, stdout};
+use crate::naming::done;
+
+/// What is typed (`RUN` is a run that is done), the exit code, what is named, and the way out.
+const MISTAKES: &[(&str, i32, &str, &str)] = &[
+    ("show r_nosuch", 68, "r_nosuch", "bosun list"),
+    ("show nonsense!", 68, "nonsense!", "bosun list"),
+    ("resume", 68, "no run to resume", "bosun list"),
+    ("resume RUN", 2, "is over", "done"),
+    ("resume r_nosuch --repo .", 68, "r_nosuch", "bosun list"),
+    ("cancel", 68, "no run is open", "bosun list"),
+    ("cancel RUN", 2, "RUN", "is over"),
+    ("answer yes", 2, "nothing waits", "bosun questions"),
+    ("answer RUN", 2, "answer is missing", "bosun answer RUN ANSWER"),
+    ("answer RUN yes", 2, "no open question", "RUN"),
+    ("accept", 68, "no run in this repository", "bosun list"),
+    ("discard", 68, "no result of this repository", "bosun list"),
+    ("discard RUN", 2, "no terminal", "--yes"),
+    ("list --repo nowhere", 2, "nowhere", "--repo"),
+    ("log r_nosuch --verify", 68, "r_nosuch", "bosun list"),
+    ("rewind RUN --to 1", 68, "not a session", "bosun list"),
+    ("show RUN --gate closed", 2, "closed", "initiation"),
+];
+
+#[test]
+fn every_mistake_is_answered_with_one_line_and_a_way_out() {
+    let place = Place::new();
+    let (_, run) = done(&place);
+    for (line, code, thing, way) in MISTAKES {
+        let line = line.replace("RUN", &run);
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = place.run(&words);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(*code), "{line}: {said}");
+        assert_eq!(stdout(&output), "", "{line}");
+        for part in [thing, way] {
+            assert!(said.contains(&part.replace("RUN", &run)), "{line}: {part:?} is not in {said}");
+        }
+        // What the command line's own reader says has more lines.
+        if !said.starts_with("error:") {
+            assert_eq!(said.trim_end().lines().count(), 1, "{line}: one line, not {said}");
+        }
+    }
+}
