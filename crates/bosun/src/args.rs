@@ -3,12 +3,14 @@
 mod ask;
 mod audit;
 mod color;
+mod diff;
 mod gc;
 mod journal;
 mod models;
 mod prove;
 mod question;
 mod replay;
+mod review;
 mod rules;
 mod run_ref;
 mod runs;
@@ -26,17 +28,19 @@ use types::{Artifact, Hint, ModelRef, Money};
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use color::{Color, wants_json};
+pub(crate) use diff::{Diff, DiffForm, Transcript, TranscriptFormat};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
 pub(crate) use models::Models;
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
+pub(crate) use review::{Completions, Man, PullRequest, Review};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use run_ref::RunRef;
 pub(crate) use runs::{Cancel, List, Log, Resume};
 pub(crate) use session::{Chat, Rewind, Words};
-pub(crate) use settle::{Accept, Discard};
+pub(crate) use settle::{Accept, Author, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
 pub(crate) use stats::{Since, Stats};
 
@@ -95,6 +99,14 @@ pub(crate) enum Command {
     Questions(Questions),
     /// Stop a run for good
     Cancel(Cancel),
+    /// Show what a run, a task or an attempt changed
+    Diff(Diff),
+    /// Show what was said and done in a run's attempts or in a session; also as Markdown or HTML
+    Transcript(Transcript),
+    /// Go through a result task by task, comment on lines, and have the comments worked on
+    Review(Review),
+    /// Write title and body of a pull request for a result, or open it with gh or glab
+    Pr(PullRequest),
     /// Take a run's result onto your own branch
     Accept(Accept),
     /// Throw a run's result away
@@ -144,9 +156,17 @@ pub(crate) enum Command {
     Tool(Tool),
     /// Look whether everything is here that the work needs, and attack the sandbox to see whether it holds
     Doctor(Doctor),
+    /// Print the completions for a shell
+    Completions(Completions),
+    /// Print the manual page, or write the pages of all commands into a folder
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun demo
+  bosun demo --keep              leaves the repository and the script to look at")]
 pub(crate) struct Demo {
     /// Leave the repository and the run for inspection
     #[arg(long)]
@@ -159,7 +179,7 @@ pub(crate) struct Demo {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  bosun run \"Fix the crash in src/parse.rs\" --check \"make test\"\n  bosun run --spec \
-    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  bosun run --preset solo -m \
+    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  gh issue view 12 --json title,body -q '.title + \"\\n\\n\" + .body' | bosun run --issue -\n  bosun run --preset solo -m \
     anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waits for a \
     person, 4 out of budget, 5 refused, 6 no-go at a gate; the README has all."
 )]
@@ -170,6 +190,9 @@ pub(crate) struct Run {
     /// What you want done, as a file (- is standard input): a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     pub(crate) request: Option<PathBuf>,
+    /// What you want done, as the text of an issue (- is standard input): the first line or heading is the goal, the rest is handed on as material by somebody else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "request", "spec"])]
+    pub(crate) issue: Option<PathBuf>,
     /// The repository to work in [default: the `project_path` of the request object, or else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) repo: Option<PathBuf>,
@@ -252,7 +275,7 @@ fn money(word: &str) -> Result<Money, String> {
 #[command(
     after_help = "Every command that stands in the line is found, also inside of substitutions and of programs that start \
     others, and each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask \
-    and 5 for deny."
+    and 5 for deny.\n\nExamples:\n  bosun permit -- \"git push --force\"\n  bosun permit --json -- \"curl x | sh\""
 )]
 pub(crate) struct Permit {
     /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's [default: the project's .bosun/policy.toml, or else crew]
@@ -272,7 +295,8 @@ pub(crate) struct Permit {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Admission, routing and the choice of documents, each with its rule. The exit code is 0 if the request \
-    would be worked on, 3 if a person has to answer or decide first, and 5 if it would be refused."
+    would be worked on, 3 if a person has to answer or decide first, and 5 if it would be refused.\n\nExamples:\n  bosun \
+    route \"Rename get_user in api/users.py\"\n  bosun route --json --type product \"Add dark mode\""
 )]
 pub(crate) struct Route {
     /// What is wanted; several words are joined by blanks, and - or nothing reads standard input
@@ -299,6 +323,10 @@ pub(crate) struct Route {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun tools
+  bosun tools --profile openai --json")]
 pub(crate) struct Tools {
     /// Tool profile (names and arguments of the tools): openai, anthropic, gemini, portable, basic, or one of the policy's own
     #[arg(long, value_name = "PROFILE", default_value = "portable")]
@@ -311,7 +339,8 @@ pub(crate) struct Tools {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 the call was made and succeeded, 1 it was made and failed or could not be understood, 3 a \
-    person would be asked, 5 the rules deny it."
+    person would be asked, 5 the rules deny it.\n\nExamples:\n  bosun tool read_file --args '{\"path\": \"README.md\"}'\n  \
+    bosun tool shell --args '{\"command\": \"make test\"}' --repo ../shop --json"
 )]
 pub(crate) struct Tool {
     /// The tool; `bosun tools` lists them
@@ -343,6 +372,10 @@ pub(crate) struct Tool {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun doctor
+  bosun doctor --models --json")]
 pub(crate) struct Doctor {
     /// Also ask the servers of the models for which there is a key
     #[arg(long)]
@@ -351,3 +384,6 @@ pub(crate) struct Doctor {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod confirm;
 mod conversation;
 mod driven;
 mod exit;
+mod exit_code;
 mod files;
 mod follow;
 mod home;
@@ -101,6 +102,10 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Questions(args) => commands::questions::questions(&home, &args).await,
         Command::Stats(args) => commands::stats::stats(&home, &args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
+        Command::Diff(args) => commands::diff::diff(&home, args).await,
+        Command::Transcript(args) => commands::transcript::transcript(&home, args).await,
+        Command::Review(args) => Box::pin(commands::review::review(&home, args)).await,
+        Command::Pr(args) => commands::pr::pr(&home, args).await,
         Command::Accept(args) => commands::accept::accept(&home, args).await,
         Command::Discard(args) => commands::discard::discard(&home, args).await,
         Command::List(args) => commands::list::list(&home, &args).await,
@@ -123,6 +128,8 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Tools(args) => commands::tools::tools(&args),
         Command::Tool(args) => commands::tool::tool(&home, helper_exe, &args).await,
         Command::Doctor(args) => commands::doctor::doctor(&home, helper_exe, &args).await,
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => commands::manual::man(&args),
     };
     home.leave().await;
     done

@@ -5,11 +5,13 @@ mod checks;
 mod integrity;
 pub(crate) mod lines;
 pub(crate) mod marks;
+pub(crate) mod patch;
 pub(crate) mod question;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod table;
+pub(crate) mod transcript;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -63,6 +65,16 @@ pub(crate) fn line(line: &str) -> std::io::Result<()> {
 /// A text of several lines, which ends with a line break.
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
+}
+
+/// Whether colours were asked for, wherever the output goes.
+pub(crate) fn has_colours() -> bool {
+    anstream::ColorChoice::global() == anstream::ColorChoice::Always
+}
+
+/// What is no text for a terminal, byte for byte.
+pub(crate) fn bytes(bytes: &[u8]) -> std::io::Result<()> {
+    std::io::stdout().lock().write_all(bytes)
 }
 
 /// A whole document for programs, byte for byte.

@@ -37,6 +37,30 @@ pub(crate) async fn newest(
     Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
 }
 
+/// A run and a part of it, such as a task. A single word that names no run may be a part of the newest one.
+pub(crate) async fn run_and_part(
+    bosun: &Bosun,
+    run: Option<RunRef>,
+    part: Option<String>,
+) -> anyhow::Result<(RunId, Option<String>)> {
+    let word = run.as_ref().filter(|run| part.is_none() && !run.is_certain());
+    if let Some(word) = word.map(|word| word.as_str().to_owned())
+        && bosun.find(&word).await.is_err()
+        && let Ok(newest) = newest(bosun, None, CliError::NoRuns).await
+        && is_part(bosun, &newest, &word).await?
+    {
+        return Ok((newest, Some(word)));
+    }
+    Ok((newest(bosun, run, CliError::NoRuns).await?, part))
+}
+
+/// Whether a run has a task or an attempt of this name.
+async fn is_part(bosun: &Bosun, run: &RunId, name: &str) -> anyhow::Result<bool> {
+    let logs = bosun.journal().logs(Some(run)).await?;
+    let mut attempts = logs.iter().filter_map(|log| log.log.attempt.as_ref());
+    Ok(attempts.any(|attempt| attempt.task.as_str() == name || attempt.to_string() == name))
+}
+
 /// The run that was named, or the newest one that fits.
 pub(crate) async fn pick(
     bosun: &Bosun,

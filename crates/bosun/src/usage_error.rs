@@ -12,6 +12,20 @@ pub(crate) enum UsageError {
     NothingToCancel,
     #[error("no result of this repository waits to be discarded; `bosun list` shows all runs")]
     NothingToDiscard,
+    #[error(
+        "{name:?} is not a task such as T1, nor an attempt such as T1.2; `bosun show {run}` lists those of the run"
+    )]
+    NotAPart { name: String, run: RunId },
+    #[error(
+        "there is no transcript of {name} in run {run}; `bosun show {run}` lists its tasks and attempts"
+    )]
+    NoConversation { name: String, run: RunId },
+    #[error(
+        "{place:?} is not a place to comment on; name a task, a file of it and a line: T2:src/main.rs:12"
+    )]
+    NotAPlace { place: String },
+    #[error("the comment on {place} is empty; write what is to be changed")]
+    EmptyComment { place: String },
     #[error("nothing waits for an answer; `bosun questions` lists what does")]
     NothingWaits,
     #[error(

@@ -2,6 +2,7 @@
 //! program or configured command of the repository ever runs. A worktree's own `.git` is never believed, since
 //! an agent may have replaced it; where its git files are is read from the repository's side.
 
+mod author;
 mod call;
 mod checkout;
 mod clone;
@@ -15,6 +16,7 @@ mod lfs;
 mod links;
 mod lock;
 mod notes;
+mod patch;
 mod settle;
 mod submodules;
 mod survey;
@@ -30,6 +32,7 @@ use tokio::sync::Mutex;
 use types::CommitId;
 
 use crate::names::escaped;
+pub use author::Author;
 use call::{Git, GitDir};
 pub use checkout::{Edit, EditTo};
 pub use commit::Merged;

@@ -39,6 +39,7 @@ mod gate;
 mod id;
 mod input;
 mod isolation;
+mod issue;
 mod kind;
 mod listed;
 mod message;

@@ -11,6 +11,7 @@ Writes in-toto statements in DSSE envelopes, one to a line: the checks of the ru
 the last hashes of its logs, its policy, models, evidence and answers. docs/proof.md has the format, and how to verify \
 it with ssh-keygen and jq alone.
 
+Examples:
   bosun prove r_1a2b --sign ~/.ssh/id_ed25519 --out r_1a2b.intoto.jsonl
   bosun prove --verify r_1a2b.intoto.jsonl --signers allowed_signers --repo .
 

@@ -31,6 +31,11 @@ pub(crate) struct Why {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun policy show
+  bosun policy show strict
+  bosun policy check .bosun/policy.toml")]
 pub(crate) struct Policy {
     #[command(subcommand)]
     pub(crate) command: PolicyCommand,
@@ -40,6 +45,7 @@ pub(crate) struct Policy {
 pub(crate) enum PolicyCommand {
     /// Read a file of rules, hold each rule to its examples, and say what is wrong, line by line; exit code 2 if anything is
     Check {
+        /// The file
         file: PathBuf,
         /// Print one JSON object
         #[arg(long)]

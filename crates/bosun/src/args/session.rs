@@ -8,6 +8,12 @@ use types::{Effort, ModelRef};
 use super::{RunRef, effort};
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun chat
+  bosun chat \"Why does the test fail?\" -m anthropic/claude-sonnet-4-5
+  bosun chat --resume
+  bosun chat --resume r_1a2b")]
 pub(crate) struct Chat {
     /// What to say first
     pub(crate) text: Option<String>,

@@ -8,7 +8,7 @@ use super::RunRef;
 #[command(
     after_help = "Moves your branch forward to the result, files and all. Nothing is done if there is uncommitted work, if \
     another branch is checked out than the run was started on, or if the run did not end as \
-    done.\n\nExample:\n  bosun accept r_1a2b3c4d --merge"
+    done.\n\nExamples:\n  bosun accept\n  bosun accept r_1a2b --merge\n  bosun accept r_1a2b --author me"
 )]
 pub(crate) struct Accept {
     /// The run, by its id or the beginning of it [default: the newest one of this repository that can be accepted]
@@ -19,9 +19,20 @@ pub(crate) struct Accept {
     /// Take what is there although the run failed, was cancelled, or got a no-go
     #[arg(long)]
     pub(crate) force: bool,
+    /// Who the commits are by: bosun takes the run's own commits, which its proof names; me makes them again by you, with messages that say why and with what evidence
+    #[arg(long, value_name = "WHO", value_enum, default_value_t)]
+    pub(crate) author: Author,
     /// Print one JSON object: run, how, commit, and in which way it was taken
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Who the commits of a result are by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Author {
+    #[default]
+    Bosun,
+    Me,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,10 @@ mod commands;
 mod naming;
 // The mistakes of a first hour.
 mod mistakes;
+// What a run came to: change, transcript, review, pull request, commits.
+mod results;
+// Help, completions, manual pages, closed pipes.
+mod help;
 // Who drives a run: leaving, killing, promises, lost lines.
 mod driver;
 // One question to one model.

@@ -22,6 +22,20 @@ const MISTAKES: &[(&str, i32, &str, &str)] = &[
     ("log r_nosuch --verify", 68, "r_nosuch", "bosun list"),
     ("rewind RUN --to 1", 68, "not a session", "bosun list"),
     ("show RUN --gate closed", 2, "closed", "initiation"),
+    ("diff r_nosuch", 68, "r_nosuch", "bosun list"),
+    ("diff T9", 68, "T9", "bosun list"),
+    ("diff RUN T9", 2, "no task or attempt T9", "it has T1"),
+    ("transcript RUN T9", 2, "no transcript of T9", "bosun show RUN"),
+    ("transcript RUN --format pdf", 2, "pdf", "markdown"),
+    ("review RUN T9", 2, "T9", "bosun show RUN"),
+    ("review RUN --send", 2, "no comments", "--comment"),
+    ("review RUN --comment T9 no", 2, "no task T9", "it has T1"),
+    ("review RUN --comment T1:other:1 no", 2, "other is not a file", "it changed greeting.txt"),
+    ("review RUN --comment T1:a:b no", 2, "T1:a:b", "T2:src/main.rs:12"),
+    ("pr RUN --open", 1, "git remote failed", "origin"),
+    ("accept RUN --author you", 2, "you", "me"),
+    ("completions tcsh", 2, "tcsh", "bash"),
+    ("run --issue nowhere.md", 65, "nowhere.md", "No such file"),
 ];
 
 #[test]
