@@ -70,7 +70,7 @@ const EVERYWHERE: &str = "Options of every command";
 const AFTER_HELP: &str = "\
 Examples:
   bosun demo                                         see a whole run, without a model
-  bosun run \"Fix the crash in src/parse.rs\"         work on a goal in this repository
+  bosun run \"Fix the crash in src/parse.rs\"          work on a goal in this repository
   bosun list --here                                  what was run here
   bosun diff                                         what the newest run changed
   bosun accept                                       take its result onto your branch
@@ -385,5 +385,7 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

@@ -188,7 +188,10 @@ impl Home {
 
     /// What to put before a command's name so that it finds this home again.
     pub(crate) fn flag(&self) -> String {
+        // What is set for this shell holds for the next command, too.
+        let set = std::env::var_os("BOSUN_HOME").map(PathBuf::from);
         match &self.folder {
+            Some(folder) if !self.passing && set.as_ref() == Some(folder) => "bosun".to_owned(),
             Some(folder) => format!("bosun --home {}", shown(folder)),
             None => "bosun".to_owned(),
         }
