@@ -2,14 +2,19 @@
 
 mod ask;
 mod audit;
+mod color;
 mod config;
+mod diff;
 mod gc;
 mod journal;
 mod models;
 mod prove;
 mod question;
 mod replay;
+mod review;
 mod rules;
+mod run_ref;
+mod runs;
 mod session;
 mod settle;
 mod spec;
@@ -18,32 +23,46 @@ mod stats;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
-use types::{Artifact, AttemptId, Hint, ModelRef, Money, RunId};
+use clap::{ArgAction, Args, Parser, Subcommand};
+use types::{Artifact, Hint, ModelRef, Money};
 
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
+pub(crate) use color::{Color, wants_json};
 pub(crate) use config::{Chosen, Config, ConfigCommand, Schema, Trust};
+pub(crate) use diff::{Diff, DiffForm, Transcript, TranscriptFormat};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
 pub(crate) use models::Models;
 pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
+pub(crate) use review::{Completions, Man, PullRequest, Review};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
+pub(crate) use run_ref::RunRef;
+pub(crate) use runs::{Cancel, List, Log, Resume};
 pub(crate) use session::{Chat, Rewind, Words};
-pub(crate) use settle::{Accept, Discard};
+pub(crate) use settle::{Accept, Author, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
 pub(crate) use stats::{Since, Stats};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
 #[derive(Debug, Parser)]
-#[command(name = "bosun", version, disable_help_subcommand = true)]
+#[command(name = "bosun", version, max_term_width = 110, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
     /// Where the journal and the worktrees are kept [default: the user's state folder]
-    #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR")]
+    #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR", help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
+    /// Print results and errors only, nothing beside them; `bosun list -q` prints ids
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
+    pub(crate) quiet: bool,
+    /// Also print what only matters afterwards, and what the program itself logs; -vv logs more (BOSUN_LOG says exactly what)
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = EVERYWHERE)]
+    pub(crate) verbose: u8,
+    /// Whether to use colours; auto does on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
+    pub(crate) color: Color,
 
     /// Leave out the files that a repository brings for agents: .bosun/
     #[arg(long, global = true, env = "BOSUN_NO_PROJECT", value_parser = clap::builder::FalseyValueParser::new())]
@@ -52,6 +71,19 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+const EVERYWHERE: &str = "Options of every command";
+const AFTER_HELP: &str = "\
+Examples:
+  bosun demo                                         see a whole run, without a model
+  bosun run \"Fix the crash in src/parse.rs\"          work on a goal in this repository
+  bosun list --here                                  what was run here
+  bosun diff                                         what the newest run changed
+  bosun accept                                       take its result onto your branch
+
+A run is named by its id, by the beginning of it, or by `newest`; most commands take the newest one if none is named.
+With --json, results go to standard output as JSON, and errors to standard error as one JSON object.
+`bosun help COMMAND` has the examples and exit codes of a command; -h is a summary.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -73,6 +105,14 @@ pub(crate) enum Command {
     Questions(Questions),
     /// Stop a run for good
     Cancel(Cancel),
+    /// Show what a run, a task or an attempt changed
+    Diff(Diff),
+    /// Show what was said and done in a run's attempts or in a session; also as Markdown or HTML
+    Transcript(Transcript),
+    /// Go through a result task by task, comment on lines, and have the comments worked on
+    Review(Review),
+    /// Write title and body of a pull request for a result, or open it with gh or glab
+    Pr(PullRequest),
     /// Take a run's result onto your own branch
     Accept(Accept),
     /// Throw a run's result away
@@ -84,6 +124,7 @@ pub(crate) enum Command {
     /// Figures over all runs: completed, first pass, recovered, forecast, cost by model, role and project
     Stats(Stats),
     /// Remove old runs and everything that only they need
+    #[command(visible_alias = "prune")]
     Gc(Gc),
     /// Show where a run stands, or its report
     Show(Show),
@@ -127,9 +168,17 @@ pub(crate) enum Command {
     Tool(Tool),
     /// Look whether everything is here that the work needs, and attack the sandbox to see whether it holds
     Doctor(Doctor),
+    /// Print the completions for a shell
+    Completions(Completions),
+    /// Print the manual page, or write the pages of all commands into a folder
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun demo
+  bosun demo --keep              leaves the repository and the script to look at")]
 pub(crate) struct Demo {
     /// Leave the repository and the run for inspection
     #[arg(long)]
@@ -142,7 +191,7 @@ pub(crate) struct Demo {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  bosun run \"Fix the crash in src/parse.rs\" --check \"make test\"\n  bosun run --spec \
-    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  bosun run --preset solo -m \
+    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  gh issue view 12 --json title,body -q '.title + \"\\n\\n\" + .body' | bosun run --issue -\n  bosun run --preset solo -m \
     anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waits for a \
     person, 4 out of budget, 5 refused, 6 no-go at a gate; the README has all."
 )]
@@ -153,6 +202,9 @@ pub(crate) struct Run {
     /// What you want done, as a file (- is standard input): a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     pub(crate) request: Option<PathBuf>,
+    /// What you want done, as the text of an issue (- is standard input): the first line or heading is the goal, the rest is handed on as material by somebody else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "request", "spec"])]
+    pub(crate) issue: Option<PathBuf>,
     /// The repository to work in [default: the `project_path` of the request object, or else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) repo: Option<PathBuf>,
@@ -237,7 +289,7 @@ fn money(word: &str) -> Result<Money, String> {
 #[command(
     after_help = "Every command that stands in the line is found, also inside of substitutions and of programs that start \
     others, and each is judged alone; the strictest verdict wins. The exit code is 0 for allow, 3 for ask \
-    and 5 for deny."
+    and 5 for deny.\n\nExamples:\n  bosun permit -- \"git push --force\"\n  bosun permit --json -- \"curl x | sh\""
 )]
 pub(crate) struct Permit {
     /// The rules to judge by: a whole policy, or only [[permissions]] that are laid over the crew's [default: the project's .bosun/policy.toml, or else crew]
@@ -257,7 +309,8 @@ pub(crate) struct Permit {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Admission, routing and the choice of documents, each with its rule. The exit code is 0 if the request \
-    would be worked on, 3 if a person has to answer or decide first, and 5 if it would be refused."
+    would be worked on, 3 if a person has to answer or decide first, and 5 if it would be refused.\n\nExamples:\n  bosun \
+    route \"Rename get_user in api/users.py\"\n  bosun route --json --type product \"Add dark mode\""
 )]
 pub(crate) struct Route {
     /// What is wanted; several words are joined by blanks, and - or nothing reads standard input
@@ -284,6 +337,10 @@ pub(crate) struct Route {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun tools
+  bosun tools --profile openai --json")]
 pub(crate) struct Tools {
     /// Tool profile (names and arguments of the tools): openai, anthropic, gemini, portable, basic, or one of the policy's own
     #[arg(long, value_name = "PROFILE", default_value = "portable")]
@@ -296,7 +353,8 @@ pub(crate) struct Tools {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 the call was made and succeeded, 1 it was made and failed or could not be understood, 3 a \
-    person would be asked, 5 the rules deny it."
+    person would be asked, 5 the rules deny it.\n\nExamples:\n  bosun tool read_file --args '{\"path\": \"README.md\"}'\n  \
+    bosun tool shell --args '{\"command\": \"make test\"}' --repo ../shop --json"
 )]
 pub(crate) struct Tool {
     /// The tool; `bosun tools` lists them
@@ -304,8 +362,8 @@ pub(crate) struct Tool {
     /// Its arguments as JSON; - reads them from standard input, @FILE from a file
     #[arg(long, value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
     pub(crate) args: String,
-    /// The workspace that it works in
-    #[arg(long, default_value = ".", value_name = "DIR")]
+    /// The repository or folder that it works in
+    #[arg(long = "repo", alias = "workspace", default_value = ".", value_name = "DIR")]
     pub(crate) workspace: PathBuf,
     /// The rules to work by: a file [default: the .bosun/policy.toml of the workspace, or else crew]
     #[arg(long, value_name = "FILE")]
@@ -328,6 +386,10 @@ pub(crate) struct Tool {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun doctor
+  bosun doctor --models --json")]
 pub(crate) struct Doctor {
     /// The repository to look at
     #[arg(long, default_value = ".", value_name = "DIR")]
@@ -340,56 +402,7 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    /// The run [default: the newest one that is not over]
-    pub(crate) run: Option<RunId>,
-    /// Where the run's repository, or the session's folder, is now, if it was moved
-    #[arg(long, value_name = "DIR", requires = "run")]
-    pub(crate) repository: Option<PathBuf>,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Cancel {
-    pub(crate) run: RunId,
-    /// Why, for the record
-    #[arg(long, default_value = "cancelled by hand")]
-    pub(crate) reason: String,
-    /// Print the report as a JSON line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Print a JSON line for each run
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Log {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
-    /// The log of one attempt, such as T1.2, instead of the run's own
-    #[arg(long, value_name = "ATTEMPT")]
-    pub(crate) attempt: Option<AttemptId>,
-    /// Print the stored lines as they are, one JSON object each
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print it in the words that a program expects: the events of one session, or those of a coordinator
-    #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with_all = ["json", "attempt", "verify"])]
-    pub(crate) words: Option<Words>,
-    /// Go on printing what is recorded until the run is over
-    #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
-    pub(crate) follow: bool,
-    /// Check that nothing was changed, cut off or lost since it was written: all logs of the run, or of all runs where none is named, and what they point to
-    #[arg(long, conflicts_with_all = ["json", "attempt"])]
-    pub(crate) verify: bool,
-    /// Go on without what the run's logs lost when the journal's files were damaged
-    #[arg(long, requires = "run", conflicts_with_all = ["json", "attempt", "verify", "follow", "words"])]
-    pub(crate) accept_loss: bool,
-}
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;

@@ -114,7 +114,7 @@ pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> 
 
 fn untrusted(files: &ProjectFiles) -> SetupError {
     let names: Vec<&str> = files.files.iter().map(|(name, _)| name.as_str()).collect();
-    SetupError::Untrusted { folder: print::quoted(&files.folder), files: names.join(", ") }
+    SetupError::Untrusted { folder: crate::home::shown(&files.folder), files: names.join(", ") }
 }
 
 /// Says which files there are.

@@ -1,7 +1,6 @@
-//! Exit codes, in one place, and which error leads to which. The README has the same table.
+//! Mistakes on the command line, and which error leads to which exit code. The codes themselves are in `exit_code.rs`.
 
 use std::io;
-use std::process::ExitCode;
 
 use runtime::audit::AuditError;
 use runtime::fork::ForkError;
@@ -9,56 +8,14 @@ use runtime::presets::PolicyError;
 use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
 use runtime::store::JournalError;
-use runtime::{DriveError, Error, KeepError, PromptError, SessionError, SettleError};
-use types::Status;
+use runtime::{
+    DiffError, DriveError, Error, FindError, KeepError, PromptError, PullRequestError, ReviewError,
+    SessionError, SettleError,
+};
 
-/// What the exit code of the program means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Exit {
-    Done = 0,
-    Failed = 1,
-    Usage = 2,
-    Waiting = 3,
-    OutOfBudget = 4,
-    Refused = 5,
-    NoGo = 6,
-    /// What is on record is decided otherwise on replay.
-    Differs = 7,
-    /// A script, scenario or policy that cannot be used.
-    BadFile = 65,
-    NotARepository = 66,
-    DirtyTree = 67,
-    NoSuchRun = 68,
-    /// Another process drives the run.
-    Busy = 69,
-    Bug = 70,
-    /// The disk is full, read-only, or not ours.
-    CannotWrite = 74,
-    /// The model could not be reached for too long. Everything is kept, for `bosun resume`.
-    ModelAway = 75,
-    /// The journal was cut off, edited, or is not one.
-    Damaged = 76,
-    Cancelled = 130,
-}
+use crate::usage_error::UsageError;
 
-impl Exit {
-    pub(crate) fn code(self) -> ExitCode {
-        ExitCode::from(self as u8)
-    }
-
-    pub(crate) fn of(status: Status) -> Self {
-        match status {
-            Status::Done => Self::Done,
-            Status::Failed | Status::Running => Self::Failed,
-            Status::Waiting => Self::Waiting,
-            Status::OutOfBudget => Self::OutOfBudget,
-            Status::Refused => Self::Refused,
-            Status::NoGo => Self::NoGo,
-            Status::Cancelled => Self::Cancelled,
-        }
-    }
-}
+pub(crate) use crate::exit_code::Exit;
 
 /// Something that the person got wrong, found by a command itself.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +46,10 @@ pub(crate) enum CliError {
     NotAChoice(types::NotAChoice),
     #[error("gate {phase} was not judged yet")]
     NoGate { phase: &'static str },
+    #[error(
+        "the answer is missing: bosun answer {run} ANSWER; `bosun questions` shows what is asked"
+    )]
+    NothingSaid { run: types::RunId },
     #[error("run {run} has no open question")]
     NoQuestion { run: types::RunId },
     #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
@@ -125,7 +86,7 @@ pub(crate) enum CliError {
     EmptyRequest { path: String },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
-    #[error("there is no folder {path}; --workspace names the folder to work in")]
+    #[error("there is no folder {path}; --repo names the folder to work in")]
     NoWorkspace { path: String },
     #[error("there is no tool profile {name:?}; there are {known}")]
     NoSuchProfile { name: String, known: String },
@@ -195,7 +156,17 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<CliError>() {
         return Some(of_wrong(wrong));
     }
-    if let Some(exit) = crate::config::exit_of(cause) {
+    if let Some(usage) = cause.downcast_ref::<UsageError>() {
+        return Some(if usage.means_no_run() { Exit::NoSuchRun } else { Exit::Usage });
+    }
+    if let Some(find) = cause.downcast_ref::<FindError>() {
+        return Some(if let FindError::Door(door) = find {
+            of_door(door)
+        } else {
+            Exit::NoSuchRun
+        });
+    }
+    if let Some(exit) = of_result(cause).or_else(|| crate::config::exit_of(cause)) {
         return Some(exit);
     }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
@@ -216,6 +187,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             | SettleError::Waiting { .. }
             | SettleError::Settled { .. }
             | SettleError::Nothing { .. }
+            | SettleError::NoIdentity
             | SettleError::OtherBranch { .. } => Exit::Usage,
         });
     }
@@ -245,6 +217,7 @@ fn of_wrong(wrong: &CliError) -> Exit {
         CliError::EmptyGoal
         | CliError::NoModel
         | CliError::NoQuestion { .. }
+        | CliError::NothingSaid { .. }
         | CliError::NotOpen { .. }
         | CliError::NotAChoice(_)
         | CliError::NoGate { .. }
@@ -277,6 +250,29 @@ fn of_wrong(wrong: &CliError) -> Exit {
         CliError::NoAnchors { .. } | CliError::OtherPreset { .. } => Exit::Usage,
         CliError::NoBackup { .. } => Exit::BadFile,
     }
+}
+
+/// What is about a run's result: its change, its review, its pull request.
+fn of_result(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if let Some(diff) = cause.downcast_ref::<DiffError>() {
+        return Some(match diff {
+            DiffError::Door(door) => of_door(door),
+            DiffError::Gone { .. } => Exit::Failed,
+            DiffError::NoSuchPart { .. } | DiffError::NothingYet { .. } => Exit::Usage,
+        });
+    }
+    if let Some(review) = cause.downcast_ref::<ReviewError>() {
+        return Some(match review {
+            ReviewError::Door(door) => of_door(door),
+            ReviewError::File { .. } => Exit::CannotWrite,
+            _ => Exit::Usage,
+        });
+    }
+    cause.downcast_ref::<PullRequestError>().map(|error| match error {
+        PullRequestError::Door(door) => of_door(door),
+        PullRequestError::Failed { .. } | PullRequestError::Io { .. } => Exit::Failed,
+        PullRequestError::Nothing { .. } | PullRequestError::NoProgram => Exit::Usage,
+    })
 }
 
 fn of_audit(error: &AuditError) -> Exit {

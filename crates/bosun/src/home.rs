@@ -245,7 +245,10 @@ impl Home {
 
     /// What to put before a command's name so that it finds this home again.
     pub(crate) fn flag(&self) -> String {
+        // What is set for this shell holds for the next command, too.
+        let set = std::env::var_os("BOSUN_HOME").map(PathBuf::from);
         match &self.folder {
+            Some(folder) if !self.passing && set.as_ref() == Some(folder) => "bosun".to_owned(),
             Some(folder) => format!("bosun --home {}", shown(folder)),
             None => "bosun".to_owned(),
         }
@@ -267,13 +270,9 @@ pub(crate) fn config_folder() -> Option<PathBuf> {
     Some(base.config_dir().join("bosun"))
 }
 
-fn shown(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.contains(|c: char| c.is_whitespace() || "'\"$`\\".contains(c)) {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    } else {
-        text
-    }
+/// A path as a shell reads it back, on one line.
+pub(crate) fn shown(path: &Path) -> String {
+    types::shell_word(&types::one_line(&path.display().to_string(), 4_096))
 }
 
 /// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.

@@ -4,9 +4,11 @@ mod args;
 mod chat;
 mod commands;
 mod config;
+mod confirm;
 mod conversation;
 mod driven;
 mod exit;
+mod exit_code;
 mod files;
 mod follow;
 mod home;
@@ -17,7 +19,9 @@ mod routing_input;
 mod rules;
 mod secrets;
 mod sessions;
+mod usage_error;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
@@ -29,11 +33,15 @@ fn main() -> ExitCode {
     let helper_exe = HelperExe::enter();
     // And before there is a key in it.
     let closed = runtime::sandbox::close_memory();
-    let cli = Cli::parse();
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_env("BOSUN_LOG"))
-        .with_writer(std::io::stderr)
-        .init();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let as_json = args::wants_json(&words);
+    args::Color::of(&words).set();
+    let cli = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli,
+        Err(error) => return misread(&error, as_json),
+    };
+    print::say(cli.quiet, cli.verbose);
+    start_log(cli.verbose);
     if let Err(error) = closed {
         tracing::warn!(%error, "other processes of this user can read the memory of this one");
     }
@@ -45,10 +53,40 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.code(),
         Err(error) => {
-            print::error(&error, exit::advice(&error));
-            exit::of_error(&error).code()
+            let exit = exit::of_error(&error);
+            print::error(&error, exit::advice(&error), as_json.then_some(exit));
+            exit.code()
         }
     }
+}
+
+/// A command line that is not one, or asks for help.
+fn misread(error: &clap::Error, as_json: bool) -> ExitCode {
+    if as_json && error.use_stderr() {
+        let told = error.render().to_string();
+        let first = told.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        print::error_line(message, Some("see `bosun help`"), exit::Exit::Usage);
+        return exit::Exit::Usage.code();
+    }
+    // If nobody reads it, there is nobody to tell.
+    let _unread = error.print();
+    if error.use_stderr() { exit::Exit::Usage.code() } else { exit::Exit::Done.code() }
+}
+
+/// The program's own log, on standard error.
+fn start_log(verbose: u8) {
+    let level = match verbose {
+        0 => "error",
+        1 => "info",
+        _ => "debug",
+    };
+    let said = std::env::var("BOSUN_LOG").unwrap_or_default();
+    let said = if said.is_empty() { level } else { said.as_str() };
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(said))
+        .with_writer(std::io::stderr)
+        .init();
 }
 
 async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> {
@@ -65,6 +103,10 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Questions(args) => commands::questions::questions(&home, &args).await,
         Command::Stats(args) => commands::stats::stats(&home, &args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
+        Command::Diff(args) => commands::diff::diff(&home, args).await,
+        Command::Transcript(args) => commands::transcript::transcript(&home, args).await,
+        Command::Review(args) => Box::pin(commands::review::review(&home, args)).await,
+        Command::Pr(args) => commands::pr::pr(&home, args).await,
         Command::Accept(args) => commands::accept::accept(&home, args).await,
         Command::Discard(args) => commands::discard::discard(&home, args).await,
         Command::List(args) => commands::list::list(&home, &args).await,
@@ -90,6 +132,8 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Tools(args) => commands::tools::tools(&args),
         Command::Tool(args) => commands::tool::tool(&home, helper_exe, &args).await,
         Command::Doctor(args) => commands::doctor::doctor(&home, helper_exe, &args).await,
+        Command::Completions(args) => commands::manual::completions(&args),
+        Command::Man(args) => commands::manual::man(&args),
     };
     home.leave().await;
     done

@@ -5,26 +5,56 @@ mod checks;
 mod integrity;
 pub(crate) mod lines;
 pub(crate) mod marks;
+pub(crate) mod patch;
 pub(crate) mod question;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod session;
+pub(crate) mod table;
+pub(crate) mod transcript;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::Serialize;
+use types::Millis;
 
+use crate::exit::Exit;
 pub(crate) use integrity::integrity;
 pub(crate) use types::one_line;
 
-/// A path as an argument of a command that a person can copy.
-pub(crate) fn quoted(path: &std::path::Path) -> String {
-    let text = one_line(&path.display().to_string(), 4_000);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text;
+/// How much is said beside the result: 0 nothing, 1 what matters, 2 everything that happens.
+static SAID: AtomicU8 = AtomicU8::new(1);
+
+/// Sets how much is said beside the result. Called once, before anything is printed.
+pub(crate) fn say(quiet: bool, verbose: u8) {
+    SAID.store(if quiet { 0 } else { 1 + u8::from(verbose > 0) }, Ordering::Relaxed);
+}
+
+/// Whether only results and errors are printed.
+pub(crate) fn is_quiet() -> bool {
+    SAID.load(Ordering::Relaxed) == 0
+}
+
+/// Whether also what only matters afterwards is printed.
+pub(crate) fn is_verbose() -> bool {
+    SAID.load(Ordering::Relaxed) > 1
+}
+
+/// How many columns the terminal has that standard output goes to.
+pub(crate) fn width() -> Option<usize> {
+    let here = std::io::stdout().is_terminal();
+    here.then(|| crossterm::terminal::size().ok()).flatten().map(|(columns, _)| columns.into())
+}
+
+/// How long ago something was, in one unit.
+pub(crate) fn age(since: Millis) -> String {
+    match since.0 / 1_000 {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds @ 3_600..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} d", seconds / 86_400),
     }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// One line of the result.
@@ -35,6 +65,16 @@ pub(crate) fn line(line: &str) -> std::io::Result<()> {
 /// A text of several lines, which ends with a line break.
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
+}
+
+/// Whether colours were asked for, wherever the output goes.
+pub(crate) fn has_colours() -> bool {
+    anstream::ColorChoice::global() == anstream::ColorChoice::Always
+}
+
+/// What is no text for a terminal, byte for byte.
+pub(crate) fn bytes(bytes: &[u8]) -> std::io::Result<()> {
+    std::io::stdout().lock().write_all(bytes)
 }
 
 /// A whole document for programs, byte for byte.
@@ -52,11 +92,18 @@ pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
 
 /// Something for the person that is not part of the result.
 pub(crate) fn note(text: &str) {
-    anstream::eprintln!("{text}");
+    if !is_quiet() {
+        complain(text);
+    }
 }
 
-/// The error with everything that led to it, and what to do about it, on one line.
-pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>) {
+/// A line on standard error. If nobody reads that any more, there is nobody to tell.
+fn complain(text: &str) {
+    let _unread = writeln!(anstream::stderr(), "{text}");
+}
+
+/// The error with everything that led to it, and what to do about it, on one line; as an object, if a program reads it.
+pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>, as_json: Option<Exit>) {
     if is_closed_pipe(error) {
         return;
     }
@@ -67,8 +114,22 @@ pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>) {
             causes.push(cause);
         }
     }
+    let message = causes.join(": ");
+    if let Some(exit) = as_json {
+        error_line(&message, advice, exit);
+        return;
+    }
     let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-    note(&format!("bosun: {}{advice}", causes.join(": ")));
+    complain(&format!("bosun: {message}{advice}"));
+}
+
+/// An error as one JSON object on standard error.
+pub(crate) fn error_line(message: &str, advice: Option<&str>, exit: Exit) {
+    let mut error = serde_json::json!({ "message": message, "exit": exit as u8 });
+    if let Some(advice) = advice {
+        error["advice"] = advice.into();
+    }
+    complain(&serde_json::json!({ "error": error }).to_string());
 }
 
 /// An error as the object that the preset `strict` promises. It is the last thing that is printed.

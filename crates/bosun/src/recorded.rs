@@ -6,15 +6,37 @@ use engine::{Machine as _, Run};
 use runtime::{Bosun, Clock as _, Found, RealClock};
 use types::{Envelope, ListedRun, RunId, Spec};
 
+use crate::args::RunRef;
 use crate::exit::CliError;
+
+/// The run or session that was named, by its id or the beginning of it.
+pub(crate) async fn named(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
+    Ok(bosun.find(run.as_str()).await?)
+}
+
+/// The same for what is about damage: a whole id is taken as it is where its log cannot be found.
+pub(crate) async fn named_or_lost(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
+    match (named(bosun, run).await, run.as_str().parse()) {
+        (Err(_), Ok(whole)) => Ok(whole),
+        (found, _) => found,
+    }
+}
+
+/// The same, where one need not be named.
+pub(crate) async fn if_named(bosun: &Bosun, run: Option<&RunRef>) -> anyhow::Result<Option<RunId>> {
+    match run {
+        Some(run) => named(bosun, run).await.map(Some),
+        None => Ok(None),
+    }
+}
 
 /// The run or session that was named, or the newest one.
 pub(crate) async fn newest(
     bosun: &Bosun,
-    named: Option<RunId>,
+    named: Option<RunRef>,
     otherwise: CliError,
 ) -> anyhow::Result<RunId> {
-    if let Some(run) = named {
+    if let Some(run) = if_named(bosun, named.as_ref()).await? {
         return Ok(run);
     }
     let logs = bosun.journal().logs(None).await?;
@@ -23,21 +45,55 @@ pub(crate) async fn newest(
     Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
 }
 
+/// A run and a part of it, such as a task. A single word that names no run may be a part of the newest one.
+pub(crate) async fn run_and_part(
+    bosun: &Bosun,
+    run: Option<RunRef>,
+    part: Option<String>,
+) -> anyhow::Result<(RunId, Option<String>)> {
+    let word = run.as_ref().filter(|run| part.is_none() && !run.is_certain());
+    if let Some(word) = word.map(|word| word.as_str().to_owned())
+        && bosun.find(&word).await.is_err()
+        && let Ok(newest) = newest(bosun, None, CliError::NoRuns).await
+        && is_part(bosun, &newest, &word).await?
+    {
+        return Ok((newest, Some(word)));
+    }
+    Ok((newest(bosun, run, CliError::NoRuns).await?, part))
+}
+
+/// Whether a run has a task or an attempt of this name.
+async fn is_part(bosun: &Bosun, run: &RunId, name: &str) -> anyhow::Result<bool> {
+    let logs = bosun.journal().logs(Some(run)).await?;
+    let mut attempts = logs.iter().filter_map(|log| log.log.attempt.as_ref());
+    Ok(attempts.any(|attempt| attempt.task.as_str() == name || attempt.to_string() == name))
+}
+
 /// The run that was named, or the newest one that fits.
 pub(crate) async fn pick(
     bosun: &Bosun,
-    named: Option<RunId>,
+    named: Option<RunRef>,
     fits: impl Fn(&ListedRun) -> bool,
     otherwise: CliError,
 ) -> anyhow::Result<RunId> {
-    if let Some(run) = named {
+    if let Some(run) = if_named(bosun, named.as_ref()).await? {
         return Ok(run);
     }
-    let all = bosun.overview(false).await?;
-    let newest = all
-        .into_iter()
-        .find(|entry| matches!(&entry.found, Found::Run { listed, .. } if fits(listed)));
-    Ok(newest.map(|entry| entry.run).ok_or(otherwise)?)
+    Ok(fitting(bosun, fits).await?.into_iter().next().map(|(run, _)| run).ok_or(otherwise)?)
+}
+
+/// All runs that fit, the newest first.
+pub(crate) async fn fitting(
+    bosun: &Bosun,
+    fits: impl Fn(&ListedRun) -> bool,
+) -> anyhow::Result<Vec<(RunId, ListedRun)>> {
+    let all = bosun.overview(false).await?.into_iter();
+    Ok(all
+        .filter_map(|entry| match entry.found {
+            Found::Run { listed, .. } if fits(&listed) => Some((entry.run, listed)),
+            _ => None,
+        })
+        .collect())
 }
 
 /// A run as it stands, with everything that was recorded of it and its attempts.

@@ -55,13 +55,6 @@ pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<(RunId, ListedSessi
         .collect())
 }
 
-/// A session in a list.
-pub(crate) fn listed_line(run: &RunId, listed: &ListedSession) -> String {
-    let state = format!("session {}", listed.state.as_str());
-    let (turns, about) = (count(listed.turns, "turn"), one_line(&listed.about, 60));
-    format!("{run:<12} {}  {state:<20} {turns}  {about}", listed.started)
-}
-
 /// A session in a list for programs.
 pub(crate) fn listed_json(run: &RunId, listed: &ListedSession) -> serde_json::Value {
     let asked = listed.question.as_ref();

@@ -8,6 +8,7 @@ pub mod explain;
 mod junit;
 mod messages;
 pub mod proof;
+mod pull_request;
 pub mod replay;
 mod response;
 mod sarif;
@@ -16,6 +17,7 @@ pub mod spec_outcome;
 mod state;
 mod stats;
 mod strict;
+mod transcript;
 mod turns;
 
 pub use audit::AuditLog;
@@ -23,6 +25,7 @@ pub use checks::{Reports, kept_reports};
 pub use coordinator::CoordinatorStream;
 pub use junit::junit;
 pub use messages::Message;
+pub use pull_request::{PullRequest, commit_message, pull_request};
 pub use response::{
     Blocker, Deliverable, Kind, Progress, RESPONSE_SCHEMA, Resources, Response, Standing, Verdict,
     next_steps, rejected, response,
@@ -32,6 +35,9 @@ pub use session::SessionStream;
 pub use state::{ProjectState, project_state};
 pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
 pub use strict::{StrictLog, error_object, reason};
+pub use transcript::{
+    EntryKind, TranscriptEntry, TranscriptReader, transcript_html, transcript_markdown,
+};
 pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 
 use serde_json::{Value, json};

@@ -8,7 +8,9 @@ use futures::Stream;
 use sandbox::{GitError, Repo};
 use store::{Journal, JournalError};
 use tokio::sync::broadcast;
-use types::{Command, Digest, Envelope, LogId, ModelRef, Policy, Request, RunId, RunView};
+use types::{
+    Command, CommitId, Digest, Envelope, LogId, ModelRef, Policy, Request, RunId, RunView,
+};
 
 use crate::error::Error;
 use crate::event_loop::{self, Drive};
@@ -34,6 +36,8 @@ pub struct NewRun {
     pub policy: Policy,
     /// For reproducible runs; drawn at random otherwise.
     pub id: Option<RunId>,
+    /// The commit to begin with; the one that is checked out, if none is named.
+    pub base: Option<CommitId>,
 }
 
 impl NewRun {
@@ -48,6 +52,7 @@ impl NewRun {
             repository: repository.into(),
             policy: presets::preset("crew")?,
             id: None,
+            base: None,
         })
     }
 }

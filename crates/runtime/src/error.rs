@@ -31,12 +31,12 @@ pub enum Error {
     #[error("run {run} is over: {status}")]
     Over { run: RunId, status: &'static str },
     #[error(
-        "run {run} works in {path}, which is not there any more; say where it is now: `bosun resume {run} --repository PATH`"
+        "run {run} works in {path}, which is not there any more; say where it is now: `bosun resume {run} --repo PATH`"
     )]
     Moved { run: RunId, path: String },
     #[error(
         "{path} is not the repository of run {run}: it does not have the commit {commit}; name the right one: \
-         `bosun resume {run} --repository PATH`"
+         `bosun resume {run} --repo PATH`"
     )]
     OtherRepository { run: RunId, path: String, commit: String },
     #[error("writing {path}")]

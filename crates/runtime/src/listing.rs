@@ -1,6 +1,8 @@
 //! Lists all runs and sessions from their stored summaries; a log without a valid summary is folded. An unreadable one
 //! is listed as such and hides no other. Reading writes nothing; [`Bosun::fill_in_summaries`] does.
 
+mod filter;
+
 use std::sync::{Arc, PoisonError};
 
 use engine::{Attempt, Machine, Run};
@@ -12,6 +14,8 @@ use types::{
 use crate::api::Bosun;
 use crate::error::Error;
 use crate::event_loop;
+
+pub use filter::{ListFilter, ListState};
 
 /// The most policies held at a time.
 const MOST_POLICIES: usize = 32;

@@ -132,6 +132,9 @@ impl Bosun {
         if let Err(error) = places::keep(&self.services.home, run, Path::new("")) {
             tracing::debug!(%error, "a place is not forgotten");
         }
+        if let Err(error) = self.clear_comments(run) {
+            tracing::debug!(%error, "comments are not forgotten");
+        }
         if let Err(error) = std::fs::remove_file(self.moved_file(run)) {
             tracing::debug!(%error, "it was not moved");
         }

@@ -2,7 +2,7 @@
 //! event that may follow the end of a run, and can be repeated after a crash.
 
 use engine::Run;
-use sandbox::{GitError, Taken};
+use sandbox::{GitError, Repo, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
 
 use crate::api::Bosun;
@@ -18,6 +18,18 @@ pub struct Acceptance {
     pub merge: bool,
     /// Accepts it although the run did not succeed.
     pub force: bool,
+    pub author: CommitAuthor,
+}
+
+/// Who the commits of a result are by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CommitAuthor {
+    /// Bosun: the very commits of the run's branch, which its log and its proof name.
+    #[default]
+    Bosun,
+    /// The person, as their own git names them: the same trees in new commits, whose messages say why, by which task
+    /// and with what evidence.
+    Person,
 }
 
 /// Why a result was not settled. Nothing was changed.
@@ -45,6 +57,11 @@ pub enum SettleError {
     Diverged { run: RunId, branch: String },
     #[error("the result of run {run} does not fit with {branch} as it is now: {}; merge {result} by hand", paths.join(", "))]
     Conflict { run: RunId, branch: String, paths: Vec<String>, result: String },
+    #[error(
+        "git does not know who you are; say it with `git config --global user.name NAME` and `git config --global \
+         user.email EMAIL`"
+    )]
+    NoIdentity,
     #[error(transparent)]
     Door(#[from] Error),
 }
@@ -85,7 +102,11 @@ impl Bosun {
         }
         let message = message(&view);
         let merge = how.merge.then(|| (message.as_str(), self.services.clock.now()));
-        let taken = repo.take(&view.head, merge).await?;
+        let result = match how.author {
+            CommitAuthor::Bosun => view.head.clone(),
+            CommitAuthor::Person => self.authored(&repo, &view).await?,
+        };
+        let taken = repo.take(&result, merge).await?;
         let branch = now.unwrap_or_else(|| "HEAD".to_owned());
         let commit = match &taken {
             Taken::Already(commit) | Taken::Forwarded(commit) | Taken::Merged(commit) => {
@@ -99,6 +120,18 @@ impl Bosun {
         };
         let settled = Settled { how: Settling::Accepted, commit, by: how.by.clone() };
         self.record(&mut drive, settled, Some(taken)).await
+    }
+
+    /// The result in commits by the person.
+    async fn authored(&self, repo: &Repo, view: &RunView) -> Result<CommitId, SettleError> {
+        let person = repo.person().await?.ok_or(SettleError::NoIdentity)?;
+        let landed = self.landed(&view.run).await?;
+        let words = |commit: &CommitId| {
+            let merge = landed.iter().find(|merge| merge.to == *commit)?;
+            let task = view.tasks.iter().find(|task| task.id == merge.task)?;
+            Some(engine::export::commit_message(view, task))
+        };
+        Ok(repo.authored(&view.base, &view.head, &person, words).await?)
     }
 
     /// Discards a run's result: its branch and its worktrees. An accepted result cannot be discarded.
@@ -155,7 +188,6 @@ fn message(view: &RunView) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use sandbox::Repo;
     use store::{Journal as _, JournalError, MemoryJournal};
     use types::{LogId, Timestamp};
 

@@ -2,6 +2,7 @@
 //! program or configured command of the repository ever runs. A worktree's own `.git` is never believed, since
 //! an agent may have replaced it; where its git files are is read from the repository's side.
 
+mod author;
 mod call;
 mod checkout;
 mod clone;
@@ -10,11 +11,13 @@ mod create;
 mod durable;
 mod error;
 mod glance;
+mod identity;
 mod ignored;
 mod lfs;
 mod links;
 mod lock;
 mod notes;
+mod patch;
 mod settle;
 mod submodules;
 mod survey;
@@ -36,6 +39,7 @@ pub use checkout::{Edit, EditTo};
 pub use commit::Merged;
 pub use error::GitError;
 pub use glance::{Glance, root_of};
+pub use identity::Author;
 pub use settle::Taken;
 pub use submodules::Submodule;
 pub use workspace::GitRequest;

@@ -81,6 +81,7 @@ mod jail;
 mod local;
 mod memory;
 mod names;
+mod person_program;
 mod process;
 mod recent;
 mod search;
@@ -107,12 +108,13 @@ pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
 pub use git::unsupported_git;
 pub use git::{
-    Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
+    Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use local::{IntentLog, LocalEnvironment};
 pub use memory::close_memory;
 pub use names::folder_name;
+pub use person_program::{PersonProgram, ProgramOutput};
 pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{

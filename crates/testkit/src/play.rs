@@ -232,6 +232,7 @@ impl<'a> Stage<'a> {
             repository: self.repository(),
             policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),
+            base: None,
         })
     }
 

@@ -40,6 +40,9 @@ pub struct ListedRun {
     pub questions: u64,
     pub repository: String,
     pub branch: String,
+    /// What it has spent, where the list was written by a version that keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spend>,
 }
 
 impl ListedRun {

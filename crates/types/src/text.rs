@@ -1,4 +1,8 @@
-//! Text for people: a line that is safe for a terminal, and numbers with their noun. Knows no type of this crate.
+//! Text for people: texts that a terminal cannot act on, numbers with their noun, words for a shell, and how far two
+//! words are apart. Knows no type of this crate.
+
+/// How wide a tab is shown.
+const TAB: &str = "    ";
 
 /// A text on one line, without control characters, at most `most` characters long.
 #[must_use]
@@ -32,6 +36,61 @@ pub fn count(number: impl std::fmt::Display, one: &str) -> String {
     }
 }
 
+/// A text of several lines with every control character as a sign that stands for it, so that a terminal acts on none.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\n' => out.push('\n'),
+            '\r' if characters.peek() == Some(&'\n') => {}
+            '\t' => out.push_str(TAB),
+            '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            '\x7f' => out.push('\u{2421}'),
+            '\u{80}'..='\u{9f}' => out.push('\u{fffd}'),
+            // They have no width of their own, so nothing is lost on a screen.
+            '\u{200b}'..='\u{200d}' | '\u{feff}' => {}
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                out.push('\u{fffd}');
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A word as a shell reads it back: as it is where that is safe, and otherwise in quotes.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// How many characters have to be changed, added or left out to make one word of another.
+#[must_use]
+pub fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (line, left) in a.chars().enumerate() {
+        let mut corner = line;
+        row[0] = line + 1;
+        for (at, right) in b.iter().enumerate() {
+            let changed = corner + usize::from(left != *right);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+        }
+    }
+    row[b.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +107,30 @@ mod tests {
         assert_eq!(told(0), ["0 model calls", "0 retries", "0 matches"]);
         assert_eq!(told(1), ["1 model call", "1 retry", "1 match"]);
         assert_eq!(told(21), ["21 model calls", "21 retries", "21 matches"]);
+    }
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_shown_and_never_sent() {
+        let hostile = "a\x1b]0;owned\x07b\x1b[2Jc\u{9b}31md\u{202e}e\x7f\x08";
+        let shown = visible(hostile);
+        assert_eq!(shown, "a␛]0;owned␇b␛[2Jc\u{fffd}31md\u{fffd}e␡␈");
+        assert!(!shown.chars().any(char::is_control));
+        assert_eq!(visible("a\tb\r\nc\rd"), "a    b\nc␍d");
+    }
+
+    #[test]
+    fn a_shell_reads_a_word_back_as_it_was() {
+        assert_eq!(shell_word("/srv/a-b_c.d"), "/srv/a-b_c.d");
+        assert_eq!(shell_word("/srv/my repo"), "'/srv/my repo'");
+        assert_eq!(shell_word("it's $HOME; `x`"), "'it'\\''s $HOME; `x`'");
+        assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn words_are_apart_by_what_was_mistyped() {
+        let pairs = [("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("abc", "ac", 1)];
+        for (a, b, apart) in pairs.into_iter().chain([("kitten", "sitting", 3), ("", "ab", 2)]) {
+            assert_eq!(edit_distance(a, b), apart, "{a} {b}");
+        }
     }
 }

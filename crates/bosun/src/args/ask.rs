@@ -7,6 +7,11 @@ use runtime::llm::Dialect;
 use types::{Effort, ModelRef};
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun ask \"What is a monad?\" -m anthropic/claude-sonnet-4-5
+  git diff | bosun ask - --system \"Review this change\"
+  bosun ask \"Three colours\" --schema colours.schema.json --json")]
 pub(crate) struct Ask {
     /// What to ask; - reads it from standard input
     #[arg(conflicts_with = "messages")]

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use types::RunId;
+
+use super::RunRef;
 
 const HELP: &str = "\
 Examples:
@@ -37,8 +38,8 @@ pub(crate) enum AuditCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The run or session
-    pub(crate) run: RunId,
+    /// The run or session, by its id or the beginning of it; `newest` is the newest one
+    pub(crate) run: RunRef,
     /// The file to write; it must not exist yet
     pub(crate) file: PathBuf,
     /// Print one JSON object
@@ -59,8 +60,8 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 pub(crate) struct Anchor {
-    /// The run or session [default: the newest one]
-    pub(crate) run: Option<RunId>,
+    /// The run or session, by its id or the beginning of it [default: the newest one]
+    pub(crate) run: Option<RunRef>,
     /// Add them to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -71,8 +72,8 @@ pub(crate) struct Anchor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// The run or session
-    pub(crate) run: RunId,
+    /// The run or session, by its id or the beginning of it [default: the newest one]
+    pub(crate) run: Option<RunRef>,
     #[command(flatten)]
     pub(crate) anchored: Anchored,
     /// Print one JSON object

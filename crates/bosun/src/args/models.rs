@@ -6,6 +6,11 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  bosun models
+  bosun models --json
+  bosun models --refresh catalogue.toml
+
 A catalogue file has a table for each model, as in crates/llm/src/catalogue.toml:
   [\"openrouter/some/model\"]
   window = 131072

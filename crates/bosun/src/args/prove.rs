@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use types::RunId;
+
+use super::RunRef;
 
 const HELP: &str = "\
 Writes in-toto statements in DSSE envelopes, one to a line: the checks of the run, its gates, and the run itself with \
 the last hashes of its logs, its policy, models, evidence and answers. docs/proof.md has the format, and how to verify \
 it with ssh-keygen and jq alone.
 
+Examples:
   bosun prove r_1a2b --sign ~/.ssh/id_ed25519 --out r_1a2b.intoto.jsonl
   bosun prove --verify r_1a2b.intoto.jsonl --signers allowed_signers --repo .
 
@@ -21,9 +23,9 @@ agree; otherwise as the run ended (6 no-go, 4 out of budget, ...).";
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Prove {
-    /// The run [default: the newest one]
+    /// The run, by its id or the beginning of it [default: the newest one]
     #[arg(conflicts_with = "verify")]
-    pub(crate) run: Option<RunId>,
+    pub(crate) run: Option<RunRef>,
     /// Sign with this SSH key: a private key, or a public key that your agent holds the other half of
     #[arg(long, value_name = "KEY", conflicts_with = "verify")]
     pub(crate) sign: Option<PathBuf>,

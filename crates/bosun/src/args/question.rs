@@ -3,6 +3,7 @@
 use clap::Args;
 use types::{RunId, Terms};
 
+use super::RunRef;
 use crate::exit::CliError;
 
 #[derive(Debug, Args)]
@@ -28,10 +29,8 @@ pub(crate) struct Questions {
     stop"
 )]
 pub(crate) struct Answer {
-    /// The run that asks, as `bosun questions` shows it
-    pub(crate) run: RunId,
-    /// What you have to say; the number of the question may stand before it. Put -- before an answer that begins with a hyphen
-    #[arg(required = true, value_name = "[N] ANSWER")]
+    /// The run that asks, by its id or the beginning of it with `r_` [default: the one that waits, if only one does]; then the number of the question, if there are several; then what you have to say. Put -- before an answer that begins with a hyphen
+    #[arg(required = true, value_name = "[RUN] [N] ANSWER")]
     pub(crate) words: Vec<String>,
     /// The number of the question, if there are several [default: the first that is open]
     #[arg(long, value_name = "N")]
@@ -42,9 +41,23 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Which of the open questions is meant, and what is said to it.
-    pub(crate) fn said(&self, open: &[(u32, Option<&Terms>)]) -> Result<(u32, String), CliError> {
-        let (first, rest) = self.words.split_first().map_or(("", vec![]), |(first, rest)| {
+    /// The run that the first word names, if it names one.
+    pub(crate) fn run(&self) -> Option<RunRef> {
+        let first = self.words.first()?.parse().ok()?;
+        Some(first).filter(RunRef::is_certain)
+    }
+
+    /// Which of the open questions of a run is meant, and what is said to it.
+    pub(crate) fn said(
+        &self,
+        run: &RunId,
+        open: &[(u32, Option<&Terms>)],
+    ) -> Result<(u32, String), CliError> {
+        let words = &self.words[usize::from(self.run().is_some()).min(self.words.len())..];
+        if words.is_empty() {
+            return Err(CliError::NothingSaid { run: run.clone() });
+        }
+        let (first, rest) = words.split_first().map_or(("", vec![]), |(first, rest)| {
             (first.as_str(), rest.iter().map(String::as_str).collect())
         });
         let find = |number: u32| open.iter().find(|(id, _)| *id == number);
@@ -54,11 +67,11 @@ impl Answer {
             Some(number) if first.starts_with('#') || find(number).is_some() => {
                 (Some(number), rest.join(" "))
             }
-            _ => (self.question, self.words.join(" ")),
+            _ => (self.question, words.join(" ")),
         };
-        let not_open = |number| CliError::NotOpen { run: self.run.clone(), number };
+        let not_open = |number| CliError::NotOpen { run: run.clone(), number };
         let (id, terms) = match (open, number) {
-            ([], _) => return Err(CliError::NoQuestion { run: self.run.clone() }),
+            ([], _) => return Err(CliError::NoQuestion { run: run.clone() }),
             ([first, ..], None) => *first,
             (_, Some(number)) => *find(number).ok_or_else(|| not_open(number))?,
         };
@@ -99,13 +112,15 @@ mod tests {
         ];
         let about = About::Task("T1".parse().expect("a task"));
         let terms = Terms::escalation(Escalation::Unknown, Severity::High, about, choices, "stop");
-        answer(line).said(&[(2, Some(&terms)), (4, None)]).map_err(|wrong| wrong.to_string())
+        let run = "r_1a2b3c4d".parse().expect("a run");
+        let open = [(2, Some(&terms)), (4, None)];
+        answer(line).said(&run, &open).map_err(|wrong| wrong.to_string())
     }
 
     #[test]
     fn flags_may_stand_after_the_answer() {
         let answer = answer("allow it --json");
-        assert_eq!((answer.words.join(" ").as_str(), answer.json), ("allow it", true));
+        assert_eq!((answer.words[1..].join(" ").as_str(), answer.json), ("allow it", true));
     }
 
     #[test]

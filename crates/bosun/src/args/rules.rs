@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use types::{Phase, RunId};
+use types::Phase;
+
+use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -16,10 +18,11 @@ Examples:
   bosun why r_1a2b 12         line 12 of the run's log
   bosun why r_1a2b T1.2:7     line 7 of the log of an attempt
   bosun why r_1a2b T1         everything about a task and its attempts
+  bosun why T1                the same, in the newest run
   bosun why r_1a2b q0         why a question was asked")]
 pub(crate) struct Why {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
+    /// The run, by its id or the beginning of it [default: the newest one]
+    pub(crate) run: Option<RunRef>,
     /// A line, a task, an attempt, or a question
     #[arg(value_name = "EVENT")]
     pub(crate) event: Option<String>,
@@ -29,6 +32,11 @@ pub(crate) struct Why {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun policy show
+  bosun policy show strict
+  bosun policy check .bosun/policy.toml")]
 pub(crate) struct Policy {
     #[command(subcommand)]
     pub(crate) command: PolicyCommand,
@@ -38,6 +46,7 @@ pub(crate) struct Policy {
 pub(crate) enum PolicyCommand {
     /// Read a file of rules, hold each rule to its examples, and say what is wrong, line by line; exit code 2 if anything is
     Check {
+        /// The file
         file: PathBuf,
         /// Print one JSON object
         #[arg(long)]
@@ -86,8 +95,8 @@ Examples:
   bosun show r_1a2b --junit > checks.xml
   bosun show r_1a2b --sarif > findings.sarif")]
 pub(crate) struct Show {
-    /// The run [default: the newest one]
-    pub(crate) run: Option<RunId>,
+    /// The run, by its id or the beginning of it [default: the newest one]
+    pub(crate) run: Option<RunRef>,
     /// Print a JSON line
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,19 +3,25 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use types::{Effort, ModelRef, RunId};
+use types::{Effort, ModelRef};
 
-use super::effort;
+use super::{RunRef, effort};
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun chat
+  bosun chat \"Why does the test fail?\" -m anthropic/claude-sonnet-4-5
+  bosun chat --resume
+  bosun chat --resume r_1a2b")]
 pub(crate) struct Chat {
     /// What to say first
     pub(crate) text: Option<String>,
     /// Go on with a session [default: the newest one in this folder]
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["model", "script", "policy", "effort", "instruction"])]
-    pub(crate) resume: Option<Option<RunId>>,
+    pub(crate) resume: Option<Option<RunRef>>,
     /// The folder to work in; it need not be a repository
-    #[arg(long, default_value = ".", value_name = "DIR")]
+    #[arg(long = "repo", alias = "folder", default_value = ".", value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Work in your home folder itself; keys and Bosun's own state stay closed there, too
     #[arg(long)]
@@ -38,8 +44,15 @@ pub(crate) struct Chat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Only files that the session changed are written or removed; what was said stays in its log.
+
+Example:
+  bosun log r_1a2b
+  bosun rewind r_1a2b --to 17")]
 pub(crate) struct Rewind {
-    pub(crate) run: RunId,
+    /// The session, by its id or the beginning of it; `newest` is the newest one
+    pub(crate) run: RunRef,
     /// The number of the line after which the files were as they shall be; `bosun log RUN` shows them
     #[arg(long, value_name = "SEQ")]
     pub(crate) to: u64,

@@ -34,6 +34,7 @@ pub(crate) enum SpecCommand {
     },
     /// Read a spec and say everything that is wrong with it, with path and line; exit code 65 if anything is
     Check {
+        /// The spec
         file: PathBuf,
         /// Whether it could also stand as an Intent Spec: every requirement with a verification, something out of scope
         #[arg(long)]
@@ -44,6 +45,7 @@ pub(crate) enum SpecCommand {
     },
     /// Write a spec in its canonical form: keys in order, two blanks for each step, no line folded, no comments
     Fmt {
+        /// The spec
         file: PathBuf,
         /// Change the file instead of printing
         #[arg(long, short)]
@@ -54,7 +56,9 @@ pub(crate) enum SpecCommand {
     },
     /// What is different between two versions, by dotted path; when they were written is no difference
     Diff {
+        /// The older version
         old: PathBuf,
+        /// The newer version
         new: PathBuf,
         /// Print a JSON line for each difference: path, type (added, removed, changed), old_value, new_value
         #[arg(long)]
@@ -68,6 +72,7 @@ pub(crate) enum SpecCommand {
     },
     /// Approve a draft, so that a run may work on it: writes the next version into the file
     Approve {
+        /// The spec
         file: PathBuf,
         /// Print one JSON object: version, digest
         #[arg(long)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use runtime::sandbox::Taken;
-use runtime::{Acceptance, Order, presets};
+use runtime::{Acceptance, CommitAuthor, Order, presets};
 use serde_json::json;
 use types::{ListedRun, Status};
 
@@ -15,7 +15,11 @@ use crate::recorded::pick;
 
 pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let how = Acceptance { by: home::person(), merge: args.merge, force: args.force };
+    let author = match args.author {
+        args::Author::Bosun => CommitAuthor::Bosun,
+        args::Author::Me => CommitAuthor::Person,
+    };
+    let how = Acceptance { by: home::person(), merge: args.merge, force: args.force, author };
     let top = presets::top(Path::new("."));
     // Nobody means the branch of another repository without naming the run.
     let fits = |run: &ListedRun| {

@@ -1,7 +1,7 @@
 //! `bosun answer`: answer an open question of a run or session, and resume it.
 
-use runtime::{Bosun, Delivered, Order};
-use types::Command;
+use runtime::{Bosun, Delivered, Entry, Found, Order};
+use types::{Command, RunId};
 
 use crate::args;
 use crate::driven;
@@ -9,19 +9,22 @@ use crate::exit::Exit;
 use crate::follow::{self, Form, Voice};
 use crate::home::{self, Home};
 use crate::print;
+use crate::recorded;
 use crate::sessions::{self, Known, last_line};
+use crate::usage_error::UsageError;
 
 pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    if let Some(known) = sessions::one(&bosun, &args.run).await? {
+    let run = which(&bosun, &args).await?;
+    if let Some(known) = sessions::one(&bosun, &run).await? {
         return answer_session(home, &bosun, &known, args).await;
     }
-    let view = bosun.view(&args.run).await?;
+    let view = bosun.view(&run).await?;
     let open = view.questions.iter().filter(|asked| asked.answer.is_none());
     let open: Vec<_> = open.map(|asked| (asked.id, asked.terms.as_ref())).collect();
-    let (question, text) = args.said(&open)?;
+    let (question, text) = args.said(&run, &open)?;
     let command = Command::Answer { by: home::person(), question, text };
-    match driven::patiently(&args.run, bosun.deliver(&args.run, &command)).await? {
+    match driven::patiently(&run, bosun.deliver(&run, &command)).await? {
         Delivered::Taken => {
             print::note("handed on: the process that drives the run has taken it");
             Ok(Exit::Done)
@@ -29,8 +32,30 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
         Delivered::Here(handle) => {
             let form = Form::choose(args.json, Order::Arrival);
             let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
-            follow::hand_out(&bosun, form, &args.run).await?;
+            follow::hand_out(&bosun, form, &run).await?;
             Ok(over.told())
+        }
+    }
+}
+
+/// The run or session that is meant: the one that is named, or else the only one that waits for an answer.
+async fn which(bosun: &Bosun, args: &args::Answer) -> anyhow::Result<RunId> {
+    if let Some(run) = args.run() {
+        return recorded::named(bosun, &run).await;
+    }
+    let waits = |entry: &Entry| match &entry.found {
+        Found::Run { listed, .. } => listed.ended.is_none() && listed.questions > 0,
+        Found::Session(listed) => listed.question.is_some(),
+        Found::Damaged { .. } | Found::Newer { .. } => false,
+    };
+    let mut waiting = bosun.overview(false).await?;
+    waiting.retain(waits);
+    match waiting.as_slice() {
+        [] => Err(UsageError::NothingWaits.into()),
+        [one] => Ok(one.run.clone()),
+        _ => {
+            let runs = waiting.into_iter().map(|entry| entry.run).collect();
+            Err(UsageError::SeveralWait { runs }.into())
         }
     }
 }
@@ -44,7 +69,7 @@ async fn answer_session(
 ) -> anyhow::Result<Exit> {
     let open = known.view.question.iter();
     let open: Vec<_> = open.map(|asked| (asked.question, asked.terms.as_deref())).collect();
-    let (question, text) = args.said(&open)?;
+    let (question, text) = args.said(&known.run, &open)?;
     let last = last_line(bosun, &known.run).await?;
     let by = home::person();
     let command = Command::Answer { by: by.clone(), question, text };

@@ -17,7 +17,7 @@ use crate::args::{self, AuditCommand};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, replay};
-use crate::recorded::newest;
+use crate::recorded::{named, newest};
 use anchors::{Judged, judged};
 
 pub(crate) async fn audit(home: &Home, args: args::Audit) -> anyhow::Result<Exit> {
@@ -31,6 +31,7 @@ pub(crate) async fn audit(home: &Home, args: args::Audit) -> anyhow::Result<Exit
 
 async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
+    let run = named(&bosun, &args.run).await?;
     let path = args.file.display().to_string();
     let writing = || format!("writing {path}");
     let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -38,8 +39,7 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
         tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(writing)?;
     let mut to = BufWriter::new(beside);
     let by = concat!("bosun ", env!("CARGO_PKG_VERSION"));
-    let exported =
-        audit::export(&**bosun.journal(), &args.run, by, RealClock.now(), &mut to).await?;
+    let exported = audit::export(&**bosun.journal(), &run, by, RealClock.now(), &mut to).await?;
     let beside = to.into_inner().map_err(std::io::IntoInnerError::into_error)?;
     beside.as_file().sync_all().with_context(writing)?;
     beside.persist_noclobber(&args.file).map_err(|error| match error.error.kind() {
@@ -49,7 +49,7 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
     let lines: u64 = exported.logs.iter().map(|head| head.lines).sum();
     if args.json {
         print::json(&json!({
-            "run": args.run, "file": path, "logs": exported.logs, "lines": lines, "blobs": exported.blobs,
+            "run": run, "file": path, "logs": exported.logs, "lines": lines, "blobs": exported.blobs,
             "absent": exported.absent,
         }))?;
         return Ok(Exit::Done);
@@ -146,17 +146,18 @@ async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)>
 }
 
 async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
-    if !args.anchored.is_named() {
-        return Err(CliError::NoAnchors { run: args.run }.into());
-    }
     let bosun = home.read(false).await?;
+    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    if !args.anchored.is_named() {
+        return Err(CliError::NoAnchors { run }.into());
+    }
     let base = match args.anchored.git_note {
-        Some(_) => Some(began(&bosun, &args.run).await?.1),
+        Some(_) => Some(began(&bosun, &run).await?.1),
         None => None,
     };
-    let found = anchors::found(&args.anchored, &args.run, base.as_ref()).await?;
+    let found = anchors::found(&args.anchored, &run, base.as_ref()).await?;
     // The chains themselves, first.
-    audit::anchors(&**bosun.journal(), &args.run, RealClock.now()).await?;
+    audit::anchors(&**bosun.journal(), &run, RealClock.now()).await?;
     let mut wrong = None;
     for anchor in &found {
         let held = audit::held(&**bosun.journal(), &anchor.log, anchor.lines).await?;
@@ -164,7 +165,7 @@ async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
     }
     let judged = judged(&found, args.anchored.is_named(), wrong);
     if args.json {
-        print::json(&json!({ "run": args.run, "anchors": judged.object() }))?;
+        print::json(&json!({ "run": run, "anchors": judged.object() }))?;
     } else {
         print::text(&judged.told())?;
     }

@@ -1,42 +1,58 @@
 //! `bosun cancel`: stop a run or session for good, whichever process drives it.
 
 use runtime::{Bosun, Delivered, Error, Order, SessionError};
-use types::{Command, SessionState, Status};
+use types::{Command, ListedRun, RunId, SessionState, Status};
 
-use crate::args;
+use crate::args::{self, RunRef};
+use crate::confirm;
 use crate::driven;
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print;
+use crate::recorded;
 use crate::sessions::{self, Known};
+use crate::usage_error::UsageError;
 
 pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    if let Some(known) = sessions::one(&bosun, &args.run).await? {
+    let Some(run) = which(&bosun, args.run.as_ref()).await? else { return Ok(Exit::Failed) };
+    if let Some(known) = sessions::one(&bosun, &run).await? {
         return cancel_session(&bosun, &known, args).await;
     }
-    let view = bosun.view(&args.run).await?;
+    let view = bosun.view(&run).await?;
     if !matches!(view.status, Status::Running | Status::Waiting) {
-        return Err(Error::Over { run: args.run, status: view.status.as_str() }.into());
+        return Err(Error::Over { run, status: view.status.as_str() }.into());
     }
     let command = Command::Cancel { by: home::person(), reason: args.reason };
     let ended = async {
-        match bosun.deliver(&args.run, &command).await {
+        match bosun.deliver(&run, &command).await {
             Ok(Delivered::Here(handle)) => {
                 handle.finished().await?;
             }
             Ok(Delivered::Taken) | Err(Error::Over { .. }) => {}
             Err(error) => return Err(error),
         }
-        bosun.until_over(&args.run).await
+        bosun.until_over(&run).await
     };
-    let view = driven::patiently(&args.run, ended).await?;
+    let view = driven::patiently(&run, ended).await?;
     if args.json {
         print::json(&view)?;
     } else {
         print::line(&format!("run {} is {}", view.run, view.status.as_str()))?;
     }
     Ok(Exit::Done)
+}
+
+/// The run that is named; else the newest open one, if the person says so. Nothing, if not.
+async fn which(bosun: &Bosun, named: Option<&RunRef>) -> anyhow::Result<Option<RunId>> {
+    if let Some(run) = recorded::if_named(bosun, named).await? {
+        return Ok(Some(run));
+    }
+    let open = |run: &ListedRun| run.ended.is_none();
+    let newest = recorded::fitting(bosun, open).await?.into_iter().next();
+    let (run, listed) = newest.ok_or(UsageError::NothingToCancel)?;
+    let sure = confirm::sure("cancel", &run, &listed.goal)?;
+    Ok(sure.then_some(run))
 }
 
 /// Closes a session for good, whoever is driving it.

@@ -16,6 +16,7 @@ use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
+use crate::recorded;
 use crate::rules::{policy_effort, solo_model, working_rules};
 use crate::sessions;
 
@@ -132,8 +133,12 @@ fn policy_lines(policy: &Policy) -> Vec<String> {
 }
 
 /// The session that was named, or the newest one in this folder.
-async fn which(bosun: &Bosun, named: Option<RunId>, args: &args::Chat) -> anyhow::Result<RunId> {
-    if let Some(run) = named {
+async fn which(
+    bosun: &Bosun,
+    named: Option<args::RunRef>,
+    args: &args::Chat,
+) -> anyhow::Result<RunId> {
+    if let Some(run) = recorded::if_named(bosun, named.as_ref()).await? {
         return Ok(run);
     }
     let folder = args.folder.canonicalize().unwrap_or_else(|_| args.folder.clone());

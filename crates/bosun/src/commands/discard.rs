@@ -1,37 +1,52 @@
 //! `bosun discard`: throw a run's result away, once the person is sure.
 
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
+use std::path::Path;
 
-use runtime::Order;
+use runtime::{Bosun, Order, presets};
 use serde_json::json;
+use types::{ListedRun, RunId};
 
 use crate::args;
+use crate::confirm;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
+use crate::recorded;
+use crate::usage_error::UsageError;
 
 pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let view = bosun.view(&args.run).await?;
-    if !args.yes && view.settled.is_none() {
-        if !std::io::stdin().is_terminal() {
-            return Err(CliError::NotSure { run: args.run }.into());
+    let (run, named) = match recorded::if_named(&bosun, args.run.as_ref()).await? {
+        Some(run) => (run, true),
+        None => (newest_here(&bosun).await?, false),
+    };
+    let view = bosun.view(&run).await?;
+    // One that is not named is never thrown away unasked.
+    if (!args.yes || !named) && view.settled.is_none() {
+        if named && !std::io::stdin().is_terminal() {
+            return Err(CliError::NotSure { run }.into());
         }
-        let goal = print::one_line(&view.goal, 60);
-        print::note(&format!("throw away {} ({goal})? type yes to do it", view.branch));
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        if answer.trim() != "yes" {
-            print::note("nothing was done");
+        if !confirm::sure("discard", &run, &view.goal)? {
             return Ok(Exit::Failed);
         }
     }
-    let done = bosun.discard(&args.run, &home::person()).await?;
+    let done = bosun.discard(&run, &home::person()).await?;
     if args.json {
         let (how, commit) = (done.settled.how.as_str(), &done.settled.commit);
-        print::json(&json!({"run": args.run, "how": how, "commit": commit}))?;
+        print::json(&json!({"run": run, "how": how, "commit": commit}))?;
     } else {
-        print::line(&format!("run {}: {} is gone; its log stays", args.run, view.branch))?;
+        print::line(&format!("run {run}: {} is gone; its log stays", view.branch))?;
     }
     Ok(Exit::Done)
+}
+
+/// The newest run of this repository of whose result nothing has become yet.
+async fn newest_here(bosun: &Bosun) -> anyhow::Result<RunId> {
+    let top = presets::top(Path::new("."));
+    let here = |run: &ListedRun| {
+        run.ended.is_some() && run.settled.is_none() && Path::new(&run.repository) == top
+    };
+    let newest = recorded::fitting(bosun, here).await?.into_iter().next();
+    Ok(newest.map(|(run, _)| run).ok_or(UsageError::NothingToDiscard)?)
 }

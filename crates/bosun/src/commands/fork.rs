@@ -5,14 +5,16 @@ use runtime::fork::{Fork, NewFork};
 use serde_json::json;
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
+use crate::recorded::newest;
 
 pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let at = args.at;
-    let new = NewFork { from: args.run, at, into: args.into, id: None };
+    let from = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let new = NewFork { from, at, into: args.into, id: None };
     let fork = bosun.fork(new).await?;
     if args.json {
         let Fork { run, origin, session, anew } = &fork;

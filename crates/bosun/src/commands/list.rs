@@ -1,26 +1,75 @@
-//! `bosun list`: all runs and sessions, the newest first. An unreadable one is a line of its own.
+//! `bosun list`: runs and sessions, the newest first, by folder, state and number. An unreadable one is a line of its own.
 
-use runtime::{Bosun, Entry, Found};
+use std::path::Path;
+
+use runtime::{Bosun, Clock as _, Entry, Found, ListFilter, RealClock, presets};
 use serde_json::json;
-use types::{ListedRun, RunId};
+use types::{ListedRun, Money, Timestamp, count};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
-use crate::{driven, print, sessions};
+use crate::print::table::{Cell, table};
+use crate::print::{self, one_line};
+use crate::{driven, sessions};
 
 pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
     let all = bosun.overview(args.json).await?;
-    if all.is_empty() && !args.json {
-        print::note(&CliError::NoRuns.to_string());
+    let none = all.is_empty();
+    let shown = filter(args)?.of(all);
+    if args.json {
+        for entry in shown {
+            print::line(&json(&bosun, entry).await?)?;
+        }
+        return Ok(Exit::Done);
     }
-    for entry in all {
-        let line =
-            if args.json { json(&bosun, entry).await? } else { line(home, &bosun, &entry).await? };
-        print::line(&line)?;
+    if print::is_quiet() {
+        for entry in shown {
+            print::line(entry.run.as_str())?;
+        }
+        return Ok(Exit::Done);
+    }
+    if shown.is_empty() {
+        let why = if none { CliError::NoRuns.to_string() } else { "no run fits".to_owned() };
+        print::note(&why);
+        return Ok(Exit::Done);
+    }
+    let now = RealClock.now();
+    let mut rows = Vec::with_capacity(shown.len());
+    let mut interrupted = None;
+    for entry in &shown {
+        let stopped = match &entry.found {
+            Found::Run { listed, .. } => {
+                driven::is_interrupted(&bosun, &entry.run, listed.status).await?
+            }
+            _ => false,
+        };
+        rows.push(row(entry, stopped, now));
+        interrupted = interrupted.or_else(|| stopped.then(|| entry.run.clone()));
+    }
+    let heads = ["RUN", "AGE", "STATE", "DONE", "COST", "REPOSITORY", "ABOUT"];
+    print::text(&table(&heads, &rows, print::width()))?;
+    if let Some(run) = interrupted {
+        print::note(&format!("go on with an interrupted one: {} resume {run}", home.flag()));
     }
     Ok(Exit::Done)
+}
+
+fn filter(args: &args::List) -> Result<ListFilter, CliError> {
+    let named = args.repo.as_deref().or_else(|| args.here.then_some(Path::new(".")));
+    let folder = match named {
+        Some(folder) if !folder.is_dir() => {
+            return Err(CliError::NoFolder { path: one_line(&folder.display().to_string(), 200) });
+        }
+        Some(folder) => {
+            let top = presets::top(folder);
+            Some(top.canonicalize().unwrap_or(top))
+        }
+        None => None,
+    };
+    let states = args.states.iter().copied().map(Into::into).collect();
+    Ok(ListFilter { folder, states, limit: args.limit })
 }
 
 /// For programs: the whole view of a run.
@@ -48,36 +97,68 @@ async fn json(bosun: &Bosun, entry: Entry) -> anyhow::Result<String> {
     })
 }
 
-async fn line(home: &Home, bosun: &Bosun, entry: &Entry) -> anyhow::Result<String> {
-    let unreadable = |what: &str, why: &str| {
-        let why = print::one_line(why, 120);
-        format!("{:<12} {}  {what:<20} {why}", entry.run, entry.started)
-    };
-    Ok(match &entry.found {
-        Found::Run { listed, .. } => {
-            let interrupted = driven::is_interrupted(bosun, &entry.run, listed.status).await?;
-            let hint = interrupted.then(|| format!("  ({} resume {})", home.flag(), entry.run));
-            run(&entry.run, listed, hint)
+fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
+    let (state, done, cost, folder, about) = match &entry.found {
+        Found::Run { listed, .. } => (
+            state(listed, interrupted),
+            format!("{}/{}", listed.finished, listed.tasks),
+            listed.spent.map(|spent| spent.money),
+            listed.repository.as_str(),
+            listed.goal.as_str(),
+        ),
+        Found::Session(listed) => (
+            format!("session {}", listed.state.as_str()),
+            count(listed.turns, "turn"),
+            listed.cost,
+            listed.folder.as_str(),
+            listed.about.as_str(),
+        ),
+        Found::Damaged { why } => ("damaged".to_owned(), String::new(), None, "", why.as_str()),
+        Found::Newer { why } => {
+            ("made by a newer Bosun".to_owned(), String::new(), None, "", why.as_str())
         }
-        Found::Session(listed) => sessions::listed_line(&entry.run, listed),
-        Found::Damaged { why } => unreadable("damaged", why),
-        Found::Newer { why } => unreadable("made by a newer Bosun", why),
-    })
+    };
+    vec![
+        Cell::left(entry.run.as_str()),
+        Cell::right(&print::age(now.since(entry.started))),
+        Cell::left(&state),
+        Cell::left(&done),
+        Cell::right(&cost.map(money).unwrap_or_default()),
+        Cell::left(&folder_name(folder)),
+        Cell::last(&one_line(about, 120)),
+    ]
 }
 
-/// `hint` says how an interrupted one goes on.
-fn run(run: &RunId, listed: &ListedRun, hint: Option<String>) -> String {
-    let status = match listed.settled {
-        None if hint.is_some() => "interrupted".to_owned(),
+fn state(listed: &ListedRun, interrupted: bool) -> String {
+    match listed.settled {
+        None if interrupted => "interrupted".to_owned(),
         Some(settled) => format!("{}, {}", listed.status_word(), settled.as_str()),
         None => listed.status_word().to_owned(),
-    };
-    format!(
-        "{run:<12} {}  {status:<20} {}/{} tasks  {}{}",
-        listed.started,
-        listed.finished,
-        listed.tasks,
-        print::one_line(&listed.goal, 60),
-        hint.unwrap_or_default(),
-    )
+    }
+}
+
+/// An amount in dollars and cents; less than a cent is not nothing.
+fn money(amount: Money) -> String {
+    const CENT: u64 = 10_000_000;
+    let cents = amount.as_nanos().div_ceil(CENT);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// The last part of a path.
+fn folder_name(path: &str) -> String {
+    let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
+    one_line(&name.unwrap_or_default(), 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_rounded_up_to_the_cent() {
+        let amounts = [(0, "$0.00"), (1, "$0.01"), (10_000_000, "$0.01"), (1_234_500_000, "$1.24")];
+        for (nanos, shown) in amounts {
+            assert_eq!(money(Money::nanos(nanos)), shown);
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
         return verify::verify(home, args.run.as_ref()).await;
     }
     if args.accept_loss {
-        return verify::accept_loss(home, args.run.ok_or(CliError::NoRuns)?).await;
+        return verify::accept_loss(home, &args.run.ok_or(CliError::NoRuns)?).await;
     }
     let bosun = home.read(args.follow).await?;
     let run = newest(&bosun, args.run, CliError::NoRuns).await?;

@@ -8,24 +8,25 @@ use crate::exit::{CliError, Exit};
 use crate::follow::{self, Form, Voice};
 use crate::home::{self, Home};
 use crate::print;
-use crate::recorded::pick;
+use crate::recorded::{self, pick};
 use crate::sessions::{self, Known, last_line};
 
 pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    if let (Some(run), Some(path)) = (&args.run, &args.repository) {
+    let named = recorded::if_named(&bosun, args.run.as_ref()).await?;
+    if let (Some(run), Some(path)) = (&named, &args.repository) {
         let bound = bosun.rebind(run, path).await?;
         print::note(&format!("{run} works in {} from now on", bound.display()));
         if sessions::one(&bosun, run).await?.is_none() && bosun.view(run).await?.ended.is_some() {
             return Ok(Exit::Done);
         }
     }
-    if let Some(run) = &args.run
+    if let Some(run) = &named
         && let Some(known) = sessions::one(&bosun, run).await?
     {
         return resume_session(home, &bosun, known, args.json).await;
     }
-    if args.run.is_none()
+    if named.is_none()
         && let Some(known) = sessions::cut_off(&bosun).await?
     {
         return resume_session(home, &bosun, known, args.json).await;

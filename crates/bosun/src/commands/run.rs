@@ -21,7 +21,11 @@ use crate::print;
 use crate::recorded;
 use crate::rules::{Origin, Rules, working_rules};
 
-pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
+pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+    if let Some(path) = &args.issue {
+        let issue = UserRequest::of_issue(&read_request(path)?);
+        args.goal = issue.ok_or(CliError::EmptyGoal)?.user_request;
+    }
     let mut as_object = args.preset.as_deref() == Some("strict");
     let respond = args.response && args.request.is_some();
     let handed = args.request.as_deref().map(read_request).transpose();
@@ -146,7 +150,7 @@ async fn carry_out(
     (request, policy): (Request, Policy),
     order: Order,
 ) -> anyhow::Result<Over> {
-    let new = NewRun { request, repository: args.repo().to_owned(), policy, id: None };
+    let new = NewRun { request, repository: args.repo().to_owned(), policy, id: None, base: None };
     let form = form(args, order);
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();

@@ -42,6 +42,7 @@ impl Form {
         match (json, order) {
             (true, Order::Arrival) => Self::Json(Mix::Live),
             (true, Order::Started) => Self::Json(Mix::Grouped),
+            (false, _) if print::is_quiet() => Self::Plain,
             (false, _) if std::io::stdout().is_terminal() => Self::Live,
             (false, _) => Self::Plain,
         }
@@ -223,6 +224,7 @@ impl Screen {
         let now = RealClock.now();
         match (self.form, &mut self.live) {
             (Form::Json(_), _) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
+            (Form::Plain, _) if print::is_quiet() => Ok(()),
             (Form::Plain, _) => Ok(line(&progress(&self.run.progress(now)))?),
             (_, Some(live)) => {
                 live.show(&self.run.view(now));
@@ -307,9 +309,11 @@ impl Screen {
         match self.form {
             Form::Json(_) => return json(event),
             Form::Quiet => return Ok(()),
+            Form::Plain if print::is_quiet() => return Ok(()),
             Form::Live | Form::Plain | Form::Told(_) => {}
         }
-        let mut text = self.teller.tell(event);
+        let whole = || print::is_verbose().then(|| lines::recorded(event));
+        let mut text = self.teller.tell(event).or_else(whole);
         if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
             text.push_str(&report::forecast(&self.run.view(event.at)));
         }

@@ -39,8 +39,13 @@ pub(crate) fn report(view: &RunView, home: &Home) -> String {
         let (added, removed) = (view.changes.added(), view.changes.removed());
         let _ = writeln!(out, "\n  changes   {files}, +{added} -{removed}");
         for file in &view.changes.0 {
-            let _ =
-                writeln!(out, "            {:<40} +{} -{}", file.path, file.added, file.removed);
+            let _ = writeln!(
+                out,
+                "            {:<40} +{} -{}",
+                one_line(file.path.as_str(), 200),
+                file.added,
+                file.removed
+            );
         }
     }
     if !view.merged_checks.is_empty() {
@@ -205,11 +210,12 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         Status::Done if view.head == view.base => vec![format!("see why:     {bosun} why {run}")],
         Status::Done => vec![
             format!(
-                "look at it:  git -C {} log -p {}..{}",
-                view.repository,
+                "look at it:  {bosun} diff {run}, or git -C {} log -p {}..{}",
+                types::shell_word(&one_line(&view.repository, 4_096)),
                 view.base.short(),
                 view.branch
             ),
+            format!("review it:   {bosun} review {run}"),
             format!("take it:     {bosun} accept {run}"),
             format!("or drop it:  {bosun} discard {run}"),
         ],

@@ -125,7 +125,8 @@ fn a_run_whose_driver_was_killed_is_interrupted_and_can_be_cancelled() {
     let mut driver = Running::start(&place, &words);
     driver.until(happened("plan.adopted"));
     let id = driver.kill();
-    let listed = stdout(&place.run(&["list"]));
+    let listed = place.run(&["list"]);
+    let listed = stdout(&listed) + &stderr(&listed);
     assert!(listed.contains("interrupted") && listed.contains(&format!("resume {id}")), "{listed}");
     let listed: Value =
         serde_json::from_slice(&place.run(&["list", "--json"]).stdout).expect("one");
@@ -306,11 +307,11 @@ fn a_moved_repository_is_named_anew() {
     let before = lines();
     let refused = place.run(&["resume", id]);
     assert_eq!(refused.status.code(), Some(66), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("--repository PATH"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--repo PATH"), "{}", stderr(&refused));
     assert_eq!(lines(), before, "nothing was tried");
     let other = place.run(&["resume", id, "--repository", "."]);
     assert_eq!(other.status.code(), Some(66), "{}", stderr(&other));
-    let resumed = place.run(&["resume", id, "--repository", "moved"]);
+    let resumed = place.run(&["resume", id, "--repo", "moved"]);
     assert_eq!(resumed.status.code(), Some(3), "{}", stderr(&resumed));
     let answered = place.run(&["answer", id, "approve"]);
     assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));

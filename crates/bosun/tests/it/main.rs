@@ -13,6 +13,16 @@ mod commands;
 mod config;
 // The reference pages say what the code does.
 mod pages;
+// How runs are named and listed; what holds for every command.
+mod naming;
+// The mistakes of a first hour.
+mod mistakes;
+// What a run came to: change, transcript, review, pull request, commits.
+mod results;
+// What is asked on a terminal before something is done, and comments typed there.
+mod asked_here;
+// Help, completions, manual pages, closed pipes.
+mod help;
 // Who drives a run: leaving, killing, promises, lost lines.
 mod driver;
 // One question to one model.

@@ -134,6 +134,7 @@ impl Run {
             questions: run.open.len() as u64,
             repository: asked.survey.repository.clone(),
             branch: run.branch(),
+            spent: Some(run.ledger.spent()),
         }))
     }
 }

@@ -13,6 +13,7 @@ use tokio::process::Command;
 use types::Timestamp;
 
 use super::GitError;
+use super::identity::Author;
 
 /// How long one call may take; a checkout of a large tree is the longest of them.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -92,6 +93,8 @@ pub(super) struct With<'a> {
     pub(super) stdin: &'a [u8],
     /// The date of a commit that the call makes.
     pub(super) date: Option<Timestamp>,
+    /// Who a commit that the call makes is by, if not Bosun.
+    pub(super) author: Option<&'a Author>,
     pub(super) settings: &'a [OsString],
     /// Whether the muzzles are among the settings already.
     pub(super) muzzled: bool,
@@ -179,6 +182,9 @@ impl Git {
         if let Some((name, address)) = with.person {
             command.env("GIT_AUTHOR_NAME", name).env("GIT_COMMITTER_NAME", name);
             command.env("GIT_AUTHOR_EMAIL", address).env("GIT_COMMITTER_EMAIL", address);
+        }
+        if let Some(author) = with.author {
+            command.env("GIT_AUTHOR_NAME", &author.name).env("GIT_AUTHOR_EMAIL", &author.email);
         }
         command.args(args);
         complete(command, described(args), with.stdin).await
@@ -283,6 +289,19 @@ impl Git {
             .env("GIT_COMMITTER_EMAIL", "bosun@localhost")
             .arg("--no-pager");
         command
+    }
+
+    /// A setting as the user's own git has it in a folder. Reading that much of their configuration is safe.
+    pub(super) async fn user_setting(&self, folder: &Path, name: &str) -> Option<String> {
+        let mut command = self.plain();
+        command.current_dir(folder).env_remove("GIT_CONFIG_GLOBAL");
+        command.envs(std::env::var_os("HOME").map(|home| ("HOME", home)));
+        command.envs(std::env::var_os("XDG_CONFIG_HOME").map(|home| ("XDG_CONFIG_HOME", home)));
+        let args = ["config", "--get", name];
+        command.args(args);
+        let answer = complete(command, described(&args), &[]).await.ok()?;
+        let set = answer.succeeded().then(|| answer.line().ok()).flatten()?;
+        Some(set.to_string_lossy().trim().to_owned()).filter(|set| !set.is_empty())
     }
 
     /// Where the user's own list of ignored files is, if the user has one. Reading that much of the user's

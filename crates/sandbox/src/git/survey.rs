@@ -10,7 +10,7 @@ use types::{Check, CommitId, Document, Survey, WorkPath};
 
 use super::call::{Answer, With};
 use super::tree::{escaped, name};
-use super::{GitError, Repo};
+use super::{GitError, Repo, hash};
 
 const MAX_FILES: usize = 200;
 const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
@@ -31,12 +31,20 @@ fn is_record(line: &[u8]) -> bool {
 impl Repo {
     /// Looks at the repository. Uncommitted work is refused: nobody could tell it from an agent's.
     pub async fn survey(&self) -> Result<Survey, GitError> {
-        let base = self.head().await?;
+        self.survey_at(None).await
+    }
+
+    /// The same for a run that begins with another commit than the one that is checked out.
+    pub async fn survey_at(&self, base: Option<&CommitId>) -> Result<Survey, GitError> {
+        let base = match base {
+            Some(base) => base.clone(),
+            None => self.head().await?,
+        };
         self.refuse_dirty().await?;
         let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
         let branch = self.git().try_run(self.here(), &args).await?;
         let branch = branch.succeeded().then(|| branch.line()).transpose()?;
-        let args = ["ls-tree", "-r", "-z", &base.0];
+        let args = ["ls-tree", "-r", "-z", hash(&base)?];
         let answer = self.git().run(self.here(), &args).await?;
         let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
         let files = blobs.iter().take(MAX_FILES).map(|blob| blob.path.clone()).collect();

@@ -3,18 +3,23 @@
 
 use runtime::store::HeadsFile;
 use runtime::{Clock as _, Flaw, Order, RealClock, integrity};
-use types::{RunId, count};
+use types::count;
 
+use crate::args::RunRef;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
-use crate::print;
+use crate::{print, recorded};
 
 /// Checks one run, or all, and lists everything that is wrong.
-pub(super) async fn verify(home: &Home, run: Option<&RunId>) -> anyhow::Result<Exit> {
+pub(super) async fn verify(home: &Home, run: Option<&RunRef>) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let checked = integrity(&**bosun.journal(), run).await?;
+    let run = match run {
+        Some(run) => Some(recorded::named_or_lost(&bosun, run).await?),
+        None => None,
+    };
+    let checked = integrity(&**bosun.journal(), run.as_ref()).await?;
     if checked.intact.is_empty() && checked.flaws.is_empty() {
-        return Err(match run {
+        return Err(match &run {
             Some(run) => runtime::Error::NoSuchRun { run: run.clone() }.into(),
             None => CliError::NoRuns.into(),
         });
@@ -51,8 +56,9 @@ fn heads(known: HeadsFile) -> Option<String> {
 }
 
 /// Lets a run go on without what it lost.
-pub(super) async fn accept_loss(home: &Home, run: RunId) -> anyhow::Result<Exit> {
+pub(super) async fn accept_loss(home: &Home, run: &RunRef) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
+    let run = recorded::named_or_lost(&bosun, run).await?;
     let accepted = bosun.journal().accept_losses(&run, RealClock.now()).await?;
     if accepted.is_empty() {
         return Err(CliError::NoLoss { run }.into());

@@ -1,0 +1,71 @@
+//! Options that hold for every command and matter before the command line is read: colours, and errors as JSON.
+
+use std::ffi::OsString;
+
+use clap::ValueEnum;
+
+/// Whether colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Holds from now on for everything that is printed.
+    pub(crate) fn set(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+
+    /// What a command line says about colours, even if the rest of it cannot be read.
+    pub(crate) fn of(words: &[OsString]) -> Self {
+        let words = before_dashes(words);
+        let mut said = Self::Auto;
+        for (at, word) in words.iter().enumerate() {
+            let value = match word.to_str() {
+                Some("--color") => words.get(at + 1).and_then(|next| next.to_str()),
+                Some(word) => word.strip_prefix("--color="),
+                None => None,
+            };
+            said = value.and_then(|value| Self::from_str(value, false).ok()).unwrap_or(said);
+        }
+        said
+    }
+}
+
+/// Whether errors are wanted as JSON.
+pub(crate) fn wants_json(words: &[OsString]) -> bool {
+    before_dashes(words).iter().any(|word| word == "--json")
+}
+
+/// What stands before `--` is options; what follows is text.
+fn before_dashes(words: &[OsString]) -> &[OsString] {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    &words[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn options_before_the_dashes_count() {
+        assert!(wants_json(&words("bosun show r_1 --json")));
+        assert!(!wants_json(&words("bosun answer r_1 -- --json")));
+        assert_eq!(Color::of(&words("bosun --color never list")), Color::Never);
+        assert_eq!(Color::of(&words("bosun list --color=always")), Color::Always);
+        assert_eq!(Color::of(&words("bosun list --color=pink")), Color::Auto);
+        assert_eq!(Color::of(&words("bosun answer r_1 -- --color=never")), Color::Auto);
+    }
+}

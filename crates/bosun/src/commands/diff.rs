@@ -1,0 +1,69 @@
+//! `bosun diff`: what a run, a task or an attempt changed. On a terminal it is coloured and escaped; elsewhere it is the
+//! patch as git writes it, so that `git apply` reads it.
+
+use std::io::IsTerminal as _;
+
+use runtime::{DiffOf, RunDiff};
+use serde_json::json;
+use types::RunId;
+
+use crate::args;
+use crate::exit::{CliError, Exit};
+use crate::home::Home;
+use crate::print::{self, patch};
+use crate::recorded;
+use crate::sessions;
+use crate::usage_error::UsageError;
+
+pub(crate) async fn diff(home: &Home, args: args::Diff) -> anyhow::Result<Exit> {
+    let bosun = home.read(false).await?;
+    let (run, part) = recorded::run_and_part(&bosun, args.run, args.part).await?;
+    if sessions::one(&bosun, &run).await?.is_some() {
+        return Err(CliError::NotARun { run }.into());
+    }
+    let of = wanted(&run, part.as_deref())?;
+    let diff = bosun.diff(&run, &of).await?;
+    if args.json {
+        print::json(&json!({
+            "run": run,
+            "of": part,
+            "from": diff.from,
+            "to": diff.to,
+            "files": diff.changes,
+            "patch": String::from_utf8_lossy(&diff.patch),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    if diff.changes.0.is_empty() {
+        let of = part.map_or_else(String::new, |part| format!("{part} of "));
+        print::note(&format!("{of}run {run} has changed nothing"));
+        return Ok(Exit::Done);
+    }
+    show(&args.form, &diff)?;
+    Ok(Exit::Done)
+}
+
+/// What is wanted: a task, an attempt such as T1.2, or else the whole result.
+pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<DiffOf, UsageError> {
+    let Some(part) = part else { return Ok(DiffOf::Result) };
+    if let Ok(attempt) = part.parse() {
+        return Ok(DiffOf::Attempt(attempt));
+    }
+    let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
+    part.parse().map(DiffOf::Task).map_err(no_part)
+}
+
+fn show(form: &args::DiffForm, diff: &RunDiff) -> anyhow::Result<()> {
+    if form.name_only {
+        for file in &diff.changes.0 {
+            print::line(&print::one_line(file.path.as_str(), 4_096))?;
+        }
+    } else if form.stat {
+        print::text(&patch::stat(&diff.changes))?;
+    } else if std::io::stdout().is_terminal() || print::has_colours() {
+        print::text(&patch::shown(&String::from_utf8_lossy(&diff.patch), false))?;
+    } else {
+        print::bytes(&diff.patch)?;
+    }
+    Ok(())
+}

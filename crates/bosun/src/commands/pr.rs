@@ -1,0 +1,44 @@
+//! `bosun pr`: the title and body of a pull request for a result, and opening it on the person's word.
+
+use serde_json::json;
+
+use crate::args;
+use crate::exit::{CliError, Exit};
+use crate::files;
+use crate::home::{self, Home};
+use crate::print;
+use crate::recorded;
+use crate::sessions;
+
+pub(crate) async fn pr(home: &Home, args: args::PullRequest) -> anyhow::Result<Exit> {
+    let bosun = home.read(false).await?;
+    let run = recorded::newest(&bosun, args.run, CliError::NoRuns).await?;
+    if sessions::one(&bosun, &run).await?.is_some() {
+        return Err(CliError::NotARun { run }.into());
+    }
+    let proposed = bosun.pull_request(&run).await?;
+    let text = format!("{}\n\n{}", proposed.text.title, proposed.text.body);
+    if let Some(path) = &args.out {
+        files::write(path, &text)?;
+        print::note(&format!("written: {}", home::shown(path)));
+    }
+    let address = match args.open {
+        true => Some(bosun.open_pull_request(&proposed).await?),
+        false => None,
+    };
+    if args.json {
+        print::json(&json!({
+            "run": run,
+            "title": proposed.text.title,
+            "body": proposed.text.body,
+            "head": proposed.head,
+            "base": proposed.base,
+            "address": address,
+        }))?;
+    } else if let Some(address) = address {
+        print::line(&address)?;
+    } else if args.out.is_none() {
+        print::document(&text)?;
+    }
+    Ok(Exit::Done)
+}

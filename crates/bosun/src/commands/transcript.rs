@@ -1,0 +1,77 @@
+//! `bosun transcript`: what was said and done in a run's attempts or in a session, for a terminal or as a file.
+
+use std::path::Path;
+
+use engine::export::{TranscriptEntry, transcript_html, transcript_markdown};
+use runtime::TranscriptOf;
+use types::RunId;
+
+use crate::args::{self, TranscriptFormat};
+use crate::exit::Exit;
+use crate::files;
+use crate::home::Home;
+use crate::print::{self, transcript as told};
+use crate::recorded;
+use crate::usage_error::UsageError;
+
+pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::Result<Exit> {
+    let bosun = home.read(false).await?;
+    let (run, part) = recorded::run_and_part(&bosun, args.run, args.part).await?;
+    let of = wanted(&run, part.as_deref())?;
+    let entries = bosun.transcript(&run, &of, args.whole).await?;
+    if entries.is_empty() {
+        let name = part.unwrap_or_else(|| "a conversation".to_owned());
+        return Err(UsageError::NoConversation { name: print::one_line(&name, 80), run }.into());
+    }
+    let by_name = args.out.as_deref().and_then(format_of);
+    let json = args.json.then_some(TranscriptFormat::Json);
+    let format = args.format.or(json).or(by_name).unwrap_or(TranscriptFormat::Text);
+    let text = written(&run, &entries, format, args.whole)?;
+    match &args.out {
+        Some(path) => {
+            // A file has no colours.
+            files::write(path, &anstream::adapter::strip_str(&text).to_string())?;
+            print::note(&format!("written: {}", crate::home::shown(path)));
+        }
+        None if format == TranscriptFormat::Text => print::text(&text)?,
+        None => print::document(&text)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn wanted(run: &RunId, part: Option<&str>) -> Result<TranscriptOf, UsageError> {
+    let Some(part) = part else { return Ok(TranscriptOf::Whole) };
+    if let Ok(attempt) = part.parse() {
+        return Ok(TranscriptOf::Attempt(attempt));
+    }
+    let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
+    part.parse().map(TranscriptOf::Task).map_err(no_part)
+}
+
+/// The format that the ending of a file's name stands for.
+fn format_of(path: &Path) -> Option<TranscriptFormat> {
+    match path.extension()?.to_str()? {
+        "md" | "markdown" => Some(TranscriptFormat::Markdown),
+        "html" | "htm" => Some(TranscriptFormat::Html),
+        "json" | "jsonl" => Some(TranscriptFormat::Json),
+        _ => None,
+    }
+}
+
+fn written(
+    run: &RunId,
+    entries: &[TranscriptEntry],
+    format: TranscriptFormat,
+    whole: bool,
+) -> anyhow::Result<String> {
+    let title = format!("Transcript of {run}");
+    Ok(match format {
+        TranscriptFormat::Text => told::shown(entries, whole),
+        TranscriptFormat::Markdown => transcript_markdown(&title, entries),
+        TranscriptFormat::Html => transcript_html(&title, entries),
+        TranscriptFormat::Json => {
+            let lines: Result<Vec<String>, _> = entries.iter().map(serde_json::to_string).collect();
+            lines?.iter().map(|line| format!("{line}\n")).collect()
+        }
+    })
+}

@@ -1,0 +1,97 @@
+//! Rows under a header, each column as wide as it has to be. Cells are one line already; only the last column is cut, so
+//! that a row fits the terminal.
+
+use ratatui::text::Span;
+
+/// The least that is shown of the last column.
+const LEAST: usize = 16;
+
+/// A piece of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cell {
+    text: String,
+    right: bool,
+}
+
+impl Cell {
+    pub(crate) fn left(text: &str) -> Self {
+        Self { text: text.to_owned(), right: false }
+    }
+
+    pub(crate) fn right(text: &str) -> Self {
+        Self { text: text.to_owned(), right: true }
+    }
+
+    /// The cell that is cut where a row is too long.
+    pub(crate) fn last(text: &str) -> Self {
+        Self::left(text)
+    }
+}
+
+/// How many columns a text takes on a screen.
+fn columns(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+/// The table as text. Without a width nothing is cut.
+pub(crate) fn table(heads: &[&str], rows: &[Vec<Cell>], width: Option<usize>) -> String {
+    let of = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        let widest = cells.map(|cell| columns(&cell.text)).max().unwrap_or(0);
+        widest.max(columns(heads.get(at).copied().unwrap_or_default()))
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(of).collect();
+    let before: usize = widths.iter().rev().skip(1).map(|width| width + 2).sum();
+    let room = width.map(|width| width.saturating_sub(before).max(LEAST));
+    let head: Vec<Cell> = heads.iter().map(|head| Cell::left(head)).collect();
+    let mut out = String::new();
+    for (number, row) in std::iter::once(&head).chain(rows).enumerate() {
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let is_last = at + 1 == widths.len();
+            let right = cell.right || (number == 0 && rows.iter().any(|row| row[at].right));
+            let pad = " ".repeat(width.saturating_sub(columns(&cell.text)));
+            match (is_last, right) {
+                (true, _) => line.push_str(&cut(&cell.text, room)),
+                (false, true) => line.push_str(&format!("{pad}{}  ", cell.text)),
+                (false, false) => line.push_str(&format!("{}{pad}  ", cell.text)),
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn cut(text: &str, room: Option<usize>) -> String {
+    let Some(room) = room.filter(|room| columns(text) > *room) else { return text.to_owned() };
+    let mut kept = String::new();
+    for c in text.chars() {
+        if columns(&kept) + columns(c.encode_utf8(&mut [0; 4])) >= room {
+            break;
+        }
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_the_last_one_is_cut() {
+        let rows = vec![
+            vec![Cell::left("r_1"), Cell::right("5 min"), Cell::last("add a tide command to it")],
+            vec![Cell::left("r_22"), Cell::right("1 h"), Cell::last("日本語のとても長い説明です")],
+        ];
+        let told = table(&["RUN", "AGE", "ABOUT"], &rows, Some(30));
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines[0], "RUN     AGE  ABOUT");
+        assert_eq!(lines[1], "r_1   5 min  add a tide comma…");
+        assert!(lines.iter().all(|line| columns(line) <= 30), "{told}");
+        let whole = table(&["RUN", "AGE", "ABOUT"], &rows, None);
+        assert!(whole.contains("command to it\n"), "{whole}");
+    }
+}

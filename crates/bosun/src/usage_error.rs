@@ -1,0 +1,44 @@
+//! What a person got wrong in naming a run, a task, an attempt or a line, each with the way out. Other mistakes are in
+//! `exit.rs`.
+
+use types::RunId;
+
+/// A name on the command line that leads nowhere.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UsageError {
+    #[error("{what} which run? {run} would be next ({goal}): bosun {what} {run}")]
+    WhichRun { what: &'static str, run: RunId, goal: String },
+    #[error("no run is open; `bosun list` shows all runs")]
+    NothingToCancel,
+    #[error("no result of this repository waits to be discarded; `bosun list` shows all runs")]
+    NothingToDiscard,
+    #[error(
+        "{name:?} is not a task such as T1, nor an attempt such as T1.2; `bosun show {run}` lists those of the run"
+    )]
+    NotAPart { name: String, run: RunId },
+    #[error(
+        "there is no transcript of {name} in run {run}; `bosun show {run}` lists its tasks and attempts"
+    )]
+    NoConversation { name: String, run: RunId },
+    #[error(
+        "{place:?} is not a place to comment on; name a task, a file of it and a line: T2:src/main.rs:12"
+    )]
+    NotAPlace { place: String },
+    #[error("the comment on {place} is empty; write what is to be changed")]
+    EmptyComment { place: String },
+    #[error("nothing waits for an answer; `bosun questions` lists what does")]
+    NothingWaits,
+    #[error(
+        "several wait for an answer: {}; name one: bosun answer {} …",
+        runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "),
+        runs.first().map_or("RUN", RunId::as_str)
+    )]
+    SeveralWait { runs: Vec<RunId> },
+}
+
+impl UsageError {
+    /// Whether there is no run that could be meant.
+    pub(crate) fn means_no_run(&self) -> bool {
+        matches!(self, Self::NothingToCancel | Self::NothingToDiscard)
+    }
+}

@@ -1,0 +1,60 @@
+//! The mistakes of a first hour: each gets one line that names the thing and the way out, and the exit code for it.
+
+use crate::binary::{Place, stderr, stdout};
+use crate::naming::done;
+
+/// What is typed (`RUN` is a run that is done), the exit code, what is named, and the way out.
+const MISTAKES: &[(&str, i32, &str, &str)] = &[
+    ("show r_nosuch", 68, "r_nosuch", "bosun list"),
+    ("show nonsense!", 68, "nonsense!", "bosun list"),
+    ("resume", 68, "no run to resume", "bosun list"),
+    ("resume RUN", 2, "is over", "done"),
+    ("resume r_nosuch --repo .", 68, "r_nosuch", "bosun list"),
+    ("cancel", 68, "no run is open", "bosun list"),
+    ("cancel RUN", 2, "RUN", "is over"),
+    ("answer yes", 2, "nothing waits", "bosun questions"),
+    ("answer RUN", 2, "answer is missing", "bosun answer RUN ANSWER"),
+    ("answer RUN yes", 2, "no open question", "RUN"),
+    ("accept", 68, "no run in this repository", "bosun list"),
+    ("discard", 68, "no result of this repository", "bosun list"),
+    ("discard RUN", 2, "no terminal", "--yes"),
+    ("list --repo nowhere", 2, "nowhere", "--repo"),
+    ("log r_nosuch --verify", 68, "r_nosuch", "bosun list"),
+    ("rewind RUN --to 1", 68, "not a session", "bosun list"),
+    ("show RUN --gate closed", 2, "closed", "initiation"),
+    ("diff r_nosuch", 68, "r_nosuch", "bosun list"),
+    ("diff T9", 68, "T9", "bosun list"),
+    ("diff RUN T9", 2, "no task or attempt T9", "it has T1"),
+    ("transcript RUN T9", 2, "no transcript of T9", "bosun show RUN"),
+    ("transcript RUN --format pdf", 2, "pdf", "markdown"),
+    ("review RUN T9", 2, "T9", "bosun show RUN"),
+    ("review RUN --send", 2, "no comments", "--comment"),
+    ("review RUN --comment T9 no", 2, "no task T9", "it has T1"),
+    ("review RUN --comment T1:other:1 no", 2, "other is not a file", "it changed greeting.txt"),
+    ("review RUN --comment T1:a:b no", 2, "T1:a:b", "T2:src/main.rs:12"),
+    ("pr RUN --open", 1, "git remote failed", "origin"),
+    ("accept RUN --author you", 2, "you", "me"),
+    ("completions tcsh", 2, "tcsh", "bash"),
+    ("run --issue nowhere.md", 65, "nowhere.md", "No such file"),
+];
+
+#[test]
+fn every_mistake_is_answered_with_one_line_and_a_way_out() {
+    let place = Place::new();
+    let (_, run) = done(&place);
+    for (line, code, thing, way) in MISTAKES {
+        let line = line.replace("RUN", &run);
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = place.run(&words);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(*code), "{line}: {said}");
+        assert_eq!(stdout(&output), "", "{line}");
+        for part in [thing, way] {
+            assert!(said.contains(&part.replace("RUN", &run)), "{line}: {part:?} is not in {said}");
+        }
+        // What the command line's own reader says has more lines.
+        if !said.starts_with("error:") {
+            assert_eq!(said.trim_end().lines().count(), 1, "{line}: one line, not {said}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Title and body of a pull request about a run's result, as Markdown: what changed, why, by which tasks, with what
+//! evidence, and what is open. Read off the run's view. Goals, titles and reasons are other people's and models' words,
+//! so none of them is markup.
+
+use std::fmt::Write as _;
+
+use types::{CheckView, Ended, RunView, Status, TaskStage, TaskView, count, one_line};
+
+use super::transcript::{markdown_escaped as escaped, markdown_fenced as fenced};
+
+/// The longest title.
+const TITLE: usize = 72;
+/// How many files are listed.
+const MOST_FILES: usize = 50;
+
+/// What a pull request says.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct PullRequest {
+    /// Plain text, one line.
+    pub title: String,
+    /// Markdown.
+    pub body: String,
+}
+
+/// The pull request for a run's result.
+#[must_use]
+pub fn pull_request(view: &RunView) -> PullRequest {
+    let first = view.goal.lines().map(str::trim).find(|line| !line.is_empty());
+    let first = first.unwrap_or_default().trim_start_matches('#').trim();
+    let title = one_line(first, TITLE).trim_end_matches('.').to_owned();
+    let mut body = String::new();
+    what(&mut body, view);
+    let _ = write!(body, "\n## Why\n\n{}", fenced(view.goal.trim()));
+    tasks(&mut body, view);
+    evidence(&mut body, view);
+    open_points(&mut body, view);
+    let (run, base, head) = (&view.run, view.base.short(), view.head.short());
+    let spent = format!("{} tokens, ${}", view.spent.tokens, view.spent.money);
+    let _ = write!(
+        body,
+        "\n---\nMade by Bosun run `{run}` ({base}..{head}, {spent}). `bosun why {run}` explains its decisions, \
+         `bosun prove {run}` proves them.\n"
+    );
+    PullRequest { title, body }
+}
+
+/// The message of a commit that has a task's part of a result: what, why, by which task, with what evidence.
+#[must_use]
+pub fn commit_message(view: &RunView, task: &TaskView) -> String {
+    let mut text = format!("{}\n\n", one_line(&task.title, TITLE));
+    let _ = writeln!(text, "Why: {}\n", one_line(&view.goal, 400));
+    let attempts = count(task.attempts, "attempt");
+    let level =
+        task.evidence.as_ref().map(|weighed| format!(", evidence: {}", weighed.level.as_str()));
+    let _ = writeln!(text, "Task {} of {attempts}{}.", task.id, level.unwrap_or_default());
+    for check in &task.checks {
+        let how = match check.ended {
+            Some(Ended::Exited(0)) => "passed".to_owned(),
+            Some(_) if check.excused => "fails only as it did before".to_owned(),
+            Some(ended) => format!("failed ({ended})"),
+            None => "did not end".to_owned(),
+        };
+        let _ = writeln!(text, "Check: {} {how}", one_line(&check.check.command, 120));
+    }
+    let _ = write!(text, "\nBosun-Run: {}\nBosun-Task: {}\n", view.run, task.id);
+    text
+}
+
+fn what(body: &mut String, view: &RunView) {
+    let files = count(view.changes.0.len(), "file");
+    let (added, removed) = (view.changes.added(), view.changes.removed());
+    let _ = write!(body, "## What\n\n{files} changed, +{added} -{removed}.\n\n");
+    for file in view.changes.0.iter().take(MOST_FILES) {
+        let path = escaped(file.path.as_str());
+        let _ = writeln!(body, "- {path} (+{} -{})", file.added, file.removed);
+    }
+    if let Some(more) = view.changes.0.len().checked_sub(MOST_FILES + 1) {
+        let _ = writeln!(body, "- and {} more", more + 1);
+    }
+}
+
+fn tasks(body: &mut String, view: &RunView) {
+    body.push_str(
+        "\n## Tasks\n\n| task | | state | attempts | evidence |\n|---|---|---|---|---|\n",
+    );
+    for task in &view.tasks {
+        let level = task.evidence.as_ref().map_or("", |weighed| weighed.level.as_str());
+        let (title, stage) = (escaped(&task.title), task.stage.as_str());
+        let _ = writeln!(body, "| {} | {title} | {stage} | {} | {level} |", task.id, task.attempts);
+    }
+}
+
+fn evidence(body: &mut String, view: &RunView) {
+    body.push_str("\n## Evidence\n\nRun by Bosun itself, on a fresh checkout of each commit.\n\n");
+    for check in &view.merged_checks {
+        let _ = writeln!(body, "- merged tree: {}", told(check));
+    }
+    for task in &view.tasks {
+        for check in &task.checks {
+            let _ = writeln!(body, "- {}: {}", task.id, told(check));
+        }
+        for reason in task.evidence.iter().flat_map(|weighed| &weighed.because) {
+            let _ = writeln!(body, "- {}: {}", task.id, escaped(reason));
+        }
+    }
+    let gates = view.gates.iter().filter(|gate| gate.go).map(|gate| gate.phase.as_str());
+    let gates: Vec<&str> = gates.collect();
+    if !gates.is_empty() {
+        let _ = writeln!(body, "- gates passed: {}", gates.join(", "));
+    }
+}
+
+fn told(check: &CheckView) -> String {
+    let name = escaped(&check.check.command);
+    match check.ended {
+        Some(Ended::Exited(0)) => format!("{name} passed"),
+        Some(_) if check.excused => format!("{name} fails only as it did before"),
+        Some(ended) => format!("{name} **failed** ({ended})"),
+        None => format!("{name} did not end"),
+    }
+}
+
+/// What a reviewer has to know that did not go as planned.
+fn open_points(body: &mut String, view: &RunView) {
+    let mut points = Vec::new();
+    if view.status != Status::Done {
+        points.push(format!("the run ended as {}", view.status_word()));
+    }
+    let undone = |task: &&TaskView| task.stage != TaskStage::Finished;
+    for task in view.tasks.iter().filter(undone) {
+        let why = task.fault.as_deref().map(|why| format!(": {}", escaped(why)));
+        let (id, stage) = (&task.id, task.stage.as_str());
+        points.push(format!("{id} is {stage}{}", why.unwrap_or_default()));
+    }
+    for artifact in &view.missing {
+        points.push(format!("{} was promised and is not there", escaped(&artifact.to_string())));
+    }
+    for asked in &view.questions {
+        let text = escaped(&asked.text);
+        points.push(match (&asked.answer, &asked.by) {
+            (Some(answer), by) => {
+                let by = escaped(by.as_deref().unwrap_or("somebody"));
+                format!("asked: {text} Answered by {by}: {}", escaped(answer))
+            }
+            (None, _) => format!("not answered: {text}"),
+        });
+    }
+    let reopened = view.gates.iter().filter(|gate| !gate.go);
+    points.extend(reopened.map(|gate| {
+        format!("gate {} was a no-go: {}", gate.phase.as_str(), escaped(&gate.decision.reason))
+    }));
+    points.extend(view.dangers.iter().map(|danger| format!("refused: {}", escaped(danger))));
+    body.push_str("\n## Open points\n\n");
+    if points.is_empty() {
+        body.push_str("None.\n");
+    }
+    for point in points {
+        let _ = writeln!(body, "- {point}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::Timestamp;
+
+    use super::*;
+    use crate::testing::planned;
+
+    #[test]
+    fn a_pull_request_says_what_why_and_what_is_open_and_nothing_in_it_is_markup() {
+        let bench = planned("T1 a");
+        let mut view = bench.machine.view(Timestamp::default());
+        view.goal = "# Add a <b>tide</b> command.\n\n```\n## Not a heading".to_owned();
+        view.tasks[0].title = "Write | <img src=x>".to_owned();
+        let made = pull_request(&view);
+        assert_eq!(made.title, "Add a <b>tide</b> command");
+        for part in ["## What", "## Why", "## Tasks", "## Evidence", "## Open points"] {
+            assert!(made.body.contains(part), "{part} is not in {}", made.body);
+        }
+        assert!(made.body.contains("````text\n"), "{}", made.body);
+        assert!(made.body.contains("Write \\| &lt;img src=x>"), "{}", made.body);
+        assert!(made.body.contains("- T1 is "), "a task that is not finished is open");
+        let message = commit_message(&view, &view.tasks[0]);
+        assert!(
+            message.starts_with("Write | <img src=x>\n\nWhy: # Add a <b>tide</b>"),
+            "{message}"
+        );
+        assert!(message.contains("\nBosun-Task: T1\n"), "{message}");
+    }
+}

@@ -1,0 +1,261 @@
+//! What a run changed, as a patch: its whole result, one task's part of it, or what one attempt left. Read from the run's
+//! log and its repository, while the run goes on and after it was accepted. Prints nothing.
+
+use std::collections::BTreeMap;
+
+use sandbox::{GitError, Repo};
+use types::{
+    AttemptId, AttemptResult, Changes, CommitId, Envelope, Event, LogId, MergeEnd, RunId, TaskId,
+};
+
+use crate::api::Bosun;
+use crate::error::Error;
+use crate::watch::whole;
+
+/// What a patch is wanted of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiffOf {
+    /// The run's branch against the commit that it began with.
+    Result,
+    /// What one task has on the branch; as long as it has nothing there, what its last attempt left.
+    Task(TaskId),
+    Attempt(AttemptId),
+}
+
+/// What was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDiff {
+    pub from: CommitId,
+    pub to: CommitId,
+    /// File by file, without regard to renames.
+    pub changes: Changes,
+    /// As git writes it. The files are an agent's: hostile text.
+    pub patch: Vec<u8>,
+}
+
+/// Why there is no patch.
+#[derive(Debug, thiserror::Error)]
+pub enum DiffError {
+    #[error("there is no task or attempt {name} in run {run}; it has {known}")]
+    NoSuchPart { name: String, run: RunId, known: String },
+    #[error("{name} of run {run} has left nothing yet; `bosun show {run}` says how far it is")]
+    NothingYet { name: String, run: RunId },
+    #[error(
+        "the commit {commit} of run {run} is not in {repository} any more, so its change cannot be shown"
+    )]
+    Gone { commit: String, run: RunId, repository: String },
+    #[error(transparent)]
+    Door(#[from] Error),
+}
+
+impl From<GitError> for DiffError {
+    fn from(error: GitError) -> Self {
+        Self::Door(Error::Git(error))
+    }
+}
+
+/// One task's merge that is on the branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Landed {
+    pub task: TaskId,
+    pub from: CommitId,
+    pub to: CommitId,
+}
+
+impl Bosun {
+    /// What a run, one of its tasks or one of its attempts changed.
+    pub async fn diff(&self, run: &RunId, of: &DiffOf) -> Result<RunDiff, DiffError> {
+        let machine = self.load(run).await?;
+        let view = self.shown(&machine);
+        let lines = self.own_lines(run).await?;
+        let steps = match of {
+            DiffOf::Result => vec![(view.base.clone(), view.head.clone())],
+            DiffOf::Task(task) => of_task(&lines, task, &view.head),
+            DiffOf::Attempt(attempt) => of_attempt(&lines, attempt).into_iter().collect(),
+        };
+        if steps.is_empty() {
+            return Err(nothing(run, of, &lines));
+        }
+        let repo = self.repository_of(&machine).await?;
+        let mut diff = RunDiff {
+            from: steps[0].0.clone(),
+            to: steps[steps.len() - 1].1.clone(),
+            changes: Changes::default(),
+            patch: Vec::new(),
+        };
+        for (from, to) in &steps {
+            for commit in [from, to] {
+                self.must_have(&repo, run, commit).await?;
+            }
+            diff.changes.0.extend(repo.changes(from, to).await?.0);
+            diff.patch.extend(repo.patch(from, to).await?);
+        }
+        Ok(diff)
+    }
+
+    /// The merges that are on a run's branch, the first one first.
+    pub async fn landed(&self, run: &RunId) -> Result<Vec<Landed>, Error> {
+        let head = self.view(run).await?.head;
+        Ok(landed(&self.own_lines(run).await?, &head))
+    }
+
+    async fn must_have(
+        &self,
+        repo: &Repo,
+        run: &RunId,
+        commit: &CommitId,
+    ) -> Result<(), DiffError> {
+        if repo.find_tree(commit).await?.is_some() {
+            return Ok(());
+        }
+        let repository = repo.root().display().to_string();
+        Err(DiffError::Gone { commit: commit.short().to_owned(), run: run.clone(), repository })
+    }
+
+    /// The lines of the run's own log, without those of its attempts.
+    pub(crate) async fn own_lines(&self, run: &RunId) -> Result<Vec<Envelope>, Error> {
+        Ok(whole(&*self.services.journal, &LogId::run(run.clone())).await?)
+    }
+}
+
+/// The merges that lead to `head`; one that was taken off the branch again is not among them.
+fn landed(lines: &[Envelope], head: &CommitId) -> Vec<Landed> {
+    let mut onto: BTreeMap<&TaskId, &CommitId> = BTreeMap::new();
+    let mut merges: BTreeMap<String, Landed> = BTreeMap::new();
+    for line in lines {
+        match &line.event {
+            Event::MergeStarted { task, onto: on, .. } => {
+                onto.insert(task, on);
+            }
+            Event::MergeFinished { task, end: MergeEnd::Merged { commit, .. }, .. } => {
+                let Some(from) = onto.get(task).filter(|from| **from != commit) else { continue };
+                let (task, from, to) = (task.clone(), (*from).clone(), commit.clone());
+                merges.insert(commit.0.clone(), Landed { task, from, to });
+            }
+            _ => {}
+        }
+    }
+    let (mut at, mut found) = (head.0.clone(), Vec::new());
+    while let Some(merge) = merges.remove(&at) {
+        at.clone_from(&merge.from.0);
+        found.push(merge);
+    }
+    found.reverse();
+    found
+}
+
+fn of_task(lines: &[Envelope], task: &TaskId, head: &CommitId) -> Vec<(CommitId, CommitId)> {
+    let merged = landed(lines, head).into_iter().filter(|merge| merge.task == *task);
+    let merged: Vec<_> = merged.map(|merge| (merge.from, merge.to)).collect();
+    if !merged.is_empty() {
+        return merged;
+    }
+    let attempts = lines.iter().rev().filter_map(|line| match &line.event {
+        Event::AttemptFinished { attempt, .. } if attempt.task == *task => Some(attempt),
+        _ => None,
+    });
+    attempts.filter_map(|attempt| of_attempt(lines, attempt)).take(1).collect()
+}
+
+/// Where an attempt began, and what it left.
+fn of_attempt(lines: &[Envelope], wanted: &AttemptId) -> Option<(CommitId, CommitId)> {
+    let start = lines.iter().find_map(|line| match &line.event {
+        Event::AttemptStarted { attempt, start, .. } if attempt == wanted => Some(start.clone()),
+        _ => None,
+    })?;
+    let left = lines.iter().find_map(|line| match &line.event {
+        Event::AttemptFinished { attempt, result, .. } if attempt == wanted => match result {
+            AttemptResult::Submitted { commit, .. } => Some(commit.clone()),
+            AttemptResult::Failed { commit, .. } => commit.clone(),
+            AttemptResult::Cancelled => None,
+        },
+        _ => None,
+    })?;
+    Some((start, left))
+}
+
+fn nothing(run: &RunId, of: &DiffOf, lines: &[Envelope]) -> DiffError {
+    let attempts = lines.iter().filter_map(|line| match &line.event {
+        Event::AttemptStarted { attempt, .. } => Some(attempt),
+        _ => None,
+    });
+    let planned = lines.iter().rev().find_map(|line| match &line.event {
+        Event::PlanAdopted { plan, .. } => Some(plan),
+        _ => None,
+    });
+    let mut known: Vec<String> =
+        planned.into_iter().flat_map(|plan| &plan.tasks).map(|task| task.id.to_string()).collect();
+    known.extend(attempts.map(ToString::to_string));
+    let (run, name) = (
+        run.clone(),
+        match of {
+            DiffOf::Result => "the result".to_owned(),
+            DiffOf::Task(task) => task.to_string(),
+            DiffOf::Attempt(attempt) => attempt.to_string(),
+        },
+    );
+    if *of == DiffOf::Result || known.contains(&name) {
+        return DiffError::NothingYet { name, run };
+    }
+    let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
+    DiffError::NoSuchPart { name, run, known }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{By, Digest, Timestamp};
+
+    use super::*;
+
+    fn commit(name: &str) -> CommitId {
+        CommitId(name.to_owned())
+    }
+
+    fn lines(steps: &[(&str, &str, &str)]) -> Vec<Envelope> {
+        let line = |event| Envelope {
+            v: Envelope::VERSION,
+            seq: 1,
+            at: Timestamp::default(),
+            run: "r_01".parse().expect("a run"),
+            attempt: None,
+            by: By::engine(),
+            prev: Digest::ZERO,
+            event,
+        };
+        let merge = |(task, from, to): &(&str, &str, &str)| {
+            let task: TaskId = task.parse().expect("a task");
+            let started = Event::MergeStarted {
+                task: task.clone(),
+                commit: commit("left"),
+                onto: commit(from),
+            };
+            let end = MergeEnd::Merged {
+                commit: commit(to),
+                changes: Changes::default(),
+                missing: vec![],
+            };
+            [line(started), line(Event::MergeFinished { task, end, fault: None })]
+        };
+        steps.iter().flat_map(merge).collect()
+    }
+
+    #[test]
+    fn a_result_is_the_merges_that_lead_to_its_end() {
+        let lines = lines(&[
+            ("T1", "base", "one"),
+            ("T2", "one", "broken"),
+            ("T2", "one", "two"),
+            ("T1", "two", "mended"),
+        ]);
+        let told = |head: &str| {
+            let found = landed(&lines, &commit(head));
+            let found = found.iter().map(|merge| format!("{} {}", merge.task, merge.to.0));
+            found.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(told("mended"), "T1 one, T2 two, T1 mended", "what was taken off is not told");
+        assert_eq!(told("one"), "T1 one");
+        assert_eq!(told("base"), "");
+        let task = "T1".parse().expect("a task");
+        assert_eq!(of_task(&lines, &task, &commit("mended")).len(), 2);
+    }
+}

@@ -1,0 +1,131 @@
+//! Which runs and sessions a list shows: by folder, by state, and at most so many. Judges entries that were read before.
+
+use std::path::{Path, PathBuf};
+
+use types::{SessionState, Settling, Status};
+
+use super::{Entry, Found};
+
+/// What a list is to show; everything, unless something is said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Only what works in this folder, or below it.
+    pub folder: Option<PathBuf>,
+    /// Only what is in one of these states.
+    pub states: Vec<ListState>,
+    /// At most so many, the newest.
+    pub limit: Option<usize>,
+}
+
+/// A state by which a list is filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListState {
+    /// A run that is not over, or a session that is not closed.
+    Open,
+    Is(Status),
+    /// A run that is over and of whose result nothing has become yet.
+    Unsettled,
+    Settled(Settling),
+    /// A session, whatever its state.
+    Session,
+}
+
+impl ListFilter {
+    /// Those of the entries, the newest first, that are to be shown.
+    #[must_use]
+    pub fn of(&self, entries: Vec<Entry>) -> Vec<Entry> {
+        let kept = entries.into_iter().filter(|entry| self.keeps(&entry.found));
+        kept.take(self.limit.unwrap_or(usize::MAX)).collect()
+    }
+
+    fn keeps(&self, found: &Found) -> bool {
+        let here = self.folder.as_deref().is_none_or(|folder| {
+            let place = match found {
+                Found::Run { listed, .. } => listed.repository.as_str(),
+                Found::Session(listed) => listed.folder.as_str(),
+                Found::Damaged { .. } | Found::Newer { .. } => return false,
+            };
+            Path::new(place).starts_with(folder)
+        });
+        here && (self.states.is_empty() || self.states.iter().any(|state| state.is_of(found)))
+    }
+}
+
+impl ListState {
+    fn is_of(self, found: &Found) -> bool {
+        match found {
+            Found::Run { listed, .. } => match self {
+                Self::Open => listed.ended.is_none(),
+                Self::Is(status) => listed.status == status,
+                Self::Unsettled => {
+                    listed.ended.is_some() && listed.settled.is_none() && listed.finished > 0
+                }
+                Self::Settled(how) => listed.settled == Some(how),
+                Self::Session => false,
+            },
+            Found::Session(listed) => match self {
+                Self::Open => listed.state != SessionState::Closed,
+                Self::Is(Status::Running) => listed.state == SessionState::Processing,
+                Self::Is(Status::Waiting) => listed.state == SessionState::AwaitingInput,
+                Self::Session => true,
+                Self::Is(_) | Self::Unsettled | Self::Settled(_) => false,
+            },
+            Found::Damaged { .. } | Found::Newer { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{ListedRun, Timestamp};
+
+    use super::*;
+
+    fn entry(id: &str, repository: &str, status: Status, settled: Option<Settling>) -> Entry {
+        let over = !matches!(status, Status::Running | Status::Waiting);
+        let listed = ListedRun {
+            goal: "Fix it".to_owned(),
+            status,
+            escalated: false,
+            started: Timestamp::default(),
+            ended: over.then(Timestamp::default),
+            settled,
+            tasks: 1,
+            finished: 1,
+            questions: 0,
+            repository: repository.to_owned(),
+            branch: "bosun/x".to_owned(),
+            spent: None,
+        };
+        let found = Found::Run { listed, view: None };
+        let (started, updated) = (Timestamp::default(), Timestamp::default());
+        Entry { run: id.parse().expect("an id"), started, updated, found }
+    }
+
+    fn shown(filter: &ListFilter) -> String {
+        let entries = vec![
+            entry("r_aa", "/w/shop", Status::Running, None),
+            entry("r_bb", "/w/shop", Status::Done, Some(Settling::Accepted)),
+            entry("r_cc", "/w/shopping", Status::Done, None),
+            entry("r_dd", "/w/shop/api", Status::Failed, None),
+        ];
+        let ids: Vec<String> =
+            filter.of(entries).into_iter().map(|entry| entry.run.to_string()).collect();
+        ids.join(" ")
+    }
+
+    #[test]
+    fn a_list_is_filtered_by_folder_state_and_number() {
+        let all = ListFilter::default();
+        assert_eq!(shown(&all), "r_aa r_bb r_cc r_dd");
+        assert_eq!(shown(&ListFilter { limit: Some(2), ..all.clone() }), "r_aa r_bb");
+        let here = ListFilter { folder: Some("/w/shop".into()), ..all.clone() };
+        assert_eq!(shown(&here), "r_aa r_bb r_dd", "a name that only begins alike is another");
+        let of = |states: &[ListState]| ListFilter { states: states.to_vec(), ..all.clone() };
+        assert_eq!(shown(&of(&[ListState::Open])), "r_aa");
+        assert_eq!(shown(&of(&[ListState::Unsettled])), "r_cc r_dd");
+        let both = [ListState::Settled(Settling::Accepted), ListState::Is(Status::Failed)];
+        assert_eq!(shown(&of(&both)), "r_bb r_dd");
+        assert_eq!(shown(&of(&[ListState::Session])), "");
+    }
+}
