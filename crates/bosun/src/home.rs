@@ -112,12 +112,12 @@ impl Home {
     async fn with(&self, journal: Arc<dyn Journal>, order: Order) -> anyhow::Result<Bosun> {
         let losses = journal.losses(None).await?;
         for loss in losses.iter().take(LOSSES) {
-            print::note(&format!("bosun: warning: {loss}, which had been acknowledged"));
+            print::warn(&format!("bosun: warning: {loss}, which had been acknowledged"));
         }
         if !losses.is_empty() {
             let more = losses.len().saturating_sub(LOSSES);
             let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
-            print::note(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
+            print::warn(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
         }
         let mut config = Config::new(journal, self.folder()?);
         config.redactor = self.redactor();
