@@ -11,9 +11,8 @@ use runtime::llm::Registry;
 use runtime::sandbox::HelperExe;
 use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
-use types::{Answer, ModelRef};
+use types::{Answer, ModelRef, Policy};
 
-use crate::exit::CliError;
 use crate::{config, files, models, print, secrets};
 
 /// How many losses are named before the rest is counted.
@@ -56,7 +55,15 @@ impl Home {
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let walls = self.walls.clone();
         let without_project = self.without_project;
-        Self { folder: Some(folder), passing: true, walls, journal, models, project, without_project }
+        Self {
+            folder: Some(folder),
+            passing: true,
+            walls,
+            journal,
+            models,
+            project,
+            without_project,
+        }
     }
 
     /// From now on the prompts of this project come before the person's own.
@@ -149,15 +156,27 @@ impl Home {
     }
 
     /// Asks a model's provider at another address, from now on. Nothing of this home has been opened before.
-    pub(crate) fn ask_at(&self, model: &ModelRef, elsewhere: models::Elsewhere) -> anyhow::Result<()> {
+    pub(crate) fn ask_at(
+        &self,
+        model: &ModelRef,
+        elsewhere: models::Elsewhere,
+    ) -> anyhow::Result<()> {
         let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
         self.models.get_or_init(|| Arc::new(registry));
         Ok(())
     }
 
-    /// Refuses a model that cannot be asked, before anything is started with it.
-    pub(crate) async fn check_model(&self, model: &ModelRef) -> anyhow::Result<()> {
-        models::check(&*self.models()?, model).await
+    /// Refuses models that cannot be asked, before anything is started with them. A policy that works offline refuses
+    /// others by itself.
+    pub(crate) async fn check_models(
+        &self,
+        policy: &Policy,
+        models: impl IntoIterator<Item = &ModelRef>,
+    ) -> anyhow::Result<()> {
+        for model in models.into_iter().filter(|_| !policy.offline) {
+            models::check(&*self.models()?, model).await?;
+        }
+        Ok(())
     }
 
     /// The first model that has a key.
@@ -174,11 +193,10 @@ impl Home {
     ) -> anyhow::Result<ModelRef> {
         match script.map(files::read).transpose()? {
             Some(script) => Ok(bosun.keep_script(&script).await?),
-            None => {
-                let model = named.or_else(|| self.default_model()).ok_or(CliError::NoModel)?;
-                self.check_model(&model).await?;
-                Ok(model)
-            }
+            None => match named.or_else(|| self.default_model()) {
+                Some(model) => Ok(model),
+                None => Err(models::none().await),
+            },
         }
     }
 

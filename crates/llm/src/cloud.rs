@@ -88,7 +88,11 @@ mod tests {
     fn azure_has_addresses_by_deployment_or_by_version() {
         for (base, version, url) in [
             ("https://r.openai.azure.com", None, "https://r.openai.azure.com/openai/v1/responses"),
-            ("https://r.openai.azure.com/openai/v1", None, "https://r.openai.azure.com/openai/v1/responses"),
+            (
+                "https://r.openai.azure.com/openai/v1",
+                None,
+                "https://r.openai.azure.com/openai/v1/responses",
+            ),
             (
                 "https://r.openai.azure.com",
                 Some("2024-10-21"),

@@ -4,8 +4,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Buf as _, Bytes, BytesMut};
-use futures::stream::{self, BoxStream};
 use futures::StreamExt as _;
+use futures::stream::{self, BoxStream};
 use serde_json::Value;
 use types::Fault;
 
@@ -140,7 +140,9 @@ fn event(frame: &Frame) -> Result<Option<Bytes>, Fault> {
         .map_err(|_| Cause::BadReply.fault("a frame's bytes are no base64"))?;
     let mut event = BytesMut::from(&b"data: "[..]);
     // An event is one line of JSON; line breaks between its parts mean nothing.
-    event.extend(inner.into_iter().map(|byte| if byte == b'\n' || byte == b'\r' { b' ' } else { byte }));
+    event.extend(
+        inner.into_iter().map(|byte| if byte == b'\n' || byte == b'\r' { b' ' } else { byte }),
+    );
     event.extend_from_slice(b"\n\n");
     Ok(Some(event.freeze()))
 }

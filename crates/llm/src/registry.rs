@@ -14,11 +14,11 @@ use types::{Fault, ModelRef, ModelReply, ModelRequest, StreamItem};
 
 use crate::faults::Cause;
 use crate::settings::{Settings, SettingsError};
-use known::{Known, known};
 use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
     Provider, ProviderModel, RequestCache, Retrying, Spread, Transport, gather,
 };
+use known::{Known, known};
 
 pub use problem::ModelProblem;
 
@@ -135,8 +135,7 @@ impl Registry {
             ("openai", "openai/gpt-5"),
             ("gemini", "gemini/gemini-2.5-pro"),
         ];
-        let has_key =
-            |name: &str| self.providers.get(name).is_some_and(Known::has_key);
+        let has_key = |name: &str| self.providers.get(name).is_some_and(Known::has_key);
         let found = usual.iter().find(|(provider, _)| has_key(provider));
         self.settings.default.clone().or_else(|| found.and_then(|(_, model)| model.parse().ok()))
     }

@@ -184,10 +184,9 @@ fn whole(values: &Values) -> Result<Settings, ConfigError> {
         let named = values.values().rev().find(|one| error.to_string().contains(&one.key()));
         match named {
             Some(setting) => setting.error(error.message().to_owned()),
-            None => ConfigError {
-                place: "the settings".to_owned(),
-                cause: error.message().to_owned(),
-            },
+            None => {
+                ConfigError { place: "the settings".to_owned(), cause: error.message().to_owned() }
+            }
         }
     })
 }

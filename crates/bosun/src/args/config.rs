@@ -29,7 +29,10 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     /// The keys that are set, each with its flag.
-    pub(crate) fn flags(&self, model: Option<&ModelRef>) -> Vec<(&'static str, &'static str, String)> {
+    pub(crate) fn flags(
+        &self,
+        model: Option<&ModelRef>,
+    ) -> Vec<(&'static str, &'static str, String)> {
         let text = |model: &ModelRef| model.to_string();
         let all = [
             ("--model", "model", model.map(text)),
@@ -51,7 +54,9 @@ pub(crate) struct Config {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Show every setting that holds in a folder
-    #[command(after_help = "Examples:\n  bosun config show\n  bosun config show --origin\n  bosun config show --json")]
+    #[command(
+        after_help = "Examples:\n  bosun config show\n  bosun config show --origin\n  bosun config show --json"
+    )]
     Show {
         /// Also say which layer set each, in which file and line
         #[arg(long)]
@@ -99,8 +104,10 @@ pub(crate) struct Trust {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  bosun schema config > config.schema.json\n  bosun schema plan")]
+#[command(
+    after_help = "Examples:\n  bosun schema config > config.schema.json\n  bosun schema plan"
+)]
 pub(crate) struct Schema {
-    /// config, models, plan, spec or intent
+    /// config, models, policy, plan, spec or intent
     pub(crate) name: String,
 }

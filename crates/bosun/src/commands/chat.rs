@@ -70,6 +70,9 @@ async fn open(home: &Home, bosun: &Bosun, args: &args::Chat) -> anyhow::Result<S
     set.apply(&mut policy);
     let named = args.model.clone().or_else(|| solo_model(&policy)).or_else(|| set.model.clone());
     let model = home.model(bosun, args.script.as_deref(), named).await?;
+    if args.script.is_none() {
+        home.check_models(&policy, [&model]).await?;
+    }
     policy.sandbox.home_folder |= args.here_anyway;
     let new = NewSession {
         effort: args.effort.or_else(|| policy_effort(&policy)),

@@ -1,7 +1,7 @@
 //! `bosun config`, `bosun trust` and `bosun schema`: what is set and by which layer, which projects are trusted, and the
 //! formats of the files that people write.
 
-use runtime::settings::{self, CONFIG, Level, Setting};
+use runtime::settings::{self, CONFIG, Setting};
 use runtime::trust::{TrustStore, project_files};
 use runtime::{Clock as _, RealClock, presets};
 use serde_json::{Value, json};
@@ -31,7 +31,9 @@ fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::pa
         return Ok(Some(top));
     }
     let folder = print::quoted(&files.folder);
-    print::note(&format!("the project's own files are left out; trust them with: bosun trust {folder}"));
+    print::note(&format!(
+        "the project's own files are left out; trust them with: bosun trust {folder}"
+    ));
     Ok(None)
 }
 
@@ -50,7 +52,7 @@ fn show(home: &Home, repo: &std::path::Path, origin: bool, json: bool) -> anyhow
         } else if origin {
             let from = print::one_line(&setting.origin.to_string(), 300);
             print::line(&format!("{key} = {value}    # {from}"))?;
-        } else if setting.origin.level > Level::BuiltIn || project.is_some() {
+        } else {
             print::line(&format!("{key} = {value}"))?;
         }
     }
@@ -129,7 +131,9 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
         if args.json {
             print::json(&json!({ "folder": top, "files": [] }))?;
         } else {
-            print::line("there is nothing to trust: this project has no files of its own for agents")?;
+            print::line(
+                "there is nothing to trust: this project has no files of its own for agents",
+            )?;
         }
         return Ok(Exit::Done);
     };
@@ -146,9 +150,10 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
 }
 
 /// The formats by name.
-const SCHEMAS: [(&str, fn() -> Value); 5] = [
+const SCHEMAS: [(&str, fn() -> Value); 6] = [
     ("config", settings::schema),
     ("models", settings::models_schema),
+    ("policy", presets::schema),
     ("plan", rules::plan::schema),
     ("spec", rules::spec::schema),
     ("intent", rules::spec::intent::schema),
@@ -159,7 +164,8 @@ pub(crate) fn schema(args: &args::Schema) -> anyhow::Result<Exit> {
     let names = || SCHEMAS.iter().map(|(name, _)| *name);
     let Some((_, schema)) = SCHEMAS.iter().find(|(name, _)| *name == args.name) else {
         let near = nearest(&args.name, names()).map(|near| format!("; did you mean {near}?"));
-        let known = format!("{}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default());
+        let known =
+            format!("{}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default());
         return Err(SetupError::NoSchema { name: args.name.clone(), known }.into());
     };
     print::line(&serde_json::to_string_pretty(&schema())?)?;

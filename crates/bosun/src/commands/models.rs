@@ -72,7 +72,8 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
 
 /// Merges a catalogue file into the person's own; what it names replaces what was there under the same name.
 fn refresh(file: &Path, json: bool) -> anyhow::Result<Exit> {
-    let target = config::folder().ok_or_else(|| anyhow::anyhow!("there is no configuration folder; set HOME"))?;
+    let target = config::folder()
+        .ok_or_else(|| anyhow::anyhow!("there is no configuration folder; set HOME"))?;
     let target = target.join("models.toml");
     let before = match std::fs::read_to_string(&target) {
         Ok(text) => text,

@@ -5,8 +5,8 @@ mod solo;
 mod strict;
 
 use engine::export::rejected;
-use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
 use runtime::settings::{Loaded, Settings};
+use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
 use types::{Policy, Request, RoleId, RunId, UserRequest};
 
 use crate::args;
@@ -16,9 +16,9 @@ use crate::exit::{CliError, Exit};
 use crate::files::read_request;
 use crate::follow::{self, Form, Over};
 use crate::home::{self, Home};
+use crate::models::Elsewhere;
 use crate::print;
 use crate::recorded;
-use crate::models::Elsewhere;
 use crate::rules::{Origin, Rules, working_rules};
 
 pub(crate) async fn run(home: &Home, args: args::Run) -> anyhow::Result<Exit> {
@@ -108,10 +108,9 @@ async fn work(
         return Err(CliError::SchemaForACrew.into());
     }
     let model = home.model(&bosun, args.script.as_deref(), named).await?;
-    for model in policy.roles.values().filter_map(|role| role.model.as_ref()) {
-        if args.script.is_none() {
-            home.check_model(model).await?;
-        }
+    if args.script.is_none() {
+        let of_roles = policy.roles.values().filter_map(|role| role.model.as_ref());
+        home.check_models(&policy, of_roles.chain([&model])).await?;
     }
     set.instruct(&mut policy);
     let request = request::build(&args, &policy, (directed, object), (budget, model))?;
@@ -119,11 +118,7 @@ async fn work(
 }
 
 /// Puts what is set into the policy. A script answers for all roles, so no model is set beside it.
-fn configured(
-    args: &args::Run,
-    loaded: &Loaded,
-    policy: &mut Policy,
-) -> anyhow::Result<Settings> {
+fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow::Result<Settings> {
     for (flag, role, named) in [
         ("--planner-model", "planner", &args.chosen.planner_model),
         ("--coder-model", "coder", &args.chosen.coder_model),

@@ -34,7 +34,11 @@ fn every_setting_is_shown_with_its_origin() {
     let place = Place::new();
     let (repo, _) = repository(&place, SCRIPT);
     own(&place, "config.toml", "[roles.planner]\nmodel = \"ollama/big\"\n");
-    own(&place, "models.toml", "default = \"ollama/small\"\n[providers.x.headers]\nkey = \"hush\"\n");
+    own(
+        &place,
+        "models.toml",
+        "default = \"ollama/small\"\n[providers.x.headers]\nkey = \"hush\"\n",
+    );
     put(&repo, ".bosun/config.toml", "checks = [\"sh test.sh\"]\n");
     let folder = repo.to_str().expect("a plain path");
     let args = ["config", "show", "--origin", "--repo", folder];
@@ -68,8 +72,16 @@ fn a_mistake_in_a_file_is_named_with_its_line() {
     let place = Place::new();
     let (repo, script) = repository(&place, SCRIPT);
     for (name, text, said) in [
-        ("config.toml", "effort = \"low\"\nmodle = \"a/b\"\n", "line 2: there is no key modle; did you mean model?"),
-        ("config.toml", "[roles.plannr]\nmodel = \"a/b\"\n", "line 2: there is no role \"plannr\"; did you mean planner?"),
+        (
+            "config.toml",
+            "effort = \"low\"\nmodle = \"a/b\"\n",
+            "line 2: there is no key modle; did you mean model?",
+        ),
+        (
+            "config.toml",
+            "[roles.plannr]\nmodel = \"a/b\"\n",
+            "line 2: there is no role \"plannr\"; did you mean planner?",
+        ),
         ("policy.toml", "[limits]\nparallel_task = 1\n", "parallel_task"),
     ] {
         let file = own(&place, name, text);
@@ -150,7 +162,8 @@ fn a_model_that_cannot_be_asked_is_found_before_anything_starts() {
     ] {
         let args = ["run", "Write hello to greeting.txt", "--repo", folder, "--model", model];
         let mut command = command(&place, &args);
-        let output = command.env("LOCAL_BASE_URL", "http://127.0.0.1:9/v1").output().expect("it runs");
+        let output =
+            command.env("LOCAL_BASE_URL", "http://127.0.0.1:9/v1").output().expect("it runs");
         let told = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{model}: {told}");
         assert!(told.contains(said) && told.trim_end().lines().count() == 1, "{model}: {told}");

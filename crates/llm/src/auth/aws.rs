@@ -31,7 +31,8 @@ impl Signer {
             let token = token.expose_secret().to_owned();
             signed.insert("x-amz-security-token".to_owned(), token);
         }
-        let authorization = self.authorization("POST", (path, query), &signed, &exchange.body, &time);
+        let authorization =
+            self.authorization("POST", (path, query), &signed, &exchange.body, &time);
         exchange.headers.push(("x-amz-date".to_owned(), time));
         if let Some(token) = &self.session_token {
             exchange.secrets.push(("x-amz-security-token", token.clone()));

@@ -100,10 +100,8 @@ impl Tokens {
         {
             return Ok(token.clone());
         }
-        let credentials = self
-            .credentials
-            .as_ref()
-            .map_err(|what| Cause::Authentication.fault(what.clone()))?;
+        let credentials =
+            self.credentials.as_ref().map_err(|what| Cause::Authentication.fault(what.clone()))?;
         let granted = fetch(credentials, transport, now).await?;
         let lasts = Millis::seconds(granted.expires_in).0.saturating_sub(EARLY.0);
         *current = Some((granted.access_token.clone(), now.after(Millis(lasts))));
@@ -135,10 +133,7 @@ async fn fetch(
     };
     let exchange = Exchange {
         url: url.clone(),
-        headers: vec![(
-            "content-type".to_owned(),
-            "application/x-www-form-urlencoded".to_owned(),
-        )],
+        headers: vec![("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned())],
         secrets: vec![],
         body: Bytes::from(form),
     };
@@ -166,8 +161,10 @@ fn assertion(
     audience: &str,
     now: Timestamp,
 ) -> Result<String, Fault> {
-    let wrong = |what: &str| Cause::Authentication.fault(format!("the service account's key {what}"));
-    let pem: String = key.expose_secret().lines().filter(|line| !line.starts_with("-----")).collect();
+    let wrong =
+        |what: &str| Cause::Authentication.fault(format!("the service account's key {what}"));
+    let pem: String =
+        key.expose_secret().lines().filter(|line| !line.starts_with("-----")).collect();
     let der = STANDARD.decode(pem.trim()).map_err(|_| wrong("is no PEM"))?;
     let pair = RsaKeyPair::from_pkcs8(&der).map_err(|_| wrong("is no RSA key"))?;
     let second = now.millis() / 1_000;

@@ -21,7 +21,11 @@ fn registry(variables: &'static [(&str, &str)], transport: Arc<dyn Transport>) -
 async fn bedrock_signs_its_requests_and_names_the_model_in_the_address() {
     let echo = answering(200, REPLY);
     let registry = registry(
-        &[("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "hush"), ("AWS_REGION", "eu-west-1")],
+        &[
+            ("AWS_ACCESS_KEY_ID", "AKID"),
+            ("AWS_SECRET_ACCESS_KEY", "hush"),
+            ("AWS_REGION", "eu-west-1"),
+        ],
         echo.clone(),
     );
     let reply = ask(&registry, "bedrock/eu.anthropic.claude-sonnet-4-5-v1:0").await;
@@ -58,7 +62,11 @@ async fn azure_has_its_own_header_and_address() {
     let endpoint = ("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/");
     let echo = answering(401, "{}");
     let dated = registry(
-        &[("AZURE_OPENAI_API_KEY", "k"), ("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/"), ("OPENAI_API_VERSION", "2024-10-21")],
+        &[
+            ("AZURE_OPENAI_API_KEY", "k"),
+            ("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/"),
+            ("OPENAI_API_VERSION", "2024-10-21"),
+        ],
         echo.clone(),
     );
     assert_eq!(endpoint.0, dated.providers["azure"].key_env[0].replace("API_KEY", "ENDPOINT"));
@@ -102,7 +110,8 @@ async fn vertex_asks_in_a_project_and_a_region() {
 
 #[test]
 fn what_is_wrong_with_a_model_is_found_before_it_is_asked() {
-    let registry = registry(&[("ANTHROPIC_API_KEY", "k"), ("AZURE_OPENAI_API_KEY", "k")], answering(200, ""));
+    let registry =
+        registry(&[("ANTHROPIC_API_KEY", "k"), ("AZURE_OPENAI_API_KEY", "k")], answering(200, ""));
     let said = |model: &str| {
         let problem = registry.problem(&model.parse().expect("a model"));
         problem.map(|problem| problem.to_string()).unwrap_or_default()
@@ -112,8 +121,15 @@ fn what_is_wrong_with_a_model_is_found_before_it_is_asked() {
     assert!(said("openai/gpt-5").contains("set OPENAI_API_KEY (keys are at https://"));
     assert!(said("azure/my-gpt").contains("set AZURE_OPENAI_ENDPOINT"));
     assert!(said("bedrock/m").contains("set AWS_REGION"));
-    assert!(said("anthropic/claude-sonet-5-5").contains("did you mean anthropic/claude-sonnet-5-5?"));
-    for fine in ["anthropic/claude-sonnet-5-5", "anthropic/claude-sonnet-5-6", "ollama/anything", "anthropic/new"] {
+    assert!(
+        said("anthropic/claude-sonet-5-5").contains("did you mean anthropic/claude-sonnet-5-5?")
+    );
+    for fine in [
+        "anthropic/claude-sonnet-5-5",
+        "anthropic/claude-sonnet-5-6",
+        "ollama/anything",
+        "anthropic/new",
+    ] {
         assert_eq!(said(fine), "", "{fine}");
     }
 }

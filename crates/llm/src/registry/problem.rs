@@ -59,7 +59,9 @@ impl Registry {
         let (name, version) = (model.to_string(), digits(model.name()));
         let of_provider = |known: &&str| {
             let rest = known.strip_prefix(model.provider()).and_then(|rest| rest.strip_prefix('/'));
-            rest.is_some_and(|rest| digits(rest) == version && rest.len().abs_diff(model.name().len()) <= 2)
+            rest.is_some_and(|rest| {
+                digits(rest) == version && rest.len().abs_diff(model.name().len()) <= 2
+            })
         };
         let known = self.catalogue.list().map(|(known, _)| known).filter(of_provider);
         let near = types::nearest(&name, known)?.to_owned();

@@ -141,7 +141,8 @@ impl File<'_> {
                 }
                 (Place::Table, _) => {
                     let names = names_below(&path).join(", ");
-                    let names = if names.is_empty() { String::new() } else { format!(" with {names}") };
+                    let names =
+                        if names.is_empty() { String::new() } else { format!(" with {names}") };
                     let cause = format!("{} is a table{names}", shown(&path));
                     return Err(self.error(at, cause));
                 }
@@ -208,7 +209,11 @@ fn fits(kind: Kind, value: &Value) -> Result<(), String> {
         Kind::Text => text(value).map(|_| ())?,
         Kind::Model => model(value)?,
         Kind::Number => {
-            value.as_integer().filter(|n| *n >= 0).ok_or("a whole number is expected").map(|_| ())?;
+            value
+                .as_integer()
+                .filter(|n| *n >= 0)
+                .ok_or("a whole number is expected")
+                .map(|_| ())?;
         }
         Kind::Money => {
             let read: Result<Money, _> = serde_json::from_value(text(value)?.into());

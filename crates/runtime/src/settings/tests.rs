@@ -68,8 +68,14 @@ fn layers_are_merged_key_by_key_and_the_stronger_wins() {
 
     let flags = [("--planner-model", "roles.planner.model", "a/flag".to_owned())];
     let loaded = stage.load_with(&[("BOSUN_MODEL", "a/variable")], &flags).expect("fine");
-    assert_eq!(loaded.origin("model").expect("set").to_string(), "environment (the variable BOSUN_MODEL)");
-    assert_eq!(loaded.origin("roles.planner.model").expect("set").to_string(), "flag (--planner-model)");
+    assert_eq!(
+        loaded.origin("model").expect("set").to_string(),
+        "environment (the variable BOSUN_MODEL)"
+    );
+    assert_eq!(
+        loaded.origin("roles.planner.model").expect("set").to_string(),
+        "flag (--planner-model)"
+    );
 }
 
 #[test]
@@ -153,7 +159,10 @@ fn settings_are_put_into_a_policy_and_an_unknown_role_is_refused() {
     loaded.settings.instruct(&mut policy);
     let role = |name: &'static str| &policy.roles[&types::RoleId::fixed(name)];
     assert_eq!(role("coder").model.as_ref().map(ToString::to_string).as_deref(), Some("a/c"));
-    assert_eq!((role("coder").effort, role("planner").effort), (Some(Effort::High), Some(Effort::Low)));
+    assert_eq!(
+        (role("coder").effort, role("planner").effort),
+        (Some(Effort::High), Some(Effort::Low))
+    );
     assert!(role("planner").prompt.ends_with("# From the person\n\nBe brief.\n"));
     assert_eq!(policy.checks.len(), 1);
     let loaded = stage.put("user.toml", "[roles.codr]\nmodel = \"a/b\"\n").load().expect("fine");
@@ -164,7 +173,10 @@ fn settings_are_put_into_a_policy_and_an_unknown_role_is_refused() {
 #[test]
 fn the_schemas_know_every_key() {
     let schema = schema();
-    assert_eq!(schema["properties"]["roles"]["additionalProperties"]["properties"]["model"]["type"], "string");
+    assert_eq!(
+        schema["properties"]["roles"]["additionalProperties"]["properties"]["model"]["type"],
+        "string"
+    );
     assert_eq!(models_schema()["properties"]["default"]["type"], "string");
     for key in KEYS {
         let mut at = &schema;
@@ -184,7 +196,13 @@ fn a_catalogue_is_merged_into_what_is_there() {
     let settings = llm::Settings::parse(&merged.text).expect("it can be read again");
     assert_eq!(settings.models["a/b"].window, Some(2));
     assert_eq!(settings.default.map(|model| model.to_string()).as_deref(), Some("a/b"));
-    assert_eq!(merged_models(&merged.text, file).map(|again| (again.new, again.changed)), Ok((0, 0)));
-    assert!(merged_models("", "[\"a\"]\nwindow = 2\n").is_err_and(|said| said.contains("provider/model")));
+    assert_eq!(
+        merged_models(&merged.text, file).map(|again| (again.new, again.changed)),
+        Ok((0, 0))
+    );
+    assert!(
+        merged_models("", "[\"a\"]\nwindow = 2\n")
+            .is_err_and(|said| said.contains("provider/model"))
+    );
     assert!(merged_models("", "[\"a/b\"]\nwindows = 2\n").is_err());
 }

@@ -30,7 +30,9 @@ pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
     });
     all.push(match survey.root.to_str() {
         Some(_) => Finding::good("path", "is text"),
-        None => Finding::bad("path", "is not UTF-8", "move the repository to a folder whose name is"),
+        None => {
+            Finding::bad("path", "is not UTF-8", "move the repository to a folder whose name is")
+        }
     });
     let own = config::load(None, &[]).ok().and_then(|loaded| loaded.settings.checks);
     let commands: Vec<String> = match own {
@@ -65,7 +67,10 @@ fn check(command: &str) -> Finding {
     }
     let builtin = ["cd", "test", "true", "false", "exec", "export", "if", "for"].contains(&program);
     if builtin || installed(program) {
-        return Finding::good(&what, format!("{program} is installed; it is tried when a run begins"));
+        return Finding::good(
+            &what,
+            format!("{program} is installed; it is tried when a run begins"),
+        );
     }
     let fix = format!("install {program}, or name another check");
     Finding::bad(&what, format!("{program} is not on the PATH"), &fix)

@@ -25,7 +25,10 @@ impl Proposal {
     /// What a repository suggests.
     pub(super) fn of(survey: Option<&ProjectSurvey>) -> Self {
         let checks = survey.map(|survey| survey.checks.as_slice()).unwrap_or_default();
-        Self { checks: checks.iter().map(|check| check.command.clone()).collect(), ..Self::default() }
+        Self {
+            checks: checks.iter().map(|check| check.command.clone()).collect(),
+            ..Self::default()
+        }
     }
 
     /// Puts each proposal to the person, who takes it with the Enter key.
@@ -39,7 +42,8 @@ impl Proposal {
         ))?;
         self.take_checks(&said);
         loop {
-            let said = config::ask("Model for this project, as provider/model [your own setting]: ")?;
+            let said =
+                config::ask("Model for this project, as provider/model [your own setting]: ")?;
             match said.as_str() {
                 "" => break,
                 said => match said.parse() {
@@ -133,7 +137,8 @@ mod tests {
     fn the_file_can_be_read_with_and_without_answers_and_as_its_comments_say() {
         let empty = Proposal::default();
         assert_eq!(read(&empty.text()).checks, None);
-        let mut full = Proposal { checks: vec!["a \"b\" \\ c\u{1b}".to_owned()], ..Proposal::default() };
+        let mut full =
+            Proposal { checks: vec!["a \"b\" \\ c\u{1b}".to_owned()], ..Proposal::default() };
         full.model = Some("a/b".parse().expect("a model"));
         full.money = Some(Money::nanos(1_500_000_000));
         let set = read(&full.text());
