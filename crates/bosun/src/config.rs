@@ -10,7 +10,7 @@ use runtime::trust::{ProjectFiles, TrustError, TrustStore, project_files};
 use runtime::{Clock as _, RealClock, presets};
 use types::Policy;
 
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::{models, print};
 
@@ -31,6 +31,11 @@ pub(crate) enum SetupError {
          with --model"
     )]
     Away { model: types::ModelRef, address: String, cause: String },
+    #[error(
+        "no model is named and no key is set, but a server on this machine has {model}: add --model {model}, or set it in \
+         your config.toml"
+    )]
+    OnlyLocal { model: types::ModelRef },
     #[error("there is no schema {name:?}; there are {known}")]
     NoSchema { name: String, known: String },
 }
@@ -41,7 +46,9 @@ pub(crate) fn exit_of(cause: &(dyn std::error::Error + 'static)) -> Option<Exit>
         return Some(match setup {
             SetupError::Untrusted { .. } => Exit::Refused,
             SetupError::Away { .. } => Exit::ModelAway,
-            SetupError::NoRole { .. } | SetupError::NoSchema { .. } => Exit::Usage,
+            SetupError::NoRole { .. }
+            | SetupError::NoSchema { .. }
+            | SetupError::OnlyLocal { .. } => Exit::Usage,
         });
     }
     if cause.is::<runtime::llm::ModelProblem>() {
@@ -94,6 +101,9 @@ pub(crate) fn with_own_policy(policy: Policy) -> Result<Policy, presets::PolicyE
 pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {
     if home.leaves_projects_out() {
         return Ok(false);
+    }
+    if !folder.is_dir() {
+        return Err(CliError::NoFolder { path: folder.display().to_string() }.into());
     }
     let Some(files) = project_files(&presets::top(folder))? else { return Ok(true) };
     let store = TrustStore::at(&home.folder()?);

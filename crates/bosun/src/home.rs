@@ -11,9 +11,8 @@ use runtime::llm::Registry;
 use runtime::sandbox::HelperExe;
 use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
-use types::{Answer, ModelRef};
+use types::{Answer, ModelRef, Policy};
 
-use crate::exit::CliError;
 use crate::{config, files, models, print, secrets};
 
 /// How many losses are named before the rest is counted.
@@ -167,9 +166,17 @@ impl Home {
         Ok(())
     }
 
-    /// Refuses a model that cannot be asked, before anything is started with it.
-    pub(crate) async fn check_model(&self, model: &ModelRef) -> anyhow::Result<()> {
-        models::check(&*self.models()?, model).await
+    /// Refuses models that cannot be asked, before anything is started with them. A policy that works offline refuses
+    /// others by itself.
+    pub(crate) async fn check_models(
+        &self,
+        policy: &Policy,
+        models: impl IntoIterator<Item = &ModelRef>,
+    ) -> anyhow::Result<()> {
+        for model in models.into_iter().filter(|_| !policy.offline) {
+            models::check(&*self.models()?, model).await?;
+        }
+        Ok(())
     }
 
     /// The models that can be asked from here, by name.
@@ -202,11 +209,10 @@ impl Home {
     ) -> anyhow::Result<ModelRef> {
         match script.map(files::read).transpose()? {
             Some(script) => Ok(bosun.keep_script(&script).await?),
-            None => {
-                let model = named.or_else(|| self.default_model()).ok_or(CliError::NoModel)?;
-                self.check_model(&model).await?;
-                Ok(model)
-            }
+            None => match named.or_else(|| self.default_model()) {
+                Some(model) => Ok(model),
+                None => Err(models::none().await),
+            },
         }
     }
 

@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use runtime::llm::{Dialect, Http, Recorder, Registry, Replayer, Settings, Transport};
+use runtime::llm::{
+    Dialect, Http, Recorder, Registry, Replayer, Settings, Transport, local_servers,
+};
 use types::{Millis, ModelRef};
 
 use crate::config::{self, SetupError};
+use crate::exit::CliError;
 
 /// How long a server may take to pick up.
 const CONNECT: Millis = Millis::seconds(10);
@@ -42,6 +45,15 @@ pub(crate) async fn check(registry: &Registry, model: &ModelRef) -> anyhow::Resu
         }
         // A server that is slow to answer is there.
         Ok(Ok(_)) | Err(_) => Ok(()),
+    }
+}
+
+/// Why there is no model to work with: what could be used instead.
+pub(crate) async fn none() -> anyhow::Error {
+    let servers = local_servers(&Http::new(SOON)).await;
+    match servers.into_iter().find_map(|server| server.models.into_iter().next()) {
+        Some(model) => SetupError::OnlyLocal { model }.into(),
+        None => CliError::NoModel.into(),
     }
 }
 

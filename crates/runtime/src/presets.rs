@@ -6,6 +6,7 @@ mod error;
 mod loosened;
 mod overlay;
 mod project;
+mod schema;
 mod shipped;
 pub mod strict;
 
@@ -19,6 +20,7 @@ pub use check::{Problem, check, examples};
 pub use error::PolicyError;
 pub use overlay::laid_over;
 pub use project::{POLICY, project, refuse_too_much, top};
+pub use schema::schema;
 pub use shipped::names;
 
 /// A shipped preset as a table. Tests ensure that each can be read.
@@ -114,7 +116,7 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
     let unreadable = |error: toml::de::Error| PolicyError::Unreadable {
         name: name.to_owned(),
         line: error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1),
-        cause: error.message().to_owned(),
+        cause: error::suggested(error.message()),
     };
     let table: toml::Table = toml::from_str(text).map_err(unreadable)?;
     let whole = table.contains_key("roles") || table.contains_key("version");

@@ -108,6 +108,6 @@ pub(crate) struct Trust {
     after_help = "Examples:\n  bosun schema config > config.schema.json\n  bosun schema plan"
 )]
 pub(crate) struct Schema {
-    /// config, models, plan, spec or intent
+    /// config, models, policy, plan, spec or intent
     pub(crate) name: String,
 }

@@ -164,6 +164,9 @@ async fn open(
         Some(model) => model,
         None => home.model(bosun, args.script.as_deref(), named).await?,
     };
+    if args.script.is_none() {
+        home.check_models(&policy, [&model]).await?;
+    }
     policy.sandbox.home_folder |= args.here_anyway;
     let new = NewSession {
         effort: args.effort.or_else(|| policy_effort(&policy)),

@@ -1,7 +1,7 @@
 //! `bosun config`, `bosun trust` and `bosun schema`: what is set and by which layer, which projects are trusted, and the
 //! formats of the files that people write.
 
-use runtime::settings::{self, CONFIG, Level, Setting};
+use runtime::settings::{self, CONFIG, Setting};
 use runtime::trust::{TrustStore, project_files};
 use runtime::{Clock as _, RealClock, presets};
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn show(home: &Home, repo: &std::path::Path, origin: bool, json: bool) -> anyhow
         } else if origin {
             let from = print::one_line(&setting.origin.to_string(), 300);
             print::line(&format!("{key} = {value}    # {from}"))?;
-        } else if setting.origin.level > Level::BuiltIn || project.is_some() {
+        } else {
             print::line(&format!("{key} = {value}"))?;
         }
     }
@@ -150,9 +150,10 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
 }
 
 /// The formats by name.
-const SCHEMAS: [(&str, fn() -> Value); 5] = [
+const SCHEMAS: [(&str, fn() -> Value); 6] = [
     ("config", settings::schema),
     ("models", settings::models_schema),
+    ("policy", presets::schema),
     ("plan", rules::plan::schema),
     ("spec", rules::spec::schema),
     ("intent", rules::spec::intent::schema),

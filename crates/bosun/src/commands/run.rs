@@ -112,10 +112,9 @@ async fn work(
         return Err(CliError::SchemaForACrew.into());
     }
     let model = home.model(&bosun, args.script.as_deref(), named).await?;
-    for model in policy.roles.values().filter_map(|role| role.model.as_ref()) {
-        if args.script.is_none() {
-            home.check_model(model).await?;
-        }
+    if args.script.is_none() {
+        let of_roles = policy.roles.values().filter_map(|role| role.model.as_ref());
+        home.check_models(&policy, of_roles.chain([&model])).await?;
     }
     set.instruct(&mut policy);
     let request = request::build(&args, &policy, (directed, object), (budget, model))?;

@@ -117,7 +117,7 @@ fn the_schemas_accept_what_ships_and_refuse_what_is_misspelt() {
     let schema = |name: &str| -> Value {
         serde_json::from_str(&stdout(&place.run(&["schema", name]))).expect("JSON")
     };
-    for name in ["config", "models", "plan", "spec", "intent"] {
+    for name in ["config", "models", "policy", "plan", "spec", "intent"] {
         jsonschema::validator_for(&schema(name)).expect("a schema");
     }
     let read = |path: &str| std::fs::read_to_string(top().join(path)).expect("a file");
@@ -132,6 +132,13 @@ fn the_schemas_accept_what_ships_and_refuse_what_is_misspelt() {
         let problems: Vec<String> = schema.iter_errors(&shipped).map(|e| e.to_string()).collect();
         assert!(problems.is_empty(), "{problems:?}");
     }
+    let policy = jsonschema::validator_for(&schema("policy")).expect("a schema");
+    for name in ["crew", "audited", "strict", "solo", "basic"] {
+        let shipped = table(&read(&format!("policies/{name}.toml")));
+        let problems: Vec<String> = policy.iter_errors(&shipped).map(|e| e.to_string()).collect();
+        assert!(problems.is_empty(), "{name}: {problems:?}");
+    }
+    assert!(!policy.is_valid(&table("[limits]\nparalel_tasks = 1\n")));
     assert!(!config.is_valid(&table("modle = \"a/b\"\n")));
     assert!(!config.is_valid(&table("[roles.planner]\nmodel = \"anthropic\"\n")));
     assert!(config.is_valid(&table("[roles.planner]\nmodel = \"a/b\"\n")));

@@ -69,6 +69,7 @@ fn the_rules_that_a_project_brings_along_are_those_that_are_told() {
     std::fs::write(place.path().join(".bosun/policy.toml"), rules).expect("a file");
     let (code, denied) = judged(&place, &["--", "ls"]);
     assert_eq!((code, &denied["rule"]), (5, &Value::from("mine.look")));
+    place.trust(place.path());
     let made = place.run(&["tool", "shell", "--args", r#"{"command": "ls"}"#, "--json"]);
     assert_eq!(made.status.code(), Some(5), "{}", stderr(&made));
     let made: Value = serde_json::from_slice(&made.stdout).expect("one object");

@@ -113,7 +113,7 @@ fn an_attempt_is_left_and_goes_on_when_it_is_taken_up_again() {
 #[test]
 fn a_provider_that_wants_more_time_than_there_is_is_not_waited_for() {
     let mut bench = open();
-    bench.tell("submit go\nmodel is_away 3600000");
+    bench.tell("submit go\nmodel is_away 7200000");
     assert!(bench.machine.away().is_some());
     let mut bench = open();
     bench.tell("submit go");

@@ -151,7 +151,7 @@ fn compaction_and_interrupts_are_told() {
     let last = session_events(&bench).pop().expect("an event");
     assert_eq!((&last["kind"], &last["interrupted"]), (&"ERROR".into(), &true.into()));
     let mut bench = self::bench(open_brief());
-    bench.tell("submit go\nmodel is_away 3600000\ngo_on\nmodel says fine");
+    bench.tell("submit go\nmodel is_away 7200000\ngo_on\nmodel says fine");
     assert!(!kinds(&session_events(&bench), "kind").contains("CONTEXT_WARNING"));
 }
 

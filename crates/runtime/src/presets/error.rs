@@ -2,10 +2,28 @@
 
 use super::shipped::names;
 
+/// The preset that was meant, or all.
+fn others(name: &str) -> String {
+    match types::nearest(name, names()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there are: {}", names().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// What serde says of an unknown key, with the key that was meant in place of a list of all.
+pub(super) fn suggested(message: &str) -> String {
+    let unknown = || {
+        let (field, rest) = message.split_once("unknown field `")?.1.split_once('`')?;
+        let near = types::nearest(field, rest.split('`').skip(1).step_by(2))?;
+        Some(format!("there is no key {field}; did you mean {near}?"))
+    };
+    unknown().unwrap_or_else(|| message.to_owned())
+}
+
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    #[error("there is no preset {name:?}; there are: {}", names().collect::<Vec<_>>().join(", "))]
+    #[error("there is no preset {name:?}; {}", others(name))]
     NoSuchPreset { name: String },
     #[error("reading policy {name}, line {line}: {cause}")]
     Unreadable { name: String, line: usize, cause: String },

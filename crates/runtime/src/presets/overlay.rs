@@ -93,7 +93,8 @@ pub(super) fn lay_over(
     put(&mut whole, file);
     let mut policy: Policy = whole.try_into().map_err(|error: toml::de::Error| {
         let named = names.iter().find(|name| error.message().contains(name.as_str()));
-        unreadable(named.map_or(1, |name| line_of(text, name)), error.message())
+        let line = named.map_or(1, |name| line_of(text, name));
+        unreadable(line, &super::error::suggested(error.message()))
     })?;
     policy.permissions =
         rules::policy::laid_over(policy.permissions, said.permissions, said.default);
@@ -217,7 +218,7 @@ mod tests {
         }
         let crew = || super::super::preset("crew").expect("it ships");
         for (text, what) in [
-            ("[limits]\nparalel_tasks = 1\n", "paralel_tasks"),
+            ("[limits]\nparalel_tasks = 1\n", "no key paralel_tasks; did you mean parallel_tasks?"),
             ("extends = \"crew\"\n", "laid over every preset"),
         ] {
             let said = super::laid_over(crew(), "policy.toml", text).map(|_| ()).expect_err("no");

@@ -26,6 +26,9 @@ pub(super) async fn solo(
     let wanted = args.output_schema.as_deref().map(schema).transpose()?;
     let model = model.or_else(|| solo_model(&policy));
     let model = home.model(bosun, args.script.as_deref(), model).await?;
+    if args.script.is_none() {
+        home.check_models(&policy, [&model]).await?;
+    }
     let text = match &wanted {
         None => args.goal.clone(),
         Some(wanted) => asking_for(&args.goal, wanted),

@@ -1,0 +1,111 @@
+//! The JSON Schema of a policy file, read off the types themselves: each place is tried with a value that cannot fit, and
+//! what serde says about it names the keys, words or kind that would. So it cannot fall behind the code. It says nothing
+//! about which keys are needed, since a file may be laid over a preset, nor about rules between keys.
+
+use serde_json::{Value, json};
+use types::Policy;
+
+/// A word that is no key and no variant anywhere.
+const ODD: &str = "no_such_word";
+/// How deep tables are nested at the most.
+const DEEPEST: usize = 8;
+
+/// What is wrong with a policy that has this value at some place; nothing if it fits there.
+type Tried<'a> = &'a dyn Fn(Value) -> Option<String>;
+
+/// The JSON Schema of a policy file.
+#[must_use]
+pub fn schema() -> Value {
+    let tried = |value: Value| serde_json::from_value::<Policy>(value).err().map(|e| e.to_string());
+    let mut schema = shape(&tried, DEEPEST);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["description"] = json!("A policy of Bosun, whole or laid over a preset");
+    // These two are read before the rest.
+    schema["properties"]["extends"] = json!({ "type": "string" });
+    schema["properties"]["routes"] =
+        json!({ "type": "object", "additionalProperties": { "type": "string" } });
+    schema
+}
+
+fn shape(tried: Tried<'_>, depth: usize) -> Value {
+    if depth == 0 {
+        return json!({});
+    }
+    let Some(said) = tried(json!(ODD)) else { return json!({ "type": "string" }) };
+    if said.contains(&format!("unknown variant `{ODD}`")) {
+        return json!({ "enum": listed(&said) });
+    }
+    let Some((_, expected)) =
+        said.split_once(&format!("invalid type: string \"{ODD}\", expected "))
+    else {
+        // Some texts are held to a form of their own, and some values may be of several kinds.
+        let of_several = said.contains("did not match any variant") || said.contains("a list of");
+        return if of_several { json!({}) } else { json!({ "type": "string" }) };
+    };
+    let word = expected.split([' ', ',']).next().unwrap_or_default();
+    match word {
+        "struct" => object(tried, depth),
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => json!({ "type": "integer" }),
+        _ if expected.starts_with("a boolean") => json!({ "type": "boolean" }),
+        _ if expected.starts_with("a sequence") => {
+            let inner = |value: Value| tried(json!([value]));
+            json!({ "type": "array", "items": shape(&inner, depth - 1) })
+        }
+        _ if expected.starts_with("a map") => map(tried, depth),
+        _ => json!({}),
+    }
+}
+
+/// A table with keys of its own.
+fn object(tried: Tried<'_>, depth: usize) -> Value {
+    let said = tried(json!({ ODD: 1 })).unwrap_or_default();
+    if !said.contains(&format!("unknown field `{ODD}`")) {
+        return json!({ "type": "object" });
+    }
+    let mut schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    for key in listed(&said) {
+        let inner = |value: Value| tried(json!({ key: value }));
+        schema["properties"][key] = shape(&inner, depth - 1);
+    }
+    schema
+}
+
+/// A table of values of one kind, under any names or under certain words.
+fn map(tried: Tried<'_>, depth: usize) -> Value {
+    let said = tried(json!({ ODD: 1 })).unwrap_or_default();
+    let by_word = said.contains(&format!("unknown variant `{ODD}`"));
+    let words = if by_word { listed(&said) } else { vec![] };
+    let name = words.first().copied().unwrap_or("name");
+    let inner = |value: Value| tried(json!({ name: value }));
+    let mut schema = json!({ "type": "object", "additionalProperties": shape(&inner, depth - 1) });
+    if by_word {
+        schema["propertyNames"] = json!({ "enum": words });
+    }
+    schema
+}
+
+/// The names that a message lists as those that would have fitted.
+fn listed(said: &str) -> Vec<&str> {
+    let rest = said.split_once("expected ").map(|(_, rest)| rest).unwrap_or_default();
+    rest.split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_of_a_policy_are_found_with_their_kinds() {
+        let schema = schema();
+        let at = |path: &str| schema.pointer(path).unwrap_or_else(|| panic!("{path}: {schema}"));
+        let properties = "/properties";
+        assert_eq!(at(&format!("{properties}/limits{properties}/max_tasks/type")), "integer");
+        assert_eq!(at(&format!("{properties}/headless/type")), "boolean");
+        let verdict = format!("{properties}/permissions/items{properties}/verdict/enum");
+        assert!(at(&verdict).as_array().is_some_and(|words| words.contains(&json!("deny"))));
+        let role = format!("{properties}/roles/additionalProperties{properties}");
+        assert_eq!(at(&format!("{role}/model/type")), "string");
+        assert_eq!(at(&format!("{role}/max_turns/type")), "integer");
+        assert_eq!(at("/additionalProperties"), false);
+    }
+}
