@@ -19,6 +19,9 @@ pub struct ToolPolicy {
     /// The longest that a command may have, whatever the model says; ten minutes when nothing is said here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_command_timeout_ms: Option<Millis>,
+    /// Where `web_search` looks: an address in which `{query}` stands for the words. There is no search without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_url: Option<String>,
     /// Environment variables that every command of an agent is given. Those by which programs load code are left out.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
@@ -33,6 +36,7 @@ impl Default for ToolPolicy {
             read_before_write: true,
             command_timeout_ms: None,
             max_command_timeout_ms: None,
+            search_url: None,
             variables: BTreeMap::new(),
             output: BTreeMap::new(),
         }

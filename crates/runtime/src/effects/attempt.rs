@@ -124,7 +124,7 @@ impl AttemptExecutor {
         workspace: Workspace,
         profiled: ProfiledTools,
     ) -> Result<Self, Fault> {
-        let web = Internet::of(&policy.sandbox)?.map(Arc::new);
+        let web = Internet::of(&policy, &[])?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
         let seen =
             if guarded { FileReadTracker::guarded(seen) } else { FileReadTracker::unguarded() };
@@ -274,7 +274,7 @@ impl AttemptExecutor {
         };
         let web = match made.hosts.as_slice() {
             [] => self.web.clone(),
-            hosts => Internet::reaching(&self.policy.sandbox, hosts)?.map(Arc::new),
+            hosts => Internet::of(&self.policy, hosts)?.map(Arc::new),
         };
         let web = web.as_deref().map(|web| web as &dyn Web);
         let output_capture = OutputCapture::new(
