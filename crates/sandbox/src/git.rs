@@ -15,6 +15,7 @@ mod lfs;
 mod links;
 mod lock;
 mod notes;
+mod person;
 mod settle;
 mod submodules;
 mod survey;

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Repeat};
 
 use crate::ToolContext;
-use crate::typed::{Reply, Typed, facts};
-use crate::web_fetch::reply;
+use crate::typed::{Reply, Typed, facts, page_reply};
 
 /// The most of an answer that is taken in.
 const MAX_BYTES: usize = 512 * 1024;
@@ -43,6 +42,6 @@ impl Typed for WebSearch {
             let why = "there is no search here: the policy sets no search_url in [tools]";
             return Err(why.to_owned().into());
         };
-        reply(&web.search(args.query.trim(), MAX_BYTES, place.stop()).await?)
+        page_reply(&web.search(args.query.trim(), MAX_BYTES, place.stop()).await?)
     }
 }

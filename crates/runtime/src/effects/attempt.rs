@@ -10,7 +10,7 @@ use llm::Model;
 use rules::truncate::Cut;
 use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
-use tools::{FileReadTracker, Processes, ToolContext, Web};
+use tools::{FileReadTracker, ToolContext, Web};
 use types::{
     AgentCall, Brief, CallId, Digest, Effect, Fault, FaultClass, FileState, Inspection, LogId,
     ModelRef, ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp,
@@ -24,7 +24,6 @@ use super::workspace::{ProfiledTools, Workspace};
 use super::{kept_whole, signs, stopped};
 use crate::event_loop::{self, EffectExecutor};
 use crate::hub::{Delta, Hub};
-use crate::look::look;
 use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::session::UndoStore;
@@ -149,21 +148,18 @@ impl AttemptExecutor {
         })
     }
 
-    /// For a conversation that has a log of its own, and people who follow it.
+    /// For a conversation that has a log of its own, and people who follow it; so many processes were started in it before
+    /// and are gone.
     pub(crate) fn of_session(
         self,
         log: LogId,
         hub: Hub,
         undo_store: Option<Arc<UndoStore>>,
+        gone: u32,
     ) -> Self {
-        Self { log, hub, undo_store, ..self }
-    }
-
-    /// With processes in the background, of which so many were started before and are gone.
-    pub(crate) fn with_processes(self, gone: u32) -> Self {
         let (services, workspace) = (self.services.clone(), self.workspace.clone());
-        let processes = BackgroundProcesses::new(services, workspace, gone);
-        Self { processes: Some(Arc::new(processes)), ..self }
+        let processes = Some(Arc::new(BackgroundProcesses::new(services, workspace, gone)));
+        Self { log, hub, undo_store, processes, ..self }
     }
 
     /// With what the system prompts of sub-agents are made of.
@@ -292,7 +288,7 @@ impl AttemptExecutor {
         let place = ToolContext::new(&*env, &self.seen, stop)
             .with_web(web)
             .with_hosts(made.hosts.clone(), self.policy.sandbox.ask_hosts)
-            .with_processes(processes.as_ref().map(|of| of as &dyn Processes))
+            .with_processes(processes.as_ref().map(|of| of as &dyn tools::Processes))
             .keeping(&secrets)
             .with_tool_policy(&self.policy.tools);
         let undo_store = self.undo_store.as_ref().filter(|_| made.changes);
@@ -320,7 +316,7 @@ impl AttemptExecutor {
     async fn look_at(&self, words: &[String]) -> Result<Outcome, Fault> {
         let nobody = Listener::new(|_, _| {});
         let env = self.workspace.open(&self.services, None, nobody, None).await?;
-        Ok(Outcome::Looked(look(&*env, &self.workspace.names(), words).await))
+        Ok(Outcome::Looked(crate::look::look(&*env, &self.workspace.names(), words).await))
     }
 
     /// Leaves the place for good.
