@@ -14,6 +14,7 @@ enum Needs {
 /// files or folders and any writing do.
 const NEEDS: &[(&str, Needs)] = &[
     ("web_fetch", Needs::Network),
+    ("web_search", Needs::Network),
     ("read_file", Needs::Filesystem),
     ("read_many_files", Needs::Filesystem),
     ("write_file", Needs::Filesystem),

@@ -164,7 +164,7 @@ impl HandCall<'_> {
         decision: Decision,
         stop: &CancellationToken,
     ) -> Result<Made, Fault> {
-        let web = Internet::of(&self.policy.sandbox)?;
+        let web = Internet::of(self.policy, &[])?;
         let arguments = match &call.arguments {
             Arguments::Json(arguments) => arguments,
             Arguments::Broken(_) => &Value::Null,

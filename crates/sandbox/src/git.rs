@@ -18,6 +18,7 @@ mod links;
 mod lock;
 mod notes;
 mod patch;
+mod person;
 mod settle;
 mod submodules;
 mod survey;

@@ -45,6 +45,16 @@ pub trait Web: Send + Sync + Debug {
         stop: &CancellationToken,
     ) -> Result<Page, String>;
 
+    /// What the search of the policy finds for some words.
+    async fn search(
+        &self,
+        _query: &str,
+        _max_bytes: usize,
+        _stop: &CancellationToken,
+    ) -> Result<Page, String> {
+        Err("there is no search here: the policy sets no search_url in [tools]".to_owned())
+    }
+
     /// Whether a host was granted.
     fn grants(&self, host: &str) -> bool;
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, Timestamp, WorkPath};
 
 pub(crate) use crate::git_clone::GitClone;
+pub(crate) use crate::git_command::GitCommand;
 use crate::typed::{Reply, Typed, facts, reads};
 use crate::{ToolContext, schema};
 

@@ -32,6 +32,7 @@ mod tame;
 mod text;
 mod typed;
 mod web_fetch;
+mod web_search;
 mod write_file;
 
 use async_trait::async_trait;

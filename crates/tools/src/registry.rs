@@ -17,17 +17,15 @@ use crate::apply_patch::ApplyPatch;
 use crate::ask_user::AskUser;
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
-use crate::git::{GitClone, GitCommit, GitDiff};
-use crate::git_command::GitCommand;
+use crate::git::{GitClone, GitCommand, GitCommit, GitDiff};
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::list_dir::ListDir;
 use crate::move_file::MoveFile;
-use crate::process::Process;
 use crate::read_file::ReadFile;
-use crate::shell::Shell;
+use crate::shell::{Process, Shell};
 use crate::submit::Submit;
-use crate::web_fetch::WebFetch;
+use crate::web_fetch::{WebFetch, WebSearch};
 use crate::write_file::WriteFile;
 use crate::{Tool, ToolContext, schema, tame, typed::Of};
 
@@ -74,7 +72,7 @@ impl Registry {
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
-        let tools: [Arc<dyn Tool>; 22] = [
+        let tools: [Arc<dyn Tool>; 23] = [
             Arc::new(Of::new(ReadFile)),
             Arc::new(Of::new(WriteFile)),
             Arc::new(Of::new(EditFile)),
@@ -91,6 +89,7 @@ impl Registry {
             Arc::new(Of::new(GitCommand)),
             Arc::new(Of::new(Process)),
             Arc::new(Of::new(WebFetch)),
+            Arc::new(Of::new(WebSearch)),
             Arc::new(Of::new(AskUser)),
             Arc::new(Of::new(SpawnAgent)),
             Arc::new(Of::new(SendInput)),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Ended, ExecResult, Metadata, Millis, Repeat, WorkPath};
 
+pub(crate) use crate::process::Process;
 use crate::typed::{Reply, Typed};
 use crate::{ToolContext, printed, schema, tame};
 

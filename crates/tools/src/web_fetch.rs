@@ -4,10 +4,11 @@
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Metadata, Repeat};
+use types::{Access, CallFacts, Repeat};
 
 use crate::ToolContext;
-use crate::typed::{Reply, Typed, facts};
+use crate::typed::{Reply, Typed, facts, page_reply};
+pub(crate) use crate::web_search::WebSearch;
 
 /// The most of a page that is taken in.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -46,22 +47,7 @@ impl Typed for WebFetch {
             return Err("there is no network here: the policy grants no hosts".to_owned().into());
         };
         let page = web.fetch(&args.url, MAX_BYTES, place.stop()).await?;
-        let metadata = Metadata {
-            bytes: Some(page.bytes.len() as u64),
-            status: Some(page.status),
-            ..Metadata::default()
-        };
-        if page.bytes.iter().take(8192).any(|byte| *byte == 0) {
-            let text = format!("{} is not text but {}", page.url, page.media_type);
-            return Err(Reply::from(text).knowing(metadata));
-        }
-        let mut text = format!("[{} {} {}]\n", page.status, page.media_type, page.url);
-        text.push_str(&String::from_utf8_lossy(&page.bytes));
-        if page.more {
-            text.push_str(&format!("\n[there is more; only {MAX_BYTES} bytes were fetched]\n"));
-        }
-        let reply = Reply::from(text).knowing(metadata);
-        if (200..300).contains(&page.status) { Ok(reply) } else { Err(reply) }
+        page_reply(&page)
     }
 }
 

@@ -19,6 +19,9 @@ pub struct ToolPolicy {
     /// The longest timeout that a model may set; ten minutes by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_command_timeout_ms: Option<Millis>,
+    /// The address of `web_search`, in which `{query}` stands for the words; without it there is no search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_url: Option<String>,
     /// Environment variables for every command of an agent. Those that make programs load code are dropped.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
@@ -33,6 +36,7 @@ impl Default for ToolPolicy {
             read_before_write: true,
             command_timeout_ms: None,
             max_command_timeout_ms: None,
+            search_url: None,
             variables: BTreeMap::new(),
             output: BTreeMap::new(),
         }

@@ -27,6 +27,7 @@ type Fulfilled = (UiCommand, Result<Done, Failed>);
 /// What is going on beside the conversation.
 struct Beside {
     context: ChatContext,
+    wishes: mpsc::Sender<UiCommand>,
     results: mpsc::Sender<Fulfilled>,
     files: mpsc::Sender<Vec<String>>,
     /// Stops the person's own command.
@@ -50,9 +51,9 @@ pub(crate) async fn talk(
     let (results, mut fulfilled) = mpsc::channel(MOST_WISHES);
     let (files, mut listed) = mpsc::channel(1);
     let worker = tokio::spawn(fulfil(session.clone(), context.clone(), queue, results.clone()));
-    let mut beside = Beside { context, results, files, stop: CancellationToken::new() };
-    let mut painted = Instant::now();
-    let (mut stale, mut edits, mut next) = (true, false, None);
+    let stop = CancellationToken::new();
+    let mut beside = Beside { context, wishes, results, files, stop };
+    let (mut painted, mut stale, mut edits, mut next) = (Instant::now(), true, false, None);
     while next.is_none() {
         tokio::select! {
             key = keys.next() => {
@@ -62,17 +63,7 @@ pub(crate) async fn talk(
                     Some(UiCommand::Leave) => break,
                     Some(UiCommand::Redraw) => terminal.canvas().wipe()?,
                     Some(UiCommand::Edit) => edits = true,
-                    // Nothing may hold it up, not even what was wished before.
-                    Some(UiCommand::Interrupt) => {
-                        tokio::spawn(interrupt(session.clone(), beside.results.clone()));
-                    }
-                    Some(UiCommand::Run(line)) => beside.run(line),
-                    Some(UiCommand::StopRun) => beside.stop.cancel(),
-                    Some(ui_command) => {
-                        if let Err(error) = wishes.try_send(ui_command) {
-                            app.give_back(&error.into_inner(), "too much at once; wait a little");
-                        }
-                    }
+                    Some(ui_command) => beside.take(&mut app, session, ui_command),
                 }
                 beside.list_files(&mut app);
             }
@@ -91,8 +82,8 @@ pub(crate) async fn talk(
                 continue;
             }
         }
+        // Nobody else may read keys meanwhile.
         if std::mem::take(&mut edits) {
-            // Nobody else may read keys meanwhile.
             drop(keys);
             edit(&mut app, terminal, beside.context.editor.clone()).await?;
             keys = EventStream::new();
@@ -106,6 +97,23 @@ pub(crate) async fn talk(
 }
 
 impl Beside {
+    /// Passes a wish on to whoever fulfils it.
+    fn take(&mut self, app: &mut App, session: &Session, wish: UiCommand) {
+        match wish {
+            // Nothing may hold it up, not even what was wished before.
+            UiCommand::Interrupt => {
+                tokio::spawn(interrupt(session.clone(), self.results.clone()));
+            }
+            UiCommand::Run(line) => self.run(line),
+            UiCommand::StopRun => self.stop.cancel(),
+            wish => {
+                if let Err(error) = self.wishes.try_send(wish) {
+                    app.give_back(&error.into_inner(), "too much at once; wait a little");
+                }
+            }
+        }
+    }
+
     /// Runs a command of the person's, beside everything else.
     fn run(&mut self, line: String) {
         self.stop = CancellationToken::new();

@@ -303,11 +303,9 @@ say = "Done with it."
     let text = std::fs::read_to_string(folder.join("talk.md")).expect("a file");
     assert!(text.contains("## Agent") && text.contains("I would write b.txt."), "{text}");
     says(&screen, "/clear");
-    screen.waits_until("an empty screen", |screen| {
-        !screen.contains("Done with it.") && screen.contains("ready")
-    });
+    screen.waits_until("another conversation", |screen| screen.matches("· /help").count() == 2);
     says(&screen, "/sessions");
     screen.waits_for("/sessions NUMBER goes to one");
     says(&screen, "/sessions 2");
-    screen.waits_for("Done with it.");
+    screen.waits_for("the one before can be resumed");
 }

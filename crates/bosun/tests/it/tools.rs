@@ -18,7 +18,7 @@ fn the_tools_are_listed_with_their_schemas() {
     };
     assert!(names("openai").contains(&"apply_patch".to_owned()));
     assert!(!names("anthropic").contains(&"apply_patch".to_owned()));
-    assert_eq!(names("portable").len(), 20);
+    assert_eq!(names("portable").len(), 23);
     let basic = names("basic");
     for tool in ["shell_exec", "file_read", "file_write", "git_clone", "git_commit", "git_diff"] {
         assert!(basic.iter().any(|name| name == tool), "{tool} in {basic:?}");

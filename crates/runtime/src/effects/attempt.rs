@@ -9,7 +9,7 @@ use llm::Model;
 use rules::truncate::Cut;
 use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
-use tools::{FileReadTracker, Processes, ToolContext, Web};
+use tools::{FileReadTracker, ToolContext, Web};
 use types::{
     AgentCall, Brief, CallId, Digest, Effect, Fault, FaultClass, FileState, Inspection, LogId,
     ModelRef, ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp,
@@ -23,7 +23,6 @@ use super::workspace::{ProfiledTools, Workspace};
 use super::{kept_whole, signs, stopped};
 use crate::event_loop::{self, EffectExecutor};
 use crate::hub::{Delta, Hub};
-use crate::look::look;
 use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::session::UndoStore;
@@ -123,7 +122,7 @@ impl AttemptExecutor {
         workspace: Workspace,
         profiled: ProfiledTools,
     ) -> Result<Self, Fault> {
-        let web = Internet::of(&policy.sandbox)?.map(Arc::new);
+        let web = Internet::of(&policy, &[])?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
         let seen =
             if guarded { FileReadTracker::guarded(seen) } else { FileReadTracker::unguarded() };
@@ -148,21 +147,17 @@ impl AttemptExecutor {
         })
     }
 
-    /// For a session with its own log and followers.
+    /// For a session with its own log and followers; `gone` processes of it were started before and are gone.
     pub(crate) fn of_session(
         self,
         log: LogId,
         hub: Hub,
         undo_store: Option<Arc<UndoStore>>,
+        gone: u32,
     ) -> Self {
-        Self { log, hub, undo_store, ..self }
-    }
-
-    /// With processes in the background, of which so many were started before and are gone.
-    pub(crate) fn with_processes(self, gone: u32) -> Self {
         let (services, workspace) = (self.services.clone(), self.workspace.clone());
-        let processes = BackgroundProcesses::new(services, workspace, gone);
-        Self { processes: Some(Arc::new(processes)), ..self }
+        let processes = Some(Arc::new(BackgroundProcesses::new(services, workspace, gone)));
+        Self { log, hub, undo_store, processes, ..self }
     }
 
     /// Sets the source of sub-agents' system prompts.
@@ -273,7 +268,7 @@ impl AttemptExecutor {
         };
         let web = match made.hosts.as_slice() {
             [] => self.web.clone(),
-            hosts => Internet::reaching(&self.policy.sandbox, hosts)?.map(Arc::new),
+            hosts => Internet::of(&self.policy, hosts)?.map(Arc::new),
         };
         let web = web.as_deref().map(|web| web as &dyn Web);
         let output_capture = OutputCapture::new(
@@ -291,7 +286,7 @@ impl AttemptExecutor {
         let place = ToolContext::new(&*env, &self.seen, stop)
             .with_web(web)
             .with_hosts(made.hosts.clone(), self.policy.sandbox.ask_hosts)
-            .with_processes(processes.as_ref().map(|of| of as &dyn Processes))
+            .with_processes(processes.as_ref().map(|of| of as &dyn tools::Processes))
             .keeping(&secrets)
             .with_tool_policy(&self.policy.tools);
         let undo_store = self.undo_store.as_ref().filter(|_| made.changes);
@@ -319,7 +314,7 @@ impl AttemptExecutor {
     async fn look_at(&self, words: &[String]) -> Result<Outcome, Fault> {
         let nobody = Listener::new(|_, _| {});
         let env = self.workspace.open(&self.services, None, nobody, None).await?;
-        Ok(Outcome::Looked(look(&*env, &self.workspace.names(), words).await))
+        Ok(Outcome::Looked(crate::look::look(&*env, &self.workspace.names(), words).await))
     }
 
     /// Releases the workspace for good.

@@ -175,7 +175,8 @@ impl Processes for OfCall<'_> {
         let mut heard = self.all.heard(id)?;
         let news = heard.wait_for(|heard| !heard.output.is_empty() || heard.ended.is_some());
         // Whether there is something or the time is up: what is there is shown.
-        let _waited = tokio::time::timeout(wait.duration(), news).await;
+        // What is held of it until then would keep it from being taken.
+        drop(tokio::time::timeout(wait.duration(), news).await);
         self.all.taken(id)
     }
 
@@ -183,7 +184,7 @@ impl Processes for OfCall<'_> {
         let mut heard = self.all.heard(id)?;
         self.all.all().kept.get(&id).ok_or_else(|| unknown(id))?.stop.cancel();
         let end = heard.wait_for(|heard| heard.ended.is_some());
-        let _waited = tokio::time::timeout(STOPPING.duration(), end).await;
+        drop(tokio::time::timeout(STOPPING.duration(), end).await);
         self.all.taken(id)
     }
 }

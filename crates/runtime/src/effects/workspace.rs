@@ -308,7 +308,10 @@ impl ProfiledTools {
     ) -> Result<(Vec<String>, Vec<ToolSpec>), Fault> {
         let profile = self.profile(model);
         let mut names: Vec<String> = Vec::new();
-        for tool in tools {
+        // A model is not told of a search that is not there.
+        let there =
+            |tool: &&String| *tool != "web_search" || self.policy.tools.search_url.is_some();
+        for tool in tools.iter().filter(there) {
             let theirs = match self.services.registry.is_own(tool) {
                 true => vec![tool.clone()],
                 false => profile::names(&profile, std::slice::from_ref(tool)),

@@ -48,18 +48,17 @@ impl Bosun {
         };
         let undo_store = self.undo_store(&policy, &workspace, (folder, &brief.run));
         let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
+        let gone = started_before(drive.machine.history());
         let (seen, services) = (drive.machine.seen(), self.services.clone());
         let profiled = ProfiledTools::new(&services, &policy, &brief.role);
         let executor =
             AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
                 .map_err(SessionError::Fault)?
-                .of_session(log, hub.clone(), undo_store.clone())
-                .with_processes(started_before(drive.machine.history()))
+                .of_session(log, hub.clone(), undo_store.clone(), gone)
                 .told_by(source.clone());
         let (profiled, partial) = (executor.profiled(), executor.partial());
         let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);
-        let (sender, view) = watch::channel(view);
-        let (inbox, receiver) = mpsc::channel(64);
+        let ((sender, view), (inbox, receiver)) = (watch::channel(view), mpsc::channel(64));
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
         let driven = Driven {
             drive: observed(drive, sender, hub.clone()),

@@ -190,28 +190,6 @@ impl Git {
         complete(command, described(args), with.stdin).await
     }
 
-    /// The name and the address that the person's own configuration has for commits in a folder, if it has both. Reading
-    /// that much of it is safe.
-    pub(super) async fn person(&self, folder: &Path) -> Option<(String, String)> {
-        let home = std::env::var_os("HOME")?;
-        let mut found = Vec::new();
-        for key in ["user.name", "user.email"] {
-            let mut command = self.plain();
-            command.current_dir(folder).env("HOME", &home).env_remove("GIT_CONFIG_GLOBAL");
-            if let Some(settings) = std::env::var_os("XDG_CONFIG_HOME") {
-                command.env("XDG_CONFIG_HOME", settings);
-            }
-            let args = ["config", "--get", key];
-            command.args(args);
-            let answer = complete(command, described(&args), &[]).await.ok()?;
-            let line = answer.succeeded().then(|| answer.line().ok()).flatten()?;
-            found.push(line.to_str()?.trim().to_owned());
-        }
-        let address = found.pop()?;
-        Some((found.pop()?, address))
-            .filter(|(name, address)| !name.is_empty() && !address.is_empty())
-    }
-
     /// Settings of the repository that name a command, each with a harmless value. A merge driver fails, which
     /// is a conflict; anything else does nothing.
     pub(super) async fn muzzles(&self, at: GitDir<'_>) -> Result<Vec<OsString>, GitError> {
@@ -268,7 +246,7 @@ impl Git {
         complete(command, described(args), &[]).await?.or_failed()
     }
 
-    fn plain(&self) -> Command {
+    pub(super) fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
             .env_clear()
@@ -375,12 +353,12 @@ impl Answer {
     }
 }
 
-fn described<A: AsRef<OsStr>>(args: &[A]) -> String {
+pub(super) fn described<A: AsRef<OsStr>>(args: &[A]) -> String {
     let words = args.iter().take(3).map(|word| word.as_ref().to_string_lossy().into_owned());
     words.collect::<Vec<_>>().join(" ")
 }
 
-async fn complete(
+pub(super) async fn complete(
     mut command: Command,
     described: String,
     stdin: &[u8],

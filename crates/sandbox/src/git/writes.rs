@@ -227,8 +227,7 @@ impl Known {
             return Takes::Unknown;
         }
         // `-am` is `-a -m`.
-        let mut letters = word[1..].char_indices().peekable();
-        while let Some((at, letter)) = letters.next() {
+        for (at, letter) in word[1..].char_indices() {
             let one = format!("-{letter}");
             if self.values.contains(&one.as_str()) {
                 let rest = &word[1 + at + letter.len_utf8()..];

@@ -67,6 +67,7 @@ all![
     corpus::nothing_gets_out_of_the_namespaces,
     corpus::nothing_that_landlock_claims_gets_out_of_it,
     corpus::all_of_it_holds_for_an_ordinary_user_too,
+    ways::a_server_in_the_background_is_reached_by_later_commands,
     ways::only_granted_hosts_are_reached,
     ways::toolchains_work_inside,
     walls::a_hidden_file_is_empty_for_commands_and_closed_to_tools,

@@ -2,10 +2,44 @@
 
 use std::io::{Read as _, Write as _};
 
-use sandbox::{Hosts, LocalEnvironment};
-use types::Millis;
+use std::sync::Arc;
 
-use crate::fixture::{Fixture, run};
+use sandbox::{Environment as _, Hosts, Listener, LocalEnvironment};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use types::{Ended, Millis};
+
+use crate::fixture::{Fixture, asked, run};
+
+/// A server in the background is reached by the commands after it, in a network that is otherwise as closed as any other;
+/// it ends when it is stopped.
+pub(crate) async fn a_server_in_the_background_is_reached_by_later_commands(fixture: Fixture) {
+    std::fs::write(fixture.ws().join("hello.txt"), "HELLO").expect("a file");
+    let env = fixture.env();
+    let alone = run(&env, "readlink /proc/self/ns/net", Millis::seconds(60)).await.output;
+    let up = Arc::new(Notify::new());
+    let told = Arc::clone(&up);
+    let heard = env.clone().heard_by(Listener::new(move |_, _| told.notify_one()));
+    let line = "python3 -u -m http.server 8123 --bind 127.0.0.1";
+    let mut server = asked(line, Millis::seconds(600));
+    server.background = true;
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    let serving = tokio::spawn(async move { heard.exec(server, &stopped).await });
+    up.notified().await;
+    let fetch = "readlink /proc/self/ns/net; python3 -c \"import urllib.request as r; \
+                 print(r.urlopen('http://127.0.0.1:8123/hello.txt', timeout=10).read())\"";
+    for _ in 0..2 {
+        let got = run(&env, fetch, Millis::seconds(60)).await;
+        assert!(got.output.contains("HELLO"), "{}", got.output);
+        assert!(!got.output.contains(alone.trim()), "it is another network than before");
+    }
+    let out = "python3 -c \"import socket; socket.create_connection(('192.0.2.1', 80), 5)\"";
+    assert!(!run(&env, out, Millis::seconds(60)).await.passed(), "and there is no way out of it");
+    stop.cancel();
+    let ended = serving.await.expect("a task").expect("it ran").ended;
+    assert_eq!(ended, Ended::Stopped);
+}
 
 /// C44: the network is closed but for what is granted, and a refusal is on record.
 pub(crate) async fn only_granted_hosts_are_reached(fixture: Fixture) {

@@ -128,6 +128,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
             "submit",
             "wait",
             "web_fetch",
+            "web_search",
             "write_file"
         ]
     );
