@@ -16,6 +16,7 @@ mod loop_detection;
 mod pending;
 mod pending_call;
 mod question;
+mod reply;
 mod reserve;
 mod scope;
 mod session;

@@ -33,5 +33,5 @@ fn every_kind_of_event_has_a_sample() {
     let known = kinds();
     assert!(known.len() > 40, "the names are not found in kind.rs any more");
     let missing: Vec<&&str> = known.difference(&shown).collect();
-    assert!(missing.is_empty(), "add a line for {missing:?}; `bosun log RUN --jsonl` prints some");
+    assert!(missing.is_empty(), "add a line for {missing:?}; `bosun log RUN --json` prints some");
 }

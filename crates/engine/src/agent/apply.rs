@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Answer, AskAgain, Asking, Brief, Call, CallId, CallOutcome, Decision, Event, ExactCall,
-    Fault, FileState, Inspection, Listed, Message, ModelReply, Part, Policy, Recovered, Sealed,
-    SessionEnd, SessionId, Source, Spend, StopReason, Telling, Timestamp, Used,
+    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection,
+    Listed, Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, Telling,
+    Timestamp, Used,
 };
 
-use super::booking::{count, hold, settle};
-use super::session::{CallState, PendingCall, Session, SessionPhase};
-use super::{Attempt, away, booking, context_window, json_reply, loop_detection, question};
+use super::booking::{hold, settle};
+use super::session::{CallState, Session, SessionPhase};
+use super::{Attempt, away, booking, context_window, loop_detection, question, reply};
 
 /// What the model is told when a person took something back.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -66,10 +66,10 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             }
         }
         Event::ModelReplied { session, reply, inspections, exact, .. } => {
-            replied(attempt, *session, reply, (inspections, exact), at);
+            reply::replied(attempt, *session, reply, (inspections, exact), at);
         }
         Event::ModelFailed { session, fault, again, .. } => {
-            failed(attempt, *session, fault, again.as_deref(), at);
+            reply::failed(attempt, *session, fault, again.as_deref(), at);
         }
         Event::QuestionAsked { question, text, decision, call, files, terms, .. } => {
             let (text, decision) = (text.clone(), decision.clone());
@@ -262,28 +262,6 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
     }
 }
 
-fn failed(
-    attempt: &mut Attempt,
-    id: SessionId,
-    fault: &Fault,
-    again: Option<&AskAgain>,
-    at: Timestamp,
-) {
-    let Some(asked) = attempt.sessions.get_mut(&id) else { return };
-    let SessionPhase::Asking { reserved, summary } = asked.phase else { return };
-    away::failed(asked, fault, again, summary, at);
-    let used = fault.used.as_deref();
-    let spent = Spend {
-        tokens: used.map_or(0, |used| used.usage.total()),
-        money: used.and_then(|used| used.cost).unwrap_or_default(),
-        calls: 1,
-    };
-    settle(attempt, id, reserved, spent);
-    if let Some(used) = used {
-        count(attempt, used.marked(), used.cost);
-    }
-}
-
 /// Ends what is going on: what was set aside is given back, and no call stays without a result. How many model calls are
 /// cut off by it.
 fn close(attempt: &mut Attempt, id: SessionId) -> u64 {
@@ -308,87 +286,6 @@ fn remember(attempt: &mut Attempt, files: &[FileState]) {
             None => attempt.seen.remove(path),
         };
     }
-}
-
-fn replied(
-    attempt: &mut Attempt,
-    id: SessionId,
-    reply: &ModelReply,
-    (inspections, exact): (&[Inspection], &[ExactCall]),
-    at: Timestamp,
-) {
-    let Some(session) = attempt.sessions.get_mut(&id) else { return };
-    let SessionPhase::Asking { reserved, summary } = session.phase else { return };
-    let used =
-        Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
-    settle(attempt, id, reserved, used);
-    count(attempt, reply.usage, reply.cost);
-    // No call of its own: the tries are part of this one.
-    booking::book(attempt, id, reply.provenance.failed_tries.as_deref(), 0);
-    attempt.turns += 1;
-    let Some(session) = attempt.sessions.get_mut(&id) else { return };
-    session.turns += 1;
-    session.failures = 0;
-    if let Some(resting) = summary {
-        session.phase = SessionPhase::Summarised { summary: reply.text(), resting };
-        return;
-    }
-    let says = reply.calls().next().is_some() || !reply.text().trim().is_empty();
-    if reply.stop == StopReason::Filtered {
-        // Nothing of it counts, and no call in it is made; it is not shown to the model again.
-        session.phase = SessionPhase::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
-        return;
-    }
-    if !says && session.is_open() {
-        // Nothing to keep: an empty message is something that providers refuse.
-        session.empty += 1;
-        session.phase = SessionPhase::ToAsk;
-        return;
-    }
-    session.empty = 0;
-    // A provider's own items go back only to whoever wrote them, which after a fail-over is not who was asked.
-    let model = reply.provenance.model.clone().unwrap_or_else(|| session.model.clone());
-    session.push(Message::Assistant { blocks: reply.blocks.clone(), model: Some(model) });
-    session.room.count(reply.usage, session.bytes);
-    session.round = round(session, &attempt.policy, reply, inspections, exact);
-    session.phase = SessionPhase::Answering;
-    loop_detection::note(session, attempt.policy.session.loop_window);
-    if session.round.is_empty() && reply.stop == StopReason::Length {
-        session.phase = SessionPhase::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
-    } else if session.round.is_empty() && session.is_open() {
-        session.rest(at);
-    }
-}
-
-/// The calls of a reply, or those that a reply which is JSON stands for.
-fn round(
-    session: &Session,
-    policy: &Policy,
-    reply: &ModelReply,
-    inspections: &[Inspection],
-    exact: &[ExactCall],
-) -> Vec<PendingCall> {
-    let slot = |(call, index): (&Call, u32)| PendingCall {
-        id: CallId { session: session.id, turn: session.turn, index },
-        call: call.clone(),
-        inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
-        state: CallState::Due,
-        ours: false,
-        exact: None,
-    };
-    let mut round: Vec<PendingCall> = reply.calls().zip(0_u32..).map(slot).collect();
-    if round.is_empty() {
-        round = json_reply::slots(session, policy, &reply.text());
-    }
-    for slot in &mut round {
-        let exact = exact.iter().find(|exact| exact.index == slot.id.index);
-        slot.exact = exact.map(|exact| exact.digest);
-    }
-    round
-}
-
-fn not_inspected() -> Inspection {
-    Inspection::Invalid("nobody looked at what this call would do".to_owned())
 }
 
 fn answer(

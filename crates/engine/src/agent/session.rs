@@ -222,30 +222,6 @@ impl Session {
         }
     }
 
-    /// A request was sent to the model.
-    pub(super) fn asking(
-        &mut self,
-        turn: u32,
-        max_output: Option<u64>,
-        reserved: Spend,
-        summary: bool,
-        at: Timestamp,
-    ) {
-        self.turn = turn;
-        self.asked_output = max_output.unwrap_or(self.most_output);
-        if self.phase == SessionPhase::Idle && !summary {
-            // The work on an input that was stopped goes on; its time begins anew.
-            (self.began, self.stopped) = (at, None);
-        }
-        let resting = match self.phase {
-            SessionPhase::Waiting { summary: Some(resting), .. } => resting,
-            SessionPhase::Idle => Resting::Yes,
-            _ => Resting::No,
-        };
-        let summary = summary.then_some(resting);
-        self.phase = SessionPhase::Asking { reserved, summary };
-    }
-
     /// The work on the input is done, unless something more was said meanwhile.
     pub(super) fn rest(&mut self, at: Timestamp) {
         self.round.clear();
