@@ -173,9 +173,13 @@ impl Registry {
         addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
     }
 
-    /// The address of a model's server, if it is on this machine and nobody else answers for it.
+    /// The address of a model's server, if it is one of the kinds that run on this machine, and nobody else answers for it.
     #[must_use]
     pub fn local_address(&self, model: &ModelRef) -> Option<String> {
+        const LOCAL: [&str; 5] = ["ollama", "local", "llamacpp", "lmstudio", "vllm"];
+        if !LOCAL.contains(&model.provider()) {
+            return None;
+        }
         let address = &self.providers.get(model.provider())?.provider.base_url;
         let alone = !self.settings.chains.contains_key(model);
         (alone && is_on_this_machine(address)).then(|| address.clone())

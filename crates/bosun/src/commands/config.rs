@@ -149,8 +149,11 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What makes a schema.
+type Schema = fn() -> Value;
+
 /// The formats by name.
-const SCHEMAS: [(&str, fn() -> Value); 6] = [
+const SCHEMAS: [(&str, Schema); 6] = [
     ("config", settings::schema),
     ("models", settings::models_schema),
     ("policy", presets::schema),
