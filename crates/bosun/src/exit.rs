@@ -8,9 +8,13 @@ use runtime::fork::ForkError;
 use runtime::presets::PolicyError;
 use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
+use runtime::settings::ConfigError;
 use runtime::store::JournalError;
+use runtime::trust::TrustError;
 use runtime::{DriveError, Error, KeepError, PromptError, SessionError, SettleError};
 use types::Status;
+
+use crate::setup_error::SetupError;
 
 /// What the exit code of the program means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,8 +199,18 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(wrong) = cause.downcast_ref::<CliError>() {
         return Some(of_wrong(wrong));
     }
-    if let Some(exit) = crate::config::exit_of(cause) {
-        return Some(exit);
+    if let Some(setup) = cause.downcast_ref::<SetupError>() {
+        return Some(match setup {
+            SetupError::Untrusted { .. } => Exit::Refused,
+            SetupError::Away { .. } => Exit::ModelAway,
+            _ => Exit::Usage,
+        });
+    }
+    if cause.is::<runtime::llm::ModelProblem>() {
+        return Some(Exit::Usage);
+    }
+    if cause.is::<ConfigError>() || cause.is::<TrustError>() {
+        return Some(Exit::BadFile);
     }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
         return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });

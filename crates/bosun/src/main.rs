@@ -17,6 +17,7 @@ mod routing_input;
 mod rules;
 mod secrets;
 mod sessions;
+mod setup_error;
 
 use std::process::ExitCode;
 

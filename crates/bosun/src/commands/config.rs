@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use types::nearest;
 
 use crate::args::{self, ConfigCommand};
-use crate::config::{self, SetupError};
+use crate::config;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::print;
+use crate::setup_error::SetupError;
 
 pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
     match &args.command {
