@@ -1,65 +1,31 @@
 //! The configuration of this person and of a project: where its files are, and whether those of a project are trusted.
 //! What the keys mean is in `runtime::settings`.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
+use runtime::presets;
 use runtime::settings::{self, ConfigError, Loaded, Sources};
-use runtime::trust::{ProjectFiles, TrustError, TrustStore, project_files};
-use runtime::{Clock as _, RealClock, presets};
+use runtime::trust::ProjectFiles;
 use types::Policy;
 
-use crate::exit::{CliError, Exit};
-use crate::home::Home;
-use crate::{models, print};
+use crate::print;
+use crate::setup_error::SetupError;
 
 const SYSTEM: &str = "/etc/bosun/config.toml";
-
-/// Something about the configuration that the person has to change.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SetupError {
-    #[error(
-        "this repository brings files that change how agents work ({files}), and they are not trusted yet; read them, then \
-         trust them with: bosun trust {folder}; --no-project leaves them out"
-    )]
-    Untrusted { folder: String, files: String },
-    #[error("{flag}: the policy has no role {role}; there are {known}")]
-    NoRole { flag: &'static str, role: &'static str, known: String },
-    #[error(
-        "nothing answers at {address}, where {model} would be asked ({cause}); start that server, or name another model \
-         with --model"
-    )]
-    Away { model: types::ModelRef, address: String, cause: String },
-    #[error(
-        "no model is named and no key is set, but a server on this machine has {model}: add --model {model}, or set it in \
-         your config.toml"
-    )]
-    OnlyLocal { model: types::ModelRef },
-    #[error("there is no schema {name:?}; there are {known}")]
-    NoSchema { name: String, known: String },
-}
-
-/// The exit code for an error of this kind.
-pub(crate) fn exit_of(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(setup) = cause.downcast_ref::<SetupError>() {
-        return Some(match setup {
-            SetupError::Untrusted { .. } => Exit::Refused,
-            SetupError::Away { .. } => Exit::ModelAway,
-            SetupError::NoRole { .. }
-            | SetupError::NoSchema { .. }
-            | SetupError::OnlyLocal { .. } => Exit::Usage,
-        });
-    }
-    if cause.is::<runtime::llm::ModelProblem>() {
-        return Some(Exit::Usage);
-    }
-    (cause.is::<ConfigError>() || cause.is::<TrustError>()).then_some(Exit::BadFile)
-}
 
 /// The folder with the person's own files.
 pub(crate) fn folder() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("bosun"))
+}
+
+/// The person's settings for models alone.
+pub(crate) fn models_file() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("BOSUN_MODELS") {
+        return Some(path.into());
+    }
+    Some(folder()?.join("models.toml"))
 }
 
 /// The files of all layers; those of a project only where it is named.
@@ -69,7 +35,7 @@ pub(crate) fn sources(project: Option<&Path>) -> Sources {
     Sources {
         system: Some(PathBuf::from(SYSTEM)),
         user,
-        models: models::settings_file(),
+        models: models_file(),
         project: project.map(Path::to_owned),
     }
 }
@@ -96,33 +62,8 @@ pub(crate) fn with_own_policy(policy: Policy) -> Result<Policy, presets::PolicyE
     }
 }
 
-/// Whether the project's own files take effect. Where they are not trusted yet, the person is asked, or the work is
-/// refused.
-pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {
-    if home.leaves_projects_out() {
-        return Ok(false);
-    }
-    if !folder.is_dir() {
-        return Err(CliError::NoFolder { path: folder.display().to_string() }.into());
-    }
-    let Some(files) = project_files(&presets::top(folder))? else { return Ok(true) };
-    let store = TrustStore::at(&home.folder()?);
-    if store.holds(&files)? {
-        return Ok(true);
-    }
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return Err(untrusted(&files).into());
-    }
-    tell(&files);
-    if confirm("Trust these files? They can choose models, checks, prompts and rules. [y/N] ")? {
-        store.trust(&files, RealClock.now())?;
-        return Ok(true);
-    }
-    print::note("they are left out");
-    Ok(false)
-}
-
-fn untrusted(files: &ProjectFiles) -> SetupError {
+/// Why a project's files do not take effect.
+pub(crate) fn untrusted(files: &ProjectFiles) -> SetupError {
     let names: Vec<&str> = files.files.iter().map(|(name, _)| name.as_str()).collect();
     SetupError::Untrusted { folder: crate::home::shown(&files.folder), files: names.join(", ") }
 }

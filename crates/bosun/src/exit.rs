@@ -7,12 +7,15 @@ use runtime::fork::ForkError;
 use runtime::presets::PolicyError;
 use runtime::presets::strict::ProjectError;
 use runtime::sandbox::GitError;
+use runtime::settings::ConfigError;
 use runtime::store::JournalError;
+use runtime::trust::TrustError;
 use runtime::{
     DiffError, DriveError, Error, FindError, KeepError, PromptError, PullRequestError, ReviewError,
     SessionError, SettleError,
 };
 
+use crate::setup_error::SetupError;
 use crate::usage_error::UsageError;
 
 pub(crate) use crate::exit_code::Exit;
@@ -166,8 +169,21 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Exit::NoSuchRun
         });
     }
-    if let Some(exit) = of_result(cause).or_else(|| crate::config::exit_of(cause)) {
+    if let Some(exit) = of_result(cause) {
         return Some(exit);
+    }
+    if let Some(setup) = cause.downcast_ref::<SetupError>() {
+        return Some(match setup {
+            SetupError::Untrusted { .. } => Exit::Refused,
+            SetupError::Away { .. } => Exit::ModelAway,
+            _ => Exit::Usage,
+        });
+    }
+    if cause.is::<runtime::llm::ModelProblem>() {
+        return Some(Exit::Usage);
+    }
+    if cause.is::<ConfigError>() || cause.is::<TrustError>() {
+        return Some(Exit::BadFile);
     }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
         return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });

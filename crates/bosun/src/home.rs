@@ -245,7 +245,7 @@ impl Home {
             base.as_ref()
                 .map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()).join("bosun")),
         );
-        own.extend(models::settings_file());
+        own.extend(config::models_file());
         Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own })
     }
 

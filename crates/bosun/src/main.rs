@@ -19,6 +19,7 @@ mod routing_input;
 mod rules;
 mod secrets;
 mod sessions;
+mod setup_error;
 mod usage_error;
 
 use std::ffi::OsString;

@@ -9,8 +9,9 @@ use runtime::llm::{
 };
 use types::{Millis, ModelRef};
 
-use crate::config::{self, SetupError};
+use crate::config;
 use crate::exit::CliError;
+use crate::setup_error::SetupError;
 
 /// How long a server may take to pick up.
 const CONNECT: Millis = Millis::seconds(10);
@@ -55,14 +56,6 @@ pub(crate) async fn none() -> anyhow::Error {
         Some(model) => SetupError::OnlyLocal { model }.into(),
         None => CliError::NoModel.into(),
     }
-}
-
-/// Where the person's settings for models are.
-pub(crate) fn settings_file() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("BOSUN_MODELS") {
-        return Some(path.into());
-    }
-    Some(config::folder()?.join("models.toml"))
 }
 
 /// All models that can be asked from here.

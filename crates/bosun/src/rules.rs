@@ -1,16 +1,19 @@
 //! The policy of a command: a named file, a named preset, the project's own policy, or else the preset `crew`, in this
 //! order.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use runtime::settings::Loaded;
-use runtime::{Prompts, presets};
+use runtime::trust::{TrustStore, project_files};
+use runtime::{Clock as _, Prompts, RealClock, presets};
 use types::{ModelRef, Policy, RoleId, ToolProfile};
 
 use crate::config;
 use crate::exit::CliError;
 use crate::files::read;
 use crate::home::{self, Home};
+use crate::print;
 
 /// What is worked by when nobody says anything.
 const DEFAULT: &str = "crew";
@@ -63,8 +66,36 @@ pub(crate) fn working_rules(
     folder: &Path,
     flags: &[(&str, &str, String)],
 ) -> anyhow::Result<Rules> {
-    let project = config::takes_project(home, folder)?;
+    let project = takes_project(home, folder)?;
     rules_with((file, preset), folder, project, flags)
+}
+
+/// Whether the project's own files take effect. Where they are not trusted yet, the person is asked, or the work is
+/// refused.
+pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {
+    if home.leaves_projects_out() {
+        return Ok(false);
+    }
+    if !folder.is_dir() {
+        return Err(CliError::NoFolder { path: folder.display().to_string() }.into());
+    }
+    let Some(files) = project_files(&presets::top(folder))? else { return Ok(true) };
+    let store = TrustStore::at(&home.folder()?);
+    if store.holds(&files)? {
+        return Ok(true);
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(config::untrusted(&files).into());
+    }
+    config::tell(&files);
+    if config::confirm(
+        "Trust these files? They can choose models, checks, prompts and rules. [y/N] ",
+    )? {
+        store.trust(&files, RealClock.now())?;
+        return Ok(true);
+    }
+    print::note("they are left out");
+    Ok(false)
 }
 
 fn rules_with(

@@ -5,7 +5,6 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::auth::aws::encoded;
-use crate::provider::{Provider, endpoint};
 use crate::transport::Exchange;
 use crate::{Auth, Dialect};
 
@@ -13,16 +12,25 @@ use crate::{Auth, Dialect};
 const ON_BEDROCK: &str = "bedrock-2023-05-31";
 const ON_VERTEX: &str = "vertex-2023-10-16";
 
+/// Where a provider is and how it is asked.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) auth: &'a Auth,
+    pub(crate) dialect: Dialect,
+    pub(crate) base_url: &'a str,
+    pub(crate) api_version: Option<&'a str>,
+}
+
 /// A request with its address.
 pub(crate) fn addressed(
-    provider: &Provider,
+    provider: &Place<'_>,
     model: &str,
     path: &str,
     mut exchange: Exchange,
 ) -> Exchange {
     let base = provider.base_url.trim().trim_end_matches('/');
-    exchange.url = match (&provider.auth, provider.dialect) {
-        (Auth::ApiKey, _) => azure(base, provider.api_version.as_deref(), model, path),
+    exchange.url = match (provider.auth, provider.dialect) {
+        (Auth::ApiKey, _) => azure(base, provider.api_version, model, path),
         (Auth::Aws(_), Dialect::Messages) => {
             let streamed = named_in_address(&mut exchange, ON_BEDROCK, true);
             let verb = if streamed { "invoke-with-response-stream" } else { "invoke" };
@@ -78,6 +86,24 @@ fn named_in_address(exchange: &mut Exchange, version: &str, by_address: bool) ->
     exchange.headers.retain(|(name, _)| !name.starts_with("anthropic-"));
     exchange.body = Bytes::from(Value::Object(body).to_string());
     streamed
+}
+
+/// The address of a call. Base URLs are written with and without the version; both are understood.
+pub(crate) fn endpoint(dialect: Dialect, base: &str, path: &str) -> String {
+    let base = base.trim().trim_end_matches('/');
+    let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
+    let bare = base.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
+    match dialect {
+        Dialect::Messages => format!("{}{path}", base.trim_end_matches("/v1")),
+        Dialect::Ollama => {
+            format!("{}{path}", base.trim_end_matches("/v1").trim_end_matches("/api"))
+        }
+        Dialect::Gemini if base.ends_with("/v1beta") || base.ends_with("/v1") => {
+            format!("{base}{}", path.trim_start_matches("/v1beta"))
+        }
+        Dialect::Chat | Dialect::Responses if bare => format!("{base}/v1{path}"),
+        _ => format!("{base}{path}"),
+    }
 }
 
 #[cfg(test)]

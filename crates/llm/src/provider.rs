@@ -166,7 +166,13 @@ impl Provider {
         let headers = wire.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
         let headers: Vec<(String, String)> = headers.chain(own).collect();
         let exchange = Exchange { url: String::new(), headers, secrets: vec![], body: wire.body };
-        Ok(cloud::addressed(self, request.model.name(), &wire.path, exchange))
+        let place = cloud::Place {
+            auth: &self.auth,
+            dialect: self.dialect,
+            base_url: &self.base_url,
+            api_version: self.api_version.as_deref(),
+        };
+        Ok(cloud::addressed(&place, request.model.name(), &wire.path, exchange))
     }
 
     /// Providers repeat keys in their complaints, and gateways whole headers.
@@ -185,24 +191,6 @@ impl Provider {
 fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
-}
-
-/// The address of a call. Base URLs are written with and without the version; both are understood.
-pub(crate) fn endpoint(dialect: Dialect, base: &str, path: &str) -> String {
-    let base = base.trim().trim_end_matches('/');
-    let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };
-    let bare = base.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
-    match dialect {
-        Dialect::Messages => format!("{}{path}", base.trim_end_matches("/v1")),
-        Dialect::Ollama => {
-            format!("{}{path}", base.trim_end_matches("/v1").trim_end_matches("/api"))
-        }
-        Dialect::Gemini if base.ends_with("/v1beta") || base.ends_with("/v1") => {
-            format!("{base}{}", path.trim_start_matches("/v1beta"))
-        }
-        Dialect::Chat | Dialect::Responses if bare => format!("{base}/v1{path}"),
-        _ => format!("{base}{path}"),
-    }
 }
 
 async fn whole(mut answer: Answer) -> Result<Vec<u8>, Fault> {
@@ -228,6 +216,7 @@ fn now() -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cloud::endpoint;
 
     #[test]
     fn a_server_that_repeats_headers_tells_nobody_the_keys_in_them() {

@@ -18,12 +18,9 @@ use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
     Provider, ProviderModel, RequestCache, Retrying, Spread, Transport, gather,
 };
-use known::{Known, known};
+use known::{AT_ONCE, Known, known};
 
 pub use problem::ModelProblem;
-
-/// How many calls to one provider may be on their way at once, where nothing else is set.
-const AT_ONCE: usize = 32;
 
 #[derive(Debug)]
 pub struct Registry {
@@ -162,6 +159,13 @@ impl Registry {
         })
     }
 
+    /// What is wrong with a model's name, its key or its address, as far as that shows before it is asked.
+    #[must_use]
+    pub fn problem(&self, model: &ModelRef) -> Option<ModelProblem> {
+        problem::cannot_ask(&self.providers, model)
+            .or_else(|| problem::misspelt(&self.catalogue, model))
+    }
+
     /// The address at which a model, or one that stands behind it in a chain, is asked and that is not on this machine.
     #[must_use]
     pub fn remote_address(&self, model: &ModelRef) -> Option<String> {
@@ -173,9 +177,13 @@ impl Registry {
         addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
     }
 
-    /// The address of a model's server, if it is on this machine and nobody else answers for it.
+    /// The address of a model's server, if it is one of the kinds that run on this machine, and nobody else answers for it.
     #[must_use]
     pub fn local_address(&self, model: &ModelRef) -> Option<String> {
+        const LOCAL: [&str; 5] = ["ollama", "local", "llamacpp", "lmstudio", "vllm"];
+        if !LOCAL.contains(&model.provider()) {
+            return None;
+        }
         let address = &self.providers.get(model.provider())?.provider.base_url;
         let alone = !self.settings.chains.contains_key(model);
         (alone && is_on_this_machine(address)).then(|| address.clone())
@@ -229,7 +237,7 @@ impl Registry {
 
     /// One request, past the breaker that all who ask this model share.
     fn guarded(&self, name: &ModelRef) -> Result<Guarded, Fault> {
-        if let Some(problem) = self.cannot_ask(name) {
+        if let Some(problem) = problem::cannot_ask(&self.providers, name) {
             let cause = match &problem {
                 ModelProblem::NoProvider { .. } => Cause::NotFound,
                 _ => Cause::Authentication,

@@ -18,7 +18,6 @@ use shipped::find;
 pub use crate::prompts::PROMPTS;
 pub use check::{Problem, check, examples};
 pub use error::PolicyError;
-pub use overlay::laid_over;
 pub use project::{POLICY, project, refuse_too_much, top};
 pub use schema::schema;
 pub use shipped::names;
@@ -71,6 +70,13 @@ pub fn read_json(
         cause: error.to_string(),
     };
     read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
+}
+
+/// Lays a person's own file over a policy, whichever it is. Its permissions come first, its keys win.
+pub fn laid_over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
+    // Mistakes are found as in any file that is laid over a preset.
+    read(name, text)?;
+    overlay::over(policy, name, text)
 }
 
 /// The roles of all presets.

@@ -2,6 +2,7 @@
 //! each stronger than the one before: built in, system, user, project, environment, flags. They are merged key by key, so
 //! a file names only what it changes. Nothing here is read from the environment itself, and no rule of a policy is here.
 
+mod error;
 mod keys;
 mod layer;
 mod project;
@@ -16,13 +17,12 @@ use toml::{Table, Value};
 use types::{Budget, Check, Effort, Millis, ModelRef, Money, Policy, nearest};
 
 use crate::presets::{self, PolicyError};
-use layer::{Format, read, single};
+use layer::{Format, Values, read, single};
 
+pub use error::ConfigError;
 pub use keys::{KEYS, Key, Kind, VARIABLES, models_schema, schema};
 pub use layer::{Level, Origin, Setting};
-
-/// Where a project keeps its settings, from its top.
-pub const CONFIG: &str = ".bosun/config.toml";
+pub use project::CONFIG;
 
 /// What is set, merged from all layers.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -60,14 +60,6 @@ pub struct BudgetSettings {
     pub money: Option<Money>,
     pub calls: Option<u64>,
     pub time_s: Option<u64>,
-}
-
-/// Settings that cannot be used: where, and why.
-#[derive(Debug, thiserror::Error)]
-#[error("{place}: {cause}")]
-pub struct ConfigError {
-    pub place: String,
-    pub cause: String,
 }
 
 /// The files that are read; one that is not there sets nothing.
@@ -127,9 +119,6 @@ pub fn load(
     let settings = whole(&values)?;
     Ok(Loaded { settings, values: values.into_values().collect() })
 }
-
-/// The values by their paths.
-type Values = BTreeMap<Vec<String>, Setting>;
 
 fn put(values: &mut Values, layer: Vec<Setting>) {
     values.extend(layer.into_iter().map(|setting| (setting.path.clone(), setting)));

@@ -12,12 +12,11 @@ use types::{
 
 use crate::args;
 use crate::chat::{self, App, ChatContext, Colours, Known, Next, Past, Terminal};
-use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
-use crate::rules::{policy_effort, solo_model, working_rules};
+use crate::rules::{policy_effort, solo_model, takes_project, working_rules};
 use crate::sessions;
 
 /// How many inputs of an earlier conversation are shown again.
@@ -29,7 +28,7 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
     if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::NoTerminal.into());
     }
-    if config::takes_project(home, &args.folder)? {
+    if takes_project(home, &args.folder)? {
         home.work_in(&presets::top(&args.folder));
     }
     let bosun = home.open(Order::Arrival).await?;

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use types::nearest;
 
 use crate::args::{self, ConfigCommand};
-use crate::config::{self, SetupError};
+use crate::config;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::print;
+use crate::setup_error::SetupError;
 
 pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
     match &args.command {
@@ -149,8 +150,11 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What makes a schema.
+type Schema = fn() -> Value;
+
 /// The formats by name.
-const SCHEMAS: [(&str, fn() -> Value); 6] = [
+const SCHEMAS: [(&str, Schema); 6] = [
     ("config", settings::schema),
     ("models", settings::models_schema),
     ("policy", presets::schema),

@@ -1,6 +1,7 @@
 //! `bosun doctor`: checks the prerequisites on this machine and in this repository. Nothing is assumed: the journal is
 //! opened, the sandbox is attacked, servers are asked. Each finding that is bad says how to fix it.
 
+mod finding;
 mod repository;
 
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::{models, print};
+use finding::Finding;
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,25 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LEAST_FREE: u64 = 1 << 30;
 const UNSHARE: &str = "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
                        kernel.apparmor_restrict_unprivileged_userns=0), or run in a container that does; see docs/security.md";
-
-/// One thing that was looked at.
-struct Finding {
-    what: String,
-    good: bool,
-    says: String,
-    /// What to do about it.
-    fix: Option<String>,
-}
-
-impl Finding {
-    fn good(what: &str, says: impl Into<String>) -> Self {
-        Self { what: what.to_owned(), good: true, says: says.into(), fix: None }
-    }
-
-    fn bad(what: &str, says: impl Into<String>, fix: &str) -> Self {
-        Self { what: what.to_owned(), good: false, says: says.into(), fix: Some(fix.to_owned()) }
-    }
-}
 
 pub(crate) async fn doctor(
     home: &Home,

@@ -7,11 +7,10 @@ mod strict;
 use engine::export::rejected;
 use runtime::settings::{Loaded, Settings};
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
-use types::{Policy, Request, RoleId, RunId, UserRequest};
+use types::{ModelRef, Policy, Request, RoleId, RunId, UserRequest};
 
 use crate::args;
 use crate::commands::route;
-use crate::config::SetupError;
 use crate::exit::{CliError, Exit};
 use crate::files::read_request;
 use crate::follow::{self, Form, Over};
@@ -20,6 +19,7 @@ use crate::models::Elsewhere;
 use crate::print;
 use crate::recorded;
 use crate::rules::{Origin, Rules, working_rules};
+use crate::setup_error::SetupError;
 
 pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     if let Some(path) = &args.issue {
@@ -94,13 +94,7 @@ async fn work(
     let named = wished.or_else(|| set.model.clone());
     let budget = request::budget(&args, object.as_ref(), set.budget());
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    if project {
-        home.work_in(&presets::top(args.repo()));
-    }
-    if let (Some(model), Some(url)) = (&args.model, &args.chosen.base_url) {
-        home.ask_at(model, Elsewhere { base_url: Some(url.clone()), dialect: None })?;
-    }
-    let bosun = home.open(order).await?;
+    let bosun = opened(home, &args, project, order).await?;
     if rules::policy::is_solo(&policy) {
         if directed.id.is_some() {
             return Err(CliError::ForACrew { what: "a coordinator's input" }.into());
@@ -112,13 +106,40 @@ async fn work(
         return Err(CliError::SchemaForACrew.into());
     }
     let model = home.model(&bosun, args.script.as_deref(), named).await?;
-    if args.script.is_none() {
-        let of_roles = policy.roles.values().filter_map(|role| role.model.as_ref());
-        home.check_models(&policy, of_roles.chain([&model])).await?;
-    }
+    check_models(home, &args, &policy, &model).await?;
     set.instruct(&mut policy);
     let request = request::build(&args, &policy, (directed, object), (budget, model))?;
     carry_out(home, &bosun, &args, (request, policy), order).await
+}
+
+/// Opens the home for work in a repository, with the server that the command line names.
+async fn opened(
+    home: &Home,
+    args: &args::Run,
+    project: bool,
+    order: Order,
+) -> anyhow::Result<Bosun> {
+    if project {
+        home.work_in(&presets::top(args.repo()));
+    }
+    if let (Some(model), Some(url)) = (&args.model, &args.chosen.base_url) {
+        home.ask_at(model, Elsewhere { base_url: Some(url.clone()), dialect: None })?;
+    }
+    home.open(order).await
+}
+
+/// Refuses models that cannot be asked. A script answers for all.
+async fn check_models(
+    home: &Home,
+    args: &args::Run,
+    policy: &Policy,
+    model: &ModelRef,
+) -> anyhow::Result<()> {
+    if args.script.is_some() {
+        return Ok(());
+    }
+    let of_roles = policy.roles.values().filter_map(|role| role.model.as_ref());
+    home.check_models(policy, of_roles.chain([model])).await
 }
 
 /// Puts what is set into the policy. A script answers for all roles, so no model is set beside it.

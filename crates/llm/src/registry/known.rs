@@ -5,9 +5,11 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use secrecy::zeroize::Zeroize as _;
 
-use super::AT_ONCE;
 use crate::settings::ProviderSettings;
 use crate::{Auth, Pace, Provider};
+
+/// How many calls to one provider may be on their way at once, where nothing else is set.
+pub(super) const AT_ONCE: usize = 32;
 
 /// A provider, and what a person is told about it.
 #[derive(Debug)]

@@ -1,9 +1,12 @@
 //! What is wrong with the name of a model, found before it is asked: an unknown provider, a missing key or address, a slip
 //! in the name. Whether the server answers is not found out here.
 
+use std::collections::BTreeMap;
+
 use types::ModelRef;
 
-use super::Registry;
+use super::known::Known;
+use crate::Catalogue;
 
 /// Why a model cannot be asked, found without asking it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,47 +27,42 @@ fn get_at(url: &Option<String>) -> String {
     url.as_ref().map(|url| format!(" (keys are at {url})")).unwrap_or_default()
 }
 
-impl Registry {
-    /// What is wrong with a model's name, its key or its address, as far as that shows before it is asked.
-    #[must_use]
-    pub fn problem(&self, model: &ModelRef) -> Option<ModelProblem> {
-        self.cannot_ask(model).or_else(|| self.misspelt(model))
-    }
-
-    /// Why a model cannot be asked at all.
-    pub(super) fn cannot_ask(&self, model: &ModelRef) -> Option<ModelProblem> {
-        let Some(known) = self.providers.get(model.provider()) else {
-            let names = || self.providers.keys().map(String::as_str);
-            let hint = match types::nearest(model.provider(), names()) {
-                Some(near) => format!("did you mean {near}/{}?", model.name()),
-                None => format!("known are {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            return Some(ModelProblem::NoProvider { provider: model.provider().to_owned(), hint });
+/// Why a model cannot be asked at all.
+pub(super) fn cannot_ask(
+    providers: &BTreeMap<String, Known>,
+    model: &ModelRef,
+) -> Option<ModelProblem> {
+    let Some(known) = providers.get(model.provider()) else {
+        let names = || providers.keys().map(String::as_str);
+        let hint = match types::nearest(model.provider(), names()) {
+            Some(near) => format!("did you mean {near}/{}?", model.name()),
+            None => format!("known are {}", names().collect::<Vec<_>>().join(", ")),
         };
-        let (model, variables) = (model.clone(), known.key_env.clone());
-        if !known.address_env.is_empty() {
-            return Some(ModelProblem::NoAddress { model, variables: known.address_env.clone() });
-        }
-        let missing = known.key_needed && !known.has_key();
-        missing.then(|| ModelProblem::NoKey { model, variables, url: known.key_url.clone() })
+        return Some(ModelProblem::NoProvider { provider: model.provider().to_owned(), hint });
+    };
+    let (model, variables) = (model.clone(), known.key_env.clone());
+    if !known.address_env.is_empty() {
+        return Some(ModelProblem::NoAddress { model, variables: known.address_env.clone() });
     }
+    let missing = known.key_needed && !known.has_key();
+    missing.then(|| ModelProblem::NoKey { model, variables, url: known.key_url.clone() })
+}
 
-    /// A name that differs from a known one in letters and not in its version is a slip. One with another version is
-    /// taken to be newer than the catalogue.
-    fn misspelt(&self, model: &ModelRef) -> Option<ModelProblem> {
-        if self.catalogue.find(model).is_some() {
-            return None;
-        }
-        let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
-        let (name, version) = (model.to_string(), digits(model.name()));
-        let of_provider = |known: &&str| {
-            let rest = known.strip_prefix(model.provider()).and_then(|rest| rest.strip_prefix('/'));
-            rest.is_some_and(|rest| {
-                digits(rest) == version && rest.len().abs_diff(model.name().len()) <= 2
-            })
-        };
-        let known = self.catalogue.list().map(|(known, _)| known).filter(of_provider);
-        let near = types::nearest(&name, known)?.to_owned();
-        Some(ModelProblem::Misspelt { model: model.clone(), near })
+/// A name that differs from a known one in letters and not in its version is a slip. One with another version is
+/// taken to be newer than the catalogue.
+pub(super) fn misspelt(catalogue: &Catalogue, model: &ModelRef) -> Option<ModelProblem> {
+    if catalogue.find(model).is_some() {
+        return None;
     }
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (name, version) = (model.to_string(), digits(model.name()));
+    let of_provider = |known: &&str| {
+        let rest = known.strip_prefix(model.provider()).and_then(|rest| rest.strip_prefix('/'));
+        rest.is_some_and(|rest| {
+            digits(rest) == version && rest.len().abs_diff(model.name().len()) <= 2
+        })
+    };
+    let known = catalogue.list().map(|(known, _)| known).filter(of_provider);
+    let near = types::nearest(&name, known)?.to_owned();
+    Some(ModelProblem::Misspelt { model: model.clone(), near })
 }

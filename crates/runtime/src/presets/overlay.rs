@@ -103,11 +103,9 @@ pub(super) fn lay_over(
 
 /// Lays a person's own file over a policy, whichever it is. Its permissions come first, its keys win; it has no roles of
 /// its own, since it holds for every preset.
-pub fn laid_over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
+pub(super) fn over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
     let unreadable =
         |line: usize, cause: String| PolicyError::Unreadable { name: name.to_owned(), line, cause };
-    // Mistakes are found as in any file that is laid over a preset.
-    super::read(name, text)?;
     let mut file: serde_json::Value = toml::from_str(text)
         .map_err(|error: toml::de::Error| unreadable(1, error.message().to_owned()))?;
     for key in ["roles", "version", "name", "extends", "routes"] {
@@ -212,7 +210,7 @@ mod tests {
                    reason = \"never\"\ncommands = [\"git push\"]\n";
         for name in super::super::names() {
             let policy = super::super::preset(name).expect("it ships");
-            let policy = super::laid_over(policy, "policy.toml", own).expect("it fits");
+            let policy = super::super::laid_over(policy, "policy.toml", own).expect("it fits");
             assert_eq!((policy.name.as_str(), policy.limits.parallel_tasks), (name, 1));
             assert_eq!(policy.permissions[0].id.as_str(), "mine.push");
         }
@@ -221,7 +219,8 @@ mod tests {
             ("[limits]\nparalel_tasks = 1\n", "no key paralel_tasks; did you mean parallel_tasks?"),
             ("extends = \"crew\"\n", "laid over every preset"),
         ] {
-            let said = super::laid_over(crew(), "policy.toml", text).map(|_| ()).expect_err("no");
+            let said =
+                super::super::laid_over(crew(), "policy.toml", text).map(|_| ()).expect_err("no");
             assert!(said.to_string().contains(what), "{said}");
         }
     }

@@ -77,7 +77,10 @@ fn map(tried: Tried<'_>, depth: usize) -> Value {
     let words = if by_word { listed(&said) } else { vec![] };
     let name = words.first().copied().unwrap_or("name");
     let inner = |value: Value| tried(json!({ name: value }));
-    let mut schema = json!({ "type": "object", "additionalProperties": shape(&inner, depth - 1) });
+    // Names of a form of their own are refused whatever stands behind them, so nothing is learned of the values.
+    let odd_name = inner(json!(1)).is_some_and(|said| inner(json!(ODD)) == Some(said));
+    let values = if odd_name { json!({}) } else { shape(&inner, depth - 1) };
+    let mut schema = json!({ "type": "object", "additionalProperties": values });
     if by_word {
         schema["propertyNames"] = json!({ "enum": words });
     }

@@ -1,6 +1,7 @@
 //! One layer of settings: a file, the variables, or the flags, as single keys with their values and where each stands.
 //! How layers are merged, and what a project may not set, is decided by the caller.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 use types::{ModelRef, Money, nearest};
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::keys::{Kind, Place, names_below, of_models, place};
 
 /// The layers, the weakest first.
@@ -60,6 +61,9 @@ pub struct Setting {
     pub value: Value,
     pub origin: Origin,
 }
+
+/// Settings by their paths.
+pub(super) type Values = BTreeMap<Vec<String>, Setting>;
 
 impl Setting {
     /// The key as TOML writes it.

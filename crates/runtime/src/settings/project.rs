@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use types::{Budget, Money, WorkPath};
 
+use super::error::ConfigError;
 use super::keys::{Place, place};
-use super::layer::Setting;
-use super::{CONFIG, ConfigError, Values};
+use super::layer::{Setting, Values};
 use crate::presets;
 
+/// Where a project keeps its settings, from its top.
+pub const CONFIG: &str = ".bosun/config.toml";
 /// The largest file that is read.
 const MOST: u64 = 256 * 1024;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use runtime::trust::{TrustStore, project_files};
 use runtime::{presets, project_survey};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::home::Home;
 use crate::{config, print};
 

@@ -1,0 +1,25 @@
+//! Errors about the configuration and the models of this machine. Their exit codes are in `exit.rs`.
+
+/// Something about the configuration that the person has to change.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SetupError {
+    #[error(
+        "this repository brings files that change how agents work ({files}), and they are not trusted yet; read them, then \
+         trust them with: bosun trust {folder}; --no-project leaves them out"
+    )]
+    Untrusted { folder: String, files: String },
+    #[error("{flag}: the policy has no role {role}; there are {known}")]
+    NoRole { flag: &'static str, role: &'static str, known: String },
+    #[error(
+        "nothing answers at {address}, where {model} would be asked ({cause}); start that server, or name another model \
+         with --model"
+    )]
+    Away { model: types::ModelRef, address: String, cause: String },
+    #[error(
+        "no model is named and no key is set, but a server on this machine has {model}: add --model {model}, or set it in \
+         your config.toml"
+    )]
+    OnlyLocal { model: types::ModelRef },
+    #[error("there is no schema {name:?}; there are {known}")]
+    NoSchema { name: String, known: String },
+}
