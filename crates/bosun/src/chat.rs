@@ -12,6 +12,7 @@ mod editor;
 mod granting;
 mod history_search;
 mod inline;
+mod input_state;
 mod keys;
 mod look;
 mod markdown;

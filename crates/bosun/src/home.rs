@@ -184,7 +184,6 @@ impl Home {
         let Ok(registry) = self.models() else { return vec![] };
         let usable: Vec<String> = registry
             .providers()
-            .into_iter()
             .filter(|provider| provider.key != runtime::llm::KeyState::Missing)
             .map(|provider| provider.name)
             .collect();

@@ -5,6 +5,7 @@
 mod grants;
 mod look;
 mod sensitive;
+mod verdict;
 
 use types::{
     Access, CallFacts, Decision, Deed, Grants, Permission, PermitRule, Policy, RuleId, Scope,
@@ -14,36 +15,12 @@ use crate::command::{self, Part, Pattern};
 
 pub use look::look;
 pub use sensitive::names as names_file;
+pub use verdict::{PartPermit, Permit};
 
 /// How many characters of a command are shown.
 const SHOWN: usize = 200;
 /// How many parts of a line are named with their reasons.
 const MOST_REASONS: usize = 8;
-
-/// The decision on a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Permit {
-    pub verdict: Permission,
-    pub decision: Decision,
-    /// The decision on each part of its command; empty for a call that runs none.
-    pub parts: Vec<PartPermit>,
-    /// What would have to be granted so that such a call needs no approval; nothing where no grant helps.
-    pub offer: Option<Grants>,
-}
-
-/// The decision on one part of a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartPermit {
-    /// The part in one line.
-    pub command: String,
-    /// Its words, as far as they are known before it runs.
-    pub words: Vec<String>,
-    pub verdict: Permission,
-    pub rule: RuleId,
-    pub reason: String,
-    /// A pattern that covers it and what is like it.
-    pub pattern: Option<String>,
-}
 
 /// Decides on one call. The strictest of its parts wins.
 #[must_use]

@@ -18,7 +18,6 @@ mod links;
 mod lock;
 mod notes;
 mod patch;
-mod person;
 mod settle;
 mod submodules;
 mod survey;

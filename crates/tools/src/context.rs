@@ -11,7 +11,7 @@ use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
 use types::{Digest, ExecRequest, FileState, Millis, ToolPolicy, WorkPath};
 
-use crate::process::Processes;
+use crate::processes::Processes;
 use crate::secrets::{Secrets, ShownText};
 
 /// The longest that a command may have where nothing else is set.

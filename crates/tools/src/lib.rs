@@ -21,6 +21,7 @@ mod outside;
 mod patch;
 mod printed;
 mod process;
+mod processes;
 pub mod profile;
 mod read_file;
 mod registry;
@@ -40,7 +41,7 @@ use serde_json::Value;
 use types::{Inspection, ToolOutput, ToolSpec};
 
 pub use context::{FileReadTracker, Page, ToolContext, Web};
-pub use process::{ProcessView, Processes};
+pub use processes::{ProcessView, Processes};
 pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
 pub use types::{Family, ToolProfile};

@@ -8,11 +8,9 @@ use types::{Call, CallId, Effort, Grants, Millis, Timestamp};
 
 use super::custom::Custom;
 use super::editor::Editor;
-use super::granting::Granting;
-use super::history_search::HistorySearch;
+use super::input_state::{Files, Granting, HistorySearch};
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
-use super::mention::Files;
 use super::past::Past;
 use super::ui_command::UiCommand;
 use super::visible::visible;

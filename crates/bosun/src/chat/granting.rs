@@ -4,17 +4,11 @@
 use types::Grants;
 
 use super::app::{App, Asked};
+use super::input_state::Granting;
 use super::ui_command::UiCommand;
 
 /// How a host is told from a pattern where both are edited on one line.
 const HOST: &str = "host ";
-
-/// What is being edited before it is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Granting {
-    question: u32,
-    always: bool,
-}
 
 /// What was picked.
 enum Picked {

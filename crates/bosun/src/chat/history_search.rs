@@ -4,16 +4,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::app::App;
-
-/// A search under way.
-#[derive(Debug, Default)]
-pub(crate) struct HistorySearch {
-    query: String,
-    /// How many matches are passed over.
-    skipped: usize,
-    /// What was being typed when it began.
-    before: String,
-}
+use super::input_state::HistorySearch;
 
 impl App {
     pub(crate) fn begin_search(&mut self) {

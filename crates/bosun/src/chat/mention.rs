@@ -2,20 +2,10 @@
 //! the first `@` is typed; looking through it costs the same however long the conversation is.
 
 use super::app::App;
+use super::input_state::Files;
 
 /// How many matches are shown.
 pub(crate) const MOST_SHOWN: usize = 6;
-
-/// The files of the folder, as far as they are known.
-#[derive(Debug, Default)]
-pub(crate) enum Files {
-    #[default]
-    Unknown,
-    /// Somebody is looking.
-    Wanted,
-    /// Each with its name in lower case.
-    Found(Vec<(String, String)>),
-}
 
 impl App {
     /// Whether the list of files is needed now; said once.

@@ -6,7 +6,7 @@ use types::{
     SandboxPolicy,
 };
 
-use super::{PartPermit, Permit};
+use super::verdict::{PartPermit, Permit};
 use crate::command::{Part, Pattern};
 
 const GRANTED: &str = "permit.granted";

@@ -1,21 +1,30 @@
 //! The person's own identity, and a result's commits made again with that person as their author: the same trees, one
 //! after another, with other words. Trees are what was checked, so what was shown of them holds. The committer stays Bosun.
 
+use std::path::Path;
+
 use types::{CommitId, Timestamp};
 
-use super::call::With;
+use super::call::{Git, With};
 use super::identity::Author;
 use super::{GitError, Repo, hash};
 
 /// The most commits that are made again.
 const MOST: usize = 1_000;
 
+impl Git {
+    /// Who the person is in a folder, by their own git configuration; nothing, if it does not name both.
+    pub(super) async fn person(&self, folder: &Path) -> Option<Author> {
+        let name = self.user_setting(folder, "user.name").await;
+        let email = self.user_setting(folder, "user.email").await;
+        name.zip(email).map(|(name, email)| Author { name, email })
+    }
+}
+
 impl Repo {
     /// Who the person is, as their own git says for this repository; nothing, if it does not say both.
     pub async fn person(&self) -> Result<Option<Author>, GitError> {
-        let name = self.git().user_setting(self.root(), "user.name").await;
-        let email = self.git().user_setting(self.root(), "user.email").await;
-        Ok(name.zip(email).map(|(name, email)| Author { name, email }))
+        Ok(self.git().person(self.root()).await)
     }
 
     /// Makes the commits between two again, each with the words for it and by this author. The same again gives the same

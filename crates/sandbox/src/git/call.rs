@@ -93,13 +93,13 @@ pub(super) struct With<'a> {
     pub(super) stdin: &'a [u8],
     /// The date of a commit that the call makes.
     pub(super) date: Option<Timestamp>,
-    /// Who a commit that the call makes is by, if not Bosun.
+    /// The author of a commit that the call makes, if not Bosun.
     pub(super) author: Option<&'a Author>,
     pub(super) settings: &'a [OsString],
     /// Whether the muzzles are among the settings already.
     pub(super) muzzled: bool,
-    /// Whose name and address a commit has; ours if nothing is said.
-    pub(super) person: Option<&'a (String, String)>,
+    /// The author and committer of it, if not Bosun.
+    pub(super) person: Option<&'a Author>,
 }
 
 impl Git {
@@ -179,12 +179,11 @@ impl Git {
             let seconds = format!("@{} +0000", date.millis().div_euclid(1000));
             command.env("GIT_AUTHOR_DATE", &seconds).env("GIT_COMMITTER_DATE", &seconds);
         }
-        if let Some((name, address)) = with.person {
-            command.env("GIT_AUTHOR_NAME", name).env("GIT_COMMITTER_NAME", name);
-            command.env("GIT_AUTHOR_EMAIL", address).env("GIT_COMMITTER_EMAIL", address);
+        if let Some(by) = with.person.or(with.author) {
+            command.env("GIT_AUTHOR_NAME", &by.name).env("GIT_AUTHOR_EMAIL", &by.email);
         }
-        if let Some(author) = with.author {
-            command.env("GIT_AUTHOR_NAME", &author.name).env("GIT_AUTHOR_EMAIL", &author.email);
+        if let Some(by) = with.person {
+            command.env("GIT_COMMITTER_NAME", &by.name).env("GIT_COMMITTER_EMAIL", &by.email);
         }
         command.args(args);
         complete(command, described(args), with.stdin).await

@@ -1,0 +1,28 @@
+//! The verdict on a call and on each part of its command: data only.
+
+use types::{Decision, Grants, Permission, RuleId};
+
+/// The verdict on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permit {
+    pub verdict: Permission,
+    pub decision: Decision,
+    /// The verdict on each part of its command; empty for a call that runs none.
+    pub parts: Vec<PartPermit>,
+    /// What would have to be granted so that such a call needs no approval; nothing where no grant helps.
+    pub offer: Option<Grants>,
+}
+
+/// The verdict on one part of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartPermit {
+    /// The part in one line.
+    pub command: String,
+    /// Its words, as far as they are known before it runs.
+    pub words: Vec<String>,
+    pub verdict: Permission,
+    pub rule: RuleId,
+    pub reason: String,
+    /// A pattern that covers it and what is like it.
+    pub pattern: Option<String>,
+}
