@@ -23,6 +23,7 @@ mod submodules;
 mod survey;
 mod tree;
 mod unfinished;
+mod user_config;
 pub(crate) mod workspace;
 mod worktree;
 mod writes;
