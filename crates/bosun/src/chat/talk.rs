@@ -240,6 +240,24 @@ async fn interrupt(session: Session, results: mpsc::Sender<Fulfilled>) {
     let _left = results.send((UiCommand::Interrupt, result)).await;
 }
 
+/// How long the loop has to end by itself after the terminal was closed.
+const GRACE: Duration = Duration::from_secs(2);
+/// The exit code of a program that a closed terminal ended, as shells have it.
+const HUNG_UP: i32 = 129;
+
+/// Ends the process when its terminal is gone. Reading keys from it may never return, and then the loop does not end by
+/// itself; everything that matters is in the journal.
+fn end_with_the_terminal() -> std::io::Result<()> {
+    let mut hang_up = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        if hang_up.recv().await.is_some() {
+            tokio::time::sleep(GRACE).await;
+            std::process::exit(HUNG_UP);
+        }
+    });
+    Ok(())
+}
+
 /// The signals after which the terminal must be put back and the session left in good order.
 struct Ends {
     interrupt: Signal,
@@ -249,6 +267,7 @@ struct Ends {
 
 impl Ends {
     fn new() -> std::io::Result<Self> {
+        end_with_the_terminal()?;
         Ok(Self {
             // Ctrl-C is a key here; this one comes from elsewhere.
             interrupt: signal(SignalKind::interrupt())?,

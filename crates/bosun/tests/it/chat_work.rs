@@ -309,3 +309,27 @@ say = "Done with it."
     says(&screen, "/sessions 2");
     screen.waits_for("the one before can be resumed");
 }
+
+/// A conversation whose terminal is closed ends, whatever it was doing; it can be resumed.
+#[test]
+fn a_conversation_ends_with_its_terminal() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"Hello.\"\n");
+    let held = place.path().join("held");
+    crate::screen::run("mkfifo", &[&held.display().to_string()]);
+    let (sender, ended) = std::sync::mpsc::channel();
+    let pipe = held.clone();
+    std::thread::spawn(move || {
+        // The pipe is at its end when the last process that holds it is gone.
+        sender.send(std::fs::read(pipe).is_ok()).ok();
+    });
+    let screen = Screen::open(&place, &folder, 100, 40);
+    screen.run(&format!("chat --script {} 9>{}", script.display(), held.display()));
+    screen.waits_for("ready");
+    drop(screen);
+    let ended = ended.recv_timeout(std::time::Duration::from_secs(20));
+    assert_eq!(ended, Ok(true), "the conversation outlived its terminal");
+}

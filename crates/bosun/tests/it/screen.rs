@@ -146,7 +146,7 @@ fn tmux(words: &[&str]) -> std::io::Result<Output> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the stage is set with ordinary programs")]
-fn run(program: &str, words: &[&str]) {
+pub(crate) fn run(program: &str, words: &[&str]) {
     let status = Command::new(program).args(words).status();
     assert!(status.is_ok_and(|status| status.success()), "{program} {words:?}");
 }
