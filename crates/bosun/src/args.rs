@@ -18,6 +18,7 @@ mod session;
 mod settle;
 mod spec;
 mod stats;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,7 @@ pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Author, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
 pub(crate) use stats::{Since, Stats};
+pub(crate) use watch::{Top, Watch};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -61,6 +63,10 @@ pub(crate) struct Cli {
     /// Whether to use colours; auto does on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     pub(crate) color: Color,
+
+    /// No bell and no desktop notification when a question comes up or a long run ends
+    #[arg(long, global = true, env = "BOSUN_NO_NOTIFY", value_parser = clap::builder::FalseyValueParser::new(), help_heading = EVERYWHERE)]
+    pub(crate) no_notify: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -97,6 +103,10 @@ pub(crate) enum Command {
     Answer(Answer),
     /// List everything that waits for an answer, in all runs
     Questions(Questions),
+    /// Follow a run that another process drives, in the same live view
+    Watch(Watch),
+    /// Show all runs that are not over in one table
+    Top(Top),
     /// Stop a run for good
     Cancel(Cancel),
     /// Show what a run, a task or an attempt changed

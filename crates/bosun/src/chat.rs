@@ -6,10 +6,10 @@ mod below;
 pub(crate) mod calls;
 mod changes;
 mod diff;
-mod editor;
+pub(crate) mod editor;
 mod inline;
 mod keys;
-mod look;
+pub(crate) mod look;
 mod markdown;
 mod painter;
 mod past;
@@ -19,13 +19,13 @@ mod talk;
 mod told;
 mod ui_command;
 mod visible;
-mod wrap;
+pub(crate) mod wrap;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use app::App;
-pub(crate) use painter::{Colours, Terminal};
+pub(crate) use painter::{Canvas, Colours, Terminal, put_back};
 pub(crate) use past::Past;
 pub(crate) use talk::talk;
 pub(crate) use visible::visible;

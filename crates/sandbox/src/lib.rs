@@ -74,8 +74,10 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod git;
+mod hook;
 mod hosts;
 mod jail;
+mod job_control;
 mod local;
 mod memory;
 mod names;
@@ -105,7 +107,9 @@ pub use error::{EnvError, chain};
 pub use git::{
     Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };
+pub use hook::run_hook;
 pub use hosts::{BadHost, HostRefused, Hosts};
+pub use job_control::{is_in_foreground, stop_job};
 pub use local::{IntentLog, LocalEnvironment};
 pub use memory::close_memory;
 pub use names::folder_name;

@@ -54,7 +54,8 @@ impl Drop for Terminal {
     }
 }
 
-fn put_back() -> io::Result<()> {
+/// Puts the terminal's modes back, without touching what is painted.
+pub(crate) fn put_back() -> io::Result<()> {
     execute!(io::stdout(), DisableBracketedPaste, Show, ResetColor)?;
     disable_raw_mode()
 }
@@ -98,6 +99,35 @@ impl<W: Write> Canvas<W> {
         if rows.is_empty() && below == self.below && width == self.width {
             return Ok(());
         }
+        let mut above = vec![];
+        for line in rows.iter().flat_map(|row| wrap(row, usize::from(width))) {
+            self.line(&mut above, &line)?;
+            queue!(above, Print("\r\n"))?;
+        }
+        self.frame(&above, below, width)
+    }
+
+    /// Writes lines that are done and have their colours already, and paints what is below them. The terminal wraps them
+    /// itself; whatever came from outside must be visible in them by now.
+    pub(crate) fn print(
+        &mut self,
+        text: &str,
+        below: Vec<Line<'static>>,
+        width: u16,
+    ) -> io::Result<()> {
+        if text.is_empty() && below == self.below && width == self.width {
+            return Ok(());
+        }
+        let bare = (self.colours == Colours::Left).then(|| anstream::adapter::strip_str(text));
+        let text = bare.map_or_else(|| text.to_owned(), |bare| bare.to_string());
+        let mut above = vec![];
+        for line in text.lines() {
+            queue!(above, Print(line), Clear(ClearType::UntilNewLine), Print("\r\n"))?;
+        }
+        self.frame(&above, below, width)
+    }
+
+    fn frame(&mut self, above: &[u8], below: Vec<Line<'static>>, width: u16) -> io::Result<()> {
         // All in one write, so that no terminal shows half of it.
         let mut bytes = vec![];
         queue!(bytes, BeginSynchronizedUpdate)?;
@@ -106,10 +136,7 @@ impl<W: Write> Canvas<W> {
             // Rows that the terminal has broken or joined itself are not ours to write over.
             queue!(bytes, Clear(ClearType::FromCursorDown))?;
         }
-        for line in rows.iter().flat_map(|row| wrap(row, usize::from(width))) {
-            self.line(&mut bytes, &line)?;
-            queue!(bytes, Print("\r\n"))?;
-        }
+        bytes.extend_from_slice(above);
         for (place, line) in below.iter().enumerate() {
             if place > 0 {
                 queue!(bytes, Print("\r\n"))?;
