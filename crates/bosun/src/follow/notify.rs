@@ -12,7 +12,7 @@ use types::{Millis, RunId, one_line};
 /// A run that took less needs no notification of its end.
 const LONG: Millis = Millis::seconds(30);
 /// How long a command of the person's may take.
-const HOOK_LIMIT: Duration = Duration::from_secs(30);
+const HOOK_LIMIT: Duration = Duration::from_secs(10);
 /// The most of a text that is handed on.
 const MOST: usize = 200;
 

@@ -300,4 +300,4 @@ fn more(left_out: &[Entry]) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -58,6 +58,8 @@ mod tools;
 // A conversation on a terminal.
 mod chat;
 mod clone;
+// A run on a terminal, and runs of other processes.
+mod live;
 // One agent without a person.
 mod solo;
 // Folders that are no project, and what stays closed in them.
