@@ -1,6 +1,6 @@
 //! Open questions, with equal ones as one group, so that a person answers them once. Decides nothing about answers.
 
-use types::{QuestionView, RunView};
+use types::{About, QuestionView, RunView, TaskId};
 
 /// Open questions that read the same and may be answered the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +17,22 @@ impl QuestionGroup<'_> {
     pub fn tasks(&self, view: &RunView) -> Vec<String> {
         let asks = view.questions.iter().filter(|asked| self.ids.contains(&asked.id));
         let mut tasks: Vec<String> = Vec::new();
-        for attempt in asks.filter_map(|asked| asked.attempt.as_ref()) {
-            let task = attempt.task.to_string();
+        for task in asks.filter_map(task_of).map(ToString::to_string) {
             if !tasks.contains(&task) {
                 tasks.push(task);
             }
         }
         tasks
+    }
+}
+
+/// The task that asks, or that the question is about.
+fn task_of(asked: &QuestionView) -> Option<&TaskId> {
+    let about = asked.terms.as_ref().and_then(|terms| terms.about.as_ref());
+    match (&asked.attempt, about) {
+        (Some(attempt), _) => Some(&attempt.task),
+        (None, Some(About::Task(task))) => Some(task),
+        _ => None,
     }
 }
 

@@ -121,8 +121,12 @@ impl<W: Write> Canvas<W> {
         let bare = (self.colours == Colours::Left).then(|| anstream::adapter::strip_str(text));
         let text = bare.map_or_else(|| text.to_owned(), |bare| bare.to_string());
         let mut above = vec![];
+        if !text.is_empty() {
+            // Whole rows are cleared, so that nothing of the block counts as part of these lines when they are reflowed.
+            queue!(above, Clear(ClearType::FromCursorDown))?;
+        }
         for line in text.lines() {
-            queue!(above, Print(line), Clear(ClearType::UntilNewLine), Print("\r\n"))?;
+            queue!(above, Print(line), Print("\r\n"))?;
         }
         self.frame(&above, below, width)
     }
@@ -239,6 +243,19 @@ mod tests {
         canvas.paint(&[Row::text("done", BOLD)], vec![Line::raw("c")], 40).expect("painted");
         let second = painted(&mut canvas);
         assert!(second.contains("^[1G^[1A^[1mdone^[0m^[K\r\nc^[K^[J"), "{second}");
+    }
+
+    #[test]
+    fn lines_with_colours_of_their_own_are_written_above_the_block() {
+        let mut canvas = Canvas::new(vec![], Colours::Left);
+        canvas.print("", vec![Line::raw("a"), Line::raw("b")], 40).expect("painted");
+        painted(&mut canvas);
+        canvas.print("\x1b[32mdone\x1b[39m\nmore\n", vec![Line::raw("c")], 40).expect("painted");
+        let bare = painted(&mut canvas);
+        assert!(bare.contains("^[1G^[1A^[Jdone\r\nmore\r\nc^[K^[J"), "{bare}");
+        let mut canvas = Canvas::new(vec![], Colours::Shown);
+        canvas.print("\x1b[32mdone\x1b[39m\n", vec![], 40).expect("painted");
+        assert!(painted(&mut canvas).contains("^[32mdone^[39m\r\n"));
     }
 
     #[test]

@@ -46,9 +46,8 @@ async fn refreshing(bosun: &Bosun) -> anyhow::Result<Exit> {
         tokio::select! {
             _ = beats.tick() => active = bosun.active().await?,
             _ = &mut stopped => return Ok(Exit::Done),
-            Some(key) = surface.key() => match is_leaving(&key) {
-                true => return Ok(Exit::Done),
-                false => {}
+            Some(key) = surface.key() => if is_leaving(&key) {
+                return Ok(Exit::Done);
             },
         }
         let (columns, rows) = surface.size();
@@ -159,8 +158,8 @@ mod tests {
 
     #[test]
     fn the_table_fits_every_width_and_hostile_text_cannot_act() {
-        let active = [run("edit_file \x1b[2Jsrc/main.rs and a long path that goes on and on"); 2]
-            .map(|run| run);
+        let hostile = "edit_file \x1b[2Jsrc/main.rs and a long path that goes on and on";
+        let active = [run(hostile), run(hostile)];
         let now = Timestamp::from_millis(65_000);
         for width in [40, 80, 120, 200] {
             let lines = screen(&active, now, width, 24);

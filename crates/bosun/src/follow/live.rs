@@ -89,6 +89,11 @@ impl Live {
         }
     }
 
+    /// The command whose output was shown has ended.
+    pub(crate) fn forget_output(&mut self) {
+        self.output = None;
+    }
+
     /// Something about this view itself, such as that it is about to end.
     pub(crate) fn notice(&mut self, text: Option<String>) {
         self.notice = text;
@@ -147,6 +152,9 @@ impl Live {
         most: usize,
     ) -> Vec<Line<'static>> {
         let mut end = Vec::new();
+        if most >= ROOMY && question::first(view, &self.sent).is_some() {
+            end.push(Line::default());
+        }
         let notice = self.notice.as_ref().map(|text| Line::styled(cut(text, width), WAITING));
         end.extend(notice);
         end.extend(self.question(view, now, width, (most * 2 / 3).max(6)));

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use runtime::{QuestionGroup, open_questions};
 use types::{Choice, RunView, Terms, Timestamp, count, one_line, visible};
 
-use crate::chat::look::{BOLD, DIM, WAITING};
+use crate::chat::look::{BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{Row, cut, wrap};
 use crate::print::{duration, question};
 
@@ -86,15 +86,16 @@ fn choices(terms: &Terms, suggested: &str, now: Timestamp) -> Vec<(String, ratat
     };
     let (first, others): (Vec<_>, Vec<_>) =
         numbered.into_iter().partition(|(_, choice)| is_suggested(choice));
-    let wide = terms.choices.iter().map(|choice| terms.written(choice).chars().count()).max();
-    let wide = wide.unwrap_or(0).min(20);
+    let named = |choice: &Choice| {
+        let note = if is_suggested(choice) { " (suggested)" } else { "" };
+        format!("{}{note}", one_line(&terms.written(choice), 40))
+    };
+    let wide = terms.choices.iter().map(|choice| named(choice).chars().count()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (number, choice) in first.into_iter().chain(others) {
-        let name = one_line(&terms.written(choice), 40);
-        let (note, style) =
-            if is_suggested(choice) { (" (suggested)", BOLD) } else { ("", WAITING) };
-        let says = one_line(&choice.says, 200);
-        lines.push((format!("    {number} {name:<wide$}{note}  {says}"), style));
+        let (name, says) = (named(choice), one_line(&choice.says, 200));
+        let style = if is_suggested(choice) { BOLD } else { PLAIN };
+        lines.push((format!("    {number} {name:<wide$}  {says}"), style));
     }
     if let Some(expires) = terms.expires {
         let what = one_line(terms.default.as_deref().unwrap_or("stop"), 60);

@@ -67,8 +67,8 @@ pub(crate) fn far(progress: &Progress) -> String {
 /// What is left, and where that is known from.
 fn left(progress: &Progress, activity: &Activity) -> Option<String> {
     let left = progress.remaining_ms.filter(|left| left.0 > 0)?;
-    let basis = if activity.has_estimates() { "plan's estimate" } else { "pace so far" };
-    Some(format!("about {} left ({basis})", duration(left)))
+    let basis = if activity.has_estimates() { "by plan" } else { "by pace" };
+    Some(format!("~{} left ({basis})", duration(left)))
 }
 
 /// The line of the run itself. Of its parts, the less important go first when there is no room.
@@ -81,24 +81,28 @@ fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Li
     };
     let elapsed = view.ended.unwrap_or(now).since(view.started);
     let tasks = format!("{}/{} tasks", progress.completed, progress.total);
-    let mut parts: Vec<(u8, String, Style)> = vec![
-        (9, state.0, state.1),
-        (8, duration(elapsed), PLAIN),
-        (7, spent(view, activity), PLAIN),
-    ];
-    if progress.total > 0 {
-        parts.insert(1, (6, tasks, PLAIN));
-    }
-    if progress.failed > 0 {
-        parts.insert(1, (7, format!("✘ {} failed", progress.failed), BAD));
-    }
+    let mut parts: Vec<(u8, String, Style)> = vec![(12, state.0, state.1)];
     if progress.blockers > 0 && view.status != Status::Waiting {
         let asks = count(progress.blockers, "question");
-        parts.insert(1, (8, format!("? {asks}"), WAITING));
+        parts.push((11, format!("? {asks}"), WAITING));
     }
+    if progress.failed > 0 {
+        parts.push((10, format!("✘ {} failed", progress.failed), BAD));
+    }
+    if progress.total > 0 {
+        parts.push((7, tasks, PLAIN));
+    }
+    parts.push((9, duration(elapsed), PLAIN));
+    // The run's own log has what finished attempts spent.
+    let spent = view.spent.plus(activity.under_way());
+    parts.push((8, cost(spent), PLAIN));
+    let budget = view.budget.money.filter(|_| spent.money.as_nanos() > 0);
+    parts.extend(budget.map(|budget| (4, format!("budget {}", dollars(budget)), DIM)));
+    parts.retain(|(_, text, _)| !text.is_empty());
     parts.extend(left(progress, activity).map(|left| (5, left, DIM)));
     let forecast = view.forecast.as_ref().filter(|_| view.ended.is_none());
     let expected = forecast.and_then(|forecast| Some((forecast.money?, forecast.from)));
+    let expected = expected.filter(|(money, _)| money.as_nanos() > 0);
     parts.extend(expected.map(|(money, from)| {
         (3, format!("expected {} by {}", dollars(money), from.as_str()), DIM)
     }));
@@ -130,17 +134,6 @@ fn fitted(mut parts: Vec<(u8, String, Style)>, width: usize) -> Line<'static> {
         spans.push(Span::styled(cut(&text, width), style));
     }
     Line::from(spans)
-}
-
-fn spent(view: &RunView, activity: &Activity) -> String {
-    // The run's own log has what finished attempts spent.
-    let spent = view.spent.plus(activity.under_way());
-    let cost = cost(spent);
-    match view.budget.money {
-        Some(budget) if spent.money.as_nanos() > 0 => format!("{cost} of {}", dollars(budget)),
-        _ if cost.is_empty() => "nothing spent".to_owned(),
-        _ => cost,
-    }
 }
 
 /// What something cost; in tokens where no price is known.

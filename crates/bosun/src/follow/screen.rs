@@ -202,8 +202,11 @@ impl Screen {
         if event.attempt.is_none() {
             self.run.apply(&event.event, event.at);
         }
-        if self.live.is_some() {
+        if let Some(live) = &mut self.live {
             self.activity.apply(event);
+            if let Event::CheckFinished { .. } | Event::ToolFinished { .. } = &event.event {
+                live.forget_output();
+            }
         }
         match self.form {
             Form::Json(_) => return json(event),

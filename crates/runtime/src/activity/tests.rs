@@ -5,7 +5,8 @@ use types::Money;
 
 use super::*;
 
-fn line(attempt: Option<&str>, second: i64, event: &str, data: Value) -> Envelope {
+fn line(attempt: Option<&str>, second: i64, event: &str, data: impl Into<Value>) -> Envelope {
+    let data: Value = data.into();
     let mut line = json!({
         "v": 1, "seq": 1, "at": Timestamp::from_millis(second * 1_000), "run": "r_01",
         "by": "engine", "prev": types::Digest::ZERO, "event": event, "data": data,
@@ -27,7 +28,7 @@ fn started() -> Value {
 fn replied(tokens: u64, cost: &str) -> Value {
     let usage = json!({ "input": tokens, "output": 0 });
     let reply = json!({ "blocks": [], "stop": "end", "usage": usage, "cost": cost });
-    json!({ "session": "s1", "turn": 1, "model": "script/x", "reply": reply })
+    json!({ "session": 1, "turn": 1, "model": "script/x", "reply": reply })
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Columns {
             entries.iter().map(|entry| columns(of(entry))).max().unwrap_or(0)
         };
         let id = widest(|entry| &entry.id).min(width / 3);
-        let state = widest(|entry| &entry.state).min(MOST_STATE).min(width / 3);
+        let state = widest(|entry| &entry.state).min(MOST_STATE).min(width * 2 / 5);
         // The margin, the sign and the blanks behind each column.
         let mut room = width.saturating_sub(4 + id + 1 + state + 1);
         let mut take = |wanted: usize, leave: usize| {
@@ -44,10 +44,12 @@ impl Columns {
         };
         let time = take(widest(|entry| &entry.time), LEAST_TEXT);
         let cost = take(widest(|entry| &entry.cost), LEAST_TEXT);
-        let title = widest(|entry| &entry.title).min(MOST_TITLE);
-        let title =
-            if widest(|entry| &entry.action) == 0 { 0 } else { take(title, 2 * LEAST_TEXT) };
-        let who = take(widest(|entry| &entry.who), 2 * LEAST_TEXT);
+        let wanted = widest(|entry| &entry.title).min(MOST_TITLE);
+        let has_actions = widest(|entry| &entry.action) > 0;
+        // Beside an action a title may be cut; the role comes after both.
+        let beside = wanted.min(width / 3);
+        let title = if has_actions { take(beside, width / 3) } else { 0 };
+        let who = if title == wanted { take(widest(|entry| &entry.who), width / 3) } else { 0 };
         Self { id, state, who, title, text: room, time, cost }
     }
 

@@ -8,7 +8,8 @@ use super::*;
 const WIDTHS: [usize; 4] = [40, 80, 120, 200];
 
 /// A run with these tasks and questions, two minutes after it began.
-pub(crate) fn view(tasks: Value, questions: Value) -> RunView {
+pub(crate) fn view(tasks: impl Into<Value>, questions: impl Into<Value>) -> RunView {
+    let (tasks, questions): (Value, Value) = (tasks.into(), questions.into());
     let start = Timestamp::from_millis(0);
     serde_json::from_value(json!({
         "run": "r_01", "goal": "Add a tide command that prints high and low water",
@@ -44,7 +45,8 @@ fn tasks() -> Value {
     ])
 }
 
-fn line(attempt: Option<&str>, second: i64, event: &str, data: Value) -> Envelope {
+fn line(attempt: Option<&str>, second: i64, event: &str, data: impl Into<Value>) -> Envelope {
+    let data: Value = data.into();
     let mut line = json!({
         "v": 1, "seq": 1, "at": Timestamp::from_millis(second * 1_000), "run": "r_01",
         "by": "engine", "prev": types::Digest::ZERO, "event": event, "data": data,
@@ -62,7 +64,7 @@ fn activity() -> Activity {
     activity.apply(&line(None, 30, "attempt.started", started));
     let reply = json!({ "blocks": [], "stop": "end", "usage": { "input": 500, "output": 10 },
         "cost": "0.02" });
-    let reply = json!({ "session": "s1", "turn": 1, "model": "script/x", "reply": reply });
+    let reply = json!({ "session": 1, "turn": 1, "model": "script/x", "reply": reply });
     activity.apply(&line(Some("T2.2"), 60, "model.replied", reply));
     let decision = json!({ "rule": "permit.artifact", "reason": "it is",
         "seen": ["edit_file src/tide/very/deep/folder/\u{202e}print.rs"] });
@@ -104,7 +106,7 @@ fn columns_are_left_out_by_priority() {
     assert!(!narrow[2].contains("$0.02"), "{narrow:#?}");
     let usual = drawn(80, 20);
     assert!(usual[2].contains("1:30") && usual[2].contains("$0.02"), "{usual:#?}");
-    assert!(usual[0].contains("about 3:20 left (pace so far)"), "{usual:#?}");
+    assert!(usual[0].contains("~3:20 left (by pace)"), "{usual:#?}");
     let wide = drawn(200, 20);
     for part in ["coder #2", "満潮", "edit_file src/tide/very/deep/folder/print.rs", "1:30"] {
         assert!(wide[2].contains(part), "{part} is not in {}", wide[2]);
@@ -139,7 +141,7 @@ fn tasks_stand_under_the_phases_of_their_plan() {
     assert!(place("initialization") < place("✔ T1") && place("✔ T1") < place("✘ T4"), "{lines:#?}");
     assert!(place("✘ T4") < place("development"), "{lines:#?}");
     assert!(place("development") < place("● T2"), "{lines:#?}");
-    assert!(lines[0].contains("(plan's estimate)"), "{lines:#?}");
+    assert!(lines[0].contains("(by plan)"), "{lines:#?}");
 }
 
 #[test]
