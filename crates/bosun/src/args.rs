@@ -3,6 +3,7 @@
 mod ask;
 mod audit;
 mod color;
+mod demo;
 mod diff;
 mod gc;
 mod journal;
@@ -29,6 +30,7 @@ use types::{Artifact, Hint, ModelRef, Money};
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use color::{Color, wants_json};
+pub(crate) use demo::Demo;
 pub(crate) use diff::{Diff, DiffForm, Transcript, TranscriptFormat};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
@@ -76,7 +78,7 @@ const EVERYWHERE: &str = "Options of every command";
 const AFTER_HELP: &str = "\
 Examples:
   bosun demo                                         see a whole run, without a model
-  bosun run \"Fix the crash in src/parse.rs\"         work on a goal in this repository
+  bosun run \"Fix the crash in src/parse.rs\"          work on a goal in this repository
   bosun list --here                                  what was run here
   bosun diff                                         what the newest run changed
   bosun accept                                       take its result onto your branch
@@ -170,20 +172,6 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands into a folder
     Man(Man),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  bosun demo
-  bosun demo --keep              leaves the repository and the script to look at")]
-pub(crate) struct Demo {
-    /// Leave the repository and the run for inspection
-    #[arg(long)]
-    pub(crate) keep: bool,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -395,5 +383,7 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

@@ -92,7 +92,7 @@ pub(crate) enum CliError {
         #[source]
         source: runtime::llm::SettingsError,
     },
-    #[error("there is no folder {path}; --workspace names the folder to work in")]
+    #[error("there is no folder {path}; --repo names the folder to work in")]
     NoWorkspace { path: String },
     #[error("there is no tool profile {name:?}; there are {known}")]
     NoSuchProfile { name: String, known: String },

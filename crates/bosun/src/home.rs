@@ -91,12 +91,12 @@ impl Home {
     async fn with(&self, journal: Arc<dyn Journal>, order: Order) -> anyhow::Result<Bosun> {
         let losses = journal.losses(None).await?;
         for loss in losses.iter().take(LOSSES) {
-            print::note(&format!("bosun: warning: {loss}, which had been acknowledged"));
+            print::warn(&format!("bosun: warning: {loss}, which had been acknowledged"));
         }
         if !losses.is_empty() {
             let more = losses.len().saturating_sub(LOSSES);
             let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
-            print::note(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
+            print::warn(&format!("bosun: the journal was damaged{more}; see `bosun log --verify`"));
         }
         let mut config = Config::new(journal, self.folder()?);
         config.redactor = self.redactor();
@@ -188,7 +188,10 @@ impl Home {
 
     /// What to put before a command's name so that it finds this home again.
     pub(crate) fn flag(&self) -> String {
+        // What is set for this shell holds for the next command, too.
+        let set = std::env::var_os("BOSUN_HOME").map(PathBuf::from);
         match &self.folder {
+            Some(folder) if !self.passing && set.as_ref() == Some(folder) => "bosun".to_owned(),
             Some(folder) => format!("bosun --home {}", shown(folder)),
             None => "bosun".to_owned(),
         }

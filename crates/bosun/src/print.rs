@@ -108,6 +108,11 @@ pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
+/// Something that the person has to know, however little they want to hear.
+pub(crate) fn warn(text: &str) {
+    complain(text);
+}
+
 /// Something for the person that is not part of the result.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {

@@ -14,6 +14,14 @@ pub(crate) async fn named(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> 
     Ok(bosun.find(run.as_str()).await?)
 }
 
+/// The same for what is about damage: a whole id is taken as it is where its log cannot be found.
+pub(crate) async fn named_or_lost(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
+    match (named(bosun, run).await, run.as_str().parse()) {
+        (Err(_), Ok(whole)) => Ok(whole),
+        (found, _) => found,
+    }
+}
+
 /// The same, where one need not be named.
 pub(crate) async fn if_named(bosun: &Bosun, run: Option<&RunRef>) -> anyhow::Result<Option<RunId>> {
     match run {

@@ -36,6 +36,12 @@ fn listed(candidates: &[RunId]) -> String {
 impl Bosun {
     /// The run or session with this id, or the only one whose id begins like this (`r_` may be left out).
     pub async fn find(&self, name: &str) -> Result<RunId, FindError> {
+        // A whole id is found without looking at all the others.
+        if let Ok(run) = name.parse::<RunId>()
+            && !self.services.journal.logs(Some(&run)).await.map_err(Error::from)?.is_empty()
+        {
+            return Ok(run);
+        }
         let mut logs = self.services.journal.logs(None).await.map_err(Error::from)?;
         logs.retain(|log| log.log.attempt.is_none());
         if name == NEWEST {

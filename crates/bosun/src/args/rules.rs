@@ -18,6 +18,7 @@ Examples:
   bosun why r_1a2b 12         line 12 of the run's log
   bosun why r_1a2b T1.2:7     line 7 of the log of an attempt
   bosun why r_1a2b T1         everything about a task and its attempts
+  bosun why T1                the same, in the newest run
   bosun why r_1a2b q0         why a question was asked")]
 pub(crate) struct Why {
     /// The run, by its id or the beginning of it [default: the newest one]

@@ -44,7 +44,7 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
     if args.clear || !args.new.is_empty() {
         return Ok(Exit::Done);
     }
-    go_through(home, &bosun, &run, task.as_deref(), args.json).await
+    Box::pin(go_through(home, &bosun, &run, task.as_deref(), args.json)).await
 }
 
 /// A comment on a task, a file or a line: `T2`, `T2:src/a.rs`, `T2:src/a.rs:12`.
@@ -131,7 +131,7 @@ async fn go_through(
         for comment in &comments {
             print::line(&format!("  comment: {}", told(comment)))?;
         }
-        if here && !ask(bosun, run, &one.id).await? {
+        if here && !Box::pin(ask(bosun, run, &one.id)).await? {
             break;
         }
     }

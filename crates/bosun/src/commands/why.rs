@@ -11,7 +11,7 @@ use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, one_line};
-use crate::recorded::newest;
+use crate::recorded::run_and_part;
 use crate::sessions;
 
 /// How much of a reason or an input is shown on a line.
@@ -19,14 +19,14 @@ const SHOWN: usize = 200;
 
 pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let (run, event) = run_and_part(&bosun, args.run, args.event).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
         return Err(CliError::NotARun { run }.into());
     }
     let blank = bosun.blank(&run).await?;
     let lines = runtime::recorded(&**bosun.journal(), &run).await?;
     let decided: Vec<&Envelope> = lines.iter().filter(|line| is_decided(&line.event)).collect();
-    let Some(wanted) = args.event else {
+    let Some(wanted) = event else {
         for line in decided {
             if args.json { print::json(&explain(&blank, &lines, line))? } else { list(line)? }
         }

@@ -9,6 +9,7 @@ use serde_json::json;
 use types::{Event, LogId, PLAN_FORMAT, Plan, RunId, one_line, yaml};
 
 use super::run::Form;
+use crate::home::shown;
 use crate::recorded::{self, whole};
 use crate::{files, print};
 
@@ -42,7 +43,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     if let Some(path) = &outputs.spec {
         let path = from_here(&repository, path);
         files::write(&path, &recorded::spec(bosun, run).await?.text())?;
-        print::note(&format!("wrote {}", path.display()));
+        print::note(&format!("wrote {}", shown(&path)));
     }
     if !request.planning.only {
         return Ok(());
@@ -58,10 +59,9 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     }
     if let Some(path) = &out {
         files::write(path, &written(plan, path)?)?;
+        let path = shown(path);
         print::note(&format!(
-            "wrote {}; edit it, commit it if it is in the repository, then: bosun run --plan {} ...",
-            path.display(),
-            path.display()
+            "wrote {path}; edit it, commit it if it is in the repository, then: bosun run --plan {path} ..."
         ));
     }
     Ok(())

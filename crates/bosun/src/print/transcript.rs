@@ -77,7 +77,8 @@ mod tests {
             left_out: 7,
             failed: true,
         };
-        let told = anstream::adapter::strip_str(&shown(&[entry.clone()], false)).to_string();
+        let told =
+            anstream::adapter::strip_str(&shown(std::slice::from_ref(&entry), false)).to_string();
         assert!(told.contains("    ␛]0;owned␇\n") && !told.contains('\x1b'), "{told}");
         assert!(told.contains("… 61 more lines; --whole"), "{told}");
         assert!(told.contains("✘ result s1.t1.c0 shell"), "{told}");

@@ -289,7 +289,7 @@ fn a_question_can_be_answered_and_the_session_ended_from_elsewhere() {
     screen.types("Paint it");
     screen.press("Enter");
     screen.waits_for("Which colour?");
-    let listed = stdout(&place.run(&["list"]));
+    let listed = stdout(&place.run(&["list", "-q"]));
     let id = listed.split_whitespace().next().expect("an id");
     let answered = place.run(&["answer", id, "blue"]);
     assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));

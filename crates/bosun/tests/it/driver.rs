@@ -125,7 +125,8 @@ fn a_run_whose_driver_was_killed_is_interrupted_and_can_be_cancelled() {
     let mut driver = Running::start(&place, &words);
     driver.until(happened("plan.adopted"));
     let id = driver.kill();
-    let listed = stdout(&place.run(&["list"]));
+    let listed = place.run(&["list"]);
+    let listed = stdout(&listed) + &stderr(&listed);
     assert!(listed.contains("interrupted") && listed.contains(&format!("resume {id}")), "{listed}");
     let listed: Value =
         serde_json::from_slice(&place.run(&["list", "--json"]).stdout).expect("one");

@@ -13,7 +13,7 @@ fn gc(place: &Place, args: &[&str]) -> Value {
 }
 
 fn listed(place: &Place) -> Vec<String> {
-    let list = stdout(&place.run(&["list"]));
+    let list = stdout(&place.run(&["list", "-q"]));
     list.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 

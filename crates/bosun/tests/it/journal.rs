@@ -182,7 +182,7 @@ fn what_a_backup_does_not_have_is_said_and_kept() {
     assert_eq!(exit, 0, "{said}");
     assert!(said.contains("more than the backup: 3 logs that it does not have"), "{said}");
     assert!(said.contains("is kept as "), "{said}");
-    assert_eq!(stdout(&place.run(&["list"])).lines().count(), 1);
+    assert_eq!(stdout(&place.run(&["list", "-q"])).lines().count(), 1);
     let (exit, _, said) = code(&place, &["restore", "copy.db"]);
     assert!(exit == 0 && !said.contains("more than the backup"), "{said}");
 }

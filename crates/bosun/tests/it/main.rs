@@ -15,6 +15,8 @@ mod naming;
 mod mistakes;
 // What a run came to: change, transcript, review, pull request, commits.
 mod results;
+// What is asked on a terminal before something is done, and comments typed there.
+mod asked_here;
 // Help, completions, manual pages, closed pipes.
 mod help;
 // Who drives a run: leaving, killing, promises, lost lines.

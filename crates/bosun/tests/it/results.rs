@@ -104,6 +104,30 @@ fn a_change_is_shown_whole_by_task_and_after_it_was_accepted() {
 }
 
 #[test]
+fn a_change_is_shown_while_the_run_goes_on() {
+    use std::io::BufRead as _;
+    let place = Place::new();
+    let endless = SCRIPT.replace(
+        "call = { tool = \"write_file\", path = \"farewell.txt\"",
+        "delay_ms = 600000\ncall = { tool = \"write_file\", path = \"farewell.txt\"",
+    );
+    let files = [("test.sh", "grep -q hello greeting.txt\n")];
+    let (repo, script) = repository(&place, &files, &endless);
+    let goal = "Write hello to greeting.txt and bye to farewell.txt";
+    let args = ["run", goal, "--repo", text(&repo), "--script", text(&script), "--json"];
+    let mut child = place.spawn(&args);
+    let out = child.stdout.as_mut().expect("it has an output");
+    let mut lines = std::io::BufReader::new(out).lines();
+    let merged = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("merge.finished")));
+    assert!(merged.is_some(), "the first task is merged");
+    assert_eq!(good(&place, &["diff", "--name-only"]), "greeting.txt\n");
+    let (code, said) = says(&place, &["diff", "newest", "T2"]);
+    assert!(code == 2 && said.contains("has left nothing yet"), "{said}");
+    good(&place, &["cancel", "newest"]);
+    child.wait().expect("it ends");
+}
+
+#[test]
 fn a_transcript_tells_what_was_said_and_no_reader_acts_on_it() {
     let place = Place::new();
     let (_, run) = done(&place);

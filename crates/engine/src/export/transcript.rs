@@ -17,6 +17,9 @@ pub use html::transcript_html;
 pub use markdown::transcript_markdown;
 pub(super) use markdown::{escaped as markdown_escaped, fenced as markdown_fenced};
 
+/// How much of a model's name is shown; that of a script is long.
+const MOST_MODEL: usize = 48;
+
 /// One thing that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TranscriptEntry {
@@ -107,7 +110,7 @@ impl TranscriptReader {
         match &line.event {
             Event::SessionStarted { session, brief, parent } => {
                 let sub = if parent.is_some() { ", sub-agent" } else { "" };
-                let model = one_line(&brief.model.to_string(), 80);
+                let model = one_line(&brief.model.to_string(), MOST_MODEL);
                 let title = format!("{} with {model}{sub}", brief.role);
                 vec![
                     entry(EntryKind::Start, *session, title, brief.task.clone()),
@@ -123,7 +126,7 @@ impl TranscriptReader {
                 vec![entry(EntryKind::Note, *session, decision.rule.to_string(), text)]
             }
             Event::ModelReplied { session, turn, model, reply, .. } => {
-                let title = one_line(&model.to_string(), 80);
+                let title = one_line(&model.to_string(), MOST_MODEL);
                 self.replied(line, (*session, *turn), reply, |kind, text| {
                     entry(kind, *session, title.clone(), text)
                 })
@@ -143,7 +146,7 @@ impl TranscriptReader {
                 vec![entry(EntryKind::End, *session, line.event.summary(), String::new())]
             }
             Event::AttemptSealed { .. } | Event::SealFailed { .. } => {
-                let title = line.event.summary();
+                let title = format!("{}: {}", line.event.kind(), line.event.summary());
                 vec![entry(EntryKind::End, SessionId::ROOT, title, String::new())]
             }
             Event::QuestionAsked { question, text, call, .. } => {

@@ -4,17 +4,11 @@
 use types::{CommitId, Timestamp};
 
 use super::call::With;
+use super::identity::Author;
 use super::{GitError, Repo, hash};
 
 /// The most commits that are made again.
 const MOST: usize = 1_000;
-
-/// Who a commit is by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Author {
-    pub name: String,
-    pub email: String,
-}
 
 impl Repo {
     /// Who the person is, as their own git says for this repository; nothing, if it does not say both.

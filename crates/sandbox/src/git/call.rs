@@ -13,7 +13,7 @@ use tokio::process::Command;
 use types::Timestamp;
 
 use super::GitError;
-use super::author::Author;
+use super::identity::Author;
 
 /// How long one call may take; a checkout of a large tree is the longest of them.
 const TIMEOUT: Duration = Duration::from_secs(300);

@@ -13,7 +13,10 @@ use crate::{print, recorded};
 /// Checks one run, or all, and lists everything that is wrong.
 pub(super) async fn verify(home: &Home, run: Option<&RunRef>) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = recorded::if_named(&bosun, run).await?;
+    let run = match run {
+        Some(run) => Some(recorded::named_or_lost(&bosun, run).await?),
+        None => None,
+    };
     let checked = integrity(&**bosun.journal(), run.as_ref()).await?;
     if checked.intact.is_empty() && checked.flaws.is_empty() {
         return Err(match &run {
@@ -55,7 +58,7 @@ fn heads(known: HeadsFile) -> Option<String> {
 /// Lets a run go on without what it lost.
 pub(super) async fn accept_loss(home: &Home, run: &RunRef) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
-    let run = recorded::named(&bosun, run).await?;
+    let run = recorded::named_or_lost(&bosun, run).await?;
     let accepted = bosun.journal().accept_losses(&run, RealClock.now()).await?;
     if accepted.is_empty() {
         return Err(CliError::NoLoss { run }.into());
