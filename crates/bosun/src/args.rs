@@ -4,6 +4,7 @@ mod ask;
 mod audit;
 mod color;
 mod config;
+mod demo;
 mod diff;
 mod gc;
 mod journal;
@@ -19,6 +20,7 @@ mod session;
 mod settle;
 mod spec;
 mod stats;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -30,6 +32,7 @@ pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use color::{Color, wants_json};
 pub(crate) use config::{Chosen, Config, ConfigCommand, Schema, Trust};
+pub(crate) use demo::Demo;
 pub(crate) use diff::{Diff, DiffForm, Transcript, TranscriptFormat};
 pub(crate) use gc::Gc;
 pub(crate) use journal::{Backup, Restore};
@@ -45,6 +48,7 @@ pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Author, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
 pub(crate) use stats::{Since, Stats};
+pub(crate) use watch::{Top, Watch};
 
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
@@ -65,8 +69,11 @@ pub(crate) struct Cli {
     pub(crate) color: Color,
 
     /// Leave out the files that a repository brings for agents: .bosun/
-    #[arg(long, global = true, env = "BOSUN_NO_PROJECT", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, global = true, env = "BOSUN_NO_PROJECT", value_parser = clap::builder::FalseyValueParser::new(), help_heading = EVERYWHERE)]
     pub(crate) no_project: bool,
+    /// No bell and no desktop notification when a question comes up or a long run ends
+    #[arg(long, global = true, env = "BOSUN_NO_NOTIFY", value_parser = clap::builder::FalseyValueParser::new(), help_heading = EVERYWHERE)]
+    pub(crate) no_notify: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -103,6 +110,10 @@ pub(crate) enum Command {
     Answer(Answer),
     /// List everything that waits for an answer, in all runs
     Questions(Questions),
+    /// Follow a run that another process drives, in the same live view
+    Watch(Watch),
+    /// Show all runs that are not over in one table
+    Top(Top),
     /// Stop a run for good
     Cancel(Cancel),
     /// Show what a run, a task or an attempt changed
@@ -172,20 +183,6 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands into a folder
     Man(Man),
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  bosun demo
-  bosun demo --keep              leaves the repository and the script to look at")]
-pub(crate) struct Demo {
-    /// Leave the repository and the run for inspection
-    #[arg(long)]
-    pub(crate) keep: bool,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -36,5 +36,7 @@ pub(crate) mod spec;
 pub(crate) mod stats;
 pub(crate) mod tool;
 pub(crate) mod tools;
+pub(crate) mod top;
 pub(crate) mod transcript;
+pub(crate) mod watch;
 pub(crate) mod why;

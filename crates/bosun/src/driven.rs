@@ -77,7 +77,11 @@ pub(crate) async fn follow(
 }
 
 /// What to say about a run or session that is not over and that nobody drives.
-async fn alone(home: &Home, bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<String>> {
+pub(crate) async fn alone(
+    home: &Home,
+    bosun: &Bosun,
+    run: &RunId,
+) -> anyhow::Result<Option<String>> {
     if bosun.is_driven(run).await? {
         return Ok(None);
     }

@@ -1,15 +1,24 @@
 //! Following a run or session until it is over or suspended: live view, plain lines or JSON lines, answers on the spot,
-//! Ctrl-C, and the files written at the end. Knows no command.
+//! Ctrl-C, notifications, and the files written at the end. Knows no command.
 
 mod live;
+mod notify;
 mod outputs;
 mod prompt;
+mod question;
+mod rows;
 mod run;
 mod runs_folder;
+mod screen;
 mod session;
 mod signals;
+mod surface;
+mod watch;
 
+pub(crate) use notify::silence;
 pub(crate) use outputs::hand_out;
 pub(crate) use run::{Form, Over, follow_with, until_over};
 pub(crate) use session::{Voice, stay};
-pub(crate) use signals::take_signals;
+pub(crate) use signals::{signal, take_signals};
+pub(crate) use surface::{Surface, is_capable};
+pub(crate) use watch::watch;

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Err(error) => return misread(&error, as_json),
     };
     print::say(cli.quiet, cli.verbose);
+    follow::silence(cli.no_notify);
     start_log(cli.verbose);
     if let Err(error) = closed {
         tracing::warn!(%error, "other processes of this user can read the memory of this one");
@@ -103,6 +104,8 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Answer(args) => commands::answer::answer(&home, args).await,
         Command::Questions(args) => commands::questions::questions(&home, &args).await,
         Command::Stats(args) => commands::stats::stats(&home, &args).await,
+        Command::Watch(args) => commands::watch::watch(&home, args).await,
+        Command::Top(args) => commands::top::top(&home, &args).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
         Command::Diff(args) => commands::diff::diff(&home, args).await,
         Command::Transcript(args) => commands::transcript::transcript(&home, args).await,

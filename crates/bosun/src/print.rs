@@ -17,7 +17,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::Serialize;
-use types::Millis;
+use types::{Millis, Money};
 
 use crate::exit::Exit;
 pub(crate) use integrity::integrity;
@@ -55,6 +55,24 @@ pub(crate) fn age(since: Millis) -> String {
         seconds @ 3_600..172_800 => format!("{} h", seconds / 3_600),
         seconds => format!("{} d", seconds / 86_400),
     }
+}
+
+/// How long something takes, for a narrow column: `8 s`, `1:23`, `1:02:03`.
+pub(crate) fn duration(span: Millis) -> String {
+    let seconds = span.0 / 1_000;
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes}:{:02}", seconds % 60),
+        _ => format!("{hours}:{minutes:02}:{:02}", seconds % 60),
+    }
+}
+
+/// An amount in dollars and cents; less than a cent is not nothing.
+pub(crate) fn dollars(amount: Money) -> String {
+    const CENT: u64 = 10_000_000;
+    let cents = amount.as_nanos().div_ceil(CENT);
+    format!("${}.{:02}", cents / 100, cents % 100)
 }
 
 /// One line of the result.

@@ -40,6 +40,8 @@
 //!
 //! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
 
+mod active;
+mod activity;
 mod api;
 pub mod audit;
 pub mod beside;
@@ -71,6 +73,7 @@ mod projected;
 mod prompt_facts;
 mod prompts;
 mod pull_request;
+mod question_groups;
 pub mod replay;
 mod repository;
 mod review;
@@ -92,6 +95,8 @@ mod watch;
 mod web;
 mod worktrees;
 
+pub use active::ActiveRun;
+pub use activity::{Activity, LastAction, RunningCheck, TaskActivity};
 pub use api::{Bosun, NewRun, draw_run_id};
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
@@ -113,6 +118,7 @@ pub use projected::{Projected, Words};
 pub use prompt_facts::{Opening, project_documents, system_prompt};
 pub use prompts::{PromptError, Prompts};
 pub use pull_request::{ProposedRequest, PullRequestError};
+pub use question_groups::{QuestionGroup, open_questions};
 pub use review::{Comment, ReviewError};
 pub use rules::folder::MachineFolders;
 pub use runs::RunsError;

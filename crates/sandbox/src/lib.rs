@@ -76,8 +76,10 @@ mod free_space;
 #[doc(hidden)]
 pub mod fuzzing;
 mod git;
+mod hook;
 mod hosts;
 mod jail;
+mod job_control;
 mod local;
 mod memory;
 mod names;
@@ -110,7 +112,9 @@ pub use git::unsupported_git;
 pub use git::{
     Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };
+pub use hook::run_hook;
 pub use hosts::{BadHost, HostRefused, Hosts};
+pub use job_control::{is_in_foreground, stop_job};
 pub use local::{IntentLog, LocalEnvironment};
 pub use memory::close_memory;
 pub use names::folder_name;

@@ -65,7 +65,8 @@ impl Drop for Terminal {
     }
 }
 
-fn put_back() -> io::Result<()> {
+/// Puts the terminal's modes back, without touching what is painted.
+pub(crate) fn put_back() -> io::Result<()> {
     execute!(io::stdout(), DisableBracketedPaste, Show, ResetColor)?;
     disable_raw_mode()
 }
@@ -109,6 +110,39 @@ impl<W: Write> Canvas<W> {
         if rows.is_empty() && below == self.below && width == self.width {
             return Ok(());
         }
+        let mut above = vec![];
+        for line in rows.iter().flat_map(|row| wrap(row, usize::from(width))) {
+            self.line(&mut above, &line)?;
+            queue!(above, Print("\r\n"))?;
+        }
+        self.frame(&above, below, width)
+    }
+
+    /// Writes lines that are done and have their colours already, and paints what is below them. The terminal wraps them
+    /// itself; whatever came from outside must be visible in them by now.
+    pub(crate) fn print(
+        &mut self,
+        text: &str,
+        below: Vec<Line<'static>>,
+        width: u16,
+    ) -> io::Result<()> {
+        if text.is_empty() && below == self.below && width == self.width {
+            return Ok(());
+        }
+        let bare = (self.colours == Colours::Left).then(|| anstream::adapter::strip_str(text));
+        let text = bare.map_or_else(|| text.to_owned(), |bare| bare.to_string());
+        let mut above = vec![];
+        if !text.is_empty() {
+            // Whole rows are cleared, so that nothing of the block counts as part of these lines when they are reflowed.
+            queue!(above, Clear(ClearType::FromCursorDown))?;
+        }
+        for line in text.lines() {
+            queue!(above, Print(line), Print("\r\n"))?;
+        }
+        self.frame(&above, below, width)
+    }
+
+    fn frame(&mut self, above: &[u8], below: Vec<Line<'static>>, width: u16) -> io::Result<()> {
         // All in one write, so that no terminal shows half of it.
         let mut bytes = vec![];
         queue!(bytes, BeginSynchronizedUpdate)?;
@@ -117,10 +151,7 @@ impl<W: Write> Canvas<W> {
             // Rows that the terminal has broken or joined itself are not ours to write over.
             queue!(bytes, Clear(ClearType::FromCursorDown))?;
         }
-        for line in rows.iter().flat_map(|row| wrap(row, usize::from(width))) {
-            self.line(&mut bytes, &line)?;
-            queue!(bytes, Print("\r\n"))?;
-        }
+        bytes.extend_from_slice(above);
         for (place, line) in below.iter().enumerate() {
             if place > 0 {
                 queue!(bytes, Print("\r\n"))?;
@@ -223,6 +254,19 @@ mod tests {
         canvas.paint(&[Row::text("done", BOLD)], vec![Line::raw("c")], 40).expect("painted");
         let second = painted(&mut canvas);
         assert!(second.contains("^[1G^[1A^[1mdone^[0m^[K\r\nc^[K^[J"), "{second}");
+    }
+
+    #[test]
+    fn lines_with_colours_of_their_own_are_written_above_the_block() {
+        let mut canvas = Canvas::new(vec![], Colours::Left);
+        canvas.print("", vec![Line::raw("a"), Line::raw("b")], 40).expect("painted");
+        painted(&mut canvas);
+        canvas.print("\x1b[32mdone\x1b[39m\nmore\n", vec![Line::raw("c")], 40).expect("painted");
+        let bare = painted(&mut canvas);
+        assert!(bare.contains("^[1G^[1A^[Jdone\r\nmore\r\nc^[K^[J"), "{bare}");
+        let mut canvas = Canvas::new(vec![], Colours::Shown);
+        canvas.print("\x1b[32mdone\x1b[39m\n", vec![], 40).expect("painted");
+        assert!(painted(&mut canvas).contains("^[32mdone^[39m\r\n"));
     }
 
     #[test]

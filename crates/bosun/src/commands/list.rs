@@ -4,7 +4,7 @@ use std::path::Path;
 
 use runtime::{Bosun, Clock as _, Entry, Found, ListFilter, RealClock, presets};
 use serde_json::json;
-use types::{ListedRun, Money, Timestamp, count};
+use types::{ListedRun, Timestamp, count};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
@@ -123,7 +123,7 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
         Cell::right(&print::age(now.since(entry.started))),
         Cell::left(&state),
         Cell::left(&done),
-        Cell::right(&cost.map(money).unwrap_or_default()),
+        Cell::right(&cost.map(print::dollars).unwrap_or_default()),
         Cell::left(&folder_name(folder)),
         Cell::last(&one_line(about, 120)),
     ]
@@ -137,13 +137,6 @@ fn state(listed: &ListedRun, interrupted: bool) -> String {
     }
 }
 
-/// An amount in dollars and cents; less than a cent is not nothing.
-fn money(amount: Money) -> String {
-    const CENT: u64 = 10_000_000;
-    let cents = amount.as_nanos().div_ceil(CENT);
-    format!("${}.{:02}", cents / 100, cents % 100)
-}
-
 /// The last part of a path.
 fn folder_name(path: &str) -> String {
     let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -152,13 +145,15 @@ fn folder_name(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use types::Money;
+
     use super::*;
 
     #[test]
     fn a_cost_is_rounded_up_to_the_cent() {
         let amounts = [(0, "$0.00"), (1, "$0.01"), (10_000_000, "$0.01"), (1_234_500_000, "$1.24")];
         for (nanos, shown) in amounts {
-            assert_eq!(money(Money::nanos(nanos)), shown);
+            assert_eq!(print::dollars(Money::nanos(nanos)), shown);
         }
     }
 }

@@ -1,83 +1,296 @@
-//! The live view on a terminal: finished lines scroll by above a status of the work in progress.
+//! The live view on a terminal: finished lines scroll by above a block that is painted anew, with the run, its tasks, the
+//! last output of a command and the open question. What the keys mean is decided here; carrying it out is in `run.rs`.
 
-use std::time::Duration;
+use crossterm::event::{Event as Key, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::text::{Line, Span};
+use runtime::{Activity, Delta, DeltaKind};
+use types::{Progress, RunView, TaskId, Timestamp, one_line};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use runtime::{Delta, DeltaKind};
-use types::{Progress, RunView, TaskId, TaskStage, TaskView, one_line};
-
+use super::question;
+use super::rows::{far, rows};
+use super::surface::Surface;
+use crate::chat::Past;
+use crate::chat::editor::Editor;
+use crate::chat::look::{BAD, BOLD, DIM, WAITING};
+use crate::chat::wrap::cut;
 use crate::print::marks::row;
 
-/// Below this many tasks each has a line of its own; of more, only those that are under way.
-const FEW: usize = 12;
+/// The most rows of an answer that is being typed.
+const ANSWER_ROWS: u16 = 3;
+/// Terminals with fewer rows have no room for a blank line above the block.
+const ROOMY: usize = 16;
 
+/// Whether questions are answered here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// By typing.
+    Typed,
+    /// By a command, of which this is the beginning.
+    By(String),
+}
+
+/// What a key asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Ctrl-C.
+    Stop,
+    /// Leave the run waiting.
+    Leave,
+    /// The same answer to all these questions.
+    Answer { questions: Vec<u32>, text: String },
+    /// Ctrl-Z.
+    StopJob,
+}
+
+#[derive(Debug)]
 pub(crate) struct Live {
-    screen: MultiProgress,
-    head: ProgressBar,
-    tasks: Vec<ProgressBar>,
+    surface: Surface,
+    answers: Answers,
+    /// Lines that are not painted yet.
+    above: String,
     /// The last line that a command wrote.
-    last: ProgressBar,
+    output: Option<String>,
+    notice: Option<String>,
+    editor: Editor,
+    problem: Option<String>,
+    /// Questions whose answers are on their way.
+    sent: Vec<u32>,
+    /// Nothing goes on before a question is answered.
+    waiting: bool,
 }
 
 impl Live {
-    pub(crate) fn new() -> Self {
-        let screen = MultiProgress::new();
-        let head = screen.add(ProgressBar::new_spinner());
-        head.set_style(style("{spinner:.cyan} {msg}"));
-        head.enable_steady_tick(Duration::from_millis(100));
-        let last = screen.add(ProgressBar::new_spinner());
-        last.set_style(style("    {msg:.dim}"));
-        Self { screen, head, tasks: Vec::new(), last }
-    }
-
-    /// A line that stays.
-    pub(crate) fn say(&self, line: &str) {
-        // A terminal that went away is noticed by the next write to standard output.
-        if let Err(error) = self.screen.println(line) {
-            tracing::debug!(%error, "writing to the terminal");
+    pub(crate) fn new(answers: Answers) -> Self {
+        Self {
+            surface: Surface::enter(),
+            answers,
+            above: String::new(),
+            output: None,
+            notice: None,
+            editor: Editor::new(Past::default()),
+            problem: None,
+            sent: Vec::new(),
+            waiting: false,
         }
     }
 
-    pub(crate) fn show(&mut self, view: &RunView) {
-        self.head.set_message(format!(
-            "{}  {}  {} tokens  ${}  {}",
-            view.phase.as_str(),
-            far(&view.progress),
-            view.spent.tokens,
-            view.spent.money,
-            one_line(&view.goal, 50),
-        ));
-        let busy = |task: &&TaskView| {
-            view.tasks.len() <= FEW
-                || !matches!(
-                    task.stage,
-                    TaskStage::Waiting | TaskStage::Finished | TaskStage::Skipped
-                )
-        };
-        let shown: Vec<&TaskView> = view.tasks.iter().filter(busy).take(FEW).collect();
-        while self.tasks.len() < shown.len() {
-            let bar = self.screen.insert_before(&self.last, ProgressBar::new_spinner());
-            bar.set_style(style("    {msg}"));
-            self.tasks.push(bar);
-        }
-        for (place, bar) in self.tasks.iter().enumerate() {
-            bar.set_message(shown.get(place).map(|task| task_row(task)).unwrap_or_default());
-        }
+    /// A line that stays. It is there with the next frame.
+    pub(crate) fn say(&mut self, line: &str) {
+        self.above.push_str(line);
+        self.above.push('\n');
     }
 
     /// What commands say, of which the last line stays until the next.
-    pub(crate) fn hear(&self, delta: &Delta) {
+    pub(crate) fn hear(&mut self, delta: &Delta) {
         let last = delta.text.lines().rev().find(|line| !line.trim().is_empty());
         if let (DeltaKind::Output, Some(line)) = (delta.kind, last) {
             let who = delta.log.attempt.as_ref().map_or("check".to_owned(), ToString::to_string);
-            self.last.set_message(format!("{who:<8} {}", one_line(line, 90)));
+            self.output = Some(format!("{who:<8} {}", one_line(line, 400)));
         }
     }
 
-    pub(crate) fn clear(self) {
-        self.last.finish_and_clear();
-        self.tasks.iter().for_each(ProgressBar::finish_and_clear);
-        self.head.finish_and_clear();
+    /// The command whose output was shown has ended.
+    pub(crate) fn forget_output(&mut self) {
+        self.output = None;
+    }
+
+    /// Something about this view itself, such as that it is about to end.
+    pub(crate) fn notice(&mut self, text: Option<String>) {
+        self.notice = text;
+    }
+
+    /// Whether nothing goes on before a question is answered.
+    pub(crate) fn set_waiting(&mut self, waiting: bool) {
+        self.waiting = waiting;
+        if waiting {
+            self.output = None;
+            self.sent.clear();
+        }
+    }
+
+    pub(crate) fn has_keys(&self) -> bool {
+        self.surface.has_keys()
+    }
+
+    /// Whether answers can be typed here.
+    pub(crate) fn takes_answers(&self) -> bool {
+        self.answers == Answers::Typed && self.has_keys()
+    }
+
+    /// The answer was recorded, or was not: from now on the question counts as open again.
+    pub(crate) fn is_delivered(&mut self, view: &RunView) {
+        let open = |id: &u32| view.questions.iter().any(|q| q.id == *id && q.answer.is_none());
+        self.sent.retain(open);
+    }
+
+    pub(crate) async fn key(&mut self) -> Option<Key> {
+        self.surface.key().await
+    }
+
+    /// Paints what has changed.
+    pub(crate) fn paint(
+        &mut self,
+        view: &RunView,
+        activity: &Activity,
+        now: Timestamp,
+    ) -> std::io::Result<()> {
+        let (columns, high) = self.surface.size();
+        // The last column stays free: some terminals break a line that fills it.
+        let width = usize::from(columns).saturating_sub(1).max(8);
+        let high = usize::from(high);
+        let below = self.block(view, activity, now, width, high.saturating_sub(1).max(3));
+        let above = std::mem::take(&mut self.above);
+        self.surface.print(&above, below)
+    }
+
+    fn block(
+        &self,
+        view: &RunView,
+        activity: &Activity,
+        now: Timestamp,
+        width: usize,
+        most: usize,
+    ) -> Vec<Line<'static>> {
+        let mut end = Vec::new();
+        if most >= ROOMY && question::first(view, &self.sent).is_some() {
+            end.push(Line::default());
+        }
+        let notice = self.notice.as_ref().map(|text| Line::styled(cut(text, width), WAITING));
+        end.extend(notice);
+        end.extend(self.question(view, now, width, (most * 2 / 3).max(6)));
+        let mut lines = Vec::new();
+        if most >= ROOMY {
+            lines.push(Line::default());
+        }
+        let output = self.output.as_ref().filter(|_| most >= ROOMY);
+        let taken = lines.len() + end.len() + usize::from(output.is_some());
+        lines.extend(rows(view, activity, now, width, most.saturating_sub(taken).max(1)));
+        lines.extend(output.map(|line| Line::styled(cut(&format!("    {line}"), width), DIM)));
+        lines.extend(end);
+        let surplus = lines.len().saturating_sub(most);
+        lines.drain(..surplus);
+        lines
+    }
+
+    fn question(
+        &self,
+        view: &RunView,
+        now: Timestamp,
+        width: usize,
+        most: usize,
+    ) -> Vec<Line<'static>> {
+        let Some(group) = question::first(view, &self.sent) else { return Vec::new() };
+        let prompt = match &self.answers {
+            Answers::By(command) => {
+                let example = crate::print::question::example(group.first);
+                let command = format!("  answer with: {command} {} {example}", group.first.id);
+                vec![Line::styled(cut(&command, width), DIM)]
+            }
+            Answers::Typed if !self.has_keys() => Vec::new(),
+            Answers::Typed => self.prompt(width),
+        };
+        let room = most.saturating_sub(prompt.len()).max(2);
+        let mut lines = question::lines(view, &group, now, width, room);
+        lines.extend(prompt);
+        lines
+    }
+
+    fn prompt(&self, width: usize) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        let problem = self.problem.as_ref().map(|what| format!("  {what}"));
+        lines.extend(problem.map(|what| Line::styled(cut(&what, width), BAD)));
+        let hint = match self.waiting {
+            true => "your answer, or Enter to leave the run waiting",
+            false => "your answer, by number or in words; Enter sends it",
+        };
+        let room = u16::try_from(width.saturating_sub(3)).unwrap_or(u16::MAX);
+        for (place, mut line) in self.editor.view(room, ANSWER_ROWS, hint).into_iter().enumerate() {
+            let sign = if place == 0 { "? " } else { "  " };
+            line.spans.insert(0, Span::styled(sign, WAITING.patch(BOLD)));
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// What a key means.
+    pub(crate) fn on_key(&mut self, key: Key, view: &RunView) -> Option<Act> {
+        match key {
+            Key::Key(key) if key.kind != KeyEventKind::Release => self.on_press(key, view),
+            Key::Paste(text) if self.takes_answers() && self.is_asked(view) => {
+                if !self.editor.insert(&text) {
+                    self.problem = Some("that is too much to paste".to_owned());
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn is_asked(&self, view: &RunView) -> bool {
+        question::first(view, &self.sent).is_some()
+    }
+
+    fn on_press(&mut self, key: KeyEvent, view: &RunView) -> Option<Act> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let typed = self.answers == Answers::Typed;
+        match key.code {
+            KeyCode::Char('c') if control => Some(Act::Stop),
+            KeyCode::Char('z') if control => Some(Act::StopJob),
+            KeyCode::Char('l') if control => {
+                if let Err(error) = self.surface.wipe() {
+                    tracing::debug!(%error, "clearing the screen");
+                }
+                None
+            }
+            KeyCode::Char('q') | KeyCode::Esc if !typed => Some(Act::Leave),
+            KeyCode::Char('d') if control && self.waiting && self.editor.is_empty() => {
+                Some(Act::Leave)
+            }
+            KeyCode::Esc if self.waiting && self.editor.is_empty() => Some(Act::Leave),
+            KeyCode::Esc => {
+                self.editor.clear();
+                self.problem = None;
+                None
+            }
+            _ if !typed || !self.is_asked(view) => None,
+            KeyCode::Enter => self.enter(view),
+            _ => {
+                self.problem = None;
+                self.editor.key(key);
+                None
+            }
+        }
+    }
+
+    fn enter(&mut self, view: &RunView) -> Option<Act> {
+        let text = self.editor.text().trim().to_owned();
+        if text.is_empty() {
+            return self.waiting.then_some(Act::Leave);
+        }
+        let group = question::first(view, &self.sent)?;
+        if let Some(Err(refused)) = group.first.terms.as_ref().map(|terms| terms.choose(&text)) {
+            self.problem = Some(refused.to_string());
+            return None;
+        }
+        let questions = group.ids;
+        self.editor.clear();
+        self.problem = None;
+        self.sent.extend(&questions);
+        Some(Act::Answer { questions, text })
+    }
+
+    /// Leaves the terminal to the shell until this process is continued.
+    pub(crate) fn stop_job(&mut self) -> std::io::Result<()> {
+        self.surface.stop_job()
+    }
+
+    /// Writes what was said, and takes the block away.
+    pub(crate) fn clear(mut self) {
+        let above = std::mem::take(&mut self.above);
+        // A terminal that went away is noticed by the next write to standard output.
+        if let Err(error) = self.surface.print(&above, Vec::new()) {
+            tracing::debug!(%error, "writing to the terminal");
+        }
     }
 }
 
@@ -85,21 +298,4 @@ impl Live {
 pub(crate) fn progress(progress: &Progress) -> String {
     let current: Vec<&str> = progress.current.iter().take(8).map(TaskId::as_str).collect();
     row(progress.phase.as_str(), &format!("{} {}", far(progress), current.join(" ")))
-}
-
-fn far(progress: &Progress) -> String {
-    let left = progress.remaining_ms.filter(|left| left.0 > 0);
-    let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
-    let (percent, done, total) = (progress.percent, progress.completed, progress.total);
-    format!("{percent} %  {done}/{total} tasks{left}")
-}
-
-fn task_row(task: &TaskView) -> String {
-    let tries =
-        if task.attempts > 1 { format!(" (attempt {})", task.attempts) } else { String::new() };
-    format!("{:<5} {:<9} {}{tries}", task.id, task.stage.as_str(), one_line(&task.title, 50))
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }

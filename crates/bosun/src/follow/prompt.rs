@@ -1,71 +1,111 @@
-//! Questions that are answered on the terminal where the run is followed. Without an answer the run stays waiting.
+//! Answers to a run that waits for one: typed below the live view, or brought along. Without an answer the run stays
+//! waiting.
 
-use std::io::{BufRead as _, IsTerminal as _};
-
+use futures::{Stream, StreamExt as _};
+use runtime::store::JournalError;
 use runtime::{Bosun, Delivered, Handle, Left};
-use tokio::sync::oneshot;
-use types::{Command, QuestionView, Status};
+use types::{Command, Envelope, Status};
 
+use super::live::Act;
+use super::run::frames;
+use super::screen::Screen;
+use super::signals::signal;
 use crate::home;
-use crate::print::{line, note, question, text};
+use crate::print::note;
 
-/// Asks the person, and goes on with the run if there was an answer.
-pub(crate) async fn answered_here(bosun: &Bosun, left: &Left) -> anyhow::Result<Option<Handle>> {
-    let view = &left.view;
-    let here = std::io::stdin().is_terminal() && view.status == Status::Waiting && !left.suspended;
-    let open = view.questions.iter().find(|asked| asked.answer.is_none()).filter(|_| here);
-    let Some(asked) = open else { return Ok(None) };
-    let now = view.started.after(view.elapsed_ms);
-    text(&format!("\n{}", question::shown(&view.run, asked, now, false)))?;
-    let Some(said) = answer_to(asked).await? else { return Ok(None) };
-    let command = Command::Answer { by: home::person(), question: asked.id, text: said };
-    match bosun.deliver(&view.run, &command).await? {
-        Delivered::Here(handle) => Ok(Some(handle)),
-        Delivered::Taken => {
-            note("handed on: another process drives the run now, and has taken it");
-            Ok(None)
+/// The run that goes on, if what it waits for is answered: by what was brought along, or by who sits here.
+pub(super) async fn answered(
+    screen: &mut Screen,
+    bosun: &Bosun,
+    left: &Left,
+    brought: Option<&str>,
+    events: &mut (impl Stream<Item = Result<Envelope, JournalError>> + Unpin),
+) -> anyhow::Result<Option<Handle>> {
+    if left.view.status != Status::Waiting || left.suspended {
+        return Ok(None);
+    }
+    if let Some(answer) = brought {
+        return Ok(Some(answered_for(bosun, left, answer).await?));
+    }
+    // What was typed while the run was about to leave is in its inbox.
+    if bosun.has_posted(&left.view.run).await? {
+        return match bosun.resume(&left.view.run).await {
+            Ok(handle) => Ok(Some(handle)),
+            Err(error) if error.is_busy() => Ok(handed_on(screen)),
+            Err(error) => Err(error.into()),
+        };
+    }
+    let Some(live) = screen.live.as_mut().filter(|live| live.takes_answers()) else {
+        return Ok(None);
+    };
+    live.set_waiting(true);
+    let next = answered_here(screen, bosun, left, events).await?;
+    if let Some(live) = &mut screen.live {
+        live.set_waiting(false);
+    }
+    Ok(next)
+}
+
+/// Waits until the person answers, leaves, or somebody else answers.
+async fn answered_here(
+    screen: &mut Screen,
+    bosun: &Bosun,
+    left: &Left,
+    events: &mut (impl Stream<Item = Result<Envelope, JournalError>> + Unpin),
+) -> anyhow::Result<Option<Handle>> {
+    let run = &left.view.run;
+    let mut frames = frames();
+    let stopped = signal();
+    tokio::pin!(stopped);
+    loop {
+        tokio::select! {
+            Some(event) = events.next() => {
+                screen.take(event).await?;
+                // No other process could have written to the log without driving the run.
+                if screen.view().status != Status::Waiting {
+                    return Ok(handed_on(screen));
+                }
+            }
+            _ = frames.tick() => screen.paint()?,
+            _ = &mut stopped => return Ok(None),
+            Some(key) = screen.key() => match screen.on_key(key) {
+                Some(Act::Stop | Act::Leave) => return Ok(None),
+                Some(Act::StopJob) => screen.stop_job()?,
+                Some(Act::Answer { questions, text }) => {
+                    let answer = |question| {
+                        Command::Answer { by: home::person(), question, text: text.clone() }
+                    };
+                    let Some((last, others)) = questions.split_last() else { continue };
+                    for question in others {
+                        bosun.post(run, &answer(*question)).await?;
+                    }
+                    return match bosun.deliver(run, &answer(*last)).await? {
+                        Delivered::Here(handle) => Ok(Some(handle)),
+                        Delivered::Taken => Ok(handed_on(screen)),
+                    };
+                }
+                None => screen.paint()?,
+            },
         }
     }
 }
 
+/// Another process goes on with the run.
+fn handed_on(screen: &mut Screen) -> Option<Handle> {
+    let said = "another process drives the run now; `bosun watch` follows it";
+    match &mut screen.live {
+        Some(live) => live.say(said),
+        None => note(said),
+    }
+    None
+}
+
 /// Answers for somebody who is not here, and goes on with the run.
-pub(crate) async fn answered_for(
-    bosun: &Bosun,
-    left: &Left,
-    answer: &str,
-) -> anyhow::Result<Handle> {
+async fn answered_for(bosun: &Bosun, left: &Left, answer: &str) -> anyhow::Result<Handle> {
     let view = &left.view;
     let open = view.questions.iter().find(|asked| asked.answer.is_none());
     let (by, question) = ("the script".to_owned(), open.map_or(0, |asked| asked.id));
     let command = Command::Answer { by, question, text: answer.to_owned() };
     bosun.post(&view.run, &command).await?;
     Ok(bosun.resume(&view.run).await?)
-}
-
-async fn answer_to(asked: &QuestionView) -> anyhow::Result<Option<String>> {
-    loop {
-        note("your answer, or Enter to leave the run waiting:");
-        let Some(said) = typed().await.filter(|said| !said.trim().is_empty()) else {
-            return Ok(None);
-        };
-        match asked.terms.as_ref().map(|terms| terms.choose(&said)) {
-            Some(Err(refused)) => line(&refused.to_string())?,
-            Some(Ok(_)) | None => return Ok(Some(said.trim().to_owned())),
-        }
-    }
-}
-
-/// A line from the terminal; nothing if it was left with Ctrl-C. The thread that waits for it is not waited for.
-async fn typed() -> Option<String> {
-    let (sender, receiver) = oneshot::channel();
-    std::thread::spawn(move || {
-        let mut said = String::new();
-        let read = std::io::stdin().lock().read_line(&mut said);
-        // Nobody listens any more when the person has left.
-        let _unheard = sender.send(read.ok().map(|_| said));
-    });
-    tokio::select! {
-        said = receiver => said.ok().flatten(),
-        _ = tokio::signal::ctrl_c() => None,
-    }
 }

@@ -1,26 +1,29 @@
 //! Follows a run until it is over: shows events as they happen, and suspends the run on Ctrl-C.
 
-use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use engine::{Machine as _, Run};
+use crossterm::event::Event as Key;
 use futures::StreamExt as _;
-use runtime::store::JournalError;
-use runtime::{Bosun, Clock as _, Delta, Handle, Left, Mix, Order, Projected, RealClock, Words};
+use runtime::{Bosun, Delta, Handle, Left, Mix, Order, Words};
 use tokio::sync::broadcast;
-use types::{Envelope, Event, LogId, RunId, Status};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+use types::{Command, RunId};
 
-use super::live::{Live, progress};
+use super::live::{Act, Answers, Live};
 use super::prompt;
 use super::runs_folder::RunsFolder;
-use super::signals::take_signals;
+use super::screen::Screen;
+use super::signals::{leave_at_once, take_signals, take_signals_under_view};
+use super::{notify, surface};
 use crate::exit::Exit;
-use crate::home::Home;
-use crate::print::{self, error_object, is_closed_pipe, json, line, lines, note, report, text};
+use crate::home::{self, Home};
+use crate::print::{self, error_object, is_closed_pipe, json, note, report, text};
 
 /// How often a run that goes on says how far it is: well within the ten seconds that are promised.
-const PACE: Duration = Duration::from_secs(5);
+pub(super) const PACE: Duration = Duration::from_secs(5);
+/// How often a live view is painted, if something has changed.
+const FRAME: Duration = Duration::from_millis(100);
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +46,7 @@ impl Form {
             (true, Order::Arrival) => Self::Json(Mix::Live),
             (true, Order::Started) => Self::Json(Mix::Grouped),
             (false, _) if print::is_quiet() => Self::Plain,
-            (false, _) if std::io::stdout().is_terminal() => Self::Live,
+            (false, _) if surface::is_capable() => Self::Live,
             (false, _) => Self::Plain,
         }
     }
@@ -88,6 +91,13 @@ impl Over {
     }
 }
 
+/// The beats at which a live view is painted.
+pub(super) fn frames() -> tokio::time::Interval {
+    let mut frames = tokio::time::interval(FRAME);
+    frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    frames
+}
+
 async fn stay(
     home: &Home,
     bosun: &Bosun,
@@ -96,7 +106,10 @@ async fn stay(
     answers: &[&str],
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
-    let mut screen = Screen::open(bosun, &run, form).await?;
+    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?;
+    if home.is_passing() || !answers.is_empty() {
+        screen = screen.without_notifications();
+    }
     let runs = RunsFolder::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let mut events = Box::pin(bosun.watch(&run, mix));
@@ -104,9 +117,10 @@ async fn stay(
     let mut deltas = pieces.then(|| bosun.deltas());
     let (mut tick, mut handle, mut answers) = (tokio::time::interval(PACE), handle, answers.iter());
     tick.reset();
+    let mut frames = frames();
     let left = loop {
         let suspend = handle.suspender();
-        let listening = tokio::spawn(take_signals(suspend.clone()));
+        let listening = listen(&suspend, screen.live.is_some());
         let (finished, mut unread) = (handle.finished(), None);
         tokio::pin!(finished);
         let left = loop {
@@ -117,6 +131,12 @@ async fn stay(
                 }
                 Some(delta) = heard(&mut deltas), if unread.is_none() => screen.hear(&run, &delta),
                 _ = tick.tick(), if unread.is_none() => screen.tick(),
+                _ = frames.tick(), if screen.live.is_some() && unread.is_none() => {
+                    screen.paint_while(&suspend)
+                }
+                Some(key) = screen.key(), if unread.is_none() => {
+                    press(&mut screen, bosun, &run, &suspend, key).await
+                }
             };
             if let Err(error) = shown {
                 // Nobody reads any more: the run is left in good order, and it is said how to go on with it.
@@ -134,18 +154,52 @@ async fn stay(
         if let Err(error) = shown {
             return given_up(home, &run, &left, error);
         }
-        match screen.answered(bosun, &left, answers.next().copied()).await? {
+        let brought = answers.next().copied();
+        match prompt::answered(&mut screen, bosun, &left, brought, &mut events).await? {
             Some(next) => handle = next,
             None => break left,
         }
     };
+    screen.tell_end(&left.view);
     screen.live.into_iter().for_each(Live::clear);
     let exit = finish(home, &left, form)?;
     let wrong = match runs {
         Some(runs) => runs.end(&left.view).await?,
         None => None,
     };
+    notify::hooks_done().await;
     Ok(Over { exit, wrong })
+}
+
+/// Takes Ctrl-C and SIGTERM until it is aborted.
+fn listen(suspend: &CancellationToken, under_view: bool) -> tokio::task::JoinHandle<()> {
+    if under_view {
+        return tokio::spawn(take_signals_under_view(suspend.clone()));
+    }
+    tokio::spawn(take_signals(suspend.clone()))
+}
+
+/// Carries out what a key asks for while the run goes on.
+async fn press(
+    screen: &mut Screen,
+    bosun: &Bosun,
+    run: &RunId,
+    suspend: &CancellationToken,
+    key: Key,
+) -> anyhow::Result<()> {
+    match screen.on_key(key) {
+        Some(Act::Stop) if suspend.is_cancelled() => leave_at_once(),
+        Some(Act::Stop) => suspend.cancel(),
+        Some(Act::StopJob) => screen.stop_job()?,
+        Some(Act::Answer { questions, text }) => {
+            for question in questions {
+                let command = Command::Answer { by: home::person(), question, text: text.clone() };
+                bosun.post(run, &command).await?;
+            }
+        }
+        Some(Act::Leave) | None => {}
+    }
+    screen.paint_while(suspend)
 }
 
 /// A run that was left because what it said could not be shown any more.
@@ -170,164 +224,6 @@ async fn heard(deltas: &mut Option<broadcast::Receiver<Delta>>) -> Option<Delta>
             Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => *deltas = None,
         }
-    }
-}
-
-/// What is on the screen, and what it is made from.
-struct Screen {
-    form: Form,
-    run: Run,
-    teller: lines::Teller,
-    live: Option<Live>,
-    projected: Option<Projected>,
-    /// The last line of each log that was shown.
-    seen: BTreeMap<LogId, u64>,
-}
-
-impl Screen {
-    async fn open(bosun: &Bosun, run: &RunId, form: Form) -> anyhow::Result<Self> {
-        Ok(Self {
-            form,
-            run: bosun.blank(run).await?,
-            teller: lines::Teller::default(),
-            live: (form == Form::Live).then(Live::new),
-            projected: match form {
-                Form::Told(words) => Some(Projected::new(words, bosun.journal().clone())),
-                _ => None,
-            },
-            seen: BTreeMap::new(),
-        })
-    }
-
-    /// The run that goes on, if what it waits for is answered: by what was brought along, or by who sits here.
-    async fn answered(
-        &mut self,
-        bosun: &Bosun,
-        left: &Left,
-        brought: Option<&str>,
-    ) -> anyhow::Result<Option<Handle>> {
-        if left.view.status != Status::Waiting || left.suspended {
-            return Ok(None);
-        }
-        if let Some(answer) = brought {
-            return Ok(Some(prompt::answered_for(bosun, left, answer).await?));
-        }
-        let Some(live) = self.live.take() else { return Ok(None) };
-        live.clear();
-        let next = prompt::answered_here(bosun, left).await?;
-        self.live = next.is_some().then(Live::new);
-        Ok(next)
-    }
-
-    /// Some time has passed: says how far the run is. This is no event; it is recorded nowhere.
-    fn tick(&mut self) -> anyhow::Result<()> {
-        let now = RealClock.now();
-        match (self.form, &mut self.live) {
-            (Form::Json(_), _) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
-            (Form::Plain, _) if print::is_quiet() => Ok(()),
-            (Form::Plain, _) => Ok(line(&progress(&self.run.progress(now)))?),
-            (_, Some(live)) => {
-                live.show(&self.run.view(now));
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn hear(&mut self, run: &RunId, delta: &Delta) -> anyhow::Result<()> {
-        if delta.log.run != *run {
-            return Ok(());
-        }
-        if let Some(live) = &self.live {
-            live.hear(delta);
-        }
-        match &mut self.projected {
-            Some(projected) => projected.delta(delta).iter().try_for_each(json),
-            None => Ok(()),
-        }
-    }
-
-    /// Shows a line after the pieces that have come by now: all pieces of a reply were sent before the line that has the
-    /// whole of it was written.
-    async fn take_after(
-        &mut self,
-        run: &RunId,
-        deltas: &mut Option<broadcast::Receiver<Delta>>,
-        event: Result<Envelope, JournalError>,
-    ) -> anyhow::Result<()> {
-        self.hear_all(run, deltas)?;
-        self.take(event).await
-    }
-
-    fn hear_all(
-        &mut self,
-        run: &RunId,
-        deltas: &mut Option<broadcast::Receiver<Delta>>,
-    ) -> anyhow::Result<()> {
-        let Some(deltas) = deltas else { return Ok(()) };
-        loop {
-            match deltas.try_recv() {
-                Ok(delta) => self.hear(run, &delta)?,
-                // What was missed is in the log.
-                Err(broadcast::error::TryRecvError::Lagged(_)) => {}
-                Err(_) => return Ok(()),
-            }
-        }
-    }
-
-    async fn take(&mut self, event: Result<Envelope, JournalError>) -> anyhow::Result<()> {
-        self.show(&event?).await
-    }
-
-    /// Shows everything that is recorded by now. A mix in groups has the lines of an attempt only when it is over.
-    async fn catch_up(
-        &mut self,
-        bosun: &Bosun,
-        run: &RunId,
-        mix: Mix,
-        events: &mut (impl futures::Stream<Item = Result<Envelope, JournalError>> + Unpin),
-    ) -> anyhow::Result<()> {
-        let mut logs = bosun.journal().logs(Some(run)).await?;
-        logs.retain(|log| mix == Mix::Live || log.log.attempt.is_none());
-        while logs.iter().any(|log| self.seen.get(&log.log).is_none_or(|seen| *seen < log.last_seq))
-        {
-            let Some(event) = events.next().await else { break };
-            self.take(event).await?;
-        }
-        Ok(())
-    }
-
-    async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
-        let log = LogId { run: event.run.clone(), attempt: event.attempt.clone() };
-        self.seen.insert(log, event.seq);
-        if let Some(projected) = &mut self.projected {
-            return projected.line(event).await?.iter().try_for_each(json);
-        }
-        if event.attempt.is_none() {
-            self.run.apply(&event.event, event.at);
-        }
-        match self.form {
-            Form::Json(_) => return json(event),
-            Form::Quiet => return Ok(()),
-            Form::Plain if print::is_quiet() => return Ok(()),
-            Form::Live | Form::Plain | Form::Told(_) => {}
-        }
-        let whole = || print::is_verbose().then(|| lines::recorded(event));
-        let mut text = self.teller.tell(event).or_else(whole);
-        if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
-            text.push_str(&report::forecast(&self.run.view(event.at)));
-        }
-        match (&mut self.live, text) {
-            (Some(live), text) => {
-                if let Some(text) = text {
-                    live.say(&text);
-                }
-                live.show(&self.run.view(event.at));
-            }
-            (None, Some(text)) => line(&text)?,
-            (None, None) => {}
-        }
-        Ok(())
     }
 }
 

@@ -2,22 +2,47 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::chat;
 use crate::exit::Exit;
 use crate::print::note;
+
+/// What is said when the work is being suspended.
+pub(crate) const STOPPING: &str = "stopping the agents; once more to leave at once";
 
 /// Suspends the work on the first signal, and exits at once on the second.
 pub(crate) async fn take_signals(suspend: CancellationToken) {
     if signal().await.is_err() {
         return;
     }
-    note("stopping the agents; once more to leave at once");
+    note(STOPPING);
     suspend.cancel();
     if signal().await.is_ok() {
         std::process::exit(Exit::Cancelled as i32);
     }
 }
 
-async fn signal() -> std::io::Result<()> {
+/// The same under a live view, which says itself that the work is being suspended.
+pub(crate) async fn take_signals_under_view(suspend: CancellationToken) {
+    if signal().await.is_err() {
+        return;
+    }
+    suspend.cancel();
+    if signal().await.is_ok() {
+        leave_at_once();
+    }
+}
+
+/// Ends the process from under a live view, with a terminal that works.
+pub(crate) fn leave_at_once() -> ! {
+    if let Err(error) = chat::put_back() {
+        tracing::debug!(%error, "putting the terminal back");
+    }
+    note("");
+    std::process::exit(Exit::Cancelled as i32);
+}
+
+/// The next SIGINT or SIGTERM.
+pub(crate) async fn signal() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

@@ -66,6 +66,8 @@ mod chat;
 // What a person and one agent do beside talking: commits, grants, processes, own commands.
 mod chat_work;
 mod clone;
+// A run on a terminal, and runs of other processes.
+mod live;
 // One agent without a person.
 mod solo;
 // Folders that are no project, and what stays closed in them.

@@ -97,6 +97,20 @@ impl Screen {
         self.ask(&["paste-buffer", "-p", "-t", "it"]);
     }
 
+    /// Makes the terminal as large as this.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        self.ask(&["resize-window", "-t", "it", "-x", &columns, "-y", &rows]);
+    }
+
+    /// Waits until another process has recorded a run.
+    pub(crate) fn waits_for_run(&self, place: &Place) {
+        let begun = Instant::now();
+        while !stdout(&place.run(&["list", "-q"])).starts_with("r_") {
+            assert!(begun.elapsed() < PATIENCE, "no run was recorded");
+        }
+    }
+
     /// Everything that is on the screen and was scrolled away.
     pub(crate) fn text(&self) -> String {
         self.ask(&["capture-pane", "-p", "-t", "it", "-S", "-2000"])

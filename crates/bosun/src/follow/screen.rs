@@ -1,0 +1,237 @@
+//! What is on the screen while a run is followed, and what it is made from: lines, JSON lines or the live view. Shows what
+//! it is handed; driving the run and answering its questions is in `run.rs`.
+
+use std::collections::BTreeMap;
+
+use crossterm::event::Event as Key;
+use engine::{Machine as _, Run};
+use futures::StreamExt as _;
+use runtime::store::JournalError;
+use runtime::{Activity, Bosun, Clock as _, Delta, Mix, Projected, RealClock};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use types::{Envelope, Event, LogId, RunId, RunView, Timestamp};
+
+use super::live::{Act, Answers, Live, progress};
+use super::notify::{self, Occasion};
+use super::run::Form;
+use super::signals::STOPPING;
+use crate::print::{self, json, line, lines, report};
+
+/// What is on the screen, and what it is made from.
+pub(super) struct Screen {
+    form: Form,
+    pub(super) run: Run,
+    activity: Activity,
+    teller: lines::Teller,
+    pub(super) live: Option<Live>,
+    projected: Option<Projected>,
+    /// The last line of each log that was shown.
+    seen: BTreeMap<LogId, u64>,
+    /// What happened before is not told once more.
+    opened: Timestamp,
+    /// Whether the person is told of questions and of the end.
+    notifies: bool,
+}
+
+impl Screen {
+    pub(super) async fn open(
+        bosun: &Bosun,
+        run: &RunId,
+        form: Form,
+        answers: Answers,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            form,
+            run: bosun.blank(run).await?,
+            activity: Activity::default(),
+            teller: lines::Teller::default(),
+            live: (form == Form::Live).then(|| Live::new(answers)),
+            projected: match form {
+                Form::Told(words) => Some(Projected::new(words, bosun.journal().clone())),
+                _ => None,
+            },
+            seen: BTreeMap::new(),
+            opened: RealClock.now(),
+            notifies: true,
+        })
+    }
+
+    /// Tells nobody of questions and of the end.
+    pub(super) fn without_notifications(mut self) -> Self {
+        self.notifies = false;
+        self
+    }
+
+    pub(super) fn view(&self) -> RunView {
+        self.run.view(RealClock.now())
+    }
+
+    /// The next key in a live view; never, where there is none.
+    pub(super) async fn key(&mut self) -> Option<Key> {
+        match &mut self.live {
+            Some(live) => live.key().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What a key asks for.
+    pub(super) fn on_key(&mut self, key: Key) -> Option<Act> {
+        let view = self.view();
+        self.live.as_mut()?.on_key(key, &view)
+    }
+
+    /// Paints the live view, if there is one.
+    pub(super) fn paint(&mut self) -> anyhow::Result<()> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        let now = RealClock.now();
+        let view = self.run.view(now);
+        live.is_delivered(&view);
+        Ok(live.paint(&view, &self.activity, now)?)
+    }
+
+    /// The same, and says that the work is being suspended, where it is.
+    pub(super) fn paint_while(&mut self, suspend: &CancellationToken) -> anyhow::Result<()> {
+        if let Some(live) = &mut self.live {
+            live.notice(suspend.is_cancelled().then(|| STOPPING.to_owned()));
+        }
+        self.paint()
+    }
+
+    /// Leaves the terminal to the shell until this process is continued.
+    pub(super) fn stop_job(&mut self) -> anyhow::Result<()> {
+        match &mut self.live {
+            Some(live) => Ok(live.stop_job()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the person that the run is over.
+    pub(super) fn tell_end(&self, view: &RunView) {
+        if self.notifies && view.ended.is_some() {
+            let took = RealClock.now().since(self.opened);
+            let text = format!("{}: {}", view.status_word(), print::one_line(&view.goal, 120));
+            notify::tell(&view.run, Occasion::End(took), &text, self.live.is_some());
+        }
+    }
+
+    /// Some time has passed: says how far the run is. This is no event; it is recorded nowhere.
+    pub(super) fn tick(&mut self) -> anyhow::Result<()> {
+        let now = RealClock.now();
+        match self.form {
+            Form::Json(_) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
+            Form::Plain if print::is_quiet() => Ok(()),
+            Form::Plain => Ok(line(&progress(&self.run.progress(now)))?),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn hear(&mut self, run: &RunId, delta: &Delta) -> anyhow::Result<()> {
+        if delta.log.run != *run {
+            return Ok(());
+        }
+        if let Some(live) = &mut self.live {
+            live.hear(delta);
+        }
+        match &mut self.projected {
+            Some(projected) => projected.delta(delta).iter().try_for_each(json),
+            None => Ok(()),
+        }
+    }
+
+    /// Shows a line after the pieces that have come by now: all pieces of a reply were sent before the line that has the
+    /// whole of it was written.
+    pub(super) async fn take_after(
+        &mut self,
+        run: &RunId,
+        deltas: &mut Option<broadcast::Receiver<Delta>>,
+        event: Result<Envelope, JournalError>,
+    ) -> anyhow::Result<()> {
+        self.hear_all(run, deltas)?;
+        self.take(event).await
+    }
+
+    fn hear_all(
+        &mut self,
+        run: &RunId,
+        deltas: &mut Option<broadcast::Receiver<Delta>>,
+    ) -> anyhow::Result<()> {
+        let Some(deltas) = deltas else { return Ok(()) };
+        loop {
+            match deltas.try_recv() {
+                Ok(delta) => self.hear(run, &delta)?,
+                // What was missed is in the log.
+                Err(broadcast::error::TryRecvError::Lagged(_)) => {}
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    pub(super) async fn take(
+        &mut self,
+        event: Result<Envelope, JournalError>,
+    ) -> anyhow::Result<()> {
+        self.show(&event?).await
+    }
+
+    /// Shows everything that is recorded by now. A mix in groups has the lines of an attempt only when it is over.
+    pub(super) async fn catch_up(
+        &mut self,
+        bosun: &Bosun,
+        run: &RunId,
+        mix: Mix,
+        events: &mut (impl futures::Stream<Item = Result<Envelope, JournalError>> + Unpin),
+    ) -> anyhow::Result<()> {
+        let mut logs = bosun.journal().logs(Some(run)).await?;
+        logs.retain(|log| mix == Mix::Live || log.log.attempt.is_none());
+        while logs.iter().any(|log| self.seen.get(&log.log).is_none_or(|seen| *seen < log.last_seq))
+        {
+            let Some(event) = events.next().await else { break };
+            self.take(event).await?;
+        }
+        Ok(())
+    }
+
+    async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
+        let log = LogId { run: event.run.clone(), attempt: event.attempt.clone() };
+        self.seen.insert(log, event.seq);
+        self.tell_question(event);
+        if let Some(projected) = &mut self.projected {
+            return projected.line(event).await?.iter().try_for_each(json);
+        }
+        if event.attempt.is_none() {
+            self.run.apply(&event.event, event.at);
+        }
+        if let Some(live) = &mut self.live {
+            self.activity.apply(event);
+            if let Event::CheckFinished { .. } | Event::ToolFinished { .. } = &event.event {
+                live.forget_output();
+            }
+        }
+        match self.form {
+            Form::Json(_) => return json(event),
+            Form::Quiet => return Ok(()),
+            Form::Plain if print::is_quiet() => return Ok(()),
+            Form::Live | Form::Plain | Form::Told(_) => {}
+        }
+        let whole = || print::is_verbose().then(|| lines::recorded(event));
+        let mut text = self.teller.tell(event).or_else(whole);
+        if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
+            text.push_str(&report::forecast(&self.run.view(event.at)));
+        }
+        match (&mut self.live, text) {
+            (Some(live), Some(text)) => live.say(&text),
+            (None, Some(text)) => line(&text)?,
+            (_, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Tells the person that something is asked, unless that was long ago.
+    fn tell_question(&self, event: &Envelope) {
+        let is_new = event.attempt.is_none() && event.at >= self.opened;
+        if let (Event::QuestionAsked { text, .. }, true) = (&event.event, is_new && self.notifies) {
+            notify::tell(&event.run, Occasion::Question, text, self.live.is_some());
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Follows a run that another process drives, in the same form as `bosun run` shows its own. Read-only: it never drives,
+//! answers or stops the run.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use runtime::{Bosun, Mix};
+use types::RunId;
+
+use super::live::{Act, Answers, Live};
+use super::run::{Form, PACE, frames};
+use super::screen::Screen;
+use super::signals::signal;
+use crate::driven;
+use crate::exit::Exit;
+use crate::home::Home;
+use crate::print::{self, json, note, report, text};
+
+/// How often it is looked whether somebody drives the run.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Shows what happens in a run until it is over, and returns the run's exit code.
+pub(crate) async fn watch(
+    home: &Home,
+    bosun: &Bosun,
+    run: &RunId,
+    form: Form,
+) -> anyhow::Result<Exit> {
+    let answers = Answers::By(format!("{} answer {run}", home.flag()));
+    let mut screen = Screen::open(bosun, run, form, answers).await?.without_notifications();
+    let mut events = Box::pin(bosun.watch(run, Mix::Live));
+    let (mut frames, mut tick) = (frames(), tokio::time::interval(PACE));
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    tick.reset();
+    looks.reset();
+    let stopped = signal();
+    tokio::pin!(stopped);
+    let mut told: Option<String> = None;
+    let is_over = loop {
+        tokio::select! {
+            event = events.next() => match event {
+                Some(event) => screen.take(event).await?,
+                None => break true,
+            },
+            _ = frames.tick(), if screen.live.is_some() => screen.paint()?,
+            _ = tick.tick() => screen.tick()?,
+            _ = looks.tick() => {
+                let alone = driven::alone(home, bosun, run).await?;
+                match &mut screen.live {
+                    Some(live) => live.notice(alone),
+                    None if alone != told => {
+                        alone.iter().for_each(|why| note(why));
+                        told = alone;
+                    }
+                    None => {}
+                }
+            }
+            _ = &mut stopped => break false,
+            Some(key) = screen.key() => match screen.on_key(key) {
+                Some(Act::Stop | Act::Leave) => break false,
+                Some(Act::StopJob) => screen.stop_job()?,
+                Some(Act::Answer { .. }) | None => {}
+            },
+        }
+    };
+    screen.live.into_iter().for_each(Live::clear);
+    if !is_over {
+        note(&format!("left; the run is not touched. Its state: {} show {run}", home.flag()));
+        return Ok(Exit::Cancelled);
+    }
+    let view = bosun.view(run).await?;
+    match form {
+        Form::Json(_) => json(&serde_json::json!({ "report": view }))?,
+        _ if print::is_quiet() => {}
+        _ => text(&report::report(&view, home))?,
+    }
+    Ok(Exit::of(view.status))
+}

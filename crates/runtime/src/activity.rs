@@ -1,0 +1,238 @@
+//! What is going on in a run right now, task by task: who works on it, since when, the last action, what it has spent.
+//! Folded from the lines of the run and of its attempts, for live views; stored nowhere, and no decision depends on it.
+
+use std::collections::BTreeMap;
+
+use types::{
+    AttemptId, CallOutcome, CheckId, Envelope, Event, PlanPhase, RoleId, Spend, Subject, TaskId,
+    Timestamp, count, one_line,
+};
+
+/// How much of an action is kept.
+const MOST: usize = 200;
+
+/// What is going on in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Activity {
+    tasks: BTreeMap<TaskId, TaskActivity>,
+    checks: BTreeMap<CheckId, RunningCheck>,
+    estimated: bool,
+    last: Option<LastAction>,
+}
+
+/// What is going on in one task.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskActivity {
+    /// The planner's own phase, if the plan names one.
+    pub phase: Option<PlanPhase>,
+    /// The role of the newest attempt.
+    pub role: Option<RoleId>,
+    /// The attempt that is under way.
+    pub attempt: Option<AttemptId>,
+    /// When its first attempt began.
+    pub began: Option<Timestamp>,
+    /// When it was finished, given up or skipped.
+    pub ended: Option<Timestamp>,
+    /// The last thing that was done.
+    pub action: String,
+    finished: Spend,
+    running: Spend,
+}
+
+impl TaskActivity {
+    /// What all its attempts have spent so far, the one that is under way included.
+    #[must_use]
+    pub const fn spent(&self) -> Spend {
+        self.finished.plus(self.running)
+    }
+}
+
+/// A check that is being run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningCheck {
+    pub name: String,
+    pub since: Timestamp,
+}
+
+/// The last thing that was done in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastAction {
+    pub at: Timestamp,
+    /// The attempt or task that did it; nobody, if it was the run itself.
+    pub who: Option<String>,
+    pub what: String,
+}
+
+impl Activity {
+    /// Takes in one line of the run or of one of its attempts.
+    pub fn apply(&mut self, line: &Envelope) {
+        match &line.attempt {
+            Some(attempt) => self.apply_to_attempt(attempt, &line.event),
+            None => self.apply_to_run(&line.event, line.at),
+        }
+        if let Some(last) = LastAction::of(line)
+            && self.last.as_ref().is_none_or(|known| known.at <= last.at)
+        {
+            self.last = Some(last);
+        }
+    }
+
+    /// What is going on in a task.
+    #[must_use]
+    pub fn task(&self, task: &TaskId) -> Option<&TaskActivity> {
+        self.tasks.get(task)
+    }
+
+    /// All tasks in which something went on, also those that are in no plan: making the plan, reviews.
+    pub fn tasks(&self) -> impl Iterator<Item = (&TaskId, &TaskActivity)> {
+        self.tasks.iter()
+    }
+
+    /// The checks that are being run.
+    pub fn checks(&self) -> impl Iterator<Item = (&CheckId, &RunningCheck)> {
+        self.checks.iter()
+    }
+
+    /// What the attempts that are under way have spent so far.
+    #[must_use]
+    pub fn under_way(&self) -> Spend {
+        self.tasks.values().fold(Spend::default(), |sum, task| sum.plus(task.running))
+    }
+
+    /// Whether the plan says how long its tasks take.
+    #[must_use]
+    pub const fn has_estimates(&self) -> bool {
+        self.estimated
+    }
+
+    /// The last thing that was done.
+    #[must_use]
+    pub const fn last(&self) -> Option<&LastAction> {
+        self.last.as_ref()
+    }
+
+    fn apply_to_attempt(&mut self, attempt: &AttemptId, event: &Event) {
+        let task = self.tasks.entry(attempt.task.clone()).or_default();
+        if let Event::ModelReplied { reply, .. } = event {
+            let money = reply.cost.unwrap_or_default();
+            let spent = Spend { tokens: reply.usage.total(), money, calls: 1 };
+            task.running = task.running.plus(spent);
+        }
+        if let Some(action) = action(event) {
+            task.action = action;
+        }
+    }
+
+    fn apply_to_run(&mut self, event: &Event, at: Timestamp) {
+        match event {
+            Event::PlanAdopted { plan, .. } => {
+                self.estimated = plan.tasks.iter().any(|task| task.estimate_seconds.is_some());
+                for task in &plan.tasks {
+                    self.tasks.entry(task.id.clone()).or_default().phase = task.phase;
+                }
+            }
+            Event::AttemptStarted { attempt, role, .. } => {
+                let task = self.tasks.entry(attempt.task.clone()).or_default();
+                task.began = task.began.or(Some(at));
+                task.ended = None;
+                task.role = Some(role.clone());
+                task.attempt = Some(attempt.clone());
+                task.running = Spend::default();
+                "started".clone_into(&mut task.action);
+            }
+            Event::AttemptFinished { attempt, spent, .. } => {
+                let task = self.tasks.entry(attempt.task.clone()).or_default();
+                task.attempt = None;
+                task.finished = task.finished.plus(*spent);
+                task.running = Spend::default();
+            }
+            Event::CheckStarted { check, what, .. } => {
+                let name = one_line(&what.name, 60);
+                self.checks.insert(check.clone(), RunningCheck { name, since: at });
+            }
+            Event::CheckFinished { check, .. } => drop(self.checks.remove(check)),
+            Event::TaskFinished { task, .. }
+            | Event::TaskFailed { task, .. }
+            | Event::TaskSkipped { task, .. } => {
+                self.tasks.entry(task.clone()).or_default().ended = Some(at);
+            }
+            Event::RunFinished { .. } => self.checks.clear(),
+            _ => {}
+        }
+        if let (Some(task), Some(action)) = (task_of(event), action(event)) {
+            self.tasks.entry(task.clone()).or_default().action = action;
+        }
+    }
+}
+
+impl LastAction {
+    /// What a line says was done; nothing for lines that only matter afterwards.
+    #[must_use]
+    pub fn of(line: &Envelope) -> Option<Self> {
+        let attempt = line.attempt.as_ref().map(ToString::to_string);
+        let who = attempt.or_else(|| task_of(&line.event).map(ToString::to_string));
+        Some(Self { at: line.at, who, what: action(&line.event)? })
+    }
+}
+
+/// The task that an event of the run is about.
+fn task_of(event: &Event) -> Option<&TaskId> {
+    match event {
+        Event::CheckStarted { check, .. } | Event::CheckFinished { check, .. } => match &check.on {
+            Subject::Attempt(attempt)
+            | Subject::Landed(attempt)
+            | Subject::Trial { attempt, .. } => Some(&attempt.task),
+            Subject::Without(task) => Some(task),
+            Subject::Base | Subject::Merged => None,
+        },
+        Event::AttemptStarted { attempt, .. } | Event::TaskRejected { attempt, .. } => {
+            Some(&attempt.task)
+        }
+        Event::MergeStarted { task, .. }
+        | Event::MergeFinished { task, .. }
+        | Event::TaskFinished { task, .. }
+        | Event::TaskFailed { task, .. }
+        | Event::TaskSkipped { task, .. }
+        | Event::RetryScheduled { task, .. } => Some(task),
+        Event::QuestionAsked { attempt: Some(attempt), .. } => Some(&attempt.task),
+        _ => None,
+    }
+}
+
+/// What an event says is being done, in a few words on one line.
+fn action(event: &Event) -> Option<String> {
+    let said = |text: &str| one_line(text, MOST);
+    Some(match event {
+        Event::RunAccepted { .. } => "accepted".to_owned(),
+        Event::PlanAdopted { plan, .. } => format!("plan with {}", count(plan.tasks.len(), "task")),
+        Event::AttemptStarted { role, .. } => format!("started by {role}"),
+        Event::ModelAsked { summary: true, .. } => "summarizing the conversation".to_owned(),
+        Event::ModelAsked { .. } => "waiting for the model".to_owned(),
+        Event::ModelFailed { again: Some(_), .. } => "the model failed; asking again".to_owned(),
+        Event::ToolStarted { decision, tool, .. } => match decision.seen.join(" ") {
+            seen if seen.trim().is_empty() => said(tool),
+            seen => said(&seen),
+        },
+        Event::ToolRefused { tool, .. } => format!("{} refused", said(tool)),
+        Event::ToolFinished { outcome, .. } if *outcome != CallOutcome::Ok => {
+            "a call failed".to_owned()
+        }
+        Event::SessionCompacted { .. } => "compacted the conversation".to_owned(),
+        Event::AttemptSealed { changes, .. } => {
+            format!("committed {}", count(changes.0.len(), "file"))
+        }
+        Event::CheckStarted { what, .. } => format!("check {}", said(&what.name)),
+        Event::TaskRejected { fault, .. } => format!("rejected: {}", said(&fault.what)),
+        Event::MergeStarted { .. } => "merging".to_owned(),
+        Event::TaskFinished { .. } => "merged".to_owned(),
+        Event::TaskFailed { fault, .. } => said(&fault.what),
+        Event::TaskSkipped { decision, .. } => said(&decision.reason),
+        Event::RetryScheduled { left, .. } => format!("will be tried again, {left} left"),
+        Event::QuestionAsked { text, .. } => format!("asks: {}", said(text)),
+        Event::RunFinished { status, .. } => status.as_str().to_owned(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What is going on, from lines as they are recorded.
+
+use serde_json::{Value, json};
+use types::Money;
+
+use super::*;
+
+fn line(attempt: Option<&str>, second: i64, event: &str, data: impl Into<Value>) -> Envelope {
+    let data: Value = data.into();
+    let mut line = json!({
+        "v": 1, "seq": 1, "at": Timestamp::from_millis(second * 1_000), "run": "r_01",
+        "by": "engine", "prev": types::Digest::ZERO, "event": event, "data": data,
+    });
+    if let Some(attempt) = attempt {
+        line["attempt"] = attempt.into();
+    }
+    Envelope::parse(&line.to_string()).expect("a line")
+}
+
+fn decision() -> Value {
+    json!({ "rule": "permit.artifact", "reason": "it is", "seen": ["write_file a.txt"] })
+}
+
+fn started() -> Value {
+    json!({ "attempt": "T1.1", "role": "coder", "start": "", "scope": [], "budget": {} })
+}
+
+fn replied(tokens: u64, cost: &str) -> Value {
+    let usage = json!({ "input": tokens, "output": 0 });
+    let reply = json!({ "blocks": [], "stop": "end", "usage": usage, "cost": cost });
+    json!({ "session": 1, "turn": 1, "model": "script/x", "reply": reply })
+}
+
+#[test]
+fn a_task_has_its_last_action_its_time_and_what_it_spent_so_far() {
+    let mut activity = Activity::default();
+    let task = json!({ "id": "T1", "title": "It", "artifacts": ["a.txt"], "phase": "development",
+        "estimate_seconds": 60 });
+    let plan = json!({ "plan": { "tasks": [task] }, "decision": decision() });
+    activity.apply(&line(None, 1, "plan.adopted", plan));
+    assert!(activity.has_estimates());
+    activity.apply(&line(None, 2, "attempt.started", started()));
+    activity.apply(&line(Some("T1.1"), 3, "model.replied", replied(100, "0.02")));
+    let call = json!({ "call": "s1.t1.c0", "tool": "write_file", "decision": decision() });
+    activity.apply(&line(Some("T1.1"), 4, "tool.started", call));
+    let id: TaskId = "T1".parse().expect("a task");
+    let task = activity.task(&id).expect("it is known");
+    assert_eq!(task.phase, Some(PlanPhase::Development));
+    assert_eq!((task.action.as_str(), task.spent().tokens), ("write_file a.txt", 100));
+    assert_eq!(activity.under_way().money, Money::nanos(20_000_000));
+    let last = activity.last().expect("something happened");
+    assert_eq!((last.who.as_deref(), last.what.as_str()), (Some("T1.1"), "write_file a.txt"));
+    // What the run's own log says at the end counts, once.
+    let finished = json!({
+        "attempt": "T1.1", "result": "cancelled", "usage": {}, "turns": 1,
+        "spent": { "tokens": 120, "money": "0.03", "calls": 1 }, "log_head": types::Digest::ZERO,
+    });
+    activity.apply(&line(None, 5, "attempt.finished", finished));
+    activity.apply(&line(None, 6, "task.finished", json!({ "task": "T1", "commit": "" })));
+    let task = activity.task(&id).expect("it is known");
+    assert_eq!((task.spent().tokens, task.attempt.as_ref()), (120, None));
+    assert_eq!(activity.under_way(), Spend::default());
+    assert_eq!(task.began.and_then(|began| Some(task.ended?.since(began).0)), Some(4_000));
+}
+
+#[test]
+fn a_check_is_there_while_it_runs() {
+    let mut activity = Activity::default();
+    let check = json!({ "on": "base", "index": 0 });
+    let what = json!({ "name": "test\u{1b}[2J", "command": "make test" });
+    let begun = json!({ "check": check, "what": what, "commit": "" });
+    activity.apply(&line(None, 1, "check.started", begun));
+    let names: Vec<&str> = activity.checks().map(|(_, check)| check.name.as_str()).collect();
+    assert_eq!(names, ["test [2J"]);
+}
