@@ -1,6 +1,7 @@
 //! Following a run or session until it is over or suspended: live view, plain lines or JSON lines, answers on the spot,
 //! Ctrl-C, notifications, and the files written at the end. Knows no command.
 
+mod form;
 mod live;
 mod notify;
 mod outputs;
@@ -15,9 +16,10 @@ mod signals;
 mod surface;
 mod watch;
 
+pub(crate) use form::Form;
 pub(crate) use notify::silence;
 pub(crate) use outputs::hand_out;
-pub(crate) use run::{Form, Over, follow_with, until_over};
+pub(crate) use run::{Over, follow_with, until_over};
 pub(crate) use session::{Voice, stay};
 pub(crate) use signals::{signal, take_signals};
 pub(crate) use surface::{Surface, is_capable};

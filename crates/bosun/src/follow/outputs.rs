@@ -8,7 +8,7 @@ use runtime::Bosun;
 use serde_json::json;
 use types::{Event, LogId, PLAN_FORMAT, Plan, RunId, one_line, yaml};
 
-use super::run::Form;
+use super::form::Form;
 use crate::home::shown;
 use crate::recorded::{self, whole};
 use crate::{files, print};

@@ -6,8 +6,8 @@ use runtime::store::JournalError;
 use runtime::{Bosun, Delivered, Handle, Left};
 use types::{Command, Envelope, Status};
 
+use super::form::frames;
 use super::live::Act;
-use super::run::frames;
 use super::screen::Screen;
 use super::signals::signal;
 use crate::home;

@@ -2,6 +2,7 @@
 //! Every line fits the width: columns are left out by priority and texts are cut, never wrapped. Paints nothing.
 
 mod columns;
+mod entry;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -12,12 +13,11 @@ use types::{
 };
 
 use self::columns::Columns;
+use self::entry::{Entry, LEAST_TEXT};
 use crate::chat::look::{ADDED, BAD, BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{columns, cut};
 use crate::print::{dollars, duration};
 
-/// The least that is worth showing of what a task is about or does.
-const LEAST_TEXT: usize = 18;
 /// The most characters of a text from outside that are looked at.
 const MOST_CHARACTERS: usize = 400;
 
@@ -144,23 +144,6 @@ fn cost(spent: Spend) -> String {
         (0, tokens) => format!("{}k tok", tokens / 1_000),
         _ => dollars(spent.money),
     }
-}
-
-/// One line below the run's own.
-#[derive(Debug, Clone)]
-struct Entry {
-    phase: Option<PlanPhase>,
-    mark: &'static str,
-    style: Style,
-    id: String,
-    state: String,
-    stage: Option<TaskStage>,
-    title: String,
-    /// What is being done, or what went wrong.
-    action: String,
-    who: String,
-    time: String,
-    cost: String,
 }
 
 fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {

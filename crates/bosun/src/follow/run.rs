@@ -1,56 +1,24 @@
 //! Follows a run until it is over: shows events as they happen, and suspends the run on Ctrl-C.
 
-use std::time::Duration;
-
 use crossterm::event::Event as Key;
 use futures::StreamExt as _;
-use runtime::{Bosun, Delta, Handle, Left, Mix, Order, Words};
+use futures::stream::BoxStream;
+use runtime::store::JournalError;
+use runtime::{Bosun, Delta, Handle, Left, Mix, Words};
 use tokio::sync::broadcast;
-use tokio::time::MissedTickBehavior;
+use tokio::time::Interval;
 use tokio_util::sync::CancellationToken;
-use types::{Command, RunId};
+use types::{Command, Envelope, RunId};
 
+use super::form::{Form, PACE, frames};
 use super::live::{Act, Answers, Live};
-use super::prompt;
 use super::runs_folder::RunsFolder;
 use super::screen::Screen;
 use super::signals::{leave_at_once, take_signals, take_signals_under_view};
-use super::{notify, surface};
+use super::{notify, prompt};
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print::{self, error_object, is_closed_pipe, json, note, report, text};
-
-/// How often a run that goes on says how far it is: well within the ten seconds that are promised.
-pub(super) const PACE: Duration = Duration::from_secs(5);
-/// How often a live view is painted, if something has changed.
-const FRAME: Duration = Duration::from_millis(100);
-
-/// How a run is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// A live view on a terminal.
-    Live,
-    /// Plain lines.
-    Plain,
-    /// JSON lines.
-    Json(Mix),
-    /// In the words that a program expects.
-    Told(Words),
-    /// Not at all.
-    Quiet,
-}
-
-impl Form {
-    pub(crate) fn choose(json: bool, order: Order) -> Self {
-        match (json, order) {
-            (true, Order::Arrival) => Self::Json(Mix::Live),
-            (true, Order::Started) => Self::Json(Mix::Grouped),
-            (false, _) if print::is_quiet() => Self::Plain,
-            (false, _) if surface::is_capable() => Self::Live,
-            (false, _) => Self::Plain,
-        }
-    }
-}
 
 /// Stays with a run until it is over or nobody answers what it asks, with answers for its first questions.
 pub(crate) async fn follow_with(
@@ -91,13 +59,6 @@ impl Over {
     }
 }
 
-/// The beats at which a live view is painted.
-pub(super) fn frames() -> tokio::time::Interval {
-    let mut frames = tokio::time::interval(FRAME);
-    frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    frames
-}
-
 async fn stay(
     home: &Home,
     bosun: &Bosun,
@@ -112,50 +73,22 @@ async fn stay(
     }
     let runs = RunsFolder::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
-    let mut events = Box::pin(bosun.watch(&run, mix));
     let pieces = screen.live.is_some() || form == Form::Told(Words::Coordinator);
-    let mut deltas = pieces.then(|| bosun.deltas());
-    let (mut tick, mut handle, mut answers) = (tokio::time::interval(PACE), handle, answers.iter());
-    tick.reset();
-    let mut frames = frames();
+    let mut streams = Streams::new(bosun, &run, mix, pieces);
+    let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {
-        let suspend = handle.suspender();
-        let listening = listen(&suspend, screen.live.is_some());
-        let (finished, mut unread) = (handle.finished(), None);
-        tokio::pin!(finished);
-        let left = loop {
-            let shown = tokio::select! {
-                left = &mut finished => break left,
-                Some(event) = events.next(), if unread.is_none() => {
-                    screen.take_after(&run, &mut deltas, event).await
-                }
-                Some(delta) = heard(&mut deltas), if unread.is_none() => screen.hear(&run, &delta),
-                _ = tick.tick(), if unread.is_none() => screen.tick(),
-                _ = frames.tick(), if screen.live.is_some() && unread.is_none() => {
-                    screen.paint_while(&suspend)
-                }
-                Some(key) = screen.key(), if unread.is_none() => {
-                    press(&mut screen, bosun, &run, &suspend, key).await
-                }
-            };
-            if let Err(error) = shown {
-                // Nobody reads any more: the run is left in good order, and it is said how to go on with it.
-                suspend.cancel();
-                unread = Some(error);
-            }
-        };
-        listening.abort();
+        let (left, unread) = until_left(&mut screen, bosun, handle, &mut streams).await;
         if let Some(error) = unread {
             return given_up(home, &run, &left?, error);
         }
         // Also what was recorded before a failure, or before somebody is asked, is shown.
-        let shown = screen.catch_up(bosun, &run, mix, &mut events).await;
+        let shown = screen.catch_up(bosun, &run, mix, &mut streams.events).await;
         let left = left?;
         if let Err(error) = shown {
             return given_up(home, &run, &left, error);
         }
         let brought = answers.next().copied();
-        match prompt::answered(&mut screen, bosun, &left, brought, &mut events).await? {
+        match prompt::answered(&mut screen, bosun, &left, brought, &mut streams.events).await? {
             Some(next) => handle = next,
             None => break left,
         }
@@ -169,6 +102,64 @@ async fn stay(
     };
     notify::hooks_done().await;
     Ok(Over { exit, wrong })
+}
+
+/// What a run that is followed is heard by, and the beats at which something is said of it.
+struct Streams {
+    events: BoxStream<'static, Result<Envelope, JournalError>>,
+    deltas: Option<broadcast::Receiver<Delta>>,
+    tick: Interval,
+    frames: Interval,
+}
+
+impl Streams {
+    fn new(bosun: &Bosun, run: &RunId, mix: Mix, pieces: bool) -> Self {
+        let mut tick = tokio::time::interval(PACE);
+        tick.reset();
+        Self {
+            events: bosun.watch(run, mix).boxed(),
+            deltas: pieces.then(|| bosun.deltas()),
+            tick,
+            frames: frames(),
+        }
+    }
+}
+
+/// Shows what happens until the run is left; and what went wrong with showing it, if something did.
+async fn until_left(
+    screen: &mut Screen,
+    bosun: &Bosun,
+    handle: Handle,
+    streams: &mut Streams,
+) -> (Result<Left, runtime::Error>, Option<anyhow::Error>) {
+    let (run, suspend) = (handle.run().clone(), handle.suspender());
+    let listening = listen(&suspend, screen.live.is_some());
+    let (finished, mut unread) = (handle.finished(), None);
+    tokio::pin!(finished);
+    let Streams { events, deltas, tick, frames } = streams;
+    let left = loop {
+        let shown = tokio::select! {
+            left = &mut finished => break left,
+            Some(event) = events.next(), if unread.is_none() => {
+                screen.take_after(&run, deltas, event).await
+            }
+            Some(delta) = heard(deltas), if unread.is_none() => screen.hear(&run, &delta),
+            _ = tick.tick(), if unread.is_none() => screen.tick(),
+            _ = frames.tick(), if screen.live.is_some() && unread.is_none() => {
+                screen.paint_while(&suspend)
+            }
+            Some(key) = screen.key(), if unread.is_none() => {
+                press(screen, bosun, &run, &suspend, key).await
+            }
+        };
+        if let Err(error) = shown {
+            // Nobody reads any more: the run is left in good order, and it is said how to go on with it.
+            suspend.cancel();
+            unread = Some(error);
+        }
+    };
+    listening.abort();
+    (left, unread)
 }
 
 /// Takes Ctrl-C and SIGTERM until it is aborted.

@@ -12,9 +12,9 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use types::{Envelope, Event, LogId, RunId, RunView, Timestamp};
 
+use super::form::Form;
 use super::live::{Act, Answers, Live, progress};
 use super::notify::{self, Occasion};
-use super::run::Form;
 use super::signals::STOPPING;
 use crate::print::{self, json, line, lines, report};
 

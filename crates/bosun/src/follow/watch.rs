@@ -7,8 +7,8 @@ use futures::StreamExt as _;
 use runtime::{Bosun, Mix};
 use types::RunId;
 
+use super::form::{Form, PACE, frames};
 use super::live::{Act, Answers, Live};
-use super::run::{Form, PACE, frames};
 use super::screen::Screen;
 use super::signals::signal;
 use crate::driven;

@@ -108,7 +108,7 @@ fn ctrl_c_leaves_a_clean_screen_and_the_command_that_goes_on() {
     screen.waits_for("● T1 running");
     screen.press("C-c");
     let left = screen.waits_for("left-130");
-    assert!(left.contains("stopped; everything is kept. Go on with: bosun --home "), "{left}");
+    assert!(left.contains("stopped; everything is kept. Go on with: bosun "), "{left}");
     assert!(left.contains(" resume r_") && !left.contains("● T1"), "{left}");
     screen.types("echo back-again");
     screen.press("Enter");

@@ -4,7 +4,7 @@
 use ratatui::text::{Line, Span};
 use types::TaskStage;
 
-use super::{Entry, LEAST_TEXT};
+use super::entry::{Entry, LEAST_TEXT};
 use crate::chat::look::{BAD, DIM, PLAIN};
 use crate::chat::wrap::{columns, cut};
 
