@@ -65,7 +65,7 @@ pub(crate) fn with_own_policy(policy: Policy) -> Result<Policy, presets::PolicyE
 /// Why a project's files do not take effect.
 pub(crate) fn untrusted(files: &ProjectFiles) -> SetupError {
     let names: Vec<&str> = files.files.iter().map(|(name, _)| name.as_str()).collect();
-    SetupError::Untrusted { folder: crate::home::shown(&files.folder), files: names.join(", ") }
+    SetupError::Untrusted { folder: crate::print::path(&files.folder), files: names.join(", ") }
 }
 
 /// Says which files there are.

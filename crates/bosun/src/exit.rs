@@ -169,21 +169,8 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             Exit::NoSuchRun
         });
     }
-    if let Some(exit) = of_result(cause) {
+    if let Some(exit) = of_result(cause).or_else(|| of_setup(cause)) {
         return Some(exit);
-    }
-    if let Some(setup) = cause.downcast_ref::<SetupError>() {
-        return Some(match setup {
-            SetupError::Untrusted { .. } => Exit::Refused,
-            SetupError::Away { .. } => Exit::ModelAway,
-            _ => Exit::Usage,
-        });
-    }
-    if cause.is::<runtime::llm::ModelProblem>() {
-        return Some(Exit::Usage);
-    }
-    if cause.is::<ConfigError>() || cause.is::<TrustError>() {
-        return Some(Exit::BadFile);
     }
     if let Some(fault) = cause.downcast_ref::<types::Fault>() {
         return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
@@ -226,6 +213,21 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
         return Some(Exit::BadFile);
     }
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
+}
+
+/// What is wrong before anything starts: settings, trust, models.
+fn of_setup(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if let Some(setup) = cause.downcast_ref::<SetupError>() {
+        return Some(match setup {
+            SetupError::Untrusted { .. } => Exit::Refused,
+            SetupError::Away { .. } => Exit::ModelAway,
+            _ => Exit::Usage,
+        });
+    }
+    if cause.is::<runtime::llm::ModelProblem>() {
+        return Some(Exit::Usage);
+    }
+    (cause.is::<ConfigError>() || cause.is::<TrustError>()).then_some(Exit::BadFile)
 }
 
 fn of_wrong(wrong: &CliError) -> Exit {

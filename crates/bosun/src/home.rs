@@ -127,7 +127,7 @@ impl Home {
         config.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
         let bosun = Bosun::new(config);
         if let Some(copy) = self.journal.get().and_then(SqliteJournal::kept_copy) {
-            let copy = shown(copy);
+            let copy = print::path(copy);
             print::note(&format!(
                 "the journal has a new form now; as it was, it is kept in {copy}"
             ));
@@ -254,7 +254,7 @@ impl Home {
         let set = std::env::var_os("BOSUN_HOME").map(PathBuf::from);
         match &self.folder {
             Some(folder) if !self.passing && set.as_ref() == Some(folder) => "bosun".to_owned(),
-            Some(folder) => format!("bosun --home {}", shown(folder)),
+            Some(folder) => format!("bosun --home {}", print::path(folder)),
             None => "bosun".to_owned(),
         }
     }
@@ -273,11 +273,6 @@ pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
 pub(crate) fn config_folder() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.config_dir().join("bosun"))
-}
-
-/// A path as a shell reads it back, on one line.
-pub(crate) fn shown(path: &Path) -> String {
-    types::shell_word(&types::one_line(&path.display().to_string(), 4_096))
 }
 
 /// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.

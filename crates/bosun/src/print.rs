@@ -75,6 +75,11 @@ pub(crate) fn dollars(amount: Money) -> String {
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
+/// A path as a shell reads it back, on one line.
+pub(crate) fn path(path: &std::path::Path) -> String {
+    types::shell_word(&one_line(&path.display().to_string(), 4_096))
+}
+
 /// One line of the result.
 pub(crate) fn line(line: &str) -> std::io::Result<()> {
     writeln!(anstream::stdout(), "{line}")

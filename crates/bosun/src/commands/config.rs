@@ -31,7 +31,7 @@ fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::pa
     if TrustStore::at(&home.folder()?).holds(&files)? {
         return Ok(Some(top));
     }
-    let folder = crate::home::shown(&files.folder);
+    let folder = crate::print::path(&files.folder);
     print::note(&format!(
         "the project's own files are left out; trust them with: bosun trust {folder}"
     ));

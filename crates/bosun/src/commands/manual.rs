@@ -25,7 +25,7 @@ pub(crate) fn man(args: &args::Man) -> anyhow::Result<Exit> {
     };
     std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     let written = pages(folder, "bosun", command)?;
-    let folder = crate::home::shown(folder);
+    let folder = crate::print::path(folder);
     print::note(&format!("{} in {folder}", types::count(written, "page")));
     Ok(Exit::Done)
 }

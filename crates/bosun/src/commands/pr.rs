@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::files;
-use crate::home::{self, Home};
+use crate::home::Home;
 use crate::print;
 use crate::recorded;
 use crate::sessions;
@@ -20,7 +20,7 @@ pub(crate) async fn pr(home: &Home, args: args::PullRequest) -> anyhow::Result<E
     let text = format!("{}\n\n{}", proposed.text.title, proposed.text.body);
     if let Some(path) = &args.out {
         files::write(path, &text)?;
-        print::note(&format!("written: {}", home::shown(path)));
+        print::note(&format!("written: {}", print::path(path)));
     }
     let address = match args.open {
         true => Some(bosun.open_pull_request(&proposed).await?),

@@ -13,7 +13,6 @@ use types::{Problem, Spec, SpecMeta, SpecStatus, Uuid, Verification, one_line};
 use crate::args::{self, SpecCommand};
 use crate::exit::{CliError, Exit};
 use crate::files::{read as read_file, write};
-use crate::home::shown;
 use crate::print;
 
 pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
@@ -195,7 +194,7 @@ fn approve(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
     } else {
         let name = file.display();
         print::line(&format!("approved  {name}, version {version}, {}", digest.short()))?;
-        print::line(&format!("next      bosun run --spec {}", shown(file)))?;
+        print::line(&format!("next      bosun run --spec {}", print::path(file)))?;
         warn(&name.to_string(), &approved);
     }
     Ok(Exit::Done)

@@ -31,7 +31,7 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
         Some(path) => {
             // A file has no colours.
             files::write(path, &anstream::adapter::strip_str(&text).to_string())?;
-            print::note(&format!("written: {}", crate::home::shown(path)));
+            print::note(&format!("written: {}", crate::print::path(path)));
         }
         None if format == TranscriptFormat::Text => print::text(&text)?,
         None => print::document(&text)?,

@@ -9,7 +9,6 @@ use serde_json::json;
 use types::{Event, LogId, PLAN_FORMAT, Plan, RunId, one_line, yaml};
 
 use super::form::Form;
-use crate::home::shown;
 use crate::recorded::{self, whole};
 use crate::{files, print};
 
@@ -43,7 +42,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     if let Some(path) = &outputs.spec {
         let path = from_here(&repository, path);
         files::write(&path, &recorded::spec(bosun, run).await?.text())?;
-        print::note(&format!("wrote {}", shown(&path)));
+        print::note(&format!("wrote {}", print::path(&path)));
     }
     if !request.planning.only {
         return Ok(());
@@ -59,7 +58,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     }
     if let Some(path) = &out {
         files::write(path, &written(plan, path)?)?;
-        let path = shown(path);
+        let path = print::path(path);
         print::note(&format!(
             "wrote {path}; edit it, commit it if it is in the repository, then: bosun run --plan {path} ..."
         ));

@@ -94,7 +94,7 @@ fn trusted(home: &Home, folder: &Path) -> Option<Finding> {
     Some(match held {
         Some(true) => Finding::good(what, format!("{count}, trusted")),
         _ => {
-            let fix = format!("read them, then: bosun trust {}", crate::home::shown(&files.folder));
+            let fix = format!("read them, then: bosun trust {}", crate::print::path(&files.folder));
             Finding::bad(what, format!("{count}, not trusted yet"), &fix)
         }
     })
