@@ -142,6 +142,39 @@ fn a_question_is_answered_by_its_number() {
     assert!(!over.contains("(suggested)"), "the question is gone: {over}");
 }
 
+/// Who asks does not stop the others, and is answered while they work.
+#[test]
+fn a_question_is_answered_while_another_task_goes_on() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let mut words = stage(&place);
+    let script = std::fs::read_to_string(place.path().join("script.toml")).expect("a script");
+    // The second task is the one that is held, and nobody waits for anybody.
+    let hold = format!("hold = \"{}/go\"\n", place.path().display());
+    let script = script.replace(&hold, "").replace(", depends_on = [\"T1\"]", "");
+    let second = "call = { tool = \"write_file\", path = \"manual.txt\"";
+    let script = script.replace(second, &format!("{hold}{second}"));
+    std::fs::write(place.path().join("script.toml"), script).expect("a script");
+    words.extend(["--check".to_owned(), "test ! -e other.txt".to_owned()]);
+    let screen = Screen::open(&place, place.path(), 120, 50);
+    screen.run(&format!("{}; echo left-$?", quoted(&words)));
+    let asked = screen.waits_until("a question beside a running task", |screen| {
+        screen.contains("? T1 asks") && screen.contains("● T2 running")
+    });
+    assert!(asked.contains("your answer, by number or in words"), "{asked}");
+    screen.types("skip");
+    screen.press("Enter");
+    let answered = screen.waits_until("the answer", |screen| {
+        lines_with(screen, "answer  ").iter().any(|line| line.contains(": skip"))
+            && !screen.contains("? T1 asks")
+    });
+    assert!(answered.contains("● T2 running"), "{answered}");
+    screen.press("C-c");
+    screen.waits_for("left-130");
+}
+
 /// What another process drives is followed to its end, with its exit code.
 #[test]
 fn a_run_of_another_process_is_watched_until_it_is_over() {
