@@ -46,6 +46,7 @@ impl Chosen {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  bosun config show --origin\n  bosun config path")]
 pub(crate) struct Config {
     #[command(subcommand)]
     pub(crate) command: ConfigCommand,

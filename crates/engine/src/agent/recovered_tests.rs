@@ -6,7 +6,7 @@ use types::{CallId, CallOutcome, Input, Message, Part, Recovered, SessionId};
 
 use super::Attempt;
 use super::tests::results;
-use crate::testing::{Bench, brief, crew, fold, render};
+use crate::testing::{Bench, brief, crew, fold, only, render, same};
 
 /// An attempt killed during the first of two calls and resumed with its recovered outcome.
 fn woken(recovered: Option<Recovered>) -> (Bench<Attempt>, String) {
@@ -57,4 +57,16 @@ fn a_call_that_was_taken_back_is_told_as_failed() {
 fn a_call_of_which_nothing_is_known_stops_what_comes_after_it() {
     let (_, events) = woken(None);
     assert!(events.contains("write_file refused, permit.after_lost_call"), "{events}");
+}
+
+/// A change that is refused counts for a submission in the same reply, as it does after a crash between the two.
+#[test]
+fn a_refused_change_holds_back_the_submission_beside_it() {
+    let mut bench = Bench::of(Attempt::new(Arc::new(crew())));
+    bench.send(&Input::Brief(Box::new(brief("T1.1"))));
+    same(
+        &only(&bench.tell("model calls write_file out.rs + submit"), &["tool"]),
+        "tool.refused s1.t1.c0 write_file refused, permit.outside_artifacts
+         tool.refused s1.t1.c1 submit refused, permit.after_failed_change",
+    );
 }

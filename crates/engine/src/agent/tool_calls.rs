@@ -102,11 +102,14 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
             break;
         }
         let started = judged.iter().any(|event| matches!(event, Event::ToolStarted { .. }));
+        let refused = judged.iter().any(|event| matches!(event, Event::ToolRefused { .. }));
         if started {
             under_way += 1;
             only_reads = only_reads && reads;
         }
+        // What is refused may bear on the calls after it: they are judged once it is part of the state.
         let alone = judged.len() > 1
+            || refused
             || question::asks(&judged)
             || judged.iter().any(|event| scope::is_counted(attempt, event));
         events.extend(judged);

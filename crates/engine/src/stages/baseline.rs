@@ -6,6 +6,7 @@ use types::{
     Subject, Terms, Timestamp,
 };
 
+use crate::stages::advice;
 use crate::stages::question::expiry;
 use crate::state::{Question, Run};
 use types::choices::STOP;
@@ -41,6 +42,7 @@ fn wanted(run: &Run) -> bool {
         && run.documents().is_some()
         && run.proof().is_some_and(|proof| proof.rung >= run.policy().sandbox.require)
         && !run.winds_down()
+        && advice::is_over(run)
 }
 
 /// Whether nothing is left to run or ask; always true if the policy wants no baseline.

@@ -39,7 +39,7 @@ async fn the_first_request_has_the_prompt_in_its_layers_and_is_small() {
         assert!(places.is_sorted(), "{}: {places:?}", stage.name());
         assert_eq!(system.contains("Only one."), family == Family::Anthropic, "{}", stage.name());
         println!("{}: {} bytes in the first request", stage.name(), first.bytes);
-        assert!(first.bytes < 12_000, "{}: {} bytes", stage.name(), first.bytes);
+        assert!(first.bytes < 13_500, "{}: {} bytes", stage.name(), first.bytes);
     }
 }
 

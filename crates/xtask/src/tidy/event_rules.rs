@@ -143,7 +143,7 @@ mod tests {
             .collect();
         let found = found(&variants, &[]);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("52 kinds of events, at most 50"));
+        assert!(found[0].contains("52 kinds of events, at most 51"));
     }
 
     #[test]
