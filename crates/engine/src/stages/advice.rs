@@ -18,8 +18,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let id = TaskId::advice();
     let fresh = TaskState::ready();
     let state = run.task_state(&id).unwrap_or(&fresh);
+    if let Some((questions, decision)) = run.advice_to_ask() {
+        return vec![intake::clarification(run, questions, decision.clone(), now)];
+    }
     match state.stage() {
-        Stage::Submitted { submission, .. } => advised(run, state, submission, now),
+        Stage::Submitted { submission, .. } => vec![advised(state, submission)],
         // The rules have accepted the request; a missing opinion changes nothing.
         Stage::Rejected { fault, .. } => vec![without(state, fault)],
         _ => schedule::start(run, &id, state, &adviser.role, Scope::default(), now),
@@ -30,23 +33,23 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 pub(crate) fn is_over(run: &Run) -> bool {
     let settled = || run.task_state(&TaskId::advice()).is_some_and(TaskState::is_settled);
     let asks = |question: &Question| question.is_about_the_request() && question.is_open();
-    run.policy().adviser.is_none() || (settled() && !run.questions().iter().any(asks))
+    let asked = || run.advice_to_ask().is_none() && !run.questions().iter().any(asks);
+    run.policy().adviser.is_none() || (settled() && asked())
 }
 
-fn advised(run: &Run, state: &TaskState, submission: &Value, now: Timestamp) -> Vec<Event> {
+fn advised(state: &TaskState, submission: &Value) -> Event {
     let attempt = current(&TaskId::advice(), state);
     let advice: Advice = match serde_json::from_value(submission.clone()) {
         Ok(advice) => advice,
-        Err(error) => return vec![without(state, &Fault::bug(error.to_string()))],
+        Err(error) => return without(state, &Fault::bug(error.to_string())),
+    };
+    let (rule, questions) = match advice.verdict {
+        Opinion::Go => ("adviser.no_objection", vec![]),
+        Opinion::Ask => ("adviser.asks", advice.questions),
     };
     let reason = types::one_line(&advice.reason, 1_000);
-    if advice.verdict == Opinion::Go {
-        let decision = Decision::new(RuleId::fixed("adviser.no_objection"), reason);
-        return vec![Event::RequestAdvised { attempt, questions: vec![], decision }];
-    }
-    let decision = Decision::new(RuleId::fixed("adviser.asks"), reason);
-    let asked = intake::clarification(run, &advice.questions, decision.clone(), now);
-    vec![Event::RequestAdvised { attempt, questions: advice.questions, decision }, asked]
+    let decision = Decision::new(RuleId::fixed(rule), reason);
+    Event::RequestAdvised { attempt, questions, decision }
 }
 
 fn without(state: &TaskState, fault: &Fault) -> Event {

@@ -40,7 +40,12 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
-        Event::RequestAdvised { attempt, .. } => advised(run, &attempt.task),
+        Event::RequestAdvised { attempt, questions, decision } => {
+            let commit = run.head.clone();
+            let finished = Stage::Finished { commit };
+            change(run, &attempt.task, |task_state| task_state.stage = finished);
+            run.reviews.advice = (!questions.is_empty()).then_some((questions, decision));
+        }
         Event::SpecWritten { spec, digest, .. } => {
             run.reviews.spec.get_or_insert((spec, digest));
         }
@@ -178,12 +183,6 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         | Event::AttemptSealed { .. }
         | Event::SealFailed { .. } => {}
     }
-}
-
-/// The adviser has spoken, or will not.
-fn advised(run: &mut Run, advice: &TaskId) {
-    let commit = run.head.clone();
-    change(run, advice, |task_state| task_state.stage = Stage::Finished { commit });
 }
 
 fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {

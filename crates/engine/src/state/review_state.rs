@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use types::{AttemptId, Digest, Policy, TaskId};
+use types::{AttemptId, Decision, Digest, Policy, TaskId};
 
 use super::task_state::TaskState;
 
@@ -12,6 +12,8 @@ use super::task_state::TaskState;
 pub(crate) struct ReviewState {
     /// The Intent Spec and its hash. It is written once.
     pub(super) spec: Option<(Value, Digest)>,
+    /// What the adviser wants asked, and why.
+    pub(super) advice: Option<(Vec<String>, Decision)>,
     /// The states of reviews, by their own ids.
     pub(super) reviews: BTreeMap<TaskId, TaskState>,
     /// The last submission for each task, if it will be reviewed.

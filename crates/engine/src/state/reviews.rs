@@ -1,7 +1,7 @@
 //! Queries about reviews, the Intent Spec and submissions.
 
 use serde_json::Value;
-use types::{Artifact, AttemptId, TaskId};
+use types::{Artifact, AttemptId, Decision, TaskId};
 
 use super::Run;
 use super::review_state::Reviewed;
@@ -25,6 +25,12 @@ impl Run {
     /// Whether this is the adviser's own task.
     pub(crate) fn is_advice(&self, task: &TaskId) -> bool {
         *task == TaskId::advice() && self.policy.adviser.is_some()
+    }
+
+    /// What the adviser wants asked, and why, unless it was asked.
+    pub(crate) fn advice_to_ask(&self) -> Option<&(Vec<String>, Decision)> {
+        let advice = self.reviews.advice.as_ref();
+        advice.filter(|(_, why)| !self.questions.iter().any(|asked| asked.rule == why.rule))
     }
 
     /// The artifacts of a task.
