@@ -98,7 +98,7 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Run(args) => Box::pin(commands::run::run(&home, args)).await,
         Command::Plan(args) => Box::pin(commands::plan::plan(&home, args)).await,
         Command::Spec(args) => commands::spec::spec(&args),
-        Command::Chat(args) => commands::chat::chat(&home, args).await,
+        Command::Chat(args) => Box::pin(commands::chat::chat(&home, args)).await,
         Command::Rewind(args) => commands::rewind::rewind(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,

@@ -247,6 +247,7 @@ const HUNG_UP: i32 = 129;
 
 /// Ends the process when its terminal is gone. Reading keys from it may never return, and then the loop does not end by
 /// itself; everything that matters is in the journal.
+#[expect(clippy::disallowed_methods, reason = "nothing else may ever happen here")]
 fn end_with_the_terminal() -> std::io::Result<()> {
     let mut hang_up = signal(SignalKind::hangup())?;
     tokio::spawn(async move {

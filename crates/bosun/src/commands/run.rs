@@ -109,7 +109,7 @@ async fn work(
     check_models(home, &args, &policy, &model).await?;
     set.instruct(&mut policy);
     let request = request::build(&args, &policy, (directed, object), (budget, model))?;
-    carry_out(home, &bosun, &args, (request, policy), order).await
+    Box::pin(carry_out(home, &bosun, &args, (request, policy), order)).await
 }
 
 /// Opens the home for work in a repository, with the server that the command line names.

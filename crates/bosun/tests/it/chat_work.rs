@@ -320,7 +320,7 @@ fn a_conversation_ends_with_its_terminal() {
     let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"Hello.\"\n");
     let held = place.path().join("held");
     crate::screen::run("mkfifo", &[&held.display().to_string()]);
-    let (sender, ended) = std::sync::mpsc::channel();
+    let (sender, ended) = std::sync::mpsc::sync_channel(1);
     let pipe = held.clone();
     std::thread::spawn(move || {
         // The pipe is at its end when the last process that holds it is gone.
