@@ -36,7 +36,7 @@ const PICTURES: &[Picture] = &[
     Picture {
         name: "chat",
         typed: &[
-            ("bosun chat --script ../chat.toml", "ctrl"),
+            ("bosun chat --script ../chat.toml", "ready"),
             ("Add a tide command", "It is written"),
         ],
     },
@@ -60,7 +60,9 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
                 terminal.wait_for(until)?;
             }
             let file = into.join(format!("{}-{width}.svg", picture.name));
-            std::fs::write(&file, svg::draw(&terminal.styled()?, width))?;
+            // Where the pictures were drawn is nobody's business.
+            let screen = terminal.styled()?.replace(&place.folder.display().to_string(), "~");
+            std::fs::write(&file, svg::draw(&screen, width))?;
             println!("{}", file.display());
         }
     }

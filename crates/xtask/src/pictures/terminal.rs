@@ -15,7 +15,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Opens a shell in the repository inside the folder, with the built program on its path.
+    /// Opens a shell in the repository inside the folder, with the built program at hand.
     pub(super) fn open(
         folder: &Path,
         binaries: &Path,
@@ -24,15 +24,12 @@ impl Terminal {
     ) -> anyhow::Result<Self> {
         let socket = folder.join("tmux").display().to_string();
         let terminal = Self { socket };
-        let path = std::env::var("PATH").unwrap_or_default();
         let (width, rows) = (width.to_string(), rows.to_string());
         let start = folder.join("harbor").display().to_string();
         let variables = [
-            format!("PATH={}:{path}", binaries.display()),
             format!("BOSUN_HOME={}", folder.join("home").display()),
             format!("XDG_CONFIG_HOME={}", folder.join("config").display()),
             "TERM=screen-256color".to_owned(),
-            "PS1=$ ".to_owned(),
         ];
         let mut words = vec!["-f", "/dev/null", "new-session", "-d", "-s", "it"];
         words.extend(["-x", &width, "-y", &rows, "-c", &start]);
@@ -41,7 +38,12 @@ impl Terminal {
         }
         words.push("sh");
         terminal.tmux(&words).context("tmux draws the pictures; is it installed?")?;
-        terminal.wait_for("$")?;
+        terminal.wait_for("")?;
+        // The prompt of an ordinary user, and the program by its name.
+        let binary = binaries.join("bosun");
+        terminal.types(&format!("bosun() {{ '{}' \"$@\"; }}", binary.display()))?;
+        terminal.types("PS1='$ '; clear")?;
+        terminal.wait_for("$ ")?;
         Ok(terminal)
     }
 
@@ -57,8 +59,11 @@ impl Terminal {
         loop {
             let screen = self.tmux(&["capture-pane", "-p", "-J", "-t", "it", "-S", "-2000"])?;
             // What is typed is on the screen, too.
-            let shown = screen.lines().filter(|line| !line.starts_with("$ bosun"));
-            if shown.into_iter().any(|line| line.contains(text)) {
+            let typed = |line: &&str| {
+                line.starts_with("$ bosun") || line.contains("PS1=") || line.contains("bosun()")
+            };
+            let shown = screen.lines().filter(|line| !typed(line));
+            if shown.into_iter().any(|line| !line.trim().is_empty() && line.contains(text)) {
                 return Ok(());
             }
             if begun.elapsed() > PATIENCE {
