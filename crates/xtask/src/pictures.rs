@@ -32,7 +32,10 @@ const ASKS: &str = "bosun run --script ../question.toml 'Add a tide command to h
 const PICTURES: &[Picture] = &[
     Picture { name: "run", typed: &[(GOAL, "bosun accept")] },
     Picture { name: "question", typed: &[(ASKS, "Which unit")] },
-    Picture { name: "review", typed: &[(GOAL, "bosun accept"), ("clear; bosun diff", "tide.sh")] },
+    Picture {
+        name: "review",
+        typed: &[(GOAL, "bosun accept"), ("clear; bosun diff", "high tide")],
+    },
     Picture {
         name: "chat",
         typed: &[
@@ -62,6 +65,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
             let file = into.join(format!("{}-{width}.svg", picture.name));
             // Where the pictures were drawn is nobody's business.
             let screen = terminal.styled()?.replace(&place.folder.display().to_string(), "~");
+            let screen = screen.replace(&std::env::temp_dir().display().to_string(), "~");
             std::fs::write(&file, svg::draw(&screen, width))?;
             println!("{}", file.display());
         }

@@ -57,7 +57,7 @@ impl Terminal {
     pub(super) fn wait_for(&self, text: &str) -> anyhow::Result<()> {
         let begun = Instant::now();
         loop {
-            let screen = self.tmux(&["capture-pane", "-p", "-J", "-t", "it", "-S", "-2000"])?;
+            let screen = self.tmux(&["capture-pane", "-p", "-J", "-t", "it"])?;
             // What is typed is on the screen, too.
             let typed = |line: &&str| {
                 line.starts_with("$ bosun") || line.contains("PS1=") || line.contains("bosun()")
