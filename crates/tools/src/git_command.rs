@@ -41,7 +41,7 @@ impl Typed for GitCommand {
         if let Some(why) = unsupported_git(args.words()) {
             return Err(why);
         }
-        let words = args.words().iter().map(|word| quoted(word));
+        let words = args.words().iter().map(|word| types::shell_word(word));
         let line = std::iter::once("git".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
         let command = Some(line);
         Ok(CallFacts { command, ..CallFacts::new(Access::Execute, Repeat::Unknown) })
@@ -50,16 +50,6 @@ impl Typed for GitCommand {
     async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let words = args.words().to_vec();
         Ok(place.env().git(GitRequest::Change { words }).await?.into())
-    }
-}
-
-/// A word as a shell would have to be given it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,^~".contains(c);
-    if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

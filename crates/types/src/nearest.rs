@@ -1,4 +1,4 @@
-//! Suggestions for misspelt words: the nearest of the words that are known. Whether a suggestion is worth an error is up
+//! Suggestions for misspelt words: how far two words are apart, and the nearest of the words that are known. Whether a suggestion is worth an error is up
 //! to the caller.
 
 /// The word that was most likely meant, if one is near enough.
@@ -6,13 +6,15 @@
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = (lower.chars().count() / 3).clamp(1, 3);
-    let measured = known.into_iter().map(|other| (distance(&lower, &other.to_lowercase()), other));
+    let measured =
+        known.into_iter().map(|other| (edit_distance(&lower, &other.to_lowercase()), other));
     let near = measured.filter(|(distance, _)| *distance <= allowed);
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
 /// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
+#[must_use]
+pub fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = vec![];
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -43,7 +45,14 @@ mod tests {
         assert_eq!(nearest("OLAMA", known), Some("ollama"));
         assert_eq!(nearest("mistral", known), None);
         assert_eq!(nearest("", known), None);
-        assert_eq!(distance("ab", "ba"), 1);
-        assert_eq!(distance("", "abc"), 3);
+    }
+
+    #[test]
+    fn words_are_apart_by_what_was_mistyped() {
+        let pairs = [("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("abc", "ac", 1)];
+        let more = [("kitten", "sitting", 3), ("", "ab", 2), ("ab", "ba", 1), ("", "abc", 3)];
+        for (a, b, apart) in pairs.into_iter().chain(more) {
+            assert_eq!(edit_distance(a, b), apart, "{a} {b}");
+        }
     }
 }

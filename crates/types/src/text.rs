@@ -1,5 +1,5 @@
-//! Text for people: texts that a terminal cannot act on, numbers with their noun, words for a shell, and how far two
-//! words are apart. Knows no type of this crate.
+//! Text for people: texts that a terminal cannot act on, numbers with their noun, words for a shell. Knows no type of
+//! this crate.
 
 /// How wide a tab is shown.
 const TAB: &str = "    ";
@@ -74,23 +74,6 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// How many characters have to be changed, added or left out to make one word of another.
-#[must_use]
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (line, left) in a.chars().enumerate() {
-        let mut corner = line;
-        row[0] = line + 1;
-        for (at, right) in b.iter().enumerate() {
-            let changed = corner + usize::from(left != *right);
-            corner = row[at + 1];
-            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,13 +107,5 @@ mod tests {
         assert_eq!(shell_word("/srv/my repo"), "'/srv/my repo'");
         assert_eq!(shell_word("it's $HOME; `x`"), "'it'\\''s $HOME; `x`'");
         assert_eq!(shell_word(""), "''");
-    }
-
-    #[test]
-    fn words_are_apart_by_what_was_mistyped() {
-        let pairs = [("", "", 0), ("abc", "abc", 0), ("abc", "abd", 1), ("abc", "ac", 1)];
-        for (a, b, apart) in pairs.into_iter().chain([("kitten", "sitting", 3), ("", "ab", 2)]) {
-            assert_eq!(edit_distance(a, b), apart, "{a} {b}");
-        }
     }
 }

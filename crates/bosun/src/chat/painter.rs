@@ -26,6 +26,16 @@ pub(crate) enum Colours {
     Left,
 }
 
+impl Colours {
+    /// By `--color`, `NO_COLOR` and what standard output is.
+    pub(crate) fn of_output() -> Self {
+        match anstream::AutoStream::choice(&io::stdout()) {
+            anstream::ColorChoice::Never => Self::Left,
+            _ => Self::Shown,
+        }
+    }
+}
+
 /// The terminal while a conversation has it. Dropping it puts everything back.
 #[derive(Debug)]
 pub(crate) struct Terminal {

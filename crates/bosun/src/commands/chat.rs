@@ -13,6 +13,7 @@ use types::{
 use crate::args;
 use crate::chat::{self, App, ChatContext, Colours, Known, Next, Past, Terminal};
 use crate::exit::{CliError, Exit};
+use crate::follow;
 use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
@@ -24,8 +25,7 @@ const SHOWN_AGAIN: usize = 3;
 const PAGE: usize = 1_000;
 
 pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Exit> {
-    let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    if dumb || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+    if !follow::is_capable() || !std::io::stdin().is_terminal() {
         return Err(CliError::NoTerminal.into());
     }
     if takes_project(home, &args.folder)? {
@@ -71,10 +71,9 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
 
 /// The terminal, taken when there is something to show.
 fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
-    let colours = if colourless() { Colours::Left } else { Colours::Shown };
     let entered = match terminal.take() {
         Some(terminal) => terminal,
-        None => Terminal::enter(colours).context("taking the terminal")?,
+        None => Terminal::enter(Colours::of_output()).context("taking the terminal")?,
     };
     Ok(terminal.insert(entered))
 }
@@ -226,8 +225,4 @@ async fn leave(home: &Home, session: &Session) -> anyhow::Result<Exit> {
 
 fn place(args: &args::Chat) -> String {
     std::path::absolute(&args.folder).unwrap_or_else(|_| args.folder.clone()).display().to_string()
-}
-
-fn colourless() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

@@ -12,12 +12,16 @@ use crate::follow::{self, Form};
 use crate::home::{self, Home};
 use crate::print::{self, one_line, patch};
 use crate::recorded;
+use crate::rules::takes_project;
 use crate::sessions;
 use crate::usage_error::UsageError;
 
 pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Exit> {
     let bosun = if args.send {
-        home.work_in(&presets::top(std::path::Path::new(".")));
+        let here = std::path::Path::new(".");
+        if takes_project(home, here)? {
+            home.work_in(&presets::top(here));
+        }
         home.open(Order::Arrival).await?
     } else {
         home.read(false).await?

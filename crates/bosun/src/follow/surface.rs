@@ -38,7 +38,7 @@ impl Surface {
     pub(crate) fn enter() -> Self {
         // Changing the modes of a terminal from the background would stop this process.
         let ours = io::stdin().is_terminal() && is_in_foreground();
-        let terminal = ours.then(|| Terminal::enter(colours()));
+        let terminal = ours.then(|| Terminal::enter(Colours::of_output()));
         match terminal {
             Some(Ok(terminal)) => {
                 let keys = Some(EventStream::new());
@@ -48,7 +48,7 @@ impl Surface {
                 if let Some(Err(error)) = failed {
                     tracing::debug!(%error, "taking the terminal");
                 }
-                let canvas = Place::Output(Canvas::new(io::stdout(), colours()));
+                let canvas = Place::Output(Canvas::new(io::stdout(), Colours::of_output()));
                 Self { canvas, keys: None }
             }
         }
@@ -93,7 +93,10 @@ impl Surface {
     /// Leaves the terminal to the shell until this process is continued.
     pub(crate) fn stop_job(&mut self) -> io::Result<()> {
         // The terminal is put back when it is dropped.
-        *self = Self { canvas: Place::Output(Canvas::new(io::stdout(), colours())), keys: None };
+        *self = Self {
+            canvas: Place::Output(Canvas::new(io::stdout(), Colours::of_output())),
+            keys: None,
+        };
         stop_job()?;
         *self = Self::enter();
         Ok(())
@@ -114,12 +117,5 @@ impl Drop for Surface {
         {
             tracing::debug!(%error, "clearing the live view");
         }
-    }
-}
-
-fn colours() -> Colours {
-    match anstream::AutoStream::choice(&io::stdout()) {
-        anstream::ColorChoice::Never => Colours::Left,
-        _ => Colours::Shown,
     }
 }
