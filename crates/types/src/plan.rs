@@ -1,5 +1,6 @@
 //! Requests and plans, as people and planners write them; the engine validates plans.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -76,7 +77,7 @@ pub struct Outputs {
 }
 
 /// Planning options of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Planning {
     /// A given plan; no planner is asked.
@@ -174,7 +175,7 @@ pub struct Document {
 }
 
 /// Tasks with dependencies, roles, artifacts, acceptance.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -196,7 +197,7 @@ pub struct Plan {
 }
 
 /// One piece of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     pub id: TaskId,
