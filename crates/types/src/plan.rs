@@ -16,6 +16,9 @@ pub struct Request {
     /// The requester's own id for it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Who asked for it, where several people may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The operator's classification of the request; it overrides any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
@@ -112,6 +115,7 @@ impl Request {
         Self {
             text: text.into(),
             id: None,
+            by: None,
             hint: None,
             insist: None,
             project_type: None,
