@@ -2,6 +2,7 @@
 //! journal, and panics at the first violation. For use in tests.
 #![expect(clippy::expect_used, reason = "a broken promise ends the test that runs these checks")]
 
+mod feed;
 mod fixture;
 mod follow;
 mod lease;
@@ -30,6 +31,10 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
     follow::a_follower_gets_the_past_and_then_the_present(&*make().await).await;
     follow::a_follower_may_come_before_the_log(&*make().await).await;
     follow::followers_miss_nothing_while_lines_are_written(make().await).await;
+    feed::the_feed_has_all_lines_in_the_order_of_their_appends(&*make().await).await;
+    feed::a_follower_of_the_feed_gets_the_past_and_then_the_present(&*make().await).await;
+    feed::followers_of_the_feed_miss_nothing_while_many_write(make().await).await;
+    feed::a_removed_run_leaves_the_feed_and_no_position_is_used_twice(&*make().await).await;
     side::blobs_are_kept_once_under_their_hash(&*make().await).await;
     side::a_command_waits_until_it_is_answered(&*make().await).await;
     side::a_command_is_answered_all_or_nothing(&*make().await).await;

@@ -96,6 +96,31 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// The stream does not end by itself; an error is its last item.
     fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>>;
 
+    /// The lines of all logs, or of the logs of one run and its attempts, after position `after` of the feed, at most
+    /// `limit`, in the order in which they were committed.
+    ///
+    /// Every returned line is checked against its own hash, which the next line of its log or the recorded end of the
+    /// log holds; a damaged line is an error once it is the first of a page. Not checked: that the feed is complete, and
+    /// that the lines before it are unchanged. [`Journal::read`] and [`Journal::verify`] find that.
+    async fn feed(
+        &self,
+        of: Option<&RunId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Positioned>, JournalError>;
+
+    /// The last position of the feed that was given out; 0 if there was none. It never goes back, also if lines are
+    /// removed.
+    async fn position(&self) -> Result<u64, JournalError>;
+
+    /// Everything in the feed after `after`, then new lines of any process, without gap or repetition. The stream does
+    /// not end by itself; an error is its last item.
+    fn follow_feed(
+        &self,
+        of: Option<RunId>,
+        after: u64,
+    ) -> BoxStream<'static, Result<Positioned, JournalError>>;
+
     /// The logs with lines, of one run or of all, the newest first.
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError>;
 
@@ -145,6 +170,14 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// The untaken commands, with their numbers, in order.
     async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError>;
+}
+
+/// A line with its position in the feed: all lines of a journal, in the order of their commits. Positions only grow,
+/// and none is used twice; after a removal some are missing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Positioned {
+    pub position: u64,
+    pub line: Envelope,
 }
 
 /// Events that are appended together.

@@ -142,6 +142,34 @@ pub fn read_chain(
     Page { after: 0, limit: usize::MAX }.check(log, tip, &rows)
 }
 
+/// Checks a line by itself: its place, and its hash against the one that the next line holds, or against the recorded
+/// end if it is the last. Rows and tip must come from one snapshot.
+pub(crate) fn check_alone(
+    log: &LogId,
+    seq: u64,
+    line: &str,
+    tip: Tip,
+    next: Option<&str>,
+) -> Result<Envelope, JournalError> {
+    let damaged = |seq, why| JournalError::Damaged { log: log.clone(), seq, why };
+    if seq > tip.seq {
+        return Err(damaged(seq, Damage::BeyondEnd));
+    }
+    let recorded = match next {
+        _ if seq == tip.seq => tip.head,
+        None => return Err(damaged(seq + 1, Damage::Missing)),
+        Some(next) => match link(next) {
+            Some(recorded) => recorded,
+            None => parse(log, seq + 1, next)?.prev,
+        },
+    };
+    let envelope = parse(log, seq, line).map_err(|error| error.or_newer(line, Some(recorded)))?;
+    if recorded != Digest::of(line.as_bytes()) {
+        return Err(damaged(seq, Damage::Changed));
+    }
+    Ok(envelope)
+}
+
 /// Reads one stored line, which must have this position.
 fn parse(log: &LogId, seq: u64, line: &str) -> Result<Envelope, JournalError> {
     let damaged = |why| JournalError::Damaged { log: log.clone(), seq, why };

@@ -1,8 +1,10 @@
 //! A journal in memory, for embedding, tests and benchmarks: the same guarantees as on disk, except that it ends with
 //! the process. One lock around everything; nothing waits while it is held.
 
+mod expiry;
+mod feed;
+
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -13,9 +15,11 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, Millis, RunId, Timestamp}
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, MAX_POSTED, Removal, Removed,
-    inbox,
+    Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, MAX_POSTED, Positioned,
+    Removal, Removed, inbox,
 };
+use expiry::Expiry;
+use feed::Feed;
 
 /// A journal that lives as long as the process. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -37,23 +41,6 @@ impl MemoryJournal {
     }
 }
 
-struct Expiry {
-    after: Millis,
-    now: Box<dyn Fn() -> Timestamp + Send + Sync>,
-}
-
-impl Expiry {
-    fn next(&self) -> Timestamp {
-        (self.now)().after(self.after)
-    }
-}
-
-impl fmt::Debug for Expiry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Expiry(after {:?})", self.after)
-    }
-}
-
 #[derive(Debug, Default)]
 struct Shared {
     kept: Mutex<Kept>,
@@ -67,6 +54,7 @@ struct Kept {
     blobs: HashMap<Digest, Vec<u8>>,
     inbox: BTreeMap<u64, (RunId, String)>,
     last_command: u64,
+    feed: Feed,
 }
 
 #[derive(Debug)]
@@ -143,7 +131,7 @@ impl Shared {
 
     fn append(&self, lease: &Lease, batch: &Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         let mut kept = self.lock();
-        let Kept { logs, inbox, .. } = &mut *kept;
+        let Kept { logs, inbox, feed, .. } = &mut *kept;
         let id = lease.log();
         let log = logs.get_mut(id).filter(|log| log.generation == lease.generation());
         let fenced = || JournalError::Fenced { log: id.clone(), generation: lease.generation() };
@@ -165,9 +153,21 @@ impl Shared {
         if log.lines.is_empty() {
             log.created = batch.at;
         }
+        feed.extend(id, log.tip.seq + 1, written.lines.len());
         (log.tip, log.updated) = (written.tip, batch.at);
         log.lines.extend(written.lines);
+        self.tails.appended(id, log.tip.seq, feed.last());
         Ok(written.envelopes)
+    }
+
+    fn feed(
+        &self,
+        of: Option<&RunId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Positioned>, JournalError> {
+        let kept = self.lock();
+        kept.feed.page(of, after, limit, |log| kept.logs.get(log))
     }
 }
 
@@ -230,11 +230,7 @@ impl Journal for MemoryJournal {
             let (log, generation) = (lease.log().clone(), lease.generation());
             return Err(JournalError::Fenced { log, generation });
         }
-        let envelopes = self.shared.append(lease, &batch)?;
-        if let Some(last) = envelopes.last() {
-            self.shared.tails.reached(lease.log(), last.seq);
-        }
-        Ok(envelopes)
+        self.shared.append(lease, &batch)
     }
 
     async fn read(
@@ -260,10 +256,41 @@ impl Journal for MemoryJournal {
 
     fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>> {
         let shared = self.shared.clone();
-        let id = log.clone();
-        tail::follow(&self.shared.tails, &log, after, move |after, limit| {
-            std::future::ready(shared.read(&id, Page { after, limit }))
-        })
+        let tail = self.shared.tails.follow_log(&log);
+        tail::follow(
+            tail,
+            after,
+            |line: &Envelope| line.seq,
+            move |after, limit| std::future::ready(shared.read(&log, Page { after, limit })),
+        )
+    }
+
+    async fn feed(
+        &self,
+        of: Option<&RunId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Positioned>, JournalError> {
+        self.shared.feed(of, after, limit)
+    }
+
+    async fn position(&self) -> Result<u64, JournalError> {
+        Ok(self.shared.lock().feed.last())
+    }
+
+    fn follow_feed(
+        &self,
+        of: Option<RunId>,
+        after: u64,
+    ) -> BoxStream<'static, Result<Positioned, JournalError>> {
+        let shared = self.shared.clone();
+        let tail = self.shared.tails.follow_feed(&of);
+        tail::follow(
+            tail,
+            after,
+            |line: &Positioned| line.position,
+            move |after, limit| std::future::ready(shared.feed(of.as_ref(), after, limit)),
+        )
     }
 
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
@@ -295,6 +322,7 @@ impl Journal for MemoryJournal {
             removed.lines += logs().map(|log| log.lines.len() as u64).sum::<u64>();
             if !removal.dry_run {
                 kept.logs.retain(|id, _| id.run != run);
+                kept.feed.remove(&run);
                 kept.inbox.retain(|_, (of, _)| *of != run);
             }
             removed.runs.push(run);

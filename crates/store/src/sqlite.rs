@@ -7,6 +7,7 @@ mod backup;
 mod code;
 mod connection;
 mod ends;
+mod feed;
 mod files;
 mod heads;
 mod keeping;
@@ -33,11 +34,11 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Removal, Removed,
-    RemovedRun, Summary, inbox,
+    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Positioned, Removal,
+    Removed, RemovedRun, Summary, inbox,
 };
 pub use backup::Restore;
-use heads::{Heads, Recorded};
+use heads::Heads;
 pub use keeping::HeadsFile;
 use lock::{Held, Locks};
 use open::Opened;
@@ -181,29 +182,6 @@ impl Shared {
     fn losses(&self) -> MutexGuard<'_, Vec<Loss>> {
         self.losses.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Fails if a log of this run has losses.
-    fn lost_nothing(&self, run: &RunId) -> Result<(), JournalError> {
-        let losses = self.losses();
-        let lost = losses.iter().find(|loss| loss.log.run == *run).cloned();
-        lost.map_or(Ok(()), |loss| Err(JournalError::Lost { loss }))
-    }
-
-    /// Compares the end of a log with the heads file.
-    fn compare(&self, log: &LogId, row: i64, tip: Tip) -> Result<(), JournalError> {
-        let Some((name, noted)) = Recorded::at(&self.path, row) else { return Ok(()) };
-        if name != *log || noted.seq < tip.seq || noted == tip {
-            return Ok(());
-        }
-        if noted.seq == tip.seq {
-            let why = crate::Damage::Changed;
-            return Err(JournalError::Damaged { log: log.clone(), seq: tip.seq, why });
-        }
-        let (kept, acknowledged, head) = (tip.seq, noted.seq, noted.head);
-        let loss = Loss { log: log.clone(), kept, acknowledged, head };
-        self.losses().push(loss.clone());
-        Err(JournalError::Lost { loss })
-    }
 }
 
 /// The data of a lease of this journal.
@@ -291,11 +269,47 @@ impl Journal for SqliteJournal {
 
     fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>> {
         let shared = self.shared.clone();
-        let id = log.clone();
-        tail::follow(&self.shared.tails, &log, after, move |after, limit| {
-            let (shared, id) = (shared.clone(), id.clone());
-            async move { shared.readers.page(&id, Page { after, limit }).await }
-        })
+        let tail = self.shared.tails.follow_log(&log);
+        tail::follow(
+            tail,
+            after,
+            |line: &Envelope| line.seq,
+            move |after, limit| {
+                let (shared, id) = (shared.clone(), log.clone());
+                async move { shared.readers.page(&id, Page { after, limit }).await }
+            },
+        )
+    }
+
+    async fn feed(
+        &self,
+        of: Option<&RunId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Positioned>, JournalError> {
+        self.shared.readers.feed(of, after, limit).await
+    }
+
+    async fn position(&self) -> Result<u64, JournalError> {
+        self.shared.readers.position().await
+    }
+
+    fn follow_feed(
+        &self,
+        of: Option<RunId>,
+        after: u64,
+    ) -> BoxStream<'static, Result<Positioned, JournalError>> {
+        let shared = self.shared.clone();
+        let tail = self.shared.tails.follow_feed(&of);
+        tail::follow(
+            tail,
+            after,
+            |line: &Positioned| line.position,
+            move |after, limit| {
+                let (shared, of) = (shared.clone(), of.clone());
+                async move { shared.readers.feed(of.as_ref(), after, limit).await }
+            },
+        )
     }
 
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
@@ -317,24 +331,7 @@ impl Journal for SqliteJournal {
     }
 
     async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
-        let heads = &self.shared.writing()?.heads;
-        let accepted = self.losses(Some(run)).await?;
-        heads.accepted(at, &accepted).map_err(|source| {
-            let path = self.shared.path.clone();
-            JournalError::CannotWrite { path, source }
-        })?;
-        let recorded = Recorded::read(&self.shared.path);
-        for (row, (log, _)) in recorded.logs.iter().filter(|(_, (log, _))| log.run == *run) {
-            match self.shared.readers.row(log).await? {
-                Some(found) if found == *row => {
-                    heads.note(*row, log, self.shared.readers.end(log).await?);
-                }
-                _ => heads.erase(*row),
-            }
-        }
-        heads.sync();
-        self.shared.losses().retain(|loss| loss.log.run != *run);
-        Ok(accepted)
+        self.accepted(run, at).await
     }
 
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use runtime::store::{Batch, Journal, JournalError, Lease, LogSummary};
+use runtime::store::{Batch, Journal, JournalError, Lease, LogSummary, Positioned};
 use types::{BlobRef, Command, Digest, Envelope, Event, LogId, RunId, Timestamp};
 
 use crate::points::Point;
@@ -102,6 +102,27 @@ impl Journal for Cutting {
 
     fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>> {
         self.inner.follow(log, after)
+    }
+
+    async fn feed(
+        &self,
+        of: Option<&RunId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Positioned>, JournalError> {
+        self.inner.feed(of, after, limit).await
+    }
+
+    async fn position(&self) -> Result<u64, JournalError> {
+        self.inner.position().await
+    }
+
+    fn follow_feed(
+        &self,
+        of: Option<RunId>,
+        after: u64,
+    ) -> BoxStream<'static, Result<Positioned, JournalError>> {
+        self.inner.follow_feed(of, after)
     }
 
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {

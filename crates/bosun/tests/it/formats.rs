@@ -33,26 +33,34 @@ fn said(place: &Place, args: &[&str]) -> String {
 
 #[test]
 fn a_journal_of_the_first_format_is_listed_folded_and_verified() {
-    let place = home_of("v1");
-    let list = said(&place, &["list"]);
+    is_listed_folded_and_verified(&home_of("v1"));
+}
+
+#[test]
+fn a_journal_of_the_second_format_is_listed_folded_and_verified() {
+    is_listed_folded_and_verified(&home_of("v2"));
+}
+
+fn is_listed_folded_and_verified(place: &Place) {
+    let list = said(place, &["list"]);
     assert_eq!(list.lines().count(), 1 + RUNS.len(), "{list}");
     for ((run, status, logs), line) in RUNS.iter().zip(list.lines().skip(1)) {
         assert!(line.starts_with(run) && line.contains(status), "{line}");
-        let verified = said(&place, &["log", run, "--verify"]);
+        let verified = said(place, &["log", run, "--verify"]);
         assert_eq!(
             verified.lines().filter(|line| line.contains(" head ")).count(),
             *logs,
             "{verified}"
         );
         let shown: Value =
-            serde_json::from_str(&said(&place, &["show", run, "--json"])).expect("JSON");
+            serde_json::from_str(&said(place, &["show", run, "--json"])).expect("JSON");
         assert_eq!(shown["run"], *run);
     }
-    let questions = said(&place, &["questions"]);
+    let questions = said(place, &["questions"]);
     for asked in ["r_ad92b92a #0", "no-go after monitoring", "r_bf8445ab #1", "git reset --hard"] {
         assert!(questions.contains(asked), "{asked} is missing in {questions}");
     }
-    let why = said(&place, &["log", "r_ad92b92a"]);
+    let why = said(place, &["log", "r_ad92b92a"]);
     assert!(why.contains("retry.scheduled") && why.contains("question.asked"), "{why}");
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures::FutureExt as _;
 use futures::stream::BoxStream;
 use sandbox::Repo;
-use store::{Batch, Journal, JournalError, Lease, LogSummary, MemoryJournal};
+use store::{Batch, Journal, JournalError, Lease, LogSummary, MemoryJournal, Positioned};
 use types::{
     BlobRef, Command, Digest, Envelope, Event, LogId, RunId, SessionState, Status, Timestamp,
 };
@@ -68,6 +68,27 @@ impl Journal for Gap {
     }
     fn follow(&self, log: LogId, after: u64) -> BoxStream<'static, Result<Envelope, JournalError>> {
         self.inner.follow(log, after)
+    }
+
+    async fn feed(
+        &self,
+        of: Option<&RunId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Positioned>, JournalError> {
+        self.inner.feed(of, after, limit).await
+    }
+
+    async fn position(&self) -> Result<u64, JournalError> {
+        self.inner.position().await
+    }
+
+    fn follow_feed(
+        &self,
+        of: Option<RunId>,
+        after: u64,
+    ) -> BoxStream<'static, Result<Positioned, JournalError>> {
+        self.inner.follow_feed(of, after)
     }
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError> {
         self.inner.logs(of).await

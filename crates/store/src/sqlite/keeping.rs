@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use types::{Digest, LogId};
+use types::{Digest, LogId, RunId, Timestamp};
 
 use super::connection::on_thread;
 use super::heads::Recorded;
 use super::work::{Done, Work};
-use super::{SqliteJournal, backup};
+use super::{Shared, SqliteJournal, backup};
 use crate::line::Tip;
-use crate::{JournalError, LogSummary, Removal, Removed};
+use crate::{Damage, Journal as _, JournalError, LogSummary, Loss, Removal, Removed};
 
 /// The status of the heads file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +42,37 @@ impl SqliteJournal {
         if let Some((_, noted)) = noted.filter(fits) {
             let found = self.shared.readers.lines(log, noted.seq - 1, 1).await?;
             if found.first().map(|line| Digest::of(line.as_bytes())) != Some(noted.head) {
-                let (log, seq, why) = (log.clone(), noted.seq, crate::Damage::Changed);
+                let (log, seq, why) = (log.clone(), noted.seq, Damage::Changed);
                 return Err(JournalError::Damaged { log, seq, why });
             }
         }
         Ok(summary)
+    }
+
+    /// Records the losses of a run as accepted, and notes the ends of its logs as they are now.
+    pub(super) async fn accepted(
+        &self,
+        run: &RunId,
+        at: Timestamp,
+    ) -> Result<Vec<Loss>, JournalError> {
+        let heads = &self.shared.writing()?.heads;
+        let accepted = self.losses(Some(run)).await?;
+        heads.accepted(at, &accepted).map_err(|source| {
+            let path = self.shared.path.clone();
+            JournalError::CannotWrite { path, source }
+        })?;
+        let recorded = Recorded::read(&self.shared.path);
+        for (row, (log, _)) in recorded.logs.iter().filter(|(_, (log, _))| log.run == *run) {
+            match self.shared.readers.row(log).await? {
+                Some(found) if found == *row => {
+                    heads.note(*row, log, self.shared.readers.end(log).await?);
+                }
+                _ => heads.erase(*row),
+            }
+        }
+        heads.sync();
+        self.shared.losses().retain(|loss| loss.log.run != *run);
+        Ok(accepted)
     }
 
     /// Writes everything committed into a new file, which must not exist. Writers continue meanwhile.
@@ -80,5 +106,30 @@ impl SqliteJournal {
     #[must_use]
     pub fn kept_copy(&self) -> Option<&Path> {
         self.shared.kept_copy.as_deref()
+    }
+}
+
+impl Shared {
+    /// Fails if a log of this run has losses.
+    pub(super) fn lost_nothing(&self, run: &RunId) -> Result<(), JournalError> {
+        let losses = self.losses();
+        let lost = losses.iter().find(|loss| loss.log.run == *run).cloned();
+        lost.map_or(Ok(()), |loss| Err(JournalError::Lost { loss }))
+    }
+
+    /// Compares the end of a log with the heads file.
+    pub(super) fn compare(&self, log: &LogId, row: i64, tip: Tip) -> Result<(), JournalError> {
+        let Some((name, noted)) = Recorded::at(&self.path, row) else { return Ok(()) };
+        if name != *log || noted.seq < tip.seq || noted == tip {
+            return Ok(());
+        }
+        if noted.seq == tip.seq {
+            let why = Damage::Changed;
+            return Err(JournalError::Damaged { log: log.clone(), seq: tip.seq, why });
+        }
+        let (kept, acknowledged, head) = (tip.seq, noted.seq, noted.head);
+        let loss = Loss { log: log.clone(), kept, acknowledged, head };
+        self.losses().push(loss.clone());
+        Err(JournalError::Lost { loss })
     }
 }

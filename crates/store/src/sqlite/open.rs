@@ -20,10 +20,10 @@ use super::lock::{Held, Locks, OPENING};
 use crate::{JournalError, Loss};
 
 /// The schema version of this program.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The migrations to each version, starting with an empty file.
 const SCHEMAS: [&str; VERSION as usize] =
-    [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+    [include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 /// Marks a SQLite file as one of our journals: "Bosn".
 const APPLICATION: i32 = 0x426f_736e;
 /// How long to wait for another process that opens or writes the journal.

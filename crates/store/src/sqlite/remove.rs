@@ -1,4 +1,4 @@
-//! Removing runs: their lines, summaries and commands, with a record of the end of each log; then the unreferenced
+//! Removing runs: their lines, places in the feed, summaries and commands, with a record of the end of each log; then the unreferenced
 //! blobs. Atomic, in the writer's transaction. A log in use stays, and blobs stay while another process has the journal
 //! open: it may be about to write a reference to one.
 
@@ -96,6 +96,7 @@ fn remove_run(
         FROM lines WHERE log IN (SELECT id FROM logs WHERE run = ?1)";
     const RECORD: &str = "INSERT INTO removed (name, run, last_seq, head, at, by)
         SELECT name, run, last_seq, head, ?2, ?3 FROM logs WHERE run = ?1 AND last_seq > 0";
+    const FEED: &str = "DELETE FROM feed WHERE run = (SELECT min(id) FROM logs WHERE run = ?1)";
     let run = of.as_str();
     connection.query_row(SIZES, [run], |row| {
         removed.logs += number(row, 0)?;
@@ -107,6 +108,7 @@ fn remove_run(
     connection.execute(RECORD, params![run, removal.at.millis(), removal.by])?;
     connection.execute("DELETE FROM summaries WHERE log IN (SELECT log FROM removing)", [])?;
     connection.execute("DELETE FROM lines WHERE log IN (SELECT log FROM removing)", [])?;
+    connection.execute(FEED, [run])?;
     connection.execute("DELETE FROM inbox WHERE run = ?1", [run])?;
     connection.execute("DELETE FROM removing", [])?;
     connection.execute("DELETE FROM logs WHERE run = ?1", [run])?;

@@ -3,6 +3,7 @@
 
 mod backup;
 mod damage;
+mod feed;
 mod files;
 mod loss;
 mod reading;

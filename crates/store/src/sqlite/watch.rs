@@ -1,5 +1,5 @@
-//! Detects appends of other processes: while a log is followed, SQLite's change counter is polled a few times a second,
-//! and the followed logs only when it moved. Writes of this process are published directly.
+//! Detects appends of other processes: while a log or the feed is followed, SQLite's change counter is polled a few times a
+//! second, and the ends of what is followed only when it moved. Writes of this process are published directly.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use tokio::task;
 
 use super::connection::ConnectOptions;
+use super::feed;
 use super::row::number;
 use crate::tail::Tails;
 
@@ -19,7 +20,7 @@ pub(super) async fn watch(options: ConnectOptions, tails: Arc<Tails>) {
     loop {
         tails.wanted.notified().await;
         let mut watcher = None;
-        while !tails.followed().is_empty() {
+        while tails.is_followed() {
             let (options, tails) = (options.clone(), tails.clone());
             let looked = task::spawn_blocking(move || {
                 let mut watcher = match watcher {
@@ -47,13 +48,16 @@ impl Watcher {
             return Ok(());
         }
         // Read after the counter, so that a follower registered before a counted commit is told of it.
-        for log in tails.followed() {
+        for log in tails.logs.followed() {
             let mut end =
                 self.connection.prepare_cached("SELECT last_seq FROM logs WHERE name = ?1")?;
             let end = end.query_row([log.to_string()], |row| number(row, "last_seq")).optional()?;
             if let Some(seq) = end {
-                tails.reached(&log, seq);
+                tails.logs.reached(&log, seq);
             }
+        }
+        for of in tails.feeds.followed() {
+            tails.feeds.reached(&of, feed::end(&self.connection, of.as_ref())?);
         }
         self.seen = Some(version);
         Ok(())

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use types::{Digest, LogId, RunId, Timestamp};
 
 use super::code::Broken;
+use super::feed;
 use super::lock::{Held, Locks};
 use super::remove::{self, Guards};
 use super::row::{number, signed, tip};
@@ -56,7 +57,8 @@ pub(super) struct Append {
 #[derive(Debug)]
 pub(super) enum Done {
     Leased(Leased),
-    Appended,
+    /// With the position of the last line in the feed.
+    Appended(u64),
     Kept,
     Posted(u64),
     Summarized,
@@ -159,7 +161,8 @@ impl Append {
         if let Some(number) = self.taken {
             connection.execute("DELETE FROM inbox WHERE id = ?1", [signed(number)])?;
         }
-        Ok(Ok(Done::Appended))
+        let position = if self.lines.is_empty() { 0 } else { feed::end(connection, None)? };
+        Ok(Ok(Done::Appended(position)))
     }
 
     /// Moves the log's recorded end, if it is as expected and the lease is current.

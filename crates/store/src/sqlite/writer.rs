@@ -166,12 +166,12 @@ impl Writer {
                 Ok(answers) => answers.next().unwrap_or(Err(JournalError::Stopped)),
                 Err(undone) => Err(undone.error()),
             };
-            if let (Work::Append(append), Ok(Done::Appended)) = (&work, &told) {
+            if let (Work::Append(append), Ok(Done::Appended(position))) = (&work, &told) {
                 if append.to.seq > append.from.seq {
                     self.heads.note(append.row, &append.log, append.to);
                 }
                 *append.known.lock().unwrap_or_else(PoisonError::into_inner) = append.to;
-                self.tails.reached(&append.log, append.to.seq);
+                self.tails.appended(&append.log, append.to.seq, *position);
             }
             // The caller may have been dropped.
             answer.send(told).ok();
