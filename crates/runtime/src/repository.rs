@@ -70,6 +70,12 @@ impl Bosun {
         self.place_of(run.id(), hint)
     }
 
+    /// The path of a run or session on this machine, if it is known without its log.
+    #[must_use]
+    pub fn place(&self, run: &RunId) -> Option<PathBuf> {
+        self.moved_to(run).or_else(|| places::find(&self.services.home, run))
+    }
+
     /// The path of a run or session on this machine. `hint` is the log's entry: the folder's name, or the original
     /// path; empty, if it has no folder.
     #[must_use]

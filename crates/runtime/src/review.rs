@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{
     ModelRef, Plan, Planning, Request, RunId, RunView, Settling, Task, TaskId, Timestamp, WorkPath,
@@ -22,7 +23,7 @@ const FOLDER: &str = "reviews";
 const MOST: usize = 500;
 
 /// What a person says about a task's result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Comment {
     pub task: TaskId,
     /// The file that it is about, if it is about one.
@@ -65,6 +66,8 @@ pub enum ReviewError {
         "there are no comments on run {run}; make one: bosun review {run} --comment TASK:PATH:LINE TEXT"
     )]
     NoComments { run: RunId },
+    #[error("run {run} has no comment {place}")]
+    NoSuchComment { run: RunId, place: usize },
     #[error("there are {MOST} comments on run {run} already; send them first")]
     TooMany { run: RunId },
     #[error("{path} cannot be used")]
@@ -131,6 +134,17 @@ impl Bosun {
             task: task.clone(),
             known,
         })
+    }
+
+    /// Removes one comment by its place in the list; the rest.
+    pub fn remove_comment(&self, run: &RunId, place: usize) -> Result<Vec<Comment>, ReviewError> {
+        let mut all = self.comments(run)?;
+        if place >= all.len() {
+            return Err(ReviewError::NoSuchComment { run: run.clone(), place });
+        }
+        all.remove(place);
+        self.keep_comments(run, &all)?;
+        Ok(all)
     }
 
     /// Removes all comments on a run.

@@ -8,18 +8,27 @@ use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp}
 
 use crate::api::Bosun;
 use crate::error::Error;
-use crate::listing::Found;
+use crate::listing::{Entry, Found};
 use crate::watch::whole;
 
 impl Bosun {
     /// Figures over the runs started since then, without sessions and unreadable runs.
     pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, Error> {
+        self.stats_of(since, &|_| true).await
+    }
+
+    /// The same over the runs that are shown.
+    pub async fn stats_of(
+        &self,
+        since: Option<Timestamp>,
+        shown: &(dyn Fn(&Entry) -> bool + Sync),
+    ) -> Result<Stats, Error> {
         let mut stats = Stats::default();
         let removed = self.services.journal.removed(None).await?;
         let counts = |at: Timestamp| since.is_none_or(|since| at >= since);
         stats.removed = removed.iter().filter(|removed| counts(removed.at)).count() as u64;
         for entry in self.overview(true).await? {
-            if !counts(entry.started) {
+            if !counts(entry.started) || !shown(&entry) {
                 continue;
             }
             let Found::Run { view, .. } = entry.found else { continue };

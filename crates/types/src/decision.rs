@@ -1,11 +1,12 @@
 //! The outcome of a rule, with its reason and inputs. Which rule applies is decided in the engine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RuleId;
 
 /// The outcome of a rule, and why. `seen` holds the rule's inputs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Decision {
     pub rule: RuleId,
     pub reason: String,

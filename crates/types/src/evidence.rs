@@ -1,6 +1,7 @@
 //! Evidence beyond exit codes: single tests, trials of checks, evidence levels of tasks. Plain data; the `evidence`
 //! crate reads reports, the engine decides.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::BlobRef;
@@ -96,7 +97,9 @@ pub enum Trial {
 }
 
 /// How well a task's result is shown to meet its goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// No check that Bosun ran would notice if the change were missing.
@@ -130,7 +133,7 @@ impl Level {
 }
 
 /// The evidence level of a task's result, and the reasons.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Weighed {
     pub level: Level,
     /// The observations, a sentence each.

@@ -1,11 +1,14 @@
 //! Faults of the outside world or of an attempt. Rules act on a fault's class, never on the text.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Millis, Used};
 
 /// The class of a failure. It selects the remedy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultClass {
     /// The outside was busy or unavailable; the same may work later.
@@ -47,7 +50,7 @@ impl FaultClass {
 }
 
 /// Whether a retry makes sense, as seen by the part that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Retry {
     #[default]
@@ -57,12 +60,12 @@ pub enum Retry {
 }
 
 /// The start of a reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PartialText(pub String);
 
 /// A failure, with its class, a stable code for programs, and a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error, JsonSchema)]
 #[error("{what}")]
 pub struct Fault {
     pub class: FaultClass,

@@ -3,13 +3,25 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RuleId;
 
 /// The phases shown to people, in order.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -38,7 +50,7 @@ impl Phase {
 }
 
 /// A fact observed by Bosun itself, which a gate may require.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     RequestAccepted,
@@ -116,7 +128,9 @@ pub enum OnNoGo {
 }
 
 /// A measure at the end of a phase, from 0 to 100.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// The share of required evidence that is present.
@@ -163,7 +177,7 @@ impl Measure {
 }
 
 /// The result of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Go,
@@ -184,7 +198,7 @@ impl Verdict {
 }
 
 /// The inputs and the result of a gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scorecard {
     pub verdict: Verdict,
     /// Of 100.
@@ -202,7 +216,7 @@ pub struct Scorecard {
 }
 
 /// One measure with its weight in the score.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Criterion {
     pub measure: Measure,
     pub weight: u32,
@@ -213,7 +227,7 @@ pub struct Criterion {
 }
 
 /// A required piece of evidence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Deliverable {
     pub evidence: Evidence,
     /// Why it is missing, if it is.

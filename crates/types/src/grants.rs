@@ -1,6 +1,7 @@
 //! What a person allows beyond the rules of a policy: parts of commands by pattern, and hosts by name. Data only; what a
 //! grant covers is decided elsewhere, and no grant lifts a refusal.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The name that stands for the package registries in a list of hosts.
@@ -35,7 +36,7 @@ pub const REGISTRY_HOSTS: [&str; 24] = [
 ];
 
 /// Permissions that a person gives while work goes on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grants {
     /// Patterns for parts of commands, as in the rules of a policy.

@@ -27,6 +27,7 @@ pub mod choices;
 mod commit;
 mod contract;
 mod decision;
+mod described;
 mod digest;
 mod effect;
 mod envelope;

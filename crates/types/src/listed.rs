@@ -1,6 +1,7 @@
 //! List entries of runs and sessions: small, stored beside the log, so that a list reads no logs. Derived from the log,
 //! and not evidence of anything.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -19,7 +20,7 @@ pub enum Listed {
 }
 
 /// The list entry of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedRun {
     /// The start of the goal, in one line.
     pub goal: String,
@@ -54,7 +55,7 @@ impl ListedRun {
 }
 
 /// The list entry of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedSession {
     pub started: Timestamp,
     pub folder: String,
@@ -81,7 +82,7 @@ pub struct ListedSession {
 }
 
 /// A question in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListedQuestion {
     pub question: u32,
     pub text: String,

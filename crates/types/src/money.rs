@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Millis;
@@ -77,7 +78,7 @@ impl<'de> Deserialize<'de> for Money {
 
 /// Tokens of one model call, or of many. `input` includes what was read from and written to a cache;
 /// `output` includes `reasoning`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Usage {
     pub input: u64,
@@ -118,7 +119,7 @@ impl Usage {
 }
 
 /// Spending limits. A missing limit does not bind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,7 +133,7 @@ pub struct Budget {
 }
 
 /// An amount that was spent, or is reserved for a call in progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Spend {
     pub tokens: u64,
@@ -161,7 +162,7 @@ impl Spend {
 }
 
 /// The usage of a call without a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Used {
     pub usage: Usage,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Model options: tools and their choice, effort, output format, sampling. Every option defaults to the provider's own
 //! choice.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -81,7 +82,9 @@ impl ToolChoice {
 }
 
 /// How much a model should think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     None,

@@ -1,5 +1,6 @@
 //! Requests and plans, as people and planners write them; the engine validates plans.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -15,6 +16,9 @@ pub struct Request {
     /// The requester's own id for it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Who asked for it, where several people may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The operator's classification of the request; it overrides any rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Hint>,
@@ -76,7 +80,7 @@ pub struct Outputs {
 }
 
 /// Planning options of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Planning {
     /// A given plan; no planner is asked.
@@ -111,6 +115,7 @@ impl Request {
         Self {
             text: text.into(),
             id: None,
+            by: None,
             hint: None,
             insist: None,
             project_type: None,
@@ -174,7 +179,7 @@ pub struct Document {
 }
 
 /// Tasks with dependencies, roles, artifacts, acceptance.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -196,7 +201,7 @@ pub struct Plan {
 }
 
 /// One piece of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     pub id: TaskId,

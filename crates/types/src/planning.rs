@@ -1,6 +1,7 @@
 //! The parts of a plan besides its tasks: phases, risks, totals; and the format of a submitted plan. Numbers that code
 //! computes are overwritten.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{YEAR, artifact, id, money};
@@ -23,7 +24,9 @@ pub enum PlanApproval {
 }
 
 /// The urgency of a task, among those that could start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskPriority {
     Critical,
@@ -52,7 +55,9 @@ impl TaskPriority {
 }
 
 /// The planner's own phases, all inside the run's execution phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanPhase {
     Initialization,
@@ -74,7 +79,7 @@ impl PlanPhase {
 }
 
 /// One of the planner's phases, with its exit criteria.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseOfPlan {
     pub name: PlanPhase,
@@ -83,7 +88,7 @@ pub struct PhaseOfPlan {
 }
 
 /// A possible problem.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -112,7 +117,7 @@ impl Risk {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Probability {
     Likely,
@@ -120,7 +125,7 @@ pub enum Probability {
     Unlikely,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
     Severe,
@@ -129,7 +134,7 @@ pub enum Impact {
 }
 
 /// The recommended order of a plan; advice for people, chosen by code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     Incremental,
@@ -149,7 +154,7 @@ impl Strategy {
 }
 
 /// The expected cost of a plan, with the reserve on top of the estimates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Totals {
     pub tasks: u64,

@@ -1,5 +1,6 @@
 //! Questions: their subject, possible answers, default, and the answer.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 };
 
 /// A question that blocks an attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asking {
     /// The question's number in its attempt, counted from 0.
     pub question: u32,
@@ -21,7 +22,7 @@ pub struct Asking {
 }
 
 /// The kind of a question, its possible answers, and its default.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
     pub kind: QuestionKind,
     pub severity: Severity,
@@ -55,7 +56,7 @@ pub struct Terms {
 }
 
 /// Why a person is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// Something is unclear.
@@ -77,7 +78,9 @@ impl QuestionKind {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     Low,
@@ -100,7 +103,7 @@ impl Severity {
 }
 
 /// The kinds of trouble reported to a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Escalation {
     /// The work cannot continue by itself.
@@ -132,7 +135,7 @@ impl Escalation {
 }
 
 /// The subject that waits for an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
     Task(TaskId),
@@ -143,7 +146,7 @@ pub enum About {
 }
 
 /// An offered answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// One word that selects it.
     pub id: String,
@@ -168,7 +171,7 @@ impl Choice {
 }
 
 /// The context of a failure for the person who decides, truncated to a readable length.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Package {
     pub attempt: AttemptId,
     /// The agent's instructions.

@@ -1,5 +1,6 @@
 //! Reports for people: the final report, and the same facts during the run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
 };
 
 /// How a run ended, or that it waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Running,
@@ -50,7 +51,7 @@ impl RunView {
 }
 
 /// A run as screens show it. Computed from the state, stored nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunView {
     pub run: RunId,
     pub goal: String,
@@ -102,7 +103,7 @@ pub struct RunView {
 }
 
 /// The progress of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     /// The share of finished tasks; 100 only when the run is done.
     pub percent: u64,
@@ -127,13 +128,13 @@ pub struct Progress {
 }
 
 /// The isolation of a run's commands, and the rule that accepted or refused it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WallsView {
     pub rung: IsolationLevel,
     pub decision: Decision,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskView {
     pub id: TaskId,
     pub title: String,
@@ -152,7 +153,7 @@ pub struct TaskView {
 }
 
 /// The displayed stage of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStage {
     Waiting,
@@ -186,7 +187,7 @@ impl TaskStage {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckView {
     pub check: Check,
     /// `None` while it runs.
@@ -197,7 +198,7 @@ pub struct CheckView {
     pub excused: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateView {
     pub phase: Phase,
     pub go: bool,
@@ -209,7 +210,7 @@ pub struct GateView {
     pub reopened: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionView {
     pub id: u32,
     pub text: String,

@@ -1,6 +1,7 @@
 //! The rules on requests as people write them: admission, routing, documents. Only the shape; the `rules` crate says
 //! what conditions and patterns mean.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Hint, RoleId, RuleId, WorkPath};
@@ -122,7 +123,7 @@ impl Admission {
 }
 
 /// A kind of project, and the expected cost of a request of that kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectType {
     pub name: String,
@@ -155,7 +156,7 @@ pub struct RouteRule {
 }
 
 /// The kind of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     TechnicalExplicit,

@@ -1,11 +1,12 @@
 //! The state of a session, for screens and programs. Computed in the engine and never stored.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Asking, Decision, Effort, Fault, ModelRef, Money, SessionId, Spend, Usage};
 
 /// The activity of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SessionState {
     /// It waits for the next input.

@@ -4,6 +4,7 @@
 mod format;
 mod intent;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Budget, Check, Digest, Ended, TaskId, Timestamp, Uuid, yaml};
@@ -154,7 +155,7 @@ pub struct Verification {
 }
 
 /// The result of one check on the merged tree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verified {
     pub check: String,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Budget, CommitId, Millis, Money, Phase, Spend, TaskId};
@@ -95,7 +96,7 @@ impl PriceCap {
 }
 
 /// The expected cost of a run. A forecast, not a limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forecast {
     /// Its basis.
     pub from: ForecastBasis,
@@ -109,7 +110,7 @@ pub struct Forecast {
     pub reserve_percent: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForecastBasis {
     /// The estimates of the plan's tasks.
@@ -129,7 +130,7 @@ impl ForecastBasis {
 }
 
 /// The expected and the actual cost of one task or of planning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Variance {
     pub task: TaskId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +139,7 @@ pub struct Variance {
 }
 
 /// What happened to the result of a finished run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settled {
     pub how: Settling,
     /// The new position of the person's branch, or the discarded commit.
@@ -146,7 +147,7 @@ pub struct Settled {
     pub by: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Settling {
     /// It is on the person's own branch.

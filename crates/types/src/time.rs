@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A point in time, to the millisecond, written as RFC 3339 in UTC.
@@ -65,7 +66,18 @@ impl<'de> Deserialize<'de> for Timestamp {
 
 /// A duration in whole milliseconds; in JSON and TOML a plain number, in a key that ends in `_ms`.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Millis(pub u64);

@@ -1,5 +1,6 @@
 //! Tool calls: what they would touch, and their results. `options.rs` has the description for a model.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentCall, BlobRef, Digest, Ended, Millis, Source, Trees, WorkPath};
@@ -109,7 +110,7 @@ pub struct ToolOutput {
 }
 
 /// A file as it was seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileState {
     pub path: WorkPath,
     /// The digest of its content; `None` if it no longer existed.

@@ -1,5 +1,6 @@
 //! Findings in an attempt's changes, and the policy for them and for merging.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::WorkPath;
@@ -109,7 +110,7 @@ pub struct VerifyPolicy {
 }
 
 /// What happens to a run in which no check would notice the absence of a task's change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unproven {
     /// A person is asked; without one the gate stays shut.

@@ -3,18 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use types::{ModelRef, RoleId, RunView, Spend, Status, TaskStage, TaskView};
 
 /// A part of a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Share {
     pub of: u64,
     pub are: u64,
 }
 
 /// Spent against forecast, over successful runs with a forecast.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Forecasts {
     pub runs: u64,
     pub forecast_tokens: u64,
@@ -24,7 +25,7 @@ pub struct Forecasts {
 }
 
 /// Figures over runs.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Stats {
     pub runs: u64,
     /// Removed runs and sessions, which are not counted.

@@ -6,6 +6,7 @@ mod markdown;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use types::{
@@ -21,7 +22,7 @@ pub(super) use markdown::{escaped as markdown_escaped, fenced as markdown_fenced
 const MOST_MODEL: usize = 48;
 
 /// One thing that was said or done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TranscriptEntry {
     /// The line of the log that it is from.
     pub seq: u64,
@@ -49,7 +50,7 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 /// What an entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryKind {
     /// A conversation began, with its task.

@@ -5,6 +5,7 @@ mod checks;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use types::{Check, CommitId, Document, Survey, WorkPath};
 
@@ -88,10 +89,9 @@ impl Repo {
     /// Refuses uncommitted work.
     pub async fn refuse_dirty(&self) -> Result<(), GitError> {
         // However many files there are, only so many are looked into; the others are somebody's work.
-        let looks = std::cell::Cell::new(MOST_LOOKS);
+        let looks = AtomicU32::new(1);
         let is_work = |line: &&[u8]| {
-            looks.set(looks.get().saturating_sub(1));
-            looks.get() == 0 || !self.is_beside_the_work(line)
+            looks.fetch_add(1, Ordering::Relaxed) >= MOST_LOOKS || !self.is_beside_the_work(line)
         };
         let mut answer = self.differences("--untracked-files=normal").await?;
         let is_folder = |line: &[u8]| line.starts_with(b"?? ") && line.ends_with(b"/");

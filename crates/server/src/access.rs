@@ -1,0 +1,263 @@
+//! Who may use the server: users with roles and projects, the tokens of programs, and the cookies of browsers. One file in
+//! the product's home holds them, tokens and cookies only as digests; it is read again whenever it changes, so a
+//! revocation holds at once, whichever process wrote it. What users do to runs stands in the runs' own logs.
+
+mod file;
+mod token;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use types::Timestamp;
+
+pub use file::AccessError;
+use file::{AccessFile, Listed, StoredLogin};
+use token::{digest, draw};
+
+/// How long a browser stays logged in.
+const LOGIN_DAYS: i64 = 30;
+/// How long a link to log in with can be used, once.
+const LINK_MINUTES: i64 = 15;
+const MINUTE_MS: i64 = 60_000;
+
+/// What a user may do; each role may also do what those before it may.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Look at everything in their projects.
+    Viewer,
+    /// Start runs, answer, review, accept.
+    Operator,
+    /// Manage users and projects.
+    Admin,
+}
+
+impl Role {
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Operator => "operator",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// A person or program that may use the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct User {
+    pub name: String,
+    pub role: Role,
+    /// The projects that they can see; null for all of them, and for repositories that are in no project.
+    #[serde(default)]
+    pub projects: Option<Vec<String>>,
+}
+
+/// A repository with a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Project {
+    pub name: String,
+    /// The top of the repository on the server's machine.
+    pub path: PathBuf,
+}
+
+/// How a caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Proof {
+    Token,
+    Cookie,
+}
+
+/// Who sends a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) user: User,
+    pub(crate) proof: Proof,
+}
+
+/// The users and projects of one home.
+#[derive(Debug)]
+pub struct Access {
+    path: PathBuf,
+    read: Mutex<Listed>,
+}
+
+impl Access {
+    /// The users of a home; there may be none yet.
+    pub fn open(home: &Path) -> Result<Self, AccessError> {
+        let path = home.join("access.toml");
+        let read = Mutex::new(AccessFile::read(&path)?);
+        Ok(Self { path, read })
+    }
+
+    /// Everybody, without their tokens.
+    pub fn users(&self) -> Result<Vec<User>, AccessError> {
+        Ok(self.current()?.users.into_iter().map(|user| user.user).collect())
+    }
+
+    pub fn projects(&self) -> Result<Vec<Project>, AccessError> {
+        Ok(self.current()?.projects)
+    }
+
+    /// Adds a user and returns the token, which is stored nowhere.
+    pub fn add_user(&self, user: User, now: Timestamp) -> Result<String, AccessError> {
+        file::check_name(&user.name)?;
+        let token = draw();
+        self.change(|file| {
+            if file.users.iter().any(|other| other.user.name == user.name) {
+                return Err(AccessError::Taken { what: "user", name: user.name.clone() });
+            }
+            for name in user.projects.iter().flatten() {
+                if !file.projects.iter().any(|project| project.name == *name) {
+                    return Err(AccessError::Unknown { what: "project", name: name.clone() });
+                }
+            }
+            file.add(user.clone(), digest(&token), now);
+            Ok(())
+        })?;
+        Ok(token)
+    }
+
+    /// Removes a user with all their tokens and cookies.
+    pub fn remove_user(&self, name: &str) -> Result<(), AccessError> {
+        self.change(|file| {
+            let before = file.users.len();
+            file.users.retain(|user| user.user.name != name);
+            file.logins.retain(|login| login.user != name);
+            if file.users.len() == before {
+                return Err(AccessError::Unknown { what: "user", name: name.to_owned() });
+            }
+            Ok(())
+        })
+    }
+
+    pub fn add_project(&self, project: &Project) -> Result<(), AccessError> {
+        file::check_name(&project.name)?;
+        self.change(|file| {
+            if file.projects.iter().any(|other| other.name == project.name) {
+                return Err(AccessError::Taken { what: "project", name: project.name.clone() });
+            }
+            file.projects.push(project.clone());
+            Ok(())
+        })
+    }
+
+    pub fn remove_project(&self, name: &str) -> Result<(), AccessError> {
+        self.change(|file| {
+            let before = file.projects.len();
+            file.projects.retain(|project| project.name != name);
+            if file.projects.len() == before {
+                return Err(AccessError::Unknown { what: "project", name: name.to_owned() });
+            }
+            Ok(())
+        })
+    }
+
+    /// A code with which a user logs in once, soon. A user of this name who is not there becomes an admin: whoever can
+    /// write this file owns the journal beside it.
+    pub fn link(&self, name: &str, now: Timestamp) -> Result<String, AccessError> {
+        file::check_name(name)?;
+        let code = draw();
+        self.change(|file| {
+            if !file.users.iter().any(|user| user.user.name == name) {
+                let user = User { name: name.to_owned(), role: Role::Admin, projects: None };
+                file.add(user, String::new(), now);
+            }
+            file.logins.push(StoredLogin {
+                user: name.to_owned(),
+                digest: digest(&code),
+                until: later(now, LINK_MINUTES * MINUTE_MS),
+                once: true,
+            });
+            Ok(())
+        })?;
+        Ok(code)
+    }
+
+    /// Logs a browser in with a code of a link, or with a token, and returns the value of its cookie.
+    pub(crate) fn log_in(
+        &self,
+        secret: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>, AccessError> {
+        let cookie = draw();
+        let mut known = false;
+        self.change(|file| {
+            file.logins.retain(|login| login.until > now);
+            let wanted = digest(secret);
+            let by_code = file.logins.iter().position(|login| login.once && login.digest == wanted);
+            let user = match by_code {
+                Some(place) => Some(file.logins.remove(place).user),
+                None => file.user_of_token(&wanted).map(|user| user.name.clone()),
+            };
+            let Some(user) = user else { return Ok(()) };
+            known = true;
+            let until = later(now, LOGIN_DAYS * 24 * 60 * MINUTE_MS);
+            file.logins.push(StoredLogin { user, digest: digest(&cookie), until, once: false });
+            Ok(())
+        })?;
+        Ok(known.then_some(cookie))
+    }
+
+    /// Ends a browser's login.
+    pub(crate) fn log_out(&self, cookie: &str) -> Result<(), AccessError> {
+        let gone = digest(cookie);
+        self.change(|file| {
+            file.logins.retain(|login| login.digest != gone);
+            Ok(())
+        })
+    }
+
+    /// Who has this token.
+    pub(crate) fn by_token(&self, token: &str) -> Result<Option<Caller>, AccessError> {
+        let file = self.current()?;
+        let user = file.user_of_token(&digest(token)).cloned();
+        Ok(user.map(|user| Caller { user, proof: Proof::Token }))
+    }
+
+    /// Whose browser has this cookie.
+    pub(crate) fn by_cookie(
+        &self,
+        cookie: &str,
+        now: Timestamp,
+    ) -> Result<Option<Caller>, AccessError> {
+        let (file, wanted) = (self.current()?, digest(cookie));
+        let login = file
+            .logins
+            .iter()
+            .find(|login| !login.once && login.digest == wanted && login.until > now);
+        let user = login.and_then(|login| {
+            file.users
+                .iter()
+                .find(|user| user.user.name == login.user)
+                .map(|user| user.user.clone())
+        });
+        Ok(user.map(|user| Caller { user, proof: Proof::Cookie }))
+    }
+
+    /// The file as it is now.
+    fn current(&self) -> Result<AccessFile, AccessError> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.refresh(&self.path)?;
+        Ok(read.file.clone())
+    }
+
+    fn change(
+        &self,
+        change: impl FnOnce(&mut AccessFile) -> Result<(), AccessError>,
+    ) -> Result<(), AccessError> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.change(&self.path, change)
+    }
+}
+
+fn later(now: Timestamp, millis: i64) -> Timestamp {
+    Timestamp::from_millis(now.millis().saturating_add(millis))
+}
+
+#[cfg(test)]
+mod tests;

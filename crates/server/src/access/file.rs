@@ -1,0 +1,167 @@
+//! The file `access.toml`: written whole, beside and then in place of the old one, readable by its owner alone, under a
+//! lock, so that the command line and a server can both change it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use types::Timestamp;
+
+use super::{Project, User};
+
+/// Why the users cannot be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    #[error("{path} cannot be used")]
+    File {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{path} is not as the server writes it: {cause}; mend or remove it")]
+    Unreadable { path: PathBuf, cause: String },
+    #[error("there is a {what} {name:?} already")]
+    Taken { what: &'static str, name: String },
+    #[error("there is no {what} {name:?}")]
+    Unknown { what: &'static str, name: String },
+    #[error("{name:?} is not a name: use 1 to 40 letters, digits, dots, dashes or underscores")]
+    Name { name: String },
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AccessFile {
+    #[serde(default)]
+    pub(super) users: Vec<StoredUser>,
+    #[serde(default)]
+    pub(super) projects: Vec<Project>,
+    #[serde(default)]
+    pub(super) logins: Vec<StoredLogin>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct StoredUser {
+    #[serde(flatten)]
+    pub(super) user: User,
+    /// Of the token; empty for somebody who only logs in by links.
+    token: String,
+    created: Timestamp,
+}
+
+/// A browser that is logged in, or a link with which one can be.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct StoredLogin {
+    pub(super) user: String,
+    pub(super) digest: String,
+    pub(super) until: Timestamp,
+    #[serde(default)]
+    pub(super) once: bool,
+}
+
+impl AccessFile {
+    pub(super) fn read(path: &Path) -> Result<Listed, AccessError> {
+        let mut listed = Listed { file: Self::default(), seen: None };
+        listed.refresh(path)?;
+        Ok(listed)
+    }
+
+    pub(super) fn add(&mut self, user: User, token: String, created: Timestamp) {
+        self.users.push(StoredUser { user, token, created });
+    }
+
+    pub(super) fn user_of_token(&self, digest: &str) -> Option<&User> {
+        let found = self.users.iter().find(|user| !user.token.is_empty() && user.token == digest);
+        found.map(|user| &user.user)
+    }
+}
+
+/// The file as it was last read.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) file: AccessFile,
+    /// When it was written, and how long it was.
+    seen: Option<(SystemTime, u64)>,
+}
+
+impl Listed {
+    /// Reads the file again, if it has changed.
+    pub(super) fn refresh(&mut self, path: &Path) -> Result<(), AccessError> {
+        let failed = |source| AccessError::File { path: path.to_owned(), source };
+        let now = match fs::metadata(path) {
+            Ok(found) => Some((found.modified().map_err(failed)?, found.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(source) => return Err(failed(source)),
+        };
+        if now == self.seen && now.is_some() {
+            return Ok(());
+        }
+        self.file = match now {
+            None => AccessFile::default(),
+            Some(_) => {
+                let text = fs::read_to_string(path).map_err(failed)?;
+                toml::from_str(&text).map_err(|error| AccessError::Unreadable {
+                    path: path.to_owned(),
+                    cause: error.message().to_owned(),
+                })?
+            }
+        };
+        self.seen = now;
+        Ok(())
+    }
+
+    /// Changes the file. Nothing is written if `change` fails.
+    pub(super) fn change(
+        &mut self,
+        path: &Path,
+        change: impl FnOnce(&mut AccessFile) -> Result<(), AccessError>,
+    ) -> Result<(), AccessError> {
+        let failed = |source| AccessError::File { path: path.to_owned(), source };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let _lock = lock(path).map_err(failed)?;
+        self.seen = None;
+        self.refresh(path)?;
+        let mut file = self.file.clone();
+        change(&mut file)?;
+        let text =
+            toml::to_string_pretty(&file).map_err(|error| failed(io::Error::other(error)))?;
+        write(path, &text).map_err(failed)?;
+        self.file = file;
+        self.seen = None;
+        Ok(())
+    }
+}
+
+/// Held while the file is changed, by whichever process.
+fn lock(path: &Path) -> io::Result<File> {
+    let beside = path.with_extension("toml.lock");
+    let file = private(&beside)?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension("toml.new");
+    let mut file = private(&beside)?;
+    file.set_len(0)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
+}
+
+/// Names go into links, file names and logs.
+pub(super) fn check_name(name: &str) -> Result<(), AccessError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if (1..=40).contains(&name.len()) && name.chars().all(fits) && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err(AccessError::Name { name: types::one_line(name, 60) })
+}

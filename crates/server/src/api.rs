@@ -1,0 +1,46 @@
+//! The handlers of the API, by subject. Each reads what it is given, calls one function of `runtime`, and answers with
+//! plain data; what may be seen and done was decided before (`guard.rs`), except where it depends on the run.
+
+pub(crate) mod acts;
+pub(crate) mod admin;
+pub(crate) mod create;
+pub(crate) mod inbox;
+pub(crate) mod preview;
+pub(crate) mod review;
+pub(crate) mod run;
+pub(crate) mod runs;
+pub(crate) mod sessions;
+pub(crate) mod system;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A part of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Page<T> {
+    pub(crate) items: Vec<T>,
+    /// Where the rest begins; null at the end.
+    pub(crate) next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// The whole of a short list.
+    pub(crate) fn whole(items: Vec<T>) -> Self {
+        Self { items, next: None }
+    }
+}
+
+/// A run that was made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Made {
+    pub(crate) run: types::RunId,
+}
+
+/// At which line of the run's log to look.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct At {
+    /// The state after this line; the newest, if it is not given.
+    #[serde(default)]
+    pub(crate) at: Option<u64>,
+}

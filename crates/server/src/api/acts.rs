@@ -1,0 +1,178 @@
+//! What a person does to a run: approve or reject its plan, pause, resume, cancel, accept, discard. Each goes on record
+//! with who did it, except a pause, which changes nothing about the run.
+
+use axum::Json;
+use axum::extract::State;
+use runtime::{Acceptance, CommitAuthor};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{Command, RunId, Status};
+
+use super::inbox::{Taken, give};
+use super::run::{RunDetail, detail};
+use crate::access::Caller;
+use crate::app::App;
+use crate::extract::{Body, Named};
+use crate::problem::Problem;
+
+/// Why something is done.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// How to accept a result.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct How {
+    /// `me`: in commits by the person whom the server's git names; otherwise Bosun's own commits.
+    #[serde(default)]
+    author: Author,
+    /// Make a merge commit if the branch went on.
+    #[serde(default)]
+    merge: bool,
+    /// Take it although the run did not succeed.
+    #[serde(default)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Author {
+    #[default]
+    Bosun,
+    Me,
+}
+
+/// The rule by which a plan waits for a person.
+const PLAN_APPROVAL: &str = "plan.approval";
+
+type Done = Result<Json<RunDetail>, Problem>;
+
+pub(crate) async fn pause(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Done {
+    let run = app.run(&caller, &run).await?;
+    if !app.drivers.pause(&run) {
+        let view = app.bosun.view(&run).await?;
+        let detail = match view.status {
+            Status::Running if app.bosun.is_driven(&run).await? => {
+                "another process drives this run; pause it there".to_owned()
+            }
+            Status::Running => "nothing goes on in this run".to_owned(),
+            status => format!("the run is {}", status.as_str()),
+        };
+        return Err(Problem::conflict(detail));
+    }
+    app.drivers.until_left(&run).await;
+    shown(&app, &caller, &run).await
+}
+
+pub(crate) async fn resume(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Done {
+    let run = app.run(&caller, &run).await?;
+    app.drivers.unpause(&run);
+    let handle = Box::pin(app.bosun.resume(&run)).await?;
+    app.drivers.keep(handle);
+    shown(&app, &caller, &run).await
+}
+
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(why): Body<Reason>,
+) -> Done {
+    let run = app.run(&caller, &run).await?;
+    let view = app.bosun.view(&run).await?;
+    if view.ended.is_some() {
+        return Err(Problem::conflict(format!("the run is {}", view.status.as_str())));
+    }
+    let reason = why.reason.filter(|reason| !reason.trim().is_empty());
+    let reason = reason.unwrap_or_else(|| "cancelled by hand".to_owned());
+    let command = Command::Cancel { by: caller.user.name.clone(), reason };
+    match app.drivers.deliver(&run, &command).await {
+        Ok(()) | Err(runtime::Error::Over { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    app.bosun.until_over(&run).await?;
+    shown(&app, &caller, &run).await
+}
+
+pub(crate) async fn accept(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(how): Body<How>,
+) -> Done {
+    let run = app.run(&caller, &run).await?;
+    let author = match how.author {
+        Author::Bosun => CommitAuthor::Bosun,
+        Author::Me => CommitAuthor::Person,
+    };
+    let by = caller.user.name.clone();
+    let how = Acceptance { by, merge: how.merge, force: how.force, author };
+    Box::pin(app.bosun.accept(&run, &how)).await?;
+    shown(&app, &caller, &run).await
+}
+
+pub(crate) async fn discard(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Done {
+    let run = app.run(&caller, &run).await?;
+    Box::pin(app.bosun.discard(&run, &caller.user.name)).await?;
+    shown(&app, &caller, &run).await
+}
+
+pub(crate) async fn approve_plan(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<Taken>, Problem> {
+    decide_plan(&app, &caller, &run, "approve", None).await
+}
+
+pub(crate) async fn reject_plan(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(why): Body<Reason>,
+) -> Result<Json<Taken>, Problem> {
+    decide_plan(&app, &caller, &run, "reject", why.reason).await
+}
+
+/// Answers the open question that has this choice and is about the plan.
+async fn decide_plan(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    choice: &str,
+    words: Option<String>,
+) -> Result<Json<Taken>, Problem> {
+    let run = app.run(caller, run).await?;
+    let view = app.bosun.view(&run).await?;
+    let mut open = view.questions.iter().filter(|asked| asked.answer.is_none());
+    let about_plan = |asked: &&types::QuestionView| {
+        asked.rule.as_ref().is_some_and(|rule| rule.as_str() == PLAN_APPROVAL)
+    };
+    let asked = open.find(about_plan).map(|asked| asked.id);
+    let asked = asked.ok_or_else(|| Problem::conflict("no plan waits for approval in this run"))?;
+    // Words go back to the planner; without any, the run ends.
+    let words = words.filter(|words| !words.trim().is_empty());
+    let text = words.unwrap_or_else(|| choice.to_owned());
+    give(app, caller, &run, asked, &text).await?;
+    Ok(Json(Taken { delivered: true }))
+}
+
+async fn shown(app: &App, caller: &Caller, run: &RunId) -> Done {
+    Ok(Json(detail(app, caller, run, None).await?))
+}

@@ -1,0 +1,126 @@
+//! Starting a run. With an idempotency key the run's id follows from the key and its sender, so that the same request sent
+//! again finds the run that it started, also after a restart; nothing has to be remembered for that.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use runtime::{Error, NewRun};
+use types::{Digest, Event, LogId, RunId};
+
+use super::Made;
+use crate::access::Caller;
+use crate::app::App;
+use crate::extract::Body;
+use crate::factory::WantedRun;
+use crate::openapi::ROOT;
+use crate::problem::Problem;
+
+/// The longest idempotency key.
+const LONGEST_KEY: usize = 100;
+
+pub(crate) async fn start(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(wanted): Body<WantedRun>,
+) -> Result<Response, Problem> {
+    if app.stopping.is_cancelled() {
+        let detail = "the server is stopping; try again when it is back";
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+    }
+    let id = headers.get("idempotency-key").map(|key| run_id(&caller, key)).transpose()?;
+    let mut new = prepare(&app, &caller, &wanted).await?;
+    if let Some(id) = &id
+        && let Some(text) = requested(&app, id).await?
+    {
+        return again(&text, &new, id);
+    }
+    new.id.clone_from(&id);
+    let text = new.request.text.clone();
+    match Box::pin(app.bosun.start(new)).await {
+        Ok(handle) => {
+            let run = handle.run().clone();
+            app.drivers.keep(handle);
+            Ok(made(StatusCode::CREATED, run))
+        }
+        // The same request is being carried out right now.
+        Err(error) if error.is_busy() => match id {
+            Some(id) if requested(&app, &id).await? == Some(text) => Ok(made(StatusCode::OK, id)),
+            _ => Err(error.into()),
+        },
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// The run that a caller asks for, ready to be started.
+pub(crate) async fn prepare(
+    app: &App,
+    caller: &Caller,
+    wanted: &WantedRun,
+) -> Result<NewRun, Problem> {
+    let visible = app.visible(caller)?;
+    let project = visible.named(&wanted.project);
+    let project = project
+        .ok_or_else(|| Problem::unfit(format!("there is no project {:?}", wanted.project)))?;
+    let said = [&wanted.goal, &wanted.issue, &wanted.spec].into_iter().flatten();
+    if said.filter(|text| !text.trim().is_empty()).count() != 1 {
+        return Err(Problem::unfit(
+            "say what is to be done with exactly one of goal, issue and spec",
+        ));
+    }
+    let made = app.factory.run(wanted, &project.path).await;
+    let mut new = made.map_err(|unfit| Problem::unfit(unfit.0))?;
+    new.request.by = Some(caller.user.name.clone());
+    Ok(new)
+}
+
+fn run_id(caller: &Caller, key: &HeaderValue) -> Result<RunId, Problem> {
+    let wrong = || {
+        Problem::bad(
+            "an idempotency key has 1 to 100 letters, digits, dots, dashes and underscores",
+        )
+    };
+    let key = key.to_str().map_err(|_| wrong())?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if !(1..=LONGEST_KEY).contains(&key.len()) || !key.chars().all(plain) {
+        return Err(wrong());
+    }
+    let digest = Digest::of(format!("{}\n{key}", caller.user.name).as_bytes()).to_string();
+    let hex: String = digest.chars().filter(char::is_ascii_hexdigit).rev().take(16).collect();
+    format!("r_{hex}").parse().map_err(|_| wrong())
+}
+
+/// The text of the request with which a run was started, if there is such a run.
+async fn requested(app: &App, run: &RunId) -> Result<Option<String>, Problem> {
+    let first = app.bosun.journal().read(&LogId::run(run.clone()), 0, 1).await?;
+    Ok(first.into_iter().find_map(|line| match line.event {
+        Event::RunRequested { request, .. } => Some(request.text.clone()),
+        _ => None,
+    }))
+}
+
+fn again(text: &str, new: &NewRun, run: &RunId) -> Result<Response, Problem> {
+    if text != new.request.text {
+        return Err(Problem::unfit("that idempotency key was used for another request"));
+    }
+    Ok(made(StatusCode::OK, run.clone()))
+}
+
+/// The answer with the run.
+pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
+    let place = format!("{ROOT}/runs/{run}");
+    let mut response = (status, Json(Made { run })).into_response();
+    if let Ok(place) = HeaderValue::from_str(&place) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
+}
+
+/// Why a run could not be started: mostly the state of the repository.
+pub(crate) fn refused(error: Error) -> Problem {
+    match error {
+        Error::Git(error) => Problem::conflict(crate::problem::chain(&error)),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,217 @@
+//! The inbox: every open question of every run and conversation that the caller may see, equal ones together, with the
+//! evidence that the terminal shows too. Only the logs of those that wait are read.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use runtime::{Entry, Found, open_questions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use types::{
+    About, AttemptId, Choice, Command, Package, RuleId, RunId, Severity, TaskId, Terms, Timestamp,
+};
+
+use super::Page;
+use crate::access::Caller;
+use crate::app::{App, Visible, place_of};
+use crate::extract::{Body, Named};
+use crate::problem::Problem;
+
+/// How many lines of evidence come with a question.
+const EVIDENCE: usize = 12;
+
+/// What kind of work asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Asker {
+    Run,
+    Session,
+}
+
+/// A question that waits for a person.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct InboxItem {
+    pub(crate) run: RunId,
+    pub(crate) kind: Asker,
+    pub(crate) goal: String,
+    pub(crate) project: Option<String>,
+    /// The numbers of equal questions of the run; an answer to each is needed.
+    pub(crate) ids: Vec<u32>,
+    pub(crate) text: String,
+    /// The rule that requires a person.
+    pub(crate) rule: Option<RuleId>,
+    pub(crate) asked: Timestamp,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) attempt: Option<AttemptId>,
+    pub(crate) choices: Vec<Choice>,
+    /// Whether words other than the choices are accepted.
+    pub(crate) free: bool,
+    /// What holds if nobody answers.
+    pub(crate) default: Option<String>,
+    pub(crate) expires: Option<Timestamp>,
+    pub(crate) severity: Option<Severity>,
+    pub(crate) escalation: Option<types::Escalation>,
+    /// The last lines of what shows that something is wrong.
+    pub(crate) evidence: Vec<String>,
+    /// Everything that belongs to the question.
+    pub(crate) package: Option<Package>,
+}
+
+impl InboxItem {
+    fn new(run: RunId, kind: Asker, goal: &str, project: Option<String>) -> Self {
+        Self {
+            run,
+            kind,
+            goal: goal.to_owned(),
+            project,
+            ids: vec![],
+            text: String::new(),
+            rule: None,
+            asked: Timestamp::default(),
+            task: None,
+            attempt: None,
+            choices: vec![],
+            free: true,
+            default: None,
+            expires: None,
+            severity: None,
+            escalation: None,
+            evidence: vec![],
+            package: None,
+        }
+    }
+
+    fn with_terms(mut self, terms: Option<&Terms>) -> Self {
+        let Some(terms) = terms else { return self };
+        self.choices.clone_from(&terms.choices);
+        self.free = terms.free || terms.choices.is_empty();
+        self.default.clone_from(&terms.default);
+        self.expires = terms.expires;
+        self.severity = Some(terms.severity);
+        self.escalation = terms.escalation;
+        if let Some(About::Task(task)) = &terms.about {
+            self.task = Some(task.clone());
+        }
+        self.package = terms.package.as_deref().cloned();
+        if let Some(package) = &self.package {
+            let texts = [&package.evidence, &package.fault.evidence];
+            let shows = texts.into_iter().find(|text| !text.trim().is_empty());
+            let lines: Vec<&str> = shows
+                .map(|text| text.lines().filter(|line| !line.trim().is_empty()).collect())
+                .unwrap_or_default();
+            let from = lines.len().saturating_sub(EVIDENCE);
+            self.evidence = lines[from..].iter().map(|line| (*line).to_owned()).collect();
+        }
+        self
+    }
+}
+
+/// All open questions, the most serious first, then the oldest.
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Page<InboxItem>>, Problem> {
+    let visible = app.visible(&caller)?;
+    let mut items = Vec::new();
+    for entry in app.listing.entries(&app.bosun).await?.iter().filter(|entry| visible.shows(entry))
+    {
+        match asked_by(&app, entry, &visible).await {
+            Ok(asked) => items.extend(asked),
+            Err(problem) => {
+                tracing::warn!(run = %entry.run, detail = %problem.detail, "reading what a run asks")
+            }
+        }
+    }
+    items.sort_by_key(|item: &InboxItem| (std::cmp::Reverse(item.severity), item.asked));
+    Ok(Json(Page::whole(items)))
+}
+
+/// What a run or session waits for.
+async fn asked_by(app: &App, entry: &Entry, visible: &Visible) -> Result<Vec<InboxItem>, Problem> {
+    let project = place_of(entry).and_then(|place| visible.project_of(Path::new(place)));
+    let project = project.map(str::to_owned);
+    match &entry.found {
+        Found::Run { listed, .. } if listed.ended.is_none() && listed.questions > 0 => {
+            let view = app.bosun.view(&entry.run).await?;
+            let item = |group: &runtime::QuestionGroup<'_>| {
+                let first = group.first;
+                let new =
+                    InboxItem::new(entry.run.clone(), Asker::Run, &view.goal, project.clone());
+                let mut item = new.with_terms(first.terms.as_ref());
+                item.ids.clone_from(&group.ids);
+                item.text.clone_from(&first.text);
+                item.rule.clone_from(&first.rule);
+                item.asked = first.asked;
+                item.attempt.clone_from(&first.attempt);
+                item.task = item.task.or_else(|| Some(first.attempt.as_ref()?.task.clone()));
+                item
+            };
+            Ok(open_questions(&view).iter().map(item).collect())
+        }
+        Found::Session(listed) if listed.question.is_some() => {
+            let view = app.bosun.session_view(&entry.run).await?;
+            let Some(asked) = view.question else { return Ok(vec![]) };
+            let new = InboxItem::new(entry.run.clone(), Asker::Session, &listed.about, project);
+            let mut item = new.with_terms(asked.terms.as_deref());
+            item.ids = vec![asked.question];
+            item.text = asked.text;
+            item.rule = Some(asked.decision.rule);
+            item.asked = entry.updated;
+            Ok(vec![item])
+        }
+        _ => Ok(vec![]),
+    }
+}
+
+/// An answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    /// The id of a choice, its number counted from 1, or words where they are accepted.
+    #[schemars(length(min = 1))]
+    pub(crate) text: String,
+}
+
+/// That an answer was taken.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Taken {
+    pub(crate) delivered: bool,
+}
+
+pub(crate) async fn answer(
+    State(app): State<App>,
+    caller: Caller,
+    Named((run, question)): Named<(String, u32)>,
+    Body(answer): Body<Answer>,
+) -> Result<Json<Taken>, Problem> {
+    let run = app.run(&caller, &run).await?;
+    give(&app, &caller, &run, question, &answer.text).await?;
+    Ok(Json(Taken { delivered: true }))
+}
+
+/// Answers an open question of a run.
+pub(crate) async fn give(
+    app: &App,
+    caller: &Caller,
+    run: &RunId,
+    question: u32,
+    text: &str,
+) -> Result<(), Problem> {
+    let view = app.bosun.view(run).await?;
+    let asked = view.questions.iter().find(|asked| asked.id == question);
+    let asked =
+        asked.ok_or_else(|| Problem::not_found(format!("run {run} has no question {question}")))?;
+    if let Some(by) = asked.answer.as_ref().map(|_| asked.by.as_deref().unwrap_or("the policy")) {
+        return Err(Problem::conflict(format!("question {question} was answered by {by}")));
+    }
+    if text.trim().is_empty() {
+        return Err(Problem::unfit("an answer has words"));
+    }
+    if let Some(terms) = &asked.terms {
+        terms.choose(text).map_err(|wrong| Problem::unfit(wrong.to_string()))?;
+    }
+    let by = caller.user.name.clone();
+    let command = Command::Answer { by, question, text: text.to_owned() };
+    Ok(app.drivers.deliver(run, &command).await?)
+}

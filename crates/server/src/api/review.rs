@@ -1,0 +1,107 @@
+//! Comments on a result, and the run that follows from them.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use runtime::Comment;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use types::{ModelRef, TaskId, WorkPath};
+
+use super::Page;
+use super::create::{made, refused};
+use crate::access::Caller;
+use crate::app::App;
+use crate::extract::{Body, Named};
+use crate::problem::Problem;
+
+/// A comment on a task, a file of it, or a line.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewComment {
+    task: TaskId,
+    #[serde(default)]
+    path: Option<WorkPath>,
+    /// The line of the file as it is in the result, counted from 1.
+    #[serde(default)]
+    line: Option<u64>,
+    #[schemars(length(min = 1))]
+    text: String,
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<Page<Comment>>, Problem> {
+    let run = app.run(&caller, &run).await?;
+    app.bosun.view(&run).await?;
+    Ok(Json(Page::whole(app.bosun.comments(&run)?)))
+}
+
+pub(crate) async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(new): Body<NewComment>,
+) -> Result<(StatusCode, Json<Page<Comment>>), Problem> {
+    let run = app.run(&caller, &run).await?;
+    if new.text.trim().is_empty() {
+        return Err(Problem::unfit("a comment has words"));
+    }
+    let comment = Comment {
+        task: new.task,
+        path: new.path,
+        line: new.line,
+        text: new.text.trim().to_owned(),
+        by: caller.user.name.clone(),
+        at: app.now(),
+    };
+    let all = app.bosun.comment(&run, comment).await?;
+    Ok((StatusCode::CREATED, Json(Page::whole(all))))
+}
+
+pub(crate) async fn remove(
+    State(app): State<App>,
+    caller: Caller,
+    Named((run, place)): Named<(String, usize)>,
+) -> Result<Json<Page<Comment>>, Problem> {
+    let run = app.run(&caller, &run).await?;
+    Ok(Json(Page::whole(app.bosun.remove_comment(&run, place)?)))
+}
+
+/// Who works on the comments.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FollowUp {
+    /// The model of the run that was reviewed, if there is none.
+    #[serde(default)]
+    model: Option<ModelRef>,
+    /// A script that answers in place of a model.
+    #[serde(default)]
+    script: Option<String>,
+}
+
+pub(crate) async fn send(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(with): Body<FollowUp>,
+) -> Result<Response, Problem> {
+    let run = app.run(&caller, &run).await?;
+    let model = match with.script {
+        Some(script) => {
+            let kept = app.bosun.keep_script(&script).await;
+            Some(kept.map_err(|error| Problem::unfit(crate::problem::chain(&error)))?)
+        }
+        None => with.model,
+    };
+    let mut new = Box::pin(app.bosun.follow_up(&run, model)).await?;
+    new.request.by = Some(caller.user.name.clone());
+    let handle = Box::pin(app.bosun.start(new)).await.map_err(refused)?;
+    let next = handle.run().clone();
+    app.drivers.keep(handle);
+    app.bosun.clear_comments(&run)?;
+    Ok(made(StatusCode::CREATED, next))
+}

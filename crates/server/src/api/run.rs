@@ -1,0 +1,162 @@
+//! One run as it is, or as it was after any line of its log.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use engine::{Machine as _, Run};
+use runtime::Activity;
+use schemars::JsonSchema;
+use serde::Serialize;
+use types::{
+    AttemptId, Envelope, Money, PlanPhase, RoleId, RunId, RunView, Status, TaskId, Timestamp,
+};
+
+use super::At;
+use crate::access::Caller;
+use crate::app::App;
+use crate::extract::{Named, Params};
+use crate::problem::Problem;
+
+/// A run with what goes on in it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunDetail {
+    pub(crate) view: RunView,
+    /// The state as people are told it.
+    pub(crate) state: String,
+    pub(crate) project: Option<String>,
+    /// Who asked for it.
+    pub(crate) by: Option<String>,
+    /// It should be going on, and nobody drives it.
+    pub(crate) interrupted: bool,
+    pub(crate) paused: bool,
+    /// The line of the run's log that this is the state after.
+    pub(crate) at: u64,
+    /// The last line of the run's log.
+    pub(crate) last: u64,
+    /// Where a stream goes on from here.
+    pub(crate) position: u64,
+    pub(crate) activity: Vec<TaskActivity>,
+    pub(crate) running_checks: Vec<RunningCheck>,
+    /// The last thing that was done.
+    pub(crate) last_action: Option<String>,
+}
+
+/// What goes on in a task.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TaskActivity {
+    task: TaskId,
+    phase: Option<PlanPhase>,
+    role: Option<RoleId>,
+    attempt: Option<AttemptId>,
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    action: String,
+    tokens: u64,
+    cost: Money,
+}
+
+/// A check that is being run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunningCheck {
+    name: String,
+    since: Timestamp,
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Params(at): Params<At>,
+) -> Result<Json<RunDetail>, Problem> {
+    let run = app.run(&caller, &run).await?;
+    Ok(Json(detail(&app, &caller, &run, at.at).await?))
+}
+
+/// What was recorded of a run and its attempts, up to a line.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) run: Run,
+    pub(crate) lines: Vec<Envelope>,
+    /// The time to which everything refers: now, or that of the line.
+    pub(crate) now: Timestamp,
+    pub(crate) at: u64,
+    pub(crate) last: u64,
+}
+
+pub(crate) async fn record(app: &App, run: &RunId, at: Option<u64>) -> Result<Record, Problem> {
+    let mut machine = app.bosun.blank(run).await?;
+    let mut lines = runtime::recorded(&**app.bosun.journal(), run).await?;
+    let own = |line: &Envelope| line.attempt.is_none();
+    let last = lines.iter().filter(|line| own(line)).map(|line| line.seq).max().unwrap_or(0);
+    let mut now = app.now();
+    if let Some(at) = at.filter(|at| *at < last) {
+        let until = lines.iter().filter(|line| own(line) && line.seq <= at).map(|line| line.at);
+        now = until.max().unwrap_or(now);
+        lines.retain(|line| if own(line) { line.seq <= at } else { line.at <= now });
+    }
+    for line in lines.iter().filter(|line| own(line)) {
+        machine.apply(&line.event, line.at);
+    }
+    Ok(Record { run: machine, lines, now, at: at.unwrap_or(last).min(last), last })
+}
+
+pub(crate) async fn detail(
+    app: &App,
+    caller: &Caller,
+    run: &RunId,
+    at: Option<u64>,
+) -> Result<RunDetail, Problem> {
+    let position = app.position().await?;
+    let record = record(app, run, at).await?;
+    let mut view = record.run.view(record.now);
+    let place = app.bosun.place(run);
+    if let Some(place) = &place {
+        view.repository = place.display().to_string();
+    }
+    let (mut activity, newest) = (Activity::default(), record.at == record.last);
+    record.lines.iter().for_each(|line| activity.apply(line));
+    let stalled = newest && view.status == Status::Running && !app.bosun.is_driven(run).await?;
+    let paused = stalled && app.drivers.is_paused(run);
+    let state = match (paused, stalled) {
+        (true, _) => "paused",
+        (false, true) => "interrupted",
+        (false, false) => view.status_word(),
+    };
+    let visible = app.visible(caller)?;
+    let project = place.as_deref().and_then(|place: &Path| visible.project_of(place));
+    Ok(RunDetail {
+        state: state.to_owned(),
+        project: project.map(str::to_owned),
+        by: record.run.request().and_then(|request| request.by.clone()),
+        interrupted: stalled && !paused,
+        paused,
+        at: record.at,
+        last: record.last,
+        position,
+        activity: activity.tasks().map(|(task, going)| TaskActivity::new(task, going)).collect(),
+        running_checks: activity
+            .checks()
+            .map(|(_, check)| RunningCheck { name: check.name.clone(), since: check.since })
+            .collect(),
+        last_action: activity.last().map(|last| last.what.clone()),
+        view,
+    })
+}
+
+impl TaskActivity {
+    fn new(task: &TaskId, going: &runtime::TaskActivity) -> Self {
+        let spent = going.spent();
+        Self {
+            task: task.clone(),
+            phase: going.phase,
+            role: going.role.clone(),
+            attempt: going.attempt.clone(),
+            began: going.began,
+            ended: going.ended,
+            action: going.action.clone(),
+            tokens: spent.tokens,
+            cost: spent.money,
+        }
+    }
+}

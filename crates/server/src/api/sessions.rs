@@ -1,0 +1,187 @@
+//! Conversations with one agent over the API: open, say something, answer, stop, close. A conversation that nobody drives
+//! is taken up again when something is said to it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use engine::export::TranscriptEntry;
+use runtime::{Found, Session, TranscriptOf};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use types::{ListedSession, RunId, SessionState, Timestamp};
+
+use super::inbox::Taken;
+use super::{Made, Page};
+use crate::access::Caller;
+use crate::app::{App, Visible};
+use crate::extract::{Body, Named};
+use crate::factory::WantedSession;
+use crate::problem::Problem;
+
+/// A conversation in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SessionItem {
+    run: RunId,
+    project: Option<String>,
+    updated: Timestamp,
+    session: ListedSession,
+}
+
+/// Something that a person says.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Message {
+    #[schemars(length(min = 1))]
+    text: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SessionAnswer {
+    question: u32,
+    #[schemars(length(min = 1))]
+    text: String,
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Page<SessionItem>>, Problem> {
+    let visible = app.visible(&caller)?;
+    let entries = app.listing.entries(&app.bosun).await?;
+    let shown = entries.iter().filter(|entry| visible.shows(entry));
+    let items = shown.filter_map(|entry| match &entry.found {
+        Found::Session(listed) => {
+            Some(item(&visible, &entry.run, entry.updated, (**listed).clone()))
+        }
+        _ => None,
+    });
+    Ok(Json(Page::whole(items.collect())))
+}
+
+fn item(visible: &Visible, run: &RunId, updated: Timestamp, session: ListedSession) -> SessionItem {
+    let project = visible.project_of(Path::new(&session.folder)).map(str::to_owned);
+    SessionItem { run: run.clone(), project, updated, session }
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<SessionItem>, Problem> {
+    let run = app.run(&caller, &run).await?;
+    let entries = app.listing.entries(&app.bosun).await?;
+    let entry = entries.iter().find(|entry| entry.run == run);
+    match entry.map(|entry| (entry, &entry.found)) {
+        Some((entry, Found::Session(listed))) => {
+            let visible = app.visible(&caller)?;
+            Ok(Json(item(&visible, &run, entry.updated, (**listed).clone())))
+        }
+        _ => Err(Problem::not_found(format!("there is no session {run}"))),
+    }
+}
+
+pub(crate) async fn open(
+    State(app): State<App>,
+    caller: Caller,
+    Body(wanted): Body<WantedSession>,
+) -> Result<(StatusCode, Json<Made>), Problem> {
+    if app.stopping.is_cancelled() {
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
+    }
+    let visible = app.visible(&caller)?;
+    let project = visible.named(&wanted.project);
+    let project = project
+        .ok_or_else(|| Problem::unfit(format!("there is no project {:?}", wanted.project)))?;
+    if wanted.text.trim().is_empty() {
+        return Err(Problem::unfit("a conversation begins with words"));
+    }
+    let made = app.factory.session(&wanted, &project.path).await;
+    let mut new = made.map_err(|unfit| Problem::unfit(unfit.0))?;
+    new.by.clone_from(&caller.user.name);
+    new.first = Some(wanted.text);
+    let session = Box::pin(app.bosun.open(new)).await?;
+    let run = session.id().clone();
+    app.drivers.keep_session(session);
+    Ok((StatusCode::CREATED, Json(Made { run })))
+}
+
+/// The conversation, driven here from now on.
+async fn driven(app: &App, caller: &Caller, run: &str) -> Result<Arc<Session>, Problem> {
+    let run = app.run(caller, run).await?;
+    if let Some(session) = app.drivers.session(&run) {
+        return Ok(session);
+    }
+    let session = Box::pin(app.bosun.reopen(&run, &caller.user.name)).await?;
+    Ok(app.drivers.keep_session(session))
+}
+
+pub(crate) async fn input(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(message): Body<Message>,
+) -> Result<Json<Taken>, Problem> {
+    let session = driven(&app, &caller, &run).await?;
+    if message.text.trim().is_empty() {
+        return Err(Problem::unfit("a message has words"));
+    }
+    match session.state() {
+        SessionState::Processing => session.steer(message.text).await?,
+        _ => session.submit(message.text).await?,
+    }
+    Ok(Json(Taken { delivered: true }))
+}
+
+pub(crate) async fn answer(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+    Body(answer): Body<SessionAnswer>,
+) -> Result<Json<Taken>, Problem> {
+    let session = driven(&app, &caller, &run).await?;
+    let asked = session.view().question.filter(|asked| asked.question == answer.question);
+    let asked =
+        asked.ok_or_else(|| Problem::conflict("the session does not wait for that answer"))?;
+    if let Some(terms) = &asked.terms {
+        terms.choose(&answer.text).map_err(|wrong| Problem::unfit(wrong.to_string()))?;
+    }
+    session.answer(answer.question, answer.text).await?;
+    Ok(Json(Taken { delivered: true }))
+}
+
+pub(crate) async fn stop(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<Taken>, Problem> {
+    driven(&app, &caller, &run).await?.interrupt().await?;
+    Ok(Json(Taken { delivered: true }))
+}
+
+pub(crate) async fn close(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<Taken>, Problem> {
+    let session = driven(&app, &caller, &run).await?;
+    session.abort().await?;
+    app.drivers.forget_session(session.id());
+    Ok(Json(Taken { delivered: true }))
+}
+
+pub(crate) async fn transcript(
+    State(app): State<App>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<Page<TranscriptEntry>>, Problem> {
+    let run = app.run(&caller, &run).await?;
+    if !app.bosun.is_session(&run).await? {
+        return Err(Problem::not_found(format!("there is no session {run}")));
+    }
+    let entries = app.bosun.transcript(&run, &TranscriptOf::Whole, false).await?;
+    Ok(Json(Page::whole(entries)))
+}

@@ -1,0 +1,124 @@
+//! The server itself: health, metrics, the API's own document, who is logged in, and what can be named in a request.
+
+use std::fmt::Write as _;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use engine::export::Stats;
+use runtime::Found;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use types::Timestamp;
+
+use super::Page;
+use crate::access::{Caller, User};
+use crate::app::App;
+use crate::extract::{Named, Params};
+use crate::factory::{ModelItem, PolicyItem};
+use crate::problem::Problem;
+use crate::routes;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Whether the server works.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Health {
+    /// `ok`, or `stopping`: it finishes what it does and takes nothing new.
+    status: &'static str,
+    version: &'static str,
+    /// Runs that this process drives.
+    active_runs: u64,
+    stopping: bool,
+}
+
+pub(crate) async fn health(State(app): State<App>) -> Json<Health> {
+    let stopping = app.stopping.is_cancelled();
+    let status = if stopping { "stopping" } else { "ok" };
+    Json(Health { status, version: app.version, active_runs: app.drivers.count() as u64, stopping })
+}
+
+pub(crate) async fn document(State(app): State<App>) -> Json<Value> {
+    Json(crate::openapi::document(&routes::operations(), app.version))
+}
+
+pub(crate) async fn me(caller: Caller) -> Json<User> {
+    Json(caller.user)
+}
+
+pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+    let mut text = String::new();
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        let _ = writeln!(
+            text,
+            "# HELP bosun_{name} {help}\n# TYPE bosun_{name} gauge\nbosun_{name} {value}"
+        );
+    };
+    gauge("active_runs", "Runs that this process drives.", app.drivers.count() as u64);
+    let position = app.position().await?;
+    gauge("journal_position", "The position of the last recorded line.", position);
+    let (mut open, mut questions, mut tokens) = (0, 0, 0);
+    let (mut runs, mut sessions) = (std::collections::BTreeMap::<&str, u64>::new(), 0);
+    let entries = app.listing.entries(&app.bosun).await?;
+    for entry in entries.iter() {
+        match &entry.found {
+            Found::Run { listed, .. } => {
+                *runs.entry(listed.status_word()).or_default() += 1;
+                open += u64::from(listed.ended.is_none());
+                questions += listed.questions;
+                tokens += listed.spent.map_or(0, |spent| spent.tokens);
+            }
+            Found::Session(_) => sessions += 1,
+            Found::Damaged { .. } | Found::Newer { .. } => {}
+        }
+    }
+    gauge("open_runs", "Runs that are not over.", open);
+    gauge("open_questions", "Questions that wait for a person.", questions);
+    gauge("tokens", "Tokens spent by all runs on record.", tokens);
+    gauge("sessions", "Conversations on record.", sessions);
+    let _ = writeln!(text, "# HELP bosun_runs Runs on record by state.\n# TYPE bosun_runs gauge");
+    for (state, count) in runs {
+        let _ = writeln!(text, "bosun_runs{{state=\"{state}\"}} {count}");
+    }
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Since {
+    /// Only runs that began in the last so many days.
+    #[serde(default)]
+    days: Option<u16>,
+}
+
+/// Figures over all runs that the caller may see.
+pub(crate) async fn stats(
+    State(app): State<App>,
+    caller: Caller,
+    Params(since): Params<Since>,
+) -> Result<Json<Stats>, Problem> {
+    let visible = app.visible(&caller)?;
+    let since = since.days.map(|days| {
+        Timestamp::from_millis(app.now().millis().saturating_sub(i64::from(days) * DAY_MS))
+    });
+    let shown = |entry: &runtime::Entry| visible.shows(entry);
+    Ok(Json(app.bosun.stats_of(since, &shown).await?))
+}
+
+pub(crate) async fn models(State(app): State<App>) -> Json<Page<ModelItem>> {
+    Json(Page::whole(app.factory.models()))
+}
+
+pub(crate) async fn policies(State(app): State<App>) -> Json<Page<PolicyItem>> {
+    Json(Page::whole(app.factory.policies()))
+}
+
+pub(crate) async fn policy(
+    State(app): State<App>,
+    Named(name): Named<String>,
+) -> Result<Json<PolicyItem>, Problem> {
+    let found = app.factory.policies().into_iter().find(|policy| policy.name == name);
+    found.map(Json).ok_or_else(|| Problem::not_found("there is no such policy"))
+}

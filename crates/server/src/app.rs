@@ -1,0 +1,127 @@
+//! What every handler has at hand: the library, the users, the runs that are driven here, and whether the server stops.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use runtime::{Bosun, Clock, Entry, Found};
+use tokio_util::sync::CancellationToken;
+use types::{RunId, Timestamp};
+
+use crate::access::{Access, Caller, Project};
+use crate::drivers::Drivers;
+use crate::factory::RunFactory;
+use crate::limit::RateLimit;
+use crate::listing::Listing;
+use crate::problem::Problem;
+
+/// The state that handlers share.
+#[derive(Debug, Clone)]
+pub(crate) struct App(Arc<Parts>);
+
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) bosun: Bosun,
+    pub(crate) factory: Arc<dyn RunFactory>,
+    pub(crate) access: Arc<Access>,
+    pub(crate) drivers: Drivers,
+    pub(crate) listing: Listing,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limit: RateLimit,
+    /// The authorities (`host:port`) under which the server is reached.
+    pub(crate) hosts: BTreeSet<String>,
+    /// Whether browsers reach it over TLS, its own or a proxy's.
+    pub(crate) tls: bool,
+    pub(crate) version: &'static str,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The position of the last recorded line.
+    pub(crate) async fn position(&self) -> Result<u64, Problem> {
+        Ok(0)
+    }
+
+    /// The projects that a caller may see.
+    pub(crate) fn projects(&self, caller: &Caller) -> Result<Vec<Project>, Problem> {
+        let mut projects = self.access.projects()?;
+        if let Some(own) = &caller.user.projects {
+            projects.retain(|project| own.contains(&project.name));
+        }
+        Ok(projects)
+    }
+
+    /// What a caller may see.
+    pub(crate) fn visible(&self, caller: &Caller) -> Result<Visible, Problem> {
+        let all = caller.user.projects.is_none();
+        Ok(Visible { projects: self.projects(caller)?, all })
+    }
+
+    /// The run that a caller names and may see. Others are not there.
+    pub(crate) async fn run(&self, caller: &Caller, name: &str) -> Result<RunId, Problem> {
+        let unknown =
+            || Problem::not_found(format!("there is no run {:?}", types::one_line(name, 60)));
+        let run: RunId = name.parse().map_err(|_| unknown())?;
+        let visible = self.visible(caller)?;
+        let place = self.bosun.place(&run);
+        let there = visible.all || place.as_deref().is_some_and(|place| visible.sees(place));
+        if !there {
+            return Err(unknown());
+        }
+        Ok(run)
+    }
+}
+
+/// The runs that somebody may see: those in their projects, or all.
+#[derive(Debug, Clone)]
+pub(crate) struct Visible {
+    projects: Vec<Project>,
+    pub(crate) all: bool,
+}
+
+impl Visible {
+    /// The name of the project that a folder belongs to: the innermost one.
+    pub(crate) fn project_of(&self, place: &Path) -> Option<&str> {
+        let around = self.projects.iter().filter(|project| place.starts_with(&project.path));
+        let project = around.max_by_key(|project| project.path.components().count())?;
+        Some(&project.name)
+    }
+
+    pub(crate) fn sees(&self, place: &Path) -> bool {
+        self.all || self.project_of(place).is_some()
+    }
+
+    /// Whether an entry of a list is shown.
+    pub(crate) fn shows(&self, entry: &Entry) -> bool {
+        self.all || place_of(entry).is_some_and(|place| self.sees(Path::new(place)))
+    }
+
+    pub(crate) fn named(&self, name: &str) -> Option<&Project> {
+        self.projects.iter().find(|project| project.name == name)
+    }
+}
+
+/// The folder that a run or session works in.
+pub(crate) fn place_of(entry: &Entry) -> Option<&str> {
+    match &entry.found {
+        Found::Run { listed, .. } => Some(&listed.repository),
+        Found::Session(listed) => Some(&listed.folder),
+        Found::Damaged { .. } | Found::Newer { .. } => None,
+    }
+}

@@ -1,0 +1,64 @@
+//! What handlers take out of a request. What does not fit is answered with a problem document that says what and where.
+
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::{Json, RequestPartsExt as _};
+use serde::de::DeserializeOwned;
+
+use crate::access::Caller;
+use crate::problem::Problem;
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let missing = || Problem::new(StatusCode::UNAUTHORIZED, "nobody is logged in");
+        parts.extensions.get::<Self>().cloned().ok_or_else(missing)
+    }
+}
+
+/// The JSON body of a request.
+#[derive(Debug)]
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(body)) => Ok(Self(body)),
+            Err(JsonRejection::JsonDataError(error)) => Err(Problem::unfit(error.body_text())),
+            Err(error) => Err(Problem::new(error.status(), error.body_text())),
+        }
+    }
+}
+
+/// What is in the query of the address.
+#[derive(Debug)]
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let Query(params) =
+            parts.extract::<Query<T>>().await.map_err(|error| Problem::bad(error.body_text()))?;
+        Ok(Self(params))
+    }
+}
+
+/// The variable parts of the address, in order.
+#[derive(Debug)]
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequestParts<S> for Named<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let path = parts.extract::<Path<T>>().await;
+        let Path(named) = path.map_err(|error| Problem::not_found(error.body_text()))?;
+        Ok(Self(named))
+    }
+}

@@ -1,0 +1,215 @@
+//! What every request passes before a handler sees it: an id, the Host and Origin headers, the rate limit, and the proof
+//! of who sends it. Any page that a browser shows can send requests to this address, so nothing is believed because it
+//! came from this machine. Adds the headers that keep browsers strict to every response.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::access::{Caller, Proof, Role};
+use crate::app::App;
+use crate::problem::Problem;
+
+pub(crate) static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// A header that no form and no foreign page can send without being asked first.
+static OURS: HeaderName = HeaderName::from_static("x-bosun");
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+    manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The cost of a wrong token or link, in requests.
+const WRONG_SECRET: f64 = 20.0;
+
+/// Gives each request its id, judges where it comes from, and hardens the response.
+pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let id = request_id(request.headers());
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        request.headers_mut().insert(&REQUEST_ID, value);
+    }
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut response = match origin_problem(&app, &request) {
+        Some(problem) => problem.into_response(),
+        None => next.run(request).await,
+    };
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        response = named(problem, &id, response.headers().get(header::RETRY_AFTER).cloned());
+    }
+    tracing::info!(request = %id, %method, path, status = response.status().as_u16(), "request");
+    harden(response.headers_mut(), &id);
+    response
+}
+
+/// The problem with the id of its request.
+fn named(mut problem: Problem, id: &str, retry: Option<HeaderValue>) -> Response {
+    id.clone_into(&mut problem.request_id);
+    let mut response = problem.into_response();
+    if let Some(retry) = retry {
+        response.headers_mut().insert(header::RETRY_AFTER, retry);
+    }
+    response
+}
+
+fn request_id(headers: &HeaderMap) -> String {
+    let plain = |text: &&str| {
+        (1..=64).contains(&text.len())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(plain);
+    given.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned)
+}
+
+/// What is wrong with where a request says that it goes to and comes from.
+fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
+    let text =
+        |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or(""));
+    let host = text(&header::HOST).or_else(|| request.uri().authority().map(|all| all.as_str()));
+    let known = |host: &str| app.hosts.contains(&host.to_ascii_lowercase());
+    if !host.is_some_and(known) {
+        // A name that an attacker lets point here (DNS rebinding) is not one of ours.
+        return Some(Problem::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "this server is not reached under that name; start it with --host NAME if it should be",
+        ));
+    }
+    let scheme = if app.tls { "https://" } else { "http://" };
+    if let Some(origin) = text(&header::ORIGIN)
+        && !origin.strip_prefix(scheme).is_some_and(known)
+    {
+        return Some(Problem::forbidden("a page of another origin may not use this server"));
+    }
+    let site = HeaderName::from_static("sec-fetch-site");
+    let foreign = text(&site).is_some_and(|site| !["same-origin", "none"].contains(&site));
+    if foreign && request.uri().path() != "/" {
+        return Some(Problem::forbidden("a page of another site may not use this server"));
+    }
+    None
+}
+
+fn harden(headers: &mut HeaderMap, id: &str) {
+    let fixed = [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+        ("x-frame-options", "DENY"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    if let Ok(value) = HeaderValue::from_str(id) {
+        headers.insert(&REQUEST_ID, value);
+    }
+}
+
+/// Lets a request of the API pass if its sender is known and may do this.
+pub(crate) async fn admit(
+    State((app, role)): State<(App, Role)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match caller(&app, &request).and_then(|caller| allowed(&app, caller, role, &request)) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(refused) => refused.into_response(),
+    }
+}
+
+/// A problem, and the seconds to wait where it is about the rate.
+pub(crate) struct Refused(Problem, Option<u64>);
+
+impl Refused {
+    pub(crate) fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        let after = self.1.map(|seconds| HeaderValue::from(seconds));
+        if let Some(after) = after {
+            response.headers_mut().insert(header::RETRY_AFTER, after);
+        }
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let how = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+        }
+        response
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        Self(problem, None)
+    }
+}
+
+/// Who sends a request.
+fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
+    let headers = request.headers();
+    let bearer = headers.get(header::AUTHORIZATION).map(|value| value.to_str().unwrap_or(""));
+    let found = match bearer {
+        Some(value) => {
+            let token =
+                value.split_once(' ').filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
+            app.access
+                .by_token(token.map_or("", |(_, token)| token.trim()))
+                .map_err(Problem::from)?
+        }
+        None => match cookie(app, headers) {
+            Some(cookie) => app.access.by_cookie(&cookie, app.now()).map_err(Problem::from)?,
+            None => None,
+        },
+    };
+    if let Some(caller) = found {
+        return Ok(caller);
+    }
+    let tried = bearer.is_some() || cookie(app, headers).is_some();
+    slow_down(app, "", if tried { WRONG_SECRET } else { 1.0 })?;
+    let how = "send a token as `Authorization: Bearer TOKEN`, or open the link that `bosun serve` or `bosun user link` prints";
+    Err(Problem::new(StatusCode::UNAUTHORIZED, how).into())
+}
+
+/// Counts a wrong secret; the problem, if there were too many.
+pub(crate) fn wrong_secret(app: &App) -> Result<(), Refused> {
+    slow_down(app, "", WRONG_SECRET)
+}
+
+fn slow_down(app: &App, who: &str, cost: f64) -> Result<(), Refused> {
+    app.limit.take(who, cost, app.now()).map_err(|seconds| {
+        let detail = format!("too many requests; try again in {seconds} s");
+        Refused(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail), Some(seconds))
+    })
+}
+
+fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<Caller, Refused> {
+    slow_down(app, &caller.user.name, 1.0)?;
+    if caller.user.role < role {
+        let (name, has, needs) = (&caller.user.name, caller.user.role.as_str(), role.as_str());
+        return Err(Problem::forbidden(format!("{name} is {has}, and this takes {needs}")).into());
+    }
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    if caller.proof == Proof::Cookie && !reads && !request.headers().contains_key(&OURS) {
+        let detail = "a browser's request that changes something needs the header X-Bosun: 1";
+        return Err(Problem::forbidden(detail).into());
+    }
+    Ok(caller)
+}
+
+/// The name of the cookie: browsers keep cookies by host, not by port, and two servers must not log each other out.
+pub(crate) fn cookie_name(app: &App) -> String {
+    let port =
+        app.hosts.iter().find_map(|host| host.rsplit_once(':').map(|(_, port)| port.to_owned()));
+    format!("bosun-{}", port.unwrap_or_default())
+}
+
+/// The value of our cookie.
+pub(crate) fn cookie(app: &App, headers: &HeaderMap) -> Option<String> {
+    let name = cookie_name(app);
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+}

@@ -1,0 +1,30 @@
+//! `bosun serve`: an HTTP API, live streams and a page over the runs of one journal.
+//!
+//! This crate owns listening sockets and nothing else. It keeps no state of its own about runs: whatever it shows is read
+//! from the journal through `runtime`, and whatever it does is done by the functions that the terminal uses too. A
+//! request passes `guard.rs` (where it goes to, where it comes from, who sends it), then the handler of its entry in
+//! `routes.rs`; the OpenAPI document is made from the same entries.
+
+mod access;
+mod api;
+mod app;
+mod drivers;
+mod extract;
+mod factory;
+mod guard;
+mod limit;
+mod listing;
+mod openapi;
+mod operation;
+mod page;
+mod problem;
+mod router;
+mod routes;
+mod serve;
+mod tls;
+pub mod views;
+
+pub use access::{Access, AccessError, Project, Role, User};
+pub use factory::{ModelItem, PolicyItem, RunFactory, Unfit, WantedRun, WantedSession};
+pub use serve::{ServeError, Server, ServerConfig};
+pub use tls::TlsError;

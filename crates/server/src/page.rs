@@ -1,0 +1,128 @@
+//! The page's files, compiled in, and logging in with a link. Static files have no secrets, so anybody may read them;
+//! everything that they show comes from the API, which asks who reads.
+
+use axum::extract::{Form, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use serde::Deserialize;
+use types::Digest;
+
+use crate::app::App;
+use crate::guard::{cookie, cookie_name, wrong_secret};
+use crate::problem::Problem;
+
+/// The files of the page, with their names below its root.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+
+/// How long a browser keeps its cookie; the server forgets it by itself.
+const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
+
+/// The secret in a link.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Link {
+    #[serde(default)]
+    token: Option<String>,
+}
+
+/// Any address of the page. With a secret, the browser is logged in and sent on without it; somebody unknown is asked
+/// for one.
+pub(crate) async fn show(
+    State(app): State<App>,
+    Query(link): Query<Link>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let path = uri.path();
+    if path.starts_with("/api/") {
+        return Problem::not_found("the API has no such address; /api/v1/openapi.json lists all")
+            .into_response();
+    }
+    if let Some(name) = path.strip_prefix("/page/") {
+        return file(name, &headers, StatusCode::OK);
+    }
+    if let Some(secret) = link.token {
+        return log_in(&app, &secret, path);
+    }
+    let known = match cookie(&app, &headers) {
+        Some(cookie) => app.access.by_cookie(&cookie, app.now()),
+        None => Ok(None),
+    };
+    match known {
+        Ok(Some(_)) => file("index.html", &headers, StatusCode::OK),
+        Ok(None) => file("login.html", &headers, StatusCode::UNAUTHORIZED),
+        Err(error) => Problem::from(error).into_response(),
+    }
+}
+
+/// The form of the page that asks for a token.
+pub(crate) async fn submit(State(app): State<App>, Form(link): Form<Link>) -> Response {
+    log_in(&app, link.token.as_deref().unwrap_or_default().trim(), "/")
+}
+
+/// Ends the login of this browser.
+pub(crate) async fn leave(State(app): State<App>, headers: HeaderMap) -> Response {
+    if let Some(cookie) = cookie(&app, &headers)
+        && let Err(error) = app.access.log_out(&cookie)
+    {
+        return Problem::from(error).into_response();
+    }
+    with_cookie(&app, "", 0, "/")
+}
+
+fn log_in(app: &App, secret: &str, then: &str) -> Response {
+    match app.access.log_in(secret, app.now()) {
+        Ok(Some(cookie)) => with_cookie(app, &cookie, COOKIE_SECONDS, then),
+        Ok(None) => match wrong_secret(app) {
+            Ok(()) => file("login.html", &HeaderMap::new(), StatusCode::UNAUTHORIZED),
+            Err(refused) => refused.into_response(),
+        },
+        Err(error) => Problem::from(error).into_response(),
+    }
+}
+
+fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
+    let secure = if app.tls { "; Secure" } else { "" };
+    let name = cookie_name(app);
+    let text =
+        format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    // Only a path of our own: two slashes would lead to another host.
+    let then = if then.starts_with("//") { "/" } else { then };
+    let mut response = Redirect::to(then).into_response();
+    if let Ok(value) = HeaderValue::from_str(&text) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    response
+}
+
+/// A file of the page; `304` if the browser has it already.
+fn file(name: &str, headers: &HeaderMap, status: StatusCode) -> Response {
+    let Some((name, bytes)) = FILES.iter().find(|(known, _)| *known == name) else {
+        return Problem::not_found("the page has no such file").into_response();
+    };
+    let tag = format!("\"{}\"", Digest::of(bytes).short());
+    let has =
+        headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let mut response = if has && status == StatusCode::OK {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        (status, *bytes).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media(name)));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+fn media(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "json" | "webmanifest" => "application/manifest+json",
+        _ => "application/octet-stream",
+    }
+}

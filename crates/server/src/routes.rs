@@ -1,0 +1,157 @@
+//! The table of all operations of the API: the router and the OpenAPI document are made from it.
+
+use crate::access::{Project, Role, User};
+use crate::api::{
+    At, Made, Page, acts, admin, create, inbox, preview, review, run, runs, sessions, system,
+};
+use crate::factory::{ModelItem, PolicyItem, WantedRun, WantedSession};
+use crate::operation::{Operation, delete, get, post};
+
+/// All operations.
+pub(crate) fn operations() -> Vec<Operation> {
+    [system_operations(), run_operations(), act_operations(), session_operations()].concat()
+}
+
+fn system_operations() -> Vec<Operation> {
+    vec![
+        get("/health", "health", "Whether the server works", system::health)
+            .answers::<system::Health>(),
+        get("/metrics", "metrics", "Figures for Prometheus", system::metrics).media("text/plain"),
+        get("/openapi.json", "document", "This document", system::document),
+        get("/me", "me", "Who is logged in", system::me).answers::<User>(),
+        get("/stats", "stats", "Figures over all runs", system::stats)
+            .query::<system::Since>()
+            .answers::<engine::export::Stats>(),
+        get("/models", "models", "Models that can be named", system::models)
+            .answers::<Page<ModelItem>>(),
+        get("/policies", "policies", "Rules to work by", system::policies)
+            .answers::<Page<PolicyItem>>(),
+        get("/policies/{name}", "policy", "One set of rules", system::policy)
+            .answers::<PolicyItem>(),
+        get("/projects", "projects", "Repositories with a name", admin::projects)
+            .answers::<Page<admin::ProjectItem>>(),
+        post("/projects", "add_project", "Name a repository", admin::add_project)
+            .body::<admin::NewProject>()
+            .makes::<Project>()
+            .only(Role::Admin),
+        delete(
+            "/projects/{name}",
+            "remove_project",
+            "Forget a project's name",
+            admin::remove_project,
+        )
+        .answers::<Page<Project>>()
+        .only(Role::Admin),
+        get("/users", "users", "Who may use the server", admin::users)
+            .answers::<Page<User>>()
+            .only(Role::Admin),
+        post("/users", "add_user", "Let somebody use the server", admin::add_user)
+            .body::<admin::NewUser>()
+            .makes::<admin::NewToken>()
+            .only(Role::Admin),
+        delete("/users/{name}", "remove_user", "Revoke somebody's access", admin::remove_user)
+            .answers::<Page<User>>()
+            .only(Role::Admin),
+    ]
+}
+
+fn run_operations() -> Vec<Operation> {
+    vec![
+        get("/runs", "runs", "Runs, the newest first", runs::list)
+            .query::<runs::RunQuery>()
+            .answers::<Page<runs::RunItem>>(),
+        post("/runs", "start_run", "Start a run", create::start)
+            .body::<WantedRun>()
+            .makes::<Made>()
+            .idempotent(),
+        post("/runs/preview", "preview_run", "What would happen to a request", preview::show)
+            .body::<WantedRun>()
+            .answers::<preview::Outlook>(),
+        get("/runs/{run}", "run", "A run", run::show).query::<At>().answers::<run::RunDetail>(),
+        get("/runs/{run}/comments", "comments", "Comments on a result", review::list)
+            .answers::<Page<runtime::Comment>>(),
+        post("/runs/{run}/comments", "comment", "Comment on a result", review::add)
+            .body::<review::NewComment>()
+            .makes::<Page<runtime::Comment>>(),
+        delete(
+            "/runs/{run}/comments/{place}",
+            "remove_comment",
+            "Take a comment back",
+            review::remove,
+        )
+        .answers::<Page<runtime::Comment>>(),
+        post(
+            "/runs/{run}/review",
+            "send_review",
+            "Let a run follow from the comments",
+            review::send,
+        )
+        .body::<review::FollowUp>()
+        .makes::<Made>(),
+        get("/questions", "questions", "What waits for a person", inbox::list)
+            .answers::<Page<inbox::InboxItem>>(),
+    ]
+}
+
+fn act_operations() -> Vec<Operation> {
+    vec![
+        post(
+            "/runs/{run}/questions/{question}/answer",
+            "answer",
+            "Answer a question",
+            inbox::answer,
+        )
+        .body::<inbox::Answer>()
+        .answers::<inbox::Taken>(),
+        post("/runs/{run}/plan/approve", "approve_plan", "Carry the plan out", acts::approve_plan)
+            .answers::<inbox::Taken>(),
+        post(
+            "/runs/{run}/plan/reject",
+            "reject_plan",
+            "Send the plan back, or end the run",
+            acts::reject_plan,
+        )
+        .body::<acts::Reason>()
+        .answers::<inbox::Taken>(),
+        post("/runs/{run}/pause", "pause", "Stop, to be resumed", acts::pause)
+            .answers::<run::RunDetail>(),
+        post("/runs/{run}/resume", "resume", "Go on", acts::resume).answers::<run::RunDetail>(),
+        post("/runs/{run}/cancel", "cancel", "Stop for good", acts::cancel)
+            .body::<acts::Reason>()
+            .answers::<run::RunDetail>(),
+        post("/runs/{run}/accept", "accept", "Take the result", acts::accept)
+            .body::<acts::How>()
+            .answers::<run::RunDetail>(),
+        post("/runs/{run}/discard", "discard", "Throw the result away", acts::discard)
+            .answers::<run::RunDetail>(),
+    ]
+}
+
+fn session_operations() -> Vec<Operation> {
+    vec![
+        get("/sessions", "sessions", "Conversations, the newest first", sessions::list)
+            .answers::<Page<sessions::SessionItem>>(),
+        post("/sessions", "open_session", "Begin a conversation", sessions::open)
+            .body::<WantedSession>()
+            .makes::<Made>(),
+        get("/sessions/{run}", "session", "A conversation", sessions::show)
+            .answers::<sessions::SessionItem>(),
+        delete("/sessions/{run}", "close_session", "End a conversation", sessions::close)
+            .answers::<inbox::Taken>(),
+        post("/sessions/{run}/input", "say", "Say something", sessions::input)
+            .body::<sessions::Message>()
+            .answers::<inbox::Taken>(),
+        post("/sessions/{run}/answer", "answer_session", "Answer what it asks", sessions::answer)
+            .body::<sessions::SessionAnswer>()
+            .answers::<inbox::Taken>(),
+        post("/sessions/{run}/stop", "stop_session", "Stop what it does", sessions::stop)
+            .answers::<inbox::Taken>(),
+        get(
+            "/sessions/{run}/transcript",
+            "session_transcript",
+            "What was said and done",
+            sessions::transcript,
+        )
+        .answers::<Page<engine::export::TranscriptEntry>>(),
+    ]
+}

@@ -1,0 +1,169 @@
+//! Binding, serving and stopping. A stop parks runs instead of killing them: streams end, handlers finish, every log is
+//! left in order, and the next start takes the runs up again.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::{Bosun, Clock, RealClock};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::Access;
+use crate::app::{App, Parts};
+use crate::drivers::Drivers;
+use crate::factory::RunFactory;
+use crate::limit::RateLimit;
+use crate::listing::Listing;
+use crate::router::router;
+use crate::tls::{TlsError, TlsListener, acceptor};
+
+/// How long open connections may go on after a stop.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How the server is set up.
+#[derive(Debug)]
+pub struct ServerConfig {
+    pub bosun: Bosun,
+    pub factory: Arc<dyn RunFactory>,
+    pub access: Arc<Access>,
+    /// The folder with the journal.
+    pub home: PathBuf,
+    pub listen: SocketAddr,
+    /// Further names under which browsers reach it, `host` or `host:port`.
+    pub hosts: Vec<String>,
+    /// A certificate chain and its key, both PEM files.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Whether a proxy in front speaks TLS.
+    pub behind_proxy: bool,
+    /// Whether runs that nobody drives are taken up at the start.
+    pub resume: bool,
+    /// Requests a second of one user in the long run.
+    pub rate: u32,
+    pub version: &'static str,
+}
+
+/// Why the server cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("{address} cannot be listened on; name another with --listen")]
+    Bind {
+        address: SocketAddr,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(
+        "{address} can be reached from other machines, so it takes TLS: name --tls-cert and --tls-key, or say \
+         --behind-proxy if a proxy in front of it does that"
+    )]
+    Exposed { address: SocketAddr },
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("serving")]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Runs(#[from] runtime::Error),
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    app: App,
+    listener: TcpListener,
+    tls: Option<(PathBuf, PathBuf)>,
+    address: SocketAddr,
+    resume: bool,
+}
+
+impl Server {
+    /// Listens, and serves nothing yet.
+    pub async fn bind(config: ServerConfig) -> Result<Self, ServeError> {
+        let has_tls = config.tls.is_some() || config.behind_proxy;
+        if !config.listen.ip().is_loopback() && !has_tls {
+            return Err(ServeError::Exposed { address: config.listen });
+        }
+        let bound = TcpListener::bind(config.listen).await;
+        let listener =
+            bound.map_err(|source| ServeError::Bind { address: config.listen, source })?;
+        let address = listener.local_addr()?;
+        let (stopping, clock): (_, Arc<dyn Clock>) =
+            (CancellationToken::new(), Arc::new(RealClock));
+        let app = App::new(Parts {
+            drivers: Drivers::new(
+                config.bosun.clone(),
+                clock.clone(),
+                &config.home,
+                stopping.clone(),
+            ),
+            bosun: config.bosun,
+            factory: config.factory,
+            access: config.access,
+            listing: Listing::default(),
+            clock,
+            limit: RateLimit::new(config.rate),
+            hosts: hosts(address, &config.hosts),
+            tls: has_tls,
+            version: config.version,
+            stopping,
+        });
+        Ok(Self { app, listener, tls: config.tls, address, resume: config.resume })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address of the page, for a browser on this machine.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Serves until `stop` is cancelled; then parks all runs and leaves.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), ServeError> {
+        if self.resume {
+            let entries = self.app.listing.entries(&self.app.bosun).await?;
+            let resumed = self.app.drivers.resume_all(&entries).await;
+            tracing::info!(resumed, "runs are taken up again");
+        }
+        let (app, router) = (self.app.clone(), router(&self.app));
+        let stopping = app.stopping.clone();
+        let stopped = async move {
+            stop.cancelled().await;
+            stopping.cancel();
+        };
+        let served = match &self.tls {
+            None => tokio::spawn(
+                axum::serve(self.listener, router).with_graceful_shutdown(stopped).into_future(),
+            ),
+            Some((certificate, key)) => {
+                let listener = TlsListener::new(self.listener, acceptor(certificate, key)?)?;
+                tokio::spawn(
+                    axum::serve(listener, router).with_graceful_shutdown(stopped).into_future(),
+                )
+            }
+        };
+        app.stopping.cancelled().await;
+        tracing::info!("stopping: runs are parked");
+        app.drivers.stop().await;
+        match tokio::time::timeout(LAST_WORDS, served).await {
+            Ok(Ok(ended)) => Ok(ended?),
+            Ok(Err(broken)) => Err(ServeError::Io(std::io::Error::other(broken))),
+            // A connection that does not end is cut.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// The authorities under which a browser may reach the server.
+fn hosts(address: SocketAddr, more: &[String]) -> BTreeSet<String> {
+    let port = address.port();
+    let local = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
+    let named = more.iter().map(|host| host.to_ascii_lowercase());
+    local.into_iter().chain([address.to_string()]).chain(named).collect()
+}

@@ -1,0 +1,99 @@
+//! A listener that speaks TLS with certificate files of the person's own. Handshakes happen beside the accepting of
+//! connections, so that a slow one keeps nobody waiting; a failed one is dropped.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::Listener;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// How long a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Connections whose handshake is over and which nobody has taken yet.
+const READY: usize = 64;
+
+/// Why TLS cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    #[error("{path} cannot be read as PEM")]
+    File {
+        path: PathBuf,
+        #[source]
+        source: rustls::pki_types::pem::Error,
+    },
+    #[error("the certificate and the key do not fit")]
+    Config(#[from] rustls::Error),
+}
+
+/// The acceptor for a certificate chain and its key, both PEM files.
+pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |source| TlsError::File { path: path.clone(), source }
+    };
+    let chain: Result<Vec<_>, _> =
+        CertificateDer::pem_file_iter(certificate).map_err(unreadable(certificate))?.collect();
+    let chain = chain.map_err(unreadable(certificate))?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Connections with TLS.
+#[derive(Debug)]
+pub(crate) struct TlsListener {
+    address: SocketAddr,
+    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+}
+
+impl TlsListener {
+    pub(crate) fn new(listener: TcpListener, acceptor: TlsAcceptor) -> std::io::Result<Self> {
+        let address = listener.local_addr()?;
+        let (sender, ready) = mpsc::channel(READY);
+        tokio::spawn(async move {
+            let mut listener = listener;
+            while !sender.is_closed() {
+                let (stream, from) = Listener::accept(&mut listener).await;
+                let (acceptor, sender) = (acceptor.clone(), sender.clone());
+                tokio::spawn(async move {
+                    match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                        Ok(Ok(stream)) => drop(sender.send((stream, from)).await),
+                        Ok(Err(error)) => tracing::debug!(%from, %error, "a TLS handshake failed"),
+                        Err(_) => tracing::debug!(%from, "a TLS handshake took too long"),
+                    }
+                });
+            }
+        });
+        Ok(Self { address, ready })
+    }
+}
+
+impl Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self.ready.recv().await {
+            Some(connection) => connection,
+            // The accepting task never ends before this one does.
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}
