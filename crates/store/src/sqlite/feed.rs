@@ -93,7 +93,7 @@ fn page(
             logs.last_seq, logs.head, lines.seq, lines.line
         FROM feed CROSS JOIN logs ON logs.id = feed.log
             LEFT JOIN lines ON lines.log = feed.log AND lines.seq = feed.seq
-        WHERE feed.run = (SELECT min(id) FROM logs WHERE run = ?3) AND feed.position > ?1
+        WHERE feed.run = (SELECT id FROM logs WHERE run = ?3 ORDER BY id LIMIT 1) AND feed.position > ?1
         ORDER BY feed.position LIMIT ?2";
     let snapshot = connection.unchecked_transaction()?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -123,7 +123,7 @@ fn page(
 pub(super) fn end(connection: &Connection, of: Option<&RunId>) -> rusqlite::Result<u64> {
     const ALL: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'feed'";
     const OF_RUN: &str = "SELECT position FROM feed
-        WHERE run = (SELECT min(id) FROM logs WHERE run = ?1) ORDER BY position DESC LIMIT 1";
+        WHERE run = (SELECT id FROM logs WHERE run = ?1 ORDER BY id LIMIT 1) ORDER BY position DESC LIMIT 1";
     let mut statement = connection.prepare_cached(of.map_or(ALL, |_| OF_RUN))?;
     let of = of.map(RunId::as_str);
     let found = statement.query_row(rusqlite::params_from_iter(of), |row| number(row, 0));

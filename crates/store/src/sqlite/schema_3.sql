@@ -12,13 +12,13 @@ CREATE TABLE feed (
 CREATE INDEX feed_by_run ON feed (run);
 
 INSERT INTO feed (run, log, seq)
-    SELECT (SELECT min(oldest.id) FROM logs AS oldest WHERE oldest.run = logs.run), lines.log, lines.seq
+    SELECT (SELECT id FROM logs AS oldest WHERE oldest.run = logs.run ORDER BY id LIMIT 1), lines.log, lines.seq
     FROM lines JOIN logs ON logs.id = lines.log ORDER BY lines.log, lines.seq;
 
 -- A trigger, so that lines of a program that had the journal open before it got this form are in the feed, too.
 CREATE TRIGGER lines_enter_the_feed AFTER INSERT ON lines
 BEGIN
     INSERT INTO feed (run, log, seq)
-        SELECT (SELECT min(oldest.id) FROM logs AS oldest WHERE oldest.run = logs.run), NEW.log, NEW.seq
+        SELECT (SELECT id FROM logs AS oldest WHERE oldest.run = logs.run ORDER BY id LIMIT 1), NEW.log, NEW.seq
         FROM logs WHERE logs.id = NEW.log;
 END;
