@@ -218,7 +218,7 @@ document.addEventListener("click", (event) => {
   if (link.dataset.external !== undefined || link.target || link.origin !== location.origin || link.getAttribute("href").startsWith("#")) return;
   event.preventDefault();
   document.querySelector("details.more[open]")?.removeAttribute("open");
-  go(link.pathname + link.search);
+  go(link.pathname + link.search + link.hash);
 });
 addEventListener("popstate", show);
 setInterval(() => { if (!document.hidden && current && current.view && current.view.ticks && current.data !== undefined && current.view.ticks(current)) current.draw(); }, 1000);

@@ -1,0 +1,3 @@
+// The address of a run's proof; it is shown with the spec.
+
+export { default } from "./spec.js";
