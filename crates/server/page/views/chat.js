@@ -8,7 +8,7 @@ import { card, choose, forget, grouped } from "../question.js";
 import { badge, chip, complain, confirm, empty, when } from "../parts.js";
 import { count, model, money, words } from "../format.js";
 
-const STATES = { idle: "done", processing: "running", awaiting_input: "waiting", closed: "cancelled" };
+const STATES = { idle: "done", processing: "running", awaiting_input: "asking", closed: "cancelled" };
 const idOf = (one) => one.id || one.run || one.session;
 
 async function load(ctx) {
@@ -82,6 +82,7 @@ function conversation({ one, questions }, ctx) {
   const groups = grouped(questions);
   const busy = one.state === "processing";
   return [
+    h("h1", { class: "hidden", key: "name" }, one.about || "Conversation"),
     h("header", { class: "chat-head", key: "head" }, badge(STATES[one.state] || "waiting", words(one.state)), chip(model(one.model)), one.window ? h("span", { class: "faint" }, `${count(one.context)} of ${count(one.window)} tokens of context`) : null, h("span", { class: "faint" }, money(one.cost)), h("span", { class: "grow" }),
       busy ? h("button", { class: "button", type: "button", title: "Stop (Esc)", onclick: () => ctx.act(post(path(["sessions", ctx.params.session, "stop"]))) }, "Stop") : null,
       one.state === "closed" ? null : h("button", { class: "button quiet", type: "button", onclick: () => close(ctx) }, "Close")),

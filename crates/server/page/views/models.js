@@ -3,7 +3,7 @@
 
 import { h } from "../dom.js";
 import { icon, sign } from "../icons.js";
-import { chip, empty, section, table } from "../parts.js";
+import { empty, section, table } from "../parts.js";
 import { count } from "../format.js";
 
 async function load(ctx) {
@@ -25,7 +25,7 @@ function render({ providers, models }, ctx) {
       const price = (known.price || [])[0] || {};
       const provider = one.model.split("/")[0];
       return { key: one.model, cells: [h("span", { class: "badge" }, usable.size ? sign(usable.has(provider) ? "passed" : "waiting", 14) : null, h("span", { class: "mono" }, one.model)), count(known.window), perMillion(price.input), perMillion(price.output), perMillion(price.cache_read),
-        h("span", { class: "chips" }, (known.abilities || []).map((can) => chip(can)))] };
+        h("span", { class: "muted" }, (known.abilities || []).join(", "))] };
     }), ctx.go) : empty("No model has this name"),
     providers.length ? section("Providers", {}, table("Providers", [["Provider", ""], ["Key", ""], ["Dialect", ""], ["Address", "wide"]], providers.map((one) => ({ key: one.provider, cells: [
       h("strong", {}, one.provider), h("span", { class: "badge" }, sign(one.usable ? "passed" : "waiting", 14), one.usable ? "there" : `set ${(one.key_env || []).join(" or ") || "up the server"}`), one.dialect, h("span", { class: "mono muted" }, one.base_url)] })), ctx.go)) : null,

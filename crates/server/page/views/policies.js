@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { path } from "../api.js";
 import { icon } from "../icons.js";
 import { chip, empty, section } from "../parts.js";
-import { plural, words } from "../format.js";
+import { capital, plural, words } from "../format.js";
 
 async function load(ctx) {
   const { items } = await ctx.get("/policies");
@@ -41,7 +41,7 @@ function tables(policy, prefix = "", into = []) {
 function ruleTable(title, rules, asked) {
   const shown = rules.filter((rule) => !asked || JSON.stringify(rule).toLowerCase().includes(asked));
   if (!shown.length) return null;
-  return section(title, { key: title, aside: plural(rules.length, "rule") }, h("ol", { class: "policy-rules panel" }, shown.map((rule, i) => {
+  return section(capital(title), { key: title, aside: plural(rules.length, "rule") }, h("ol", { class: "policy-rules panel" }, shown.map((rule, i) => {
     const { id, rule: ruleId, name, reason, ...more } = rule;
     const says = more.then || more.decision || more.verdict || more.action || more.permit || more.on_no_go;
     return h("li", { key: `${id || ruleId || name} ${i}` }, h("details", {}, h("summary", { "data-row": true, tabindex: 0 }, h("span", { class: "faint num" }, rules.indexOf(rule) + 1), h("span", { class: "mono" }, id || ruleId || name),

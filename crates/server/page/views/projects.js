@@ -22,7 +22,7 @@ async function remove(one, ctx) {
 function render(data, ctx) {
   return [
     h("header", { class: "page-head" }, h("h1", {}, "Projects")),
-    data.items.length ? table("Projects", [["Project", ""], ["Path", "wide"], ["Runs", "num"], ["Open", "num"], ["Questions", "num"], ["", "num"]], data.items.map((one) => ({
+    data.items.length ? table("Projects", [["Project", ""], ["Path", "wide"], ["Runs", "num"], ["Open", "num"], ["Questions", "num"], ["", "num", "Actions"]], data.items.map((one) => ({
       key: one.name, href: path(["runs"], { project: one.name }), cells: [
         h("a", { href: path(["runs"], { project: one.name }) }, h("strong", {}, one.name)), h("span", { class: "mono muted" }, one.path), one.runs ?? "", one.open || "",
         one.questions ? chip(plural(one.questions, "question"), "warn") : "",

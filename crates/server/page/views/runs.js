@@ -2,7 +2,7 @@
 
 import { h, settled } from "../dom.js";
 import { get, path } from "../api.js";
-import { icon } from "../icons.js";
+import { icon, runState } from "../icons.js";
 import { badge, chip, complain, empty, meter, when } from "../parts.js";
 import { between, cost, plural, took } from "../format.js";
 
@@ -56,9 +56,8 @@ function nothing(ctx) {
 }
 
 function row(run) {
-  const state = run.interrupted ? "interrupted" : run.status;
   return h("li", { key: run.run }, h("a", { class: "run-row", href: path(["runs", run.run]), "data-row": true },
-    badge(state, run.interrupted ? "interrupted" : run.state),
+    badge(runState({ ...run, escalated: run.state === "escalated" }), run.interrupted ? "interrupted" : run.state),
     h("span", { class: "run-goal" }, h("span", { class: "clip" }, run.goal), h("span", { class: "faint run-sub" }, [run.project, run.run].filter(Boolean).join(" · "))),
     h("span", { class: "run-flags" }, run.questions ? chip(plural(run.questions, "question"), "warn") : null, run.settled ? chip(String(run.settled.how || run.settled)) : null),
     h("span", { class: "run-tasks" }, run.tasks ? [h("span", { class: "muted" }, `${run.finished}/${run.tasks}`), meter([{ share: run.finished / run.tasks, kind: run.status === "failed" ? "bad" : "good" }], `${run.finished} of ${run.tasks} tasks`)] : null),

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { path } from "../api.js";
 import { empty, figure, meter, section, table } from "../parts.js";
-import { base, count, model, money, words } from "../format.js";
+import { base, capital, count, model, money, words } from "../format.js";
 
 const SPANS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["", "All"]];
 const days = (ctx) => ctx.query.get("days") ?? "30";
@@ -28,7 +28,7 @@ function render(data, ctx) {
 
 function statuses(data, ctx) {
   const rows = Object.entries(data.by_status || {}).sort((a, b) => b[1] - a[1]);
-  return section("By outcome", {}, table("Outcomes", [["Outcome", "wide"], ["Runs", "num"], ["", "num"]], rows.map(([name, n]) => ({ key: name, cells: [words(name), n,
+  return section("By outcome", {}, table("Outcomes", [["Outcome", "wide"], ["Runs", "num"], ["", "num", "Share"]], rows.map(([name, n]) => ({ key: name, cells: [words(name), n,
     h("span", { class: "cell-bar" }, meter([{ share: n / data.runs, kind: name === "done" ? "good" : name === "failed" ? "bad" : "active" }], `${n} of ${data.runs}`))] })), ctx.go));
 }
 
@@ -36,7 +36,7 @@ function shares(title, of, ctx, name = String) {
   const rows = Object.entries(of || {}).sort((a, b) => b[1].tokens - a[1].tokens);
   if (!rows.length) return null;
   const most = Math.max(1, ...rows.map(([, one]) => one.tokens));
-  return section(title, {}, table(title, [[title.slice(3), "wide"], ["Calls", "num"], ["Tokens", "num"], ["Cost", "num"], ["", "num"]], rows.map(([key, one]) => ({ key, cells: [
+  return section(title, {}, table(title, [[capital(title.slice(3)), "wide"], ["Calls", "num"], ["Tokens", "num"], ["Cost", "num"], ["", "num", "Share"]], rows.map(([key, one]) => ({ key, cells: [
     h("span", { title: key }, name(key)), one.calls, count(one.tokens), money(one.money), h("span", { class: "cell-bar" }, meter([{ share: one.tokens / most, kind: "active" }], `${count(one.tokens)} tokens`))] })), ctx.go));
 }
 

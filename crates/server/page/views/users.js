@@ -13,8 +13,8 @@ async function load(ctx) {
 
 async function add(event, ctx) {
   event.preventDefault();
-  const { name, role, projects } = event.target.elements;
-  const chosen = [...projects.selectedOptions].map((one) => one.value).filter(Boolean);
+  const { name, role } = event.target.elements;
+  const chosen = [...event.target.querySelectorAll("[name=projects]:checked")].map((one) => one.value);
   const made = await ctx.act(post("/users", { name: name.value.trim(), role: role.value, projects: chosen.length ? chosen : null }));
   if (!made) return;
   event.target.reset();
@@ -39,12 +39,13 @@ function render({ users, projects }, ctx) {
   return [
     h("header", { class: "page-head" }, h("h1", {}, "Users")),
     ctx.state.made ? token(ctx.state.made, ctx) : null,
-    users.length ? table("Users", [["Name", "wide"], ["Role", ""], ["Projects", "wide"], ["", "num"]], users.map((user) => ({ key: user.name, cells: [
+    users.length ? table("Users", [["Name", "wide"], ["Role", ""], ["Projects", "wide"], ["", "num", "Actions"]], users.map((user) => ({ key: user.name, cells: [
       h("strong", {}, user.name), chip(user.role, user.role === "admin" ? "active" : ""), user.projects ? user.projects.join(", ") : h("span", { class: "muted" }, "all"),
       user.name === mine ? h("span", { class: "faint" }, "you") : h("button", { class: "link", type: "button", onclick: () => remove(user, ctx) }, "Revoke")] })), ctx.go) : empty("There are no further users", "The token that bosun serve printed is the only one."),
     h("form", { class: "inline-form", onsubmit: (event) => add(event, ctx) }, h("h2", {}, "Add a user"), h("div", { class: "field-row" },
       fieldRow({ name: "name", label: "Name", required: true }), fieldRow({ name: "role", label: "Role", options: ROLES, value: "operator" }),
-      h("div", { class: "field" }, h("label", { for: "f-projects" }, "Projects (none chosen: all)"), h("select", { id: "f-projects", name: "projects", multiple: true, size: Math.min(4, Math.max(2, projects.length)) }, projects.map((one) => h("option", { key: one.name, value: one.name }, one.name))))),
+      h("fieldset", {}, h("legend", {}, "Projects (none chosen: all)"), projects.map((one) => h("label", { key: one.name, class: "tick-box" },
+        h("input", { type: "checkbox", name: "projects", value: one.name }), one.name)))),
     h("button", { class: "button", type: "submit" }, "Make a token")),
   ];
 }
