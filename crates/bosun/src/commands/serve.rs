@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use runtime::sandbox::Repo;
 use runtime::{Clock as _, Order, RealClock};
-use server::{Access, Project, Server, ServerConfig};
+use server::{Access, Project, Server, ServerConfig, Webhook};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::print;
+use crate::usage_error::UsageError;
 use factory::MachineFactory;
 
 /// Who the printed link logs in.
@@ -38,6 +39,7 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
         behind_proxy: args.behind_proxy,
         resume: !args.no_resume,
         rate: args.rate,
+        webhook: args.webhook.map(webhook).transpose()?,
         version: env!("CARGO_PKG_VERSION"),
     })
     .await?;
@@ -49,6 +51,15 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
     server.run(stop).await?;
     print::note("all runs are parked; the next start goes on with them");
     Ok(Exit::Done)
+}
+
+/// Where notifications go. What is not signed could be anybody's.
+fn webhook(url: String) -> Result<Webhook, UsageError> {
+    let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
+    if secret.is_empty() {
+        return Err(UsageError::NoWebhookSecret);
+    }
+    Ok(Webhook { url, secret })
 }
 
 /// Without any project, the repository of the current folder becomes one.

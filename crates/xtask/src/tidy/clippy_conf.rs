@@ -38,6 +38,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("runtime", &["std::thread::sleep", "tokio::time::"]),
+    ("server", &["tokio::net::TcpListener::bind", "tokio::time::"]),
     ("server", &["std::net::", "std::os::unix::net::", "tokio::net::"]),
     ("bosun", &["std::env::"]),
     (
