@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use types::{
-    AttemptId, CallOutcome, CheckId, Envelope, Event, PlanPhase, RoleId, Spend, Subject, TaskId,
-    Timestamp, count, one_line,
+    About, AttemptId, CallOutcome, CheckId, Envelope, Event, PlanPhase, RoleId, Spend, Subject,
+    TaskId, Timestamp, count, one_line,
 };
 
 /// How much of an action is kept.
@@ -176,7 +176,7 @@ impl LastAction {
 }
 
 /// The task that an event of the run is about.
-fn task_of(event: &Event) -> Option<&TaskId> {
+pub(crate) fn task_of(event: &Event) -> Option<&TaskId> {
     match event {
         Event::CheckStarted { check, .. } | Event::CheckFinished { check, .. } => match &check.on {
             Subject::Attempt(attempt)
@@ -185,16 +185,26 @@ fn task_of(event: &Event) -> Option<&TaskId> {
             Subject::Without(task) => Some(task),
             Subject::Base | Subject::Merged => None,
         },
-        Event::AttemptStarted { attempt, .. } | Event::TaskRejected { attempt, .. } => {
-            Some(&attempt.task)
-        }
+        Event::AttemptStarted { attempt, .. }
+        | Event::AttemptFinished { attempt, .. }
+        | Event::PlanRefused { attempt, .. }
+        | Event::RequestAdvised { attempt, .. }
+        | Event::TaskVerified { attempt, .. }
+        | Event::TaskRejected { attempt, .. }
+        | Event::TaskReviewed { attempt, .. } => Some(&attempt.task),
         Event::MergeStarted { task, .. }
         | Event::MergeFinished { task, .. }
         | Event::TaskFinished { task, .. }
         | Event::TaskFailed { task, .. }
         | Event::TaskSkipped { task, .. }
-        | Event::RetryScheduled { task, .. } => Some(task),
+        | Event::RetryScheduled { task, .. }
+        | Event::RetryReleased { task } => Some(task),
+        Event::BudgetWarned { task, .. } | Event::BudgetRaised { task, .. } => task.as_ref(),
         Event::QuestionAsked { attempt: Some(attempt), .. } => Some(&attempt.task),
+        Event::QuestionAsked { terms: Some(terms), .. } => match &terms.about {
+            Some(About::Task(task)) => Some(task),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -18,8 +18,8 @@ use crate::factory::RunFactory;
 use crate::limit::RateLimit;
 use crate::listing::Listing;
 use crate::router::router;
-use crate::webhook::{self, Webhook};
 use crate::tls::{TlsError, TlsListener, acceptor};
+use crate::webhook::{self, Webhook};
 
 /// How long open connections may go on after a stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);

@@ -12,7 +12,6 @@ pub mod source;
 pub mod spec;
 pub mod task;
 pub mod timeline;
-pub mod transcript;
 pub mod why;
 
 pub use source::Recorded;

@@ -30,11 +30,15 @@ pub struct Webhook {
 }
 
 /// Posts notifications until the server stops.
-pub(crate) async fn notify(bosun: Bosun, hook: Webhook, home: PathBuf, stopping: CancellationToken) {
+pub(crate) async fn notify(
+    bosun: Bosun,
+    hook: Webhook,
+    home: PathBuf,
+    stopping: CancellationToken,
+) {
     let file = home.join("webhook.position");
     let told = std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok());
-    let filter =
-        FeedFilter { kinds: KINDS.map(str::to_owned).to_vec(), ..FeedFilter::default() };
+    let filter = FeedFilter { kinds: KINDS.map(str::to_owned).to_vec(), ..FeedFilter::default() };
     let mut feed = match bosun.feed(filter, told).await {
         Ok(feed) => feed,
         Err(error) => return tracing::error!(%error, "the journal cannot be followed"),

@@ -1,0 +1,177 @@
+//! Following everything that is recorded with one cursor, and live pieces beside it. Lines are pulled from the journal
+//! at the reader's pace: a slow reader loses none and slows no run. Pieces are published, not stored; a reader that is
+//! too slow for them is told that some are missing.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use store::{JournalError, Positioned};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use types::{Envelope, LogId, RunId, TaskId};
+
+use crate::activity::task_of;
+use crate::api::Bosun;
+use crate::hub::Delta;
+
+/// Whether a reader may see a run or session.
+pub type MaySee = Arc<dyn Fn(&RunId) -> bool + Send + Sync>;
+
+/// What a reader wants to follow.
+#[derive(Clone, Default)]
+pub struct FeedFilter {
+    /// One run or session with its attempts; all, if none is named.
+    pub run: Option<RunId>,
+    /// One task: the logs of its attempts, and what its run's log says of it. Answers name only their question, so they
+    /// are not found by it.
+    pub task: Option<TaskId>,
+    /// Kinds of lines, such as `tool.started`; all, if none is named.
+    pub kinds: Vec<String>,
+    /// Whether live pieces are wanted, too.
+    pub deltas: bool,
+    /// What the reader may see; everything, if not given.
+    pub may_see: Option<MaySee>,
+}
+
+impl fmt::Debug for FeedFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FeedFilter")
+            .field("run", &self.run)
+            .field("task", &self.task)
+            .field("kinds", &self.kinds)
+            .field("deltas", &self.deltas)
+            .field("restricted", &self.may_see.is_some())
+            .finish()
+    }
+}
+
+impl FeedFilter {
+    fn wants_line(&self, line: &Envelope) -> bool {
+        let attempt = line.attempt.as_ref().map(|attempt| &attempt.task);
+        let task = attempt.or_else(|| task_of(&line.event));
+        self.run.as_ref().is_none_or(|run| line.run == *run)
+            && self.task.as_ref().is_none_or(|wanted| task == Some(wanted))
+            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == line.event.kind()))
+            && self.shows(&line.run)
+    }
+
+    fn wants_delta(&self, log: &LogId) -> bool {
+        let task = log.attempt.as_ref().map(|attempt| &attempt.task);
+        self.run.as_ref().is_none_or(|run| log.run == *run)
+            && self.task.as_ref().is_none_or(|wanted| task == Some(wanted))
+            && self.shows(&log.run)
+    }
+
+    fn shows(&self, run: &RunId) -> bool {
+        self.may_see.as_ref().is_none_or(|may_see| may_see(run))
+    }
+}
+
+/// What a reader of the feed gets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FeedItem {
+    /// A recorded line.
+    Line(Box<Positioned>),
+    /// A piece of a reply or of a command's output.
+    Delta(Delta),
+    /// Pieces were lost because the reader was too slow, or its cursor is from another journal. Every wanted line up to
+    /// `after` was delivered, or came before the reader's cursor: it goes on from there.
+    Lagged { after: u64 },
+}
+
+/// A reader of the feed.
+pub struct Feed {
+    filter: FeedFilter,
+    lines: BoxStream<'static, Result<Positioned, JournalError>>,
+    deltas: Option<broadcast::Receiver<Delta>>,
+    position: u64,
+    /// Whether the reader's cursor is beyond the end of the journal, and it was not told yet.
+    astray: bool,
+    over: bool,
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed")
+            .field("filter", &self.filter)
+            .field("position", &self.position)
+            .finish()
+    }
+}
+
+impl Bosun {
+    /// Follows what is recorded after position `after`, or from now on. Never ends by itself.
+    pub async fn feed(&self, filter: FeedFilter, after: Option<u64>) -> Result<Feed, JournalError> {
+        let deltas = filter.deltas.then(|| self.deltas());
+        let end = self.journal().position().await?;
+        // Positions of a journal that was restored since begin again at an earlier one.
+        let astray = after.is_some_and(|after| after > end);
+        let position = after.unwrap_or(end).min(end);
+        let lines = self.journal().follow_feed(filter.run.clone(), position);
+        Ok(Feed { filter, lines, deltas, position, astray, over: false })
+    }
+}
+
+impl Feed {
+    /// The cursor: every wanted line up to here was delivered, or came before the reader's own cursor.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The next item; an error is the last. Nothing is lost if this is not awaited to its end.
+    pub async fn next(&mut self) -> Option<Result<FeedItem, JournalError>> {
+        if std::mem::take(&mut self.astray) {
+            return Some(Ok(FeedItem::Lagged { after: self.position }));
+        }
+        while !self.over {
+            let item = tokio::select! {
+                line = self.lines.next() => self.line(line?),
+                piece = piece(self.deltas.as_mut()) => Ok(self.piece(piece)),
+            };
+            match item {
+                Ok(None) => {}
+                Ok(Some(item)) => return Some(Ok(item)),
+                Err(error) => {
+                    self.over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+
+    fn line(
+        &mut self,
+        line: Result<Positioned, JournalError>,
+    ) -> Result<Option<FeedItem>, JournalError> {
+        let line = line?;
+        self.position = line.position;
+        let wanted = self.filter.wants_line(&line.line);
+        Ok(wanted.then(|| FeedItem::Line(Box::new(line))))
+    }
+
+    fn piece(&mut self, piece: Result<Delta, RecvError>) -> Option<FeedItem> {
+        match piece {
+            Ok(delta) => self.filter.wants_delta(&delta.log).then_some(FeedItem::Delta(delta)),
+            Err(RecvError::Lagged(_)) => Some(FeedItem::Lagged { after: self.position }),
+            Err(RecvError::Closed) => {
+                self.deltas = None;
+                None
+            }
+        }
+    }
+}
+
+/// The next piece; none ever comes if none are wanted.
+async fn piece(deltas: Option<&mut broadcast::Receiver<Delta>>) -> Result<Delta, RecvError> {
+    match deltas {
+        Some(deltas) => deltas.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests;
