@@ -16,6 +16,7 @@ mod review;
 mod rules;
 mod run_ref;
 mod runs;
+mod serve;
 mod session;
 mod settle;
 mod spec;
@@ -44,6 +45,7 @@ pub(crate) use review::{Completions, Man, PullRequest, Review};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
 pub(crate) use run_ref::RunRef;
 pub(crate) use runs::{Cancel, List, Log, Resume};
+pub(crate) use serve::{LogFormat, Project, ProjectCommand, Serve, User, UserCommand};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Author, Discard};
 pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
@@ -114,6 +116,12 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Show all runs that are not over in one table
     Top(Top),
+    /// Serve an API, live streams and a page from which people run crews
+    Serve(Serve),
+    /// Manage who may use the server: users, their tokens, and links to log in with
+    User(User),
+    /// Manage the projects that the server works in
+    Project(Project),
     /// Stop a run for good
     Cancel(Cancel),
     /// Show what a run, a task or an attempt changed

@@ -19,7 +19,7 @@ use crate::{config, files, models, print, secrets};
 const LOSSES: usize = 5;
 
 /// The folder with the journal and the worktrees.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Home {
     folder: Option<PathBuf>,
     /// It goes away when the command ends.
@@ -192,6 +192,30 @@ impl Home {
                 .is_some_and(|(provider, _)| usable.iter().any(|one| one == provider))
         };
         registry.catalogue().list().map(|(name, _)| name).filter(known).map(str::to_owned).collect()
+    }
+
+    /// All known models, for programs.
+    pub(crate) fn model_items(&self) -> Vec<server::ModelItem> {
+        let Ok(registry) = self.models() else { return vec![] };
+        let missing = |provider: &str| {
+            registry
+                .providers()
+                .any(|one| one.name == provider && one.key == runtime::llm::KeyState::Missing)
+        };
+        let item = |(name, entry): (&str, &runtime::llm::Entry)| {
+            let provider = name.split_once('/').map_or("", |(provider, _)| provider);
+            let price = entry.prices.first();
+            server::ModelItem {
+                model: name.to_owned(),
+                provider: provider.to_owned(),
+                usable: !missing(provider),
+                window: entry.window,
+                max_output: entry.max_output,
+                input_price: price.map(|price| price.input.to_string()),
+                output_price: price.map(|price| price.output.to_string()),
+            }
+        };
+        registry.catalogue().list().map(item).collect()
     }
 
     /// The first model that has a key.

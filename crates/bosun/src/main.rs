@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     };
     print::say(cli.quiet, cli.verbose);
     follow::silence(cli.no_notify);
-    start_log(cli.verbose);
+    start_log(cli.verbose, &cli.command);
     if let Err(error) = closed {
         tracing::warn!(%error, "other processes of this user can read the memory of this one");
     }
@@ -77,18 +77,22 @@ fn misread(error: &clap::Error, as_json: bool) -> ExitCode {
 }
 
 /// The program's own log, on standard error.
-fn start_log(verbose: u8) {
+fn start_log(verbose: u8, command: &Command) {
+    let serves = matches!(command, Command::Serve(_));
     let level = match verbose {
-        0 => "error",
-        1 => "info",
+        0 if !serves => "error",
+        0 | 1 => "info",
         _ => "debug",
     };
     let said = std::env::var("BOSUN_LOG").unwrap_or_default();
     let said = if said.is_empty() { level } else { said.as_str() };
-    tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(said))
-        .with_writer(std::io::stderr)
-        .init();
+        .with_writer(std::io::stderr);
+    match command {
+        Command::Serve(args) if args.log == args::LogFormat::Json => log.json().init(),
+        _ => log.init(),
+    }
 }
 
 async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> {
@@ -106,6 +110,9 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Stats(args) => commands::stats::stats(&home, &args).await,
         Command::Watch(args) => commands::watch::watch(&home, args).await,
         Command::Top(args) => commands::top::top(&home, &args).await,
+        Command::Serve(args) => Box::pin(commands::serve::serve(&home, args)).await,
+        Command::User(args) => commands::user::user(&home, args),
+        Command::Project(args) => Box::pin(commands::user::project(&home, args)).await,
         Command::Cancel(args) => commands::cancel::cancel(&home, args).await,
         Command::Diff(args) => commands::diff::diff(&home, args).await,
         Command::Transcript(args) => commands::transcript::transcript(&home, args).await,

@@ -70,6 +70,23 @@ pub(crate) fn working_rules(
     rules_with((file, preset), folder, project, flags)
 }
 
+/// The same where nobody sits in front of this process: untrusted files of the project are refused.
+pub(crate) fn unattended_rules(
+    home: &Home,
+    preset: Option<&str>,
+    folder: &Path,
+    flags: &[(&str, &str, String)],
+) -> anyhow::Result<Rules> {
+    let project = match project_files(&presets::top(folder))? {
+        _ if home.leaves_projects_out() => false,
+        Some(files) if !TrustStore::at(&home.folder()?).holds(&files)? => {
+            return Err(config::untrusted(&files).into());
+        }
+        _ => true,
+    };
+    rules_with((None, preset), folder, project, flags)
+}
+
 /// Whether the project's own files take effect. Where they are not trusted yet, the person is asked, or the work is
 /// refused.
 pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {

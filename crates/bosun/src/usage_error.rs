@@ -6,6 +6,8 @@ use types::RunId;
 /// A name on the command line that leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
+    #[error("notifications are signed: put a secret of your own into BOSUN_WEBHOOK_SECRET")]
+    NoWebhookSecret,
     #[error("{what} which run? {run} would be next ({goal}): bosun {what} {run}")]
     WhichRun { what: &'static str, run: RunId, goal: String },
     #[error("no run is open; `bosun list` shows all runs")]

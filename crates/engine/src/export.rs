@@ -43,6 +43,12 @@ pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 use serde_json::{Value, json};
 use types::{BlobRef, Envelope, Event, Money, Usage};
 
+/// The documents that an agent in this role is given, of those that the rules selected.
+#[must_use]
+pub fn documents_given(run: &crate::Run, role: &types::RoleId) -> Vec<types::WorkPath> {
+    crate::stages::brief::documents(run, role)
+}
+
 /// A piece of a streaming reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {

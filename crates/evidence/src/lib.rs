@@ -8,6 +8,7 @@ mod cases;
 pub mod files;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod highlight;
 pub mod links;
 mod pattern;
 pub mod related;

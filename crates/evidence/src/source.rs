@@ -8,6 +8,7 @@ mod shape;
 use std::ops::Range;
 
 pub(crate) use language::Language;
+pub(crate) use lexer::spans;
 
 /// A text with its comments and strings located. Offsets are bytes, the same in all its forms.
 #[derive(Debug, Clone)]

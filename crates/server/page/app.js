@@ -7,6 +7,7 @@ import { get } from "./api.js";
 import * as live from "./live.js";
 import * as keyboard from "./keys.js";
 import { icon } from "./icons.js";
+import { grouped } from "./question.js";
 import { complain, empty, failure, skeleton } from "./parts.js";
 
 const ROUTES = [
@@ -67,7 +68,7 @@ async function show() {
     setTimeout(() => { if (current === ctx && !ctx.view) patch($("#main"), skeleton()); }, before ? 150 : 0);
   }
   if (to.view === "missing") {
-    ctx.view = { title: () => "Not found", load: async () => null, render: () => empty("There is nothing at this address", h("a", { href: "/runs" }, "All runs")) };
+    ctx.view = { title: () => "Not found", load: async () => null, render: () => [h("h1", { class: "hidden" }, "Not found"), empty("There is nothing at this address", h("a", { href: "/runs" }, "All runs"))] };
   } else {
     try {
       ctx.view = (await import(`./views/${to.view}.js`)).default;
@@ -165,7 +166,7 @@ function listen(ctx) {
 const counted = throttled(async () => {
   try {
     const questions = await get("/questions");
-    setQuestions(questions.items.length);
+    setQuestions(grouped(questions.items).length);
   } catch { /* the view says what is wrong */ }
 }, 1000);
 

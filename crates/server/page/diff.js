@@ -43,7 +43,7 @@ function body(file, review) {
       if (row.new) out.push(...notes(file, row.new, review));
     });
   }
-  return h("div", { class: "diff-body", role: "region", tabindex: -1 }, out);
+  return h("div", { class: "diff-body" }, out);
 }
 
 function lineRow(file, row, key, review) {

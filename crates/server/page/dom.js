@@ -125,7 +125,7 @@ export function typing(el) {
 /** Calls a function at most once in `wait` milliseconds, and once more for what came in between. */
 export function throttled(call, wait) {
   let timer = 0;
-  let last = 0;
+  let last = -Infinity;
   return () => {
     if (timer) return;
     const due = Math.max(0, last + wait - performance.now());

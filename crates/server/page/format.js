@@ -43,9 +43,11 @@ export function span(length) {
 /** A duration: `0.4 s`, `17 s`, `2:05`, `1:02:05`. */
 export function took(length) {
   if (length === null || length === undefined || Number.isNaN(length)) return "";
+  if (length < 950) return `${Math.round(length)} ms`;
   if (length < 9_950) return `${(length / 1000).toFixed(1)} s`;
   const all = Math.round(length / 1000);
   if (all < 60) return `${all} s`;
+  if (all >= 86_400) return span(length);
   const two = (n) => String(n).padStart(2, "0");
   const [h, m, s] = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
@@ -92,6 +94,11 @@ export function plural(n, one, many = `${one}s`) {
 export function cost(amount, tokens) {
   if (amount !== null && amount !== undefined && Number(amount) > 0) return money(amount);
   return tokens ? `${count(tokens)} tok` : "";
+}
+
+/** With a capital first letter. */
+export function capital(text) {
+  return text ? text[0].toUpperCase() + text.slice(1) : text;
 }
 
 /** A wire word for people: `out_of_budget` is `out of budget`. */

@@ -27,10 +27,17 @@ const STAGES = {
   asking: ["asking", "warn"], finished: ["done", "good"], failed: ["failed", "bad"], skipped: ["skipped", "quiet"],
 };
 const STATES = {
-  running: ["running", "active"], done: ["done", "good"], failed: ["failed", "bad"], waiting: ["asking", "warn"],
+  done: ["done", "good"],
   escalated: ["asking", "bad"], out_of_budget: ["failed", "bad"], refused: ["failed", "bad"], no_go: ["failed", "bad"],
   cancelled: ["stopped", "quiet"], interrupted: ["stopped", "warn"], passed: ["done", "good"],
 };
+
+/** The state of a run as a sign shows it, from its status and what else is known of it. */
+export function runState({ status, escalated, interrupted }) {
+  if (interrupted) return "interrupted";
+  if (escalated) return "escalated";
+  return status === "waiting" ? "asking" : status;
+}
 
 /** The tone of a run's or task's state: good, bad, warn, active or quiet. */
 export const tone = (state) => (STAGES[state] || STATES[state] || ["waiting", "quiet"])[1];
@@ -51,7 +58,7 @@ const PLACES = {
   policies: "M8 2l5 2v4c0 3-2 5-5 6.2C5 13 3 11 3 8V4zM6 8l1.5 1.5L10.3 6.6",
   models: "M4.2 4.2h7.6v7.6H4.2zM6.5 2v2.2M9.5 2v2.2M6.5 11.8V14M9.5 11.8V14M2 6.5h2.2M2 9.5h2.2M11.8 6.5H14M11.8 9.5H14",
   users: "M8 7.4a2.4 2.4 0 1 0 0-4.8 2.4 2.4 0 0 0 0 4.8zM3.4 13.4c.5-2.4 2.3-3.6 4.6-3.6s4.1 1.2 4.6 3.6",
-  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  more: "M3 8h.6M7.7 8h.6M12.4 8h.6",
   theme: "M8 2.5a5.5 5.5 0 1 0 0 11z M8 2.5a5.5 5.5 0 0 1 0 11",
   help: "M6 6.1a2 2 0 1 1 2.9 1.8c-.6.3-.9.7-.9 1.3M8 11.9v.1",
   search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.4 10.4L14 14",

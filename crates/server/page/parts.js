@@ -38,14 +38,14 @@ export function failure(error, again) {
   const known = error instanceof Problem;
   if (known && error.status === 401) {
     return h("div", { class: "notice bad", role: "alert" },
-      h("p", { class: "notice-title" }, "You are signed out"),
+      h("h1", { class: "notice-title" }, "You are signed out"),
       h("p", {}, "The token of this browser is not valid any more. "),
       h("p", {}, h("a", { href: "/?login", "data-external": true, class: "button" }, "Enter a token")));
   }
   const title = known ? error.title : "The page has a bug";
   const detail = known ? error.detail : String(error && error.message || error);
   return h("div", { class: "notice bad", role: "alert" },
-    h("p", { class: "notice-title" }, title),
+    h("h1", { class: "notice-title" }, title),
     detail ? h("p", {}, detail) : null,
     known && error.request ? h("p", { class: "faint mono" }, `request ${error.request}`) : null,
     again ? h("p", {}, h("button", { class: "button", type: "button", onclick: again }, "Try again")) : null);
@@ -72,11 +72,11 @@ export function section(title, props, ...children) {
     h("div", { class: "section-head" }, h("h2", {}, title), aside ? h("div", { class: "section-aside" }, aside) : null), ...children);
 }
 
-/** A table: heads are [name, class]; rows are {key, href, cells}. A row with an address is one link. */
+/** A table: heads are [name, class, name that is not shown]; rows are {key, href, cells}. A row with an address is one link. */
 export function table(caption, heads, rows, open) {
-  return h("div", { class: "table-wrap" }, h("table", {},
+  return h("div", { class: "table-wrap", ...(rows.some((row) => row.href) ? {} : { tabindex: 0, role: "region", "aria-label": caption }) }, h("table", {},
     h("caption", { class: "hidden" }, caption),
-    h("thead", {}, h("tr", {}, heads.map(([name, kind]) => h("th", { scope: "col", class: kind }, name)))),
+    h("thead", {}, h("tr", {}, heads.map(([name, kind, unseen]) => h("th", { scope: "col", class: kind }, name || h("span", { class: "hidden" }, unseen))))),
     h("tbody", {}, rows.map((row) => h("tr", {
       key: row.key, class: row.class, ...(row.href ? { "data-row": true, tabindex: 0, onclick: (event) => {
         if (!event.target.closest("a,button,input")) open(row.href);

@@ -40,6 +40,7 @@ export function forget(items) {
 async function send(group, text, ctx) {
   const ids = group.entries.map(idOf);
   ids.forEach((id) => sent.add(id));
+  ctx.app.setQuestions(Math.max(0, ctx.app.questions - 1));
   ctx.draw();
   try {
     for (const entry of group.entries) {
@@ -53,6 +54,7 @@ async function send(group, text, ctx) {
     ctx.soon();
   } catch (error) {
     ids.forEach((id) => sent.delete(id));
+    ctx.app.setQuestions(ctx.app.questions + 1);
     ctx.draw();
     complain(error);
   }
@@ -70,7 +72,7 @@ export function choose(group, n, ctx) {
 export function card(group, ctx, { current = false, within = false } = {}) {
   const entry = group.entries[0];
   const may = !ctx.app.me || ctx.app.me.role !== "viewer";
-  const state = entry.severity === "critical" || entry.escalation ? "escalated" : "waiting";
+  const state = entry.severity === "critical" || entry.escalation ? "escalated" : "asking";
   return h("article", { key: group.key, class: `question ${current ? "current" : ""}`, "data-question": true, tabindex: 0,
     "aria-label": `Question: ${entry.text}`, onfocusin: () => { if (ctx.state.question !== group.key) { ctx.state.question = group.key; ctx.draw(); } } },
   h("header", { class: "question-head" },

@@ -6,6 +6,7 @@ import { path } from "./api.js";
 import { actions, actionKeys } from "./runactions.js";
 import { bar, replayKeys, stop } from "./replaybar.js";
 import { card, choose, forget, grouped, summary } from "./question.js";
+import { runState } from "./icons.js";
 import { badge, failure, meter, skeleton } from "./parts.js";
 import { between, cost, count, full, money, plural, took, words } from "./format.js";
 
@@ -44,10 +45,14 @@ export function runView(tab, own) {
         at ? ctx.get(path(["runs", ctx.params.run, "events"], { after: Number(at) - 1, limit: 1 })).then((page) => page.items[0], () => null) : null,
       ]);
       last = { ...detail, run: ctx.params.run };
-      if (!at) { forget(questions.items); ctx.app.setQuestions(questions.items.length); }
+      if (!at) { forget(questions.items); ctx.app.setQuestions(grouped(questions.items).length); }
       return { detail, body, questions: questions.items.filter((entry) => entry.run === ctx.params.run), line };
     },
     render(data, ctx) {
+      if (!ctx.state.shown) {
+        ctx.state.shown = true;
+        requestAnimationFrame(() => document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+      }
       return [head(data, ctx, tab), own.wide || tab === "run" ? asked(data, ctx) : hint(data, ctx),
         h("div", { class: `run-body tab-${tab}`, key: "body" }, body(data, ctx, own)),
         bar(data, ctx)];
@@ -69,13 +74,13 @@ function head(data, ctx, tab) {
   const { detail } = data;
   const { view } = detail;
   const at = ctx.query.get("at");
-  const state = detail.interrupted && !at ? "interrupted" : view.escalated ? "escalated" : view.status;
+  const state = runState({ ...view, interrupted: detail.interrupted && !at });
   return h("header", { class: "run-head", key: "head" },
     h("div", { class: "crumbs" }, h("a", { href: "/runs" }, "Runs"), h("span", { class: "faint" }, "/"),
       detail.project ? [h("a", { href: path(["runs"], { project: detail.project }) }, detail.project), h("span", { class: "faint" }, "/")] : null,
       h("span", { class: "mono" }, view.run)),
     h("div", { class: "run-title" }, h("h1", { title: view.goal }, view.goal), at ? null : actions(detail, ctx)),
-    h("div", { class: "run-state" }, badge(state, state === "waiting" ? "waits for you" : state),
+    h("div", { class: "run-state" }, badge(state, state === "asking" ? "waits for you" : state),
       isOver(view) ? null : h("span", { class: "muted" }, words(view.phase)),
       numbers(view, at),
       view.settled ? h("span", { class: "muted" }, `${view.settled.how} by ${view.settled.by}`) : null),

@@ -5,6 +5,7 @@ pub(crate) mod acts;
 pub(crate) mod admin;
 pub(crate) mod create;
 pub(crate) mod inbox;
+pub(crate) mod parts;
 pub(crate) mod preview;
 pub(crate) mod review;
 pub(crate) mod run;

@@ -55,7 +55,7 @@ impl App {
 
     /// The position of the last recorded line.
     pub(crate) async fn position(&self) -> Result<u64, Problem> {
-        Ok(0)
+        Ok(self.bosun.journal().position().await?)
     }
 
     /// The projects that a caller may see.

@@ -23,8 +23,10 @@ mod routes;
 mod serve;
 mod tls;
 pub mod views;
+mod webhook;
 
 pub use access::{Access, AccessError, Project, Role, User};
 pub use factory::{ModelItem, PolicyItem, RunFactory, Unfit, WantedRun, WantedSession};
 pub use serve::{ServeError, Server, ServerConfig};
 pub use tls::TlsError;
+pub use webhook::Webhook;

@@ -2,14 +2,24 @@
 
 use crate::access::{Project, Role, User};
 use crate::api::{
-    At, Made, Page, acts, admin, create, inbox, preview, review, run, runs, sessions, system,
+    At, Made, Page, acts, admin, create, inbox, parts, preview, review, run, runs, sessions, system,
 };
 use crate::factory::{ModelItem, PolicyItem, WantedRun, WantedSession};
 use crate::operation::{Operation, delete, get, post};
+use crate::views::{
+    artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why,
+};
 
 /// All operations.
 pub(crate) fn operations() -> Vec<Operation> {
-    [system_operations(), run_operations(), act_operations(), session_operations()].concat()
+    [
+        system_operations(),
+        run_operations(),
+        part_operations(),
+        act_operations(),
+        session_operations(),
+    ]
+    .concat()
 }
 
 fn system_operations() -> Vec<Operation> {
@@ -90,6 +100,68 @@ fn run_operations() -> Vec<Operation> {
         .makes::<Made>(),
         get("/questions", "questions", "What waits for a person", inbox::list)
             .answers::<Page<inbox::InboxItem>>(),
+    ]
+}
+
+fn part_operations() -> Vec<Operation> {
+    vec![
+        get("/runs/{run}/graph", "graph", "The plan, laid out", parts::graph)
+            .query::<At>()
+            .answers::<graph::Graph>(),
+        get(
+            "/runs/{run}/timeline",
+            "timeline",
+            "What took how long, and why it waited",
+            parts::timeline,
+        )
+        .query::<At>()
+        .answers::<timeline::Timeline>(),
+        get("/runs/{run}/money", "money", "Spent, set aside, forecast", parts::money)
+            .query::<At>()
+            .answers::<money::MoneyReport>(),
+        get("/runs/{run}/plan", "plan", "The plan", parts::plan)
+            .query::<At>()
+            .answers::<types::Plan>(),
+        get("/runs/{run}/response", "response", "The response object", parts::respond)
+            .query::<At>(),
+        get("/runs/{run}/spec", "spec", "Requirements, tasks, checks, evidence", parts::spec)
+            .query::<At>()
+            .answers::<spec::SpecMatrix>(),
+        get("/runs/{run}/proof", "proof", "Whether the run can be proven", parts::proof)
+            .answers::<parts::ProofView>(),
+        get("/runs/{run}/tasks/{task}", "task", "One task and its attempts", parts::one_task)
+            .query::<At>()
+            .answers::<task::TaskDetail>(),
+        get(
+            "/runs/{run}/attempts/{attempt}/transcript",
+            "transcript",
+            "What was said and done",
+            parts::transcript,
+        )
+        .query::<parts::Part>()
+        .answers::<Page<engine::export::TranscriptEntry>>(),
+        get("/runs/{run}/diff", "diff", "What was changed", parts::change)
+            .query::<parts::Of>()
+            .answers::<diff::DiffView>(),
+        get("/runs/{run}/gates", "gates", "Go or no-go, with the evidence", parts::gates)
+            .query::<At>()
+            .answers::<Page<gate::GateDetail>>(),
+        get("/runs/{run}/checks", "checks", "Checks and their tests", parts::checks)
+            .query::<At>()
+            .answers::<Page<checks::CheckItem>>(),
+        get("/runs/{run}/why", "decisions", "All decisions", parts::decisions)
+            .query::<At>()
+            .answers::<Page<why::WhyItem>>(),
+        get("/runs/{run}/why/{place}", "why", "Why something was decided", parts::explain)
+            .query::<At>()
+            .answers::<Page<why::Explanation>>(),
+        get("/runs/{run}/events", "lines", "Recorded lines", parts::lines)
+            .query::<parts::Lines>()
+            .answers::<Page<events::EventLine>>(),
+        get("/runs/{run}/artifacts", "artifacts", "Files that tasks promised", parts::artifacts)
+            .query::<At>()
+            .answers::<Page<artifacts::ArtifactItem>>(),
+        get("/runs/{run}/blobs/{digest}", "blob", "A stored text", parts::blob).media("text/plain"),
     ]
 }
 

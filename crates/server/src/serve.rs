@@ -19,6 +19,7 @@ use crate::limit::RateLimit;
 use crate::listing::Listing;
 use crate::router::router;
 use crate::tls::{TlsError, TlsListener, acceptor};
+use crate::webhook::{self, Webhook};
 
 /// How long open connections may go on after a stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -42,6 +43,8 @@ pub struct ServerConfig {
     pub resume: bool,
     /// Requests a second of one user in the long run.
     pub rate: u32,
+    /// Where questions and ends of runs are posted.
+    pub webhook: Option<Webhook>,
     pub version: &'static str,
 }
 
@@ -75,6 +78,7 @@ pub struct Server {
     tls: Option<(PathBuf, PathBuf)>,
     address: SocketAddr,
     resume: bool,
+    webhook: Option<(Webhook, PathBuf)>,
 }
 
 impl Server {
@@ -108,7 +112,8 @@ impl Server {
             version: config.version,
             stopping,
         });
-        Ok(Self { app, listener, tls: config.tls, address, resume: config.resume })
+        let webhook = config.webhook.map(|hook| (hook, config.home));
+        Ok(Self { app, listener, tls: config.tls, address, resume: config.resume, webhook })
     }
 
     /// Where it listens.
@@ -130,6 +135,10 @@ impl Server {
             let entries = self.app.listing.entries(&self.app.bosun).await?;
             let resumed = self.app.drivers.resume_all(&entries).await;
             tracing::info!(resumed, "runs are taken up again");
+        }
+        if let Some((hook, home)) = self.webhook {
+            let (bosun, stopping) = (self.app.bosun.clone(), self.app.stopping.clone());
+            tokio::spawn(webhook::notify(bosun, hook, home, stopping));
         }
         let (app, router) = (self.app.clone(), router(&self.app));
         let stopping = app.stopping.clone();

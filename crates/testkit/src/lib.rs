@@ -13,7 +13,7 @@ mod trace;
 mod unread;
 pub mod wire;
 
-pub use play::{Played, play, play_and_cut, play_below, scenarios};
+pub use play::{Played, play, play_and_cut, play_below, policy_of, scenarios};
 pub use points::{Point, Points};
 pub use scenario::{BadScenario, Scenario, Step, all_below, rewrite_trace};
 pub use talk::{Talked, talk, talk_and_cut};

@@ -336,6 +336,11 @@ fn told(rung: IsolationLevel) -> Proof {
     }
 }
 
+/// The policy that a scenario is played under.
+pub fn policy_of(scenario: &Scenario) -> anyhow::Result<Policy> {
+    policy(&scenario.preset, &scenario.policy)
+}
+
 pub(crate) fn policy(
     preset: &str,
     changes: &BTreeMap<String, toml::Value>,

@@ -27,7 +27,8 @@ const LAYERS: &[Layer] = &[
     layer("store", &["types"]),
     layer("tools", &["types", "sandbox"]),
     layer("runtime", &["types", "evidence", "rules", "engine", "llm", "sandbox", "store", "tools"]),
-    layer("bosun", &["types", "rules", "engine", "runtime"]),
+    layer("server", &["types", "evidence", "rules", "engine", "runtime"]),
+    layer("bosun", &["types", "rules", "engine", "runtime", "server"]),
     layer(
         "testkit",
         &["types", "evidence", "rules", "engine", "llm", "sandbox", "store", "tools", "runtime"],
@@ -39,6 +40,7 @@ const LAYERS: &[Layer] = &[
 const POWERS: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("reqwest", &["llm"]),
+    ("axum", &["server"]),
     ("nix", &["sandbox", "store", "xtask"]),
     ("rustix", &["sandbox", "store"]),
 ];
@@ -46,7 +48,7 @@ const POWERS: &[(&str, &[&str])] = &[
 /// Crates that may depend on nothing else.
 const FRUGAL: &[(&str, &[&str])] = &[
     ("rules", &["types", "evidence", "globset", "serde", "serde_json"]),
-    ("engine", &["types", "evidence", "rules", "serde", "serde_json"]),
+    ("engine", &["types", "evidence", "rules", "schemars", "serde", "serde_json"]),
 ];
 
 /// Crates that any crate's tests may use in addition.

@@ -153,9 +153,18 @@ fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow:
             return Err(SetupError::NoRole { flag, role, known: known.join(", ") }.into());
         }
     }
+    applied(loaded, args.script.is_some(), policy)
+}
+
+/// Puts what is set into the policy.
+pub(crate) fn applied(
+    loaded: &Loaded,
+    scripted: bool,
+    policy: &mut Policy,
+) -> anyhow::Result<Settings> {
     loaded.check_roles(policy)?;
     let mut set = loaded.settings.clone();
-    if args.script.is_some() {
+    if scripted {
         set.roles.values_mut().for_each(|role| role.model = None);
     }
     set.apply(policy);

@@ -40,7 +40,19 @@ fn load(path: &Path) -> Result<Spec, CliError> {
     })
 }
 
-/// The same, where somebody has filled it in.
+/// A spec that somebody has filled in, from its text.
+pub(crate) fn filled(text: &str) -> anyhow::Result<Spec> {
+    let spec = spec::read(text).map_err(|bad| match bad {
+        BadSpec::Parse(error) => anyhow::anyhow!("the spec cannot be read: {error}"),
+        BadSpec::Validation(problems) => anyhow::anyhow!("not a spec: {}", joined(&problems)),
+    })?;
+    match spec::unfilled(&spec).as_slice() {
+        [] => Ok(spec),
+        problems => Err(anyhow::anyhow!("not a spec: {}", joined(problems))),
+    }
+}
+
+/// The same as `load`, where somebody has filled it in.
 pub(crate) fn load_filled(path: &Path) -> Result<Spec, CliError> {
     let (spec, path) = (load(path)?, path.display().to_string());
     match spec::unfilled(&spec).as_slice() {

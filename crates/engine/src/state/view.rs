@@ -1,14 +1,17 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
 use types::{
-    About, CheckView, CommitId, Listed, ListedRun, QuestionView, RunId, RunView, Status, TaskId,
-    TaskView, Timestamp, WallsView,
+    About, CheckView, CommitId, Listed, ListedRun, QuestionView, RunId, RunView, Spend, Status,
+    TaskId, TaskView, Timestamp, WallsView,
 };
 
 use super::Run;
 use super::forecast;
 use super::questions::Question;
 use super::task_state::{CheckState, Stage, TaskState};
+
+/// The title of planning.
+const PLANNING: &str = "make the plan";
 
 impl Run {
     /// The branch that the run's results are merged onto.
@@ -73,6 +76,27 @@ impl Run {
         }
     }
 
+    /// A task as screens show it: one of the plan, making the plan, a review, or the adviser's.
+    #[must_use]
+    pub fn task_shown(&self, task: &TaskId) -> Option<TaskView> {
+        let task_state = self.task_state(task)?;
+        let planned = self.place(task).and_then(|place| self.task(place));
+        let depends_on = planned.map(|task| task.depends_on.as_slice()).unwrap_or_default();
+        let title = match (planned, self.reviewed_task(task)) {
+            (Some(task), _) => task.title.clone(),
+            (None, Some(reviewed)) => format!("review of {reviewed}"),
+            _ if *task == TaskId::plan() => PLANNING.to_owned(),
+            _ => task.to_string(),
+        };
+        Some(task_view(task, &title, depends_on, task_state))
+    }
+
+    /// What is set aside for the attempts in progress: the whole share of each.
+    #[must_use]
+    pub fn set_aside(&self) -> Spend {
+        self.ledger.held()
+    }
+
     /// Whether it waits for a person to decide about a failure.
     fn is_escalated(&self) -> bool {
         let escalation = |question: &Question| {
@@ -86,7 +110,7 @@ impl Run {
     fn task_views(&self) -> Vec<TaskView> {
         let Some(plan) = &self.plan else {
             // Before there is a plan, planning is the only task.
-            return vec![task_view(&TaskId::plan(), "make the plan", &[], &self.planning)];
+            return vec![task_view(&TaskId::plan(), PLANNING, &[], &self.planning)];
         };
         let tasks = plan.tasks.iter().zip(&self.task_states);
         tasks

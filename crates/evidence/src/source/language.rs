@@ -44,6 +44,11 @@ impl Language {
         matches!(self, Self::Python | Self::Ruby)
     }
 
+    /// Whether it has comments between `/*` and `*/`.
+    pub(crate) fn has_block_comments(self) -> bool {
+        !matches!(self, Self::Python | Self::Ruby | Self::Shell)
+    }
+
     /// Whether a line break can end a statement.
     pub(crate) fn ends_at_line(self) -> bool {
         matches!(self, Self::JavaScript | Self::Go | Self::Kotlin | Self::Shell)

@@ -4,10 +4,13 @@ use std::ops::Range;
 
 use super::language::Language;
 
+/// How deep command substitutions in quotes are followed.
+const DEEPEST: u32 = 64;
+
 type Spans = (Vec<Range<usize>>, Vec<Range<usize>>);
 
 /// Strings with prefix and quotation marks, and comments.
-pub(super) fn spans(language: Language, text: &str) -> Spans {
+pub(crate) fn spans(language: Language, text: &str) -> Spans {
     let bytes = text.as_bytes();
     let (mut strings, mut comments) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -83,7 +86,7 @@ fn string(language: Language, bytes: &[u8], at: usize) -> Option<usize> {
         }
         (Language::Rust, b'\'') => character(bytes, quote_at),
         (Language::Shell, b'\'') => Some(after(bytes, quote_at + 1, b"'")),
-        (Language::Shell, b'"') => Some(shell_quoted(bytes, quote_at)),
+        (Language::Shell, b'"') => Some(shell_quoted(bytes, quote_at, 0)),
         (Language::Shell, b'<') => heredoc(bytes, quote_at),
         (Language::JavaScript, b'`') => Some(template(bytes, quote_at)),
         (Language::Go, b'`') => Some(after(bytes, quote_at + 1, b"`")),
@@ -156,15 +159,23 @@ fn escaped(bytes: &[u8], mut at: usize, close: &[u8]) -> usize {
     bytes.len()
 }
 
-/// A string that ends in its line, unless the language lets it continue.
+/// A string that ends in its line, unless the language lets it continue or the line ends in a backslash.
 fn one_line(language: Language, bytes: &[u8], at: usize) -> usize {
-    let goes_on = matches!(language, Language::Rust | Language::Ruby | Language::Php);
-    let end = escaped(bytes, at + 1, &[bytes[at]]);
-    let line = line_end(bytes, at);
-    if goes_on || end <= line || bytes.get(line.wrapping_sub(1)) == Some(&b'\\') {
-        return end;
+    let quote = bytes[at];
+    if matches!(language, Language::Rust | Language::Ruby | Language::Php) {
+        return escaped(bytes, at + 1, &[quote]);
     }
-    line
+    let mut end = at + 1;
+    while end < bytes.len() {
+        match bytes[end] {
+            b'\\' => end += 1,
+            b'\n' => return end,
+            byte if byte == quote => return end + 1,
+            _ => {}
+        }
+        end += 1;
+    }
+    bytes.len()
 }
 
 /// A character literal; `None` if the quote starts a lifetime.
@@ -182,14 +193,17 @@ fn character(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(at + 1 + width) == Some(&b'\'')).then_some(at + 2 + width)
 }
 
-/// A double-quoted text, with command substitutions, which have their own quotes.
-fn shell_quoted(bytes: &[u8], at: usize) -> usize {
+/// A double-quoted text, with command substitutions, which have their own quotes. Nested deeper than `DEEPEST` they are
+/// read as plain text: the text may be hostile, and the stack is finite.
+fn shell_quoted(bytes: &[u8], at: usize, depth: u32) -> usize {
     let mut at = at + 1;
     while at < bytes.len() {
         match bytes[at] {
             b'\\' => at += 2,
             b'"' => return at + 1,
-            b'$' if bytes.get(at + 1) == Some(&b'(') => at = substitution(bytes, at + 2),
+            b'$' if bytes.get(at + 1) == Some(&b'(') && depth < DEEPEST => {
+                at = substitution(bytes, at + 2, depth + 1);
+            }
             _ => at += 1,
         }
     }
@@ -197,13 +211,13 @@ fn shell_quoted(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The position after the closing bracket of a command substitution.
-fn substitution(bytes: &[u8], mut at: usize) -> usize {
+fn substitution(bytes: &[u8], mut at: usize, nested: u32) -> usize {
     let mut depth = 1_u32;
     while at < bytes.len() {
         match bytes[at] {
             b'\\' => at += 1,
             b'\'' => at = after(bytes, at + 1, b"'") - 1,
-            b'"' => at = shell_quoted(bytes, at) - 1,
+            b'"' => at = shell_quoted(bytes, at, nested) - 1,
             b'(' => depth += 1,
             b')' => {
                 depth -= 1;
@@ -266,7 +280,8 @@ fn expression(bytes: &[u8], at: usize) -> Option<usize> {
         Some(last) => b"(,=:[!&|?{};+<>".contains(last) || before.ends_with(b"return"),
     };
     let (mut end, mut class) = (at + 1, false);
-    while opens && end < line_end(bytes, at) {
+    let line = if opens { line_end(bytes, at) } else { at };
+    while end < line {
         match bytes[end] {
             b'\\' => end += 1,
             b'[' => class = true,

@@ -6,7 +6,7 @@ import { path } from "../api.js";
 import { runView, to } from "../runpage.js";
 import { sign } from "../icons.js";
 import { chip, empty, meter, section, table } from "../parts.js";
-import { words } from "../format.js";
+import { took, words } from "../format.js";
 
 const LEVELS = { proven: "good", covered: "", unproven: "warn" };
 
@@ -70,7 +70,7 @@ function tests(gate) {
   if (!before && !after) return null;
   const row = (name, one) => (one ? [name, one.passed, one.failed, one.skipped] : [name, "", "", ""]);
   return h("div", {}, h("h3", {}, "Tests"), h("table", { class: "small-table" },
-    h("thead", {}, h("tr", {}, ["", "passed", "failed", "skipped"].map((one, i) => h("th", { key: i, scope: "col", class: i ? "num" : "" }, one)))),
+    h("thead", {}, h("tr", {}, ["when", "passed", "failed", "skipped"].map((one, i) => h("th", { key: i, scope: "col", class: i ? "num" : "" }, i ? one : h("span", { class: "hidden" }, one))))),
     h("tbody", {}, [row("before", before), row("after", after)].map((cells) => h("tr", { key: cells[0] }, cells.map((cell, i) => h("td", { key: i, class: i ? "num" : "" }, cell)))))),
   after && (after.won || []).length ? h("p", { class: "muted" }, `pass now: ${after.won.join(", ")}`) : null,
   after && (after.lost || []).length ? h("p", { class: "t-bad" }, `lost: ${after.lost.join(", ")}`) : null);
@@ -84,7 +84,7 @@ function checkList(checks, ctx) {
           h("pre", { tabindex: 0 }, one.output_tail || "no output")),
         one.on, h("span", { class: "badge" }, sign(one.status === "passed" ? "passed" : one.status === "running" ? "running" : one.status === "failed" ? "failed" : "skipped", 14), words(one.status)),
         one.tests ? `${one.tests.passed} passed${one.tests.failed ? `, ${one.tests.failed} failed` : ""}` : "",
-        one.duration_ms !== null && one.duration_ms !== undefined ? `${(one.duration_ms / 1000).toFixed(1)} s` : "",
+        took(one.duration_ms),
       ],
     })), ctx.go));
 }

@@ -5,6 +5,7 @@ import { h } from "../dom.js";
 import { path } from "../api.js";
 import { card, choose, forget, grouped } from "../question.js";
 import { badge, empty } from "../parts.js";
+import { runState } from "../icons.js";
 import { plural } from "../format.js";
 import { move } from "../keys.js";
 
@@ -20,7 +21,7 @@ async function load(ctx) {
     ctx.get("/questions"), ctx.get(path(["runs"], { state: "running", limit: 5 })).catch(() => ({ items: [] })),
   ]);
   forget(questions.items);
-  ctx.app.setQuestions(questions.items.length);
+  ctx.app.setQuestions(grouped(questions.items).length);
   return { items: questions.items, running: running.items };
 }
 
@@ -41,7 +42,7 @@ function quiet(data) {
       : ["No run is going on. ", h("a", { href: "/new" }, "Start one"), ", or look at the ", h("a", { href: "/runs" }, "results"), "."]),
     data.running.length ? h("ul", { class: "going" }, data.running.map((run) => h("li", { key: run.run },
       h("a", { href: path(["runs", run.run]), class: "going-run", "data-row": true },
-        badge(run.interrupted ? "interrupted" : run.status, run.state), h("span", { class: "grow clip" }, run.goal),
+        badge(runState(run), run.interrupted ? "interrupted" : run.state), h("span", { class: "grow clip" }, run.goal),
         h("span", { class: "faint" }, run.tasks ? `${run.finished}/${run.tasks}` : ""))))) : null,
   ];
 }

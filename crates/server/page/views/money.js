@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { path } from "../api.js";
 import { runView } from "../runpage.js";
 import { empty, figure, meter, section, table } from "../parts.js";
-import { clock, count, model, money, ms, plural, took, words } from "../format.js";
+import { capital, clock, count, model, money, ms, plural, took, words } from "../format.js";
 
 const WIDTH = 900;
 const HEIGHT = 190;
@@ -74,7 +74,7 @@ function chart({ series, forecast, budget }) {
 function shares(title, rows, spent, ctx, name = String) {
   if (!rows || !rows.length) return null;
   const total = Math.max(1, spent.tokens);
-  return section(title, {}, table(title, [[title.slice(3), "wide"], ["Calls", "num"], ["Tokens", "num"], ["Cost", "num"], ["Share", "num"]],
+  return section(title, {}, table(title, [[capital(title.slice(3)), "wide"], ["Calls", "num"], ["Tokens", "num"], ["Cost", "num"], ["Share", "num"]],
     rows.map((row) => ({ key: row.name, cells: [name(row.name), row.calls || "", count(row.tokens), money(row.money),
       h("span", { class: "cell-bar" }, meter([{ share: row.tokens / total, kind: "active" }], `${Math.round((row.tokens / total) * 100)} %`), h("span", {}, `${Math.round((row.tokens / total) * 100)} %`))] })), ctx.go));
 }
@@ -82,7 +82,7 @@ function shares(title, rows, spent, ctx, name = String) {
 function variance(view, ctx) {
   const rows = (view.variance || []).filter((one) => one.estimate_tokens);
   if (!rows.length) return null;
-  return section("Against the plan's estimates", { aside: plural(rows.length, "task") }, table("Estimates", [["Task", ""], ["Estimate", "num"], ["Spent", "num"], ["", "num"]],
+  return section("Against the plan's estimates", { aside: plural(rows.length, "task") }, table("Estimates", [["Task", ""], ["Estimate", "num"], ["Spent", "num"], ["", "num", "Spent of the estimate"]],
     rows.map((one) => {
       const share = one.spent.tokens / one.estimate_tokens;
       return { key: one.task, cells: [one.task, count(one.estimate_tokens), count(one.spent.tokens), h("span", { class: share > 1.2 ? "t-warn" : "muted" }, `${Math.round(share * 100)} %`)] };

@@ -43,7 +43,7 @@ function render(_, ctx, detail) {
   return h("div", { class: "split replay" },
     h("div", { class: "split-list panel" }, virtual(state, { total, height: ROW, label: `Log, ${total} lines`, redraw: ctx.redraw, active: at - 1,
       missing: (from, until) => fetchRows(ctx, from, until), row: (i) => rowOf(ctx.state.lines[i], i + 1 === at, ctx, detail) })),
-    h("div", { class: "split-one" }, line ? whole(line, ctx, detail) : h("p", { class: "faint" }, "Reading the line …")));
+    h("div", { class: "split-one", tabindex: 0, role: "region", "aria-label": "Line" }, line ? whole(line, ctx, detail) : h("p", { class: "faint" }, "Reading the line …")));
 }
 
 function rowOf(line, on, ctx, detail) {

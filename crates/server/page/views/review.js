@@ -29,7 +29,7 @@ function render(data, ctx, detail) {
   return h("div", { class: "review" },
     h("aside", { class: "review-side", "aria-label": "Tasks and files" },
       h("nav", { class: "review-tasks", "aria-label": "Changes by task" }, taskLink(ctx, "", "All changes"), tasks.map((task) => taskLink(ctx, task.id, task.title, task.stage))),
-      h("h3", {}, `${plural(diff.files.length, "file")} `, h("span", { class: "t-good" }, `+${added}`), " ", h("span", { class: "t-bad" }, `−${removed}`)),
+      h("h2", {}, `${plural(diff.files.length, "file")} `, h("span", { class: "t-good" }, `+${added}`), " ", h("span", { class: "t-bad" }, `−${removed}`)),
       h("ul", { class: "review-files" }, diff.files.map((file) => h("li", { key: file.path }, h("a", { href: `#${fileId(file.path)}`, title: file.path },
         h("span", { class: "clip" }, file.path), commentCount(comments, file.path))))),
       commentList(data, ctx, detail)),
@@ -81,7 +81,7 @@ async function remove(ctx, one) {
 
 function commentList(data, ctx, detail) {
   const { comments } = data;
-  return h("section", { class: "comments" }, h("h3", {}, comments.length ? plural(comments.length, "comment") : "No comments"),
+  return h("section", { class: "comments" }, h("h2", {}, comments.length ? plural(comments.length, "comment") : "No comments"),
     comments.length ? h("ul", {}, comments.map((one) => h("li", { key: one.n }, h("a", { href: one.path ? `#${fileId(one.path)}` : "#main", class: "faint clip" },
       [one.task, one.path, one.line].filter(Boolean).join(":")), h("p", {}, one.text), h("span", { class: "faint" }, one.by, " ", when(one.at))))) : h("p", { class: "faint" }, may(ctx) ? "Choose a line number, or press c on a line, to say what should be different." : ""),
     comments.length && may(ctx) ? h("button", { class: "button primary", type: "button", onclick: () => followUp(ctx, data, detail) }, "Send as a follow-up run") : null);

@@ -21,7 +21,7 @@ function render(graph, ctx, detail) {
     return [isOver(view) ? empty("There is no plan", "The run ended before one was adopted.") : empty("There is no plan yet", "It is shown here as soon as it is adopted."), outcome(view, ctx)];
   }
   return [
-    section("Plan", { class: "plan", aside: legend(ctx) }, picture(graph, ctx)),
+    section("Plan", { class: "plan", aside: legend(ctx) }, picture(graph, view, ctx)),
     tasks(graph, view, ctx),
     outcome(view, ctx),
   ];
@@ -32,7 +32,8 @@ function legend(ctx) {
   return on ? h("span", {}, `${on}: blocked by and unblocks`) : h("span", { class: "faint" }, "arrows: what a task waits for");
 }
 
-function picture(graph, ctx) {
+function picture(graph, view, ctx) {
+  const levels = new Map(view.tasks.map((task) => [task.id, task.evidence && task.evidence.level]));
   const on = ctx.state.focus;
   const node = graph.nodes.find((one) => one.id === on);
   const near = new Set(node ? [on, ...(node.blocked_by || []), ...(node.unblocks || [])] : []);
@@ -41,29 +42,36 @@ function picture(graph, ctx) {
   return h("div", { class: "graph panel", tabindex: -1 },
     h("div", { class: "graph-inner", style: { width: `${graph.width}px`, height: `${graph.height}px` } },
       h("svg", { class: "edges", width: graph.width, height: graph.height, viewBox: `0 0 ${graph.width} ${graph.height}`, "aria-hidden": "true" },
-        (graph.edges || []).map((edge) => h("path", { key: `${edge.from} ${edge.to}`, d: edge.path, class: `edge ${lit(edge)}` }))),
-      graph.nodes.map((one) => nodeBox(one, ctx, dim(one.id)))));
+        h("defs", {}, h("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, h("path", { class: "arrow", d: "M1 1l6 3-6 3z" }))),
+        (graph.edges || []).map((edge) => h("path", { "marker-end": "url(#arrow)", key: `${edge.from} ${edge.to}`, d: edge.path, class: `edge ${lit(edge)}` }))),
+      graph.nodes.map((one) => nodeBox(one, ctx, dim(one.id), levels.get(one.id)))));
 }
 
-function nodeBox(one, ctx, dim) {
+function nodeBox(one, ctx, dim, level) {
   const focus = (id) => () => { if (ctx.state.focus !== id) { ctx.state.focus = id; ctx.draw(); } };
   const figures = [one.attempts > 1 ? plural(one.attempts, "attempt") : "", one.elapsed_ms ? took(one.elapsed_ms) : "", cost(one.cost, one.tokens)].filter(Boolean).join(" · ");
   const waits = one.stage === "waiting" && (one.blocked_by || []).length ? `waits for ${one.blocked_by.join(", ")}` : "";
   return h("a", { key: one.id, class: `node s-${one.stage} ${dim}`, href: to(ctx, "tasks", one.id),
     style: { left: `${one.x}px`, top: `${one.y}px`, width: `${one.w}px`, height: `${one.h}px` },
-    "aria-label": `${one.id} ${one.title}, ${words(one.stage)}${waits ? `, ${waits}` : ""}${one.merge_order ? `, merged as number ${one.merge_order}` : ""}`,
     onmouseenter: focus(one.id), onmouseleave: focus(null), onfocus: focus(one.id), onblur: focus(null) },
   h("span", { class: "node-top" }, sign(one.stage, 14), h("span", { class: "node-id" }, one.id),
     h("span", { class: "node-title clip" }, one.title),
-    one.merge_order ? h("span", { class: "node-order", title: `merged as number ${one.merge_order}` }, `#${one.merge_order}`) : null),
-  h("span", { class: "node-line clip" }, one.action || waits || words(one.stage)),
+    one.merge_order ? h("span", { class: "node-order", title: `merged as number ${one.merge_order}` }, h("span", { class: "hidden" }, "merged as number "), h("span", { "aria-hidden": "true" }, "#"), one.merge_order) : null),
+  h("span", { class: "node-line clip" }, one.action || waits || [words(one.stage), level].filter(Boolean).join(", ")),
   h("span", { class: "node-line faint clip" }, figures));
+}
+
+/** Why it is not finished, or what an earlier attempt failed at. */
+function fault(task) {
+  if (!task.fault) return "";
+  if (["failed", "retrying", "asking"].includes(task.stage)) return task.fault;
+  return task.attempts > 1 ? h("span", { class: "faint" }, `before: ${task.fault}`) : "";
 }
 
 function tasks(graph, view, ctx) {
   const nodes = new Map(graph.nodes.map((one) => [one.id, one]));
   return section("Tasks", { aside: view.retries ? `${plural(view.attempts, "attempt")}, ${plural(view.retries, "retry", "retries")}` : null },
-    table("Tasks", [["Task", "task-name"], ["State", "nowrap"], ["Last action", "task-action"], ["Evidence", "nowrap"], ["Tries", "num"], ["Time", "num"], ["Cost", "num"]],
+    table("Tasks", [["Task", "task-name"], ["State", "nowrap"], ["Last action", "task-action muted"], ["Evidence", "nowrap"], ["Tries", "num"], ["Time", "num"], ["Cost", "num"]],
       view.tasks.map((task) => {
         const node = nodes.get(task.id) || {};
         const level = task.evidence && task.evidence.level;
@@ -72,7 +80,7 @@ function tasks(graph, view, ctx) {
           cells: [
             h("a", { href: to(ctx, "tasks", task.id), class: "task-link" }, sign(task.stage), h("span", { class: "faint" }, task.id), h("span", {}, task.title)),
             words(task.stage),
-            h("span", { class: "muted" }, node.action || (task.stage === "failed" || task.stage === "retrying" || task.stage === "asking" ? task.fault : "") || ""),
+            node.action || fault(task),
             level ? chip(level, LEVELS[level], (task.evidence.because || []).join("\n")) : "",
             task.attempts || "", node.elapsed_ms ? took(node.elapsed_ms) : "", cost(node.cost, node.tokens),
           ],

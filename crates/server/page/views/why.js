@@ -29,7 +29,7 @@ function render({ items, one }, ctx) {
         "aria-current": item.place === ctx.params.place ? "true" : undefined },
       h("span", { class: "decision-top" }, h("span", { class: "mono clip" }, item.rule || item.event), h("span", { class: "faint" }, item.place)),
       h("span", { class: "muted decision-reason" }, item.reason || item.summary))))) : h("p", { class: "faint pad" }, "No decision has these words.")),
-    h("div", { class: "split-one" }, one ? (one.failed ? failure(one.failed) : explained(one, ctx)) : empty("Choose a decision", "Its rule is evaluated again, with what it saw, and every rule before it that did not match.")));
+    h("div", { class: "split-one", tabindex: 0, role: "region", "aria-label": "Decision" }, one ? (one.failed ? failure(one.failed) : explained(one, ctx)) : empty("Choose a decision", "Its rule is evaluated again, with what it saw, and every rule before it that did not match.")));
 }
 
 function explained(one) {

@@ -4,19 +4,16 @@ use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
-use engine::{Machine as _, Run};
-use runtime::Activity;
 use schemars::JsonSchema;
 use serde::Serialize;
-use types::{
-    AttemptId, Envelope, Money, PlanPhase, RoleId, RunId, RunView, Status, TaskId, Timestamp,
-};
+use types::{AttemptId, Money, PlanPhase, RoleId, RunId, RunView, Status, TaskId, Timestamp};
 
 use super::At;
 use crate::access::Caller;
 use crate::app::App;
 use crate::extract::{Named, Params};
 use crate::problem::Problem;
+use crate::views::Recorded;
 
 /// A run with what goes on in it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -73,32 +70,11 @@ pub(crate) async fn show(
     Ok(Json(detail(&app, &caller, &run, at.at).await?))
 }
 
-/// What was recorded of a run and its attempts, up to a line.
-#[derive(Debug)]
-pub(crate) struct Record {
-    pub(crate) run: Run,
-    pub(crate) lines: Vec<Envelope>,
-    /// The time to which everything refers: now, or that of the line.
-    pub(crate) now: Timestamp,
-    pub(crate) at: u64,
-    pub(crate) last: u64,
-}
-
-pub(crate) async fn record(app: &App, run: &RunId, at: Option<u64>) -> Result<Record, Problem> {
-    let mut machine = app.bosun.blank(run).await?;
-    let mut lines = runtime::recorded(&**app.bosun.journal(), run).await?;
-    let own = |line: &Envelope| line.attempt.is_none();
-    let last = lines.iter().filter(|line| own(line)).map(|line| line.seq).max().unwrap_or(0);
-    let mut now = app.now();
-    if let Some(at) = at.filter(|at| *at < last) {
-        let until = lines.iter().filter(|line| own(line) && line.seq <= at).map(|line| line.at);
-        now = until.max().unwrap_or(now);
-        lines.retain(|line| if own(line) { line.seq <= at } else { line.at <= now });
-    }
-    for line in lines.iter().filter(|line| own(line)) {
-        machine.apply(&line.event, line.at);
-    }
-    Ok(Record { run: machine, lines, now, at: at.unwrap_or(last).min(last), last })
+/// A run as it was after a line of its log, with everything that was recorded until then.
+pub(crate) async fn recorded(app: &App, run: &RunId, at: Option<u64>) -> Result<Recorded, Problem> {
+    let blank = app.bosun.blank(run).await?;
+    let lines = runtime::recorded(&**app.bosun.journal(), run).await?;
+    Ok(Recorded::at(&blank, lines, at, app.now()))
 }
 
 pub(crate) async fn detail(
@@ -108,14 +84,13 @@ pub(crate) async fn detail(
     at: Option<u64>,
 ) -> Result<RunDetail, Problem> {
     let position = app.position().await?;
-    let record = record(app, run, at).await?;
+    let record = recorded(app, run, at).await?;
     let mut view = record.run.view(record.now);
     let place = app.bosun.place(run);
     if let Some(place) = &place {
         view.repository = place.display().to_string();
     }
-    let (mut activity, newest) = (Activity::default(), record.at == record.last);
-    record.lines.iter().for_each(|line| activity.apply(line));
+    let (activity, newest) = (record.activity(), record.at == record.last);
     let stalled = newest && view.status == Status::Running && !app.bosun.is_driven(run).await?;
     let paused = stalled && app.drivers.is_paused(run);
     let state = match (paused, stalled) {

@@ -96,7 +96,8 @@ fn remove_run(
         FROM lines WHERE log IN (SELECT id FROM logs WHERE run = ?1)";
     const RECORD: &str = "INSERT INTO removed (name, run, last_seq, head, at, by)
         SELECT name, run, last_seq, head, ?2, ?3 FROM logs WHERE run = ?1 AND last_seq > 0";
-    const FEED: &str = "DELETE FROM feed WHERE run = (SELECT id FROM logs WHERE run = ?1 ORDER BY id LIMIT 1)";
+    const FEED: &str =
+        "DELETE FROM feed WHERE run = (SELECT id FROM logs WHERE run = ?1 ORDER BY id LIMIT 1)";
     let run = of.as_str();
     connection.query_row(SIZES, [run], |row| {
         removed.logs += number(row, 0)?;

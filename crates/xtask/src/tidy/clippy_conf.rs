@@ -38,7 +38,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("runtime", &["std::thread::sleep", "tokio::time::"]),
-    ("server", &["std::net::", "std::os::unix::net::", "tokio::net::"]),
+    ("server", &["tokio::net::TcpListener", "tokio::time::"]),
     ("bosun", &["std::env::"]),
     (
         "testkit",

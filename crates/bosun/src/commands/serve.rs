@@ -1,0 +1,116 @@
+//! `bosun serve`: an API, live streams and a page over the runs of this home. Prints where it listens and a link that logs
+//! one browser in; parks everything when it is told to stop.
+
+mod factory;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runtime::sandbox::Repo;
+use runtime::{Clock as _, Order, RealClock};
+use server::{Access, Project, Server, ServerConfig, Webhook};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::args;
+use crate::exit::Exit;
+use crate::home::Home;
+use crate::print;
+use crate::usage_error::UsageError;
+use factory::MachineFactory;
+
+/// Who the printed link logs in.
+const OWNER: &str = "owner";
+
+pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let folder = home.folder()?;
+    let access = Arc::new(Access::open(&folder)?);
+    name_this_repository(&access).await?;
+    let factory = Arc::new(MachineFactory::new(home.clone(), bosun.clone()));
+    let server = Server::bind(ServerConfig {
+        bosun,
+        factory,
+        access: access.clone(),
+        home: folder,
+        listen: args.listen,
+        hosts: args.hosts,
+        tls: args.tls_cert.zip(args.tls_key),
+        behind_proxy: args.behind_proxy,
+        resume: !args.no_resume,
+        rate: args.rate,
+        webhook: args.webhook.map(webhook).transpose()?,
+        version: env!("CARGO_PKG_VERSION"),
+    })
+    .await?;
+    let code = access.link(OWNER, RealClock.now())?;
+    print::line(&format!("{}/?token={code}", server.url()))?;
+    print::note("open this link; it works once. Another: bosun user link. Stop with Ctrl-C");
+    let stop = CancellationToken::new();
+    tokio::spawn(told_to_stop(stop.clone()));
+    server.run(stop).await?;
+    print::note("all runs are parked; the next start goes on with them");
+    Ok(Exit::Done)
+}
+
+/// Where notifications go. What is not signed could be anybody's.
+fn webhook(url: String) -> Result<Webhook, UsageError> {
+    let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
+    if secret.is_empty() {
+        return Err(UsageError::NoWebhookSecret);
+    }
+    Ok(Webhook { url, secret })
+}
+
+/// Without any project, the repository of the current folder becomes one.
+async fn name_this_repository(access: &Access) -> anyhow::Result<()> {
+    if !access.projects()?.is_empty() {
+        return Ok(());
+    }
+    let Ok(here) = std::env::current_dir() else { return Ok(()) };
+    let Ok(repo) = Repo::discover(&here).await else {
+        print::note("there is no project yet: bosun project add NAME DIR");
+        return Ok(());
+    };
+    let name = name_of(repo.root());
+    access.add_project(&Project { name: name.clone(), path: repo.root().to_owned() })?;
+    print::note(&format!("{} is the project {name} now", print::path(repo.root())));
+    Ok(())
+}
+
+/// A project's name for a folder.
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = name.unwrap_or_default().chars().map(plain).take(40).collect();
+    match name.trim_start_matches('.') {
+        "" => "project".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Cancels the token at the first interrupt or request to terminate.
+async fn told_to_stop(stop: CancellationToken) {
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    stop.cancel();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_a_project_a_plain_name() {
+        assert_eq!(name_of(Path::new("/w/shop")), "shop");
+        assert_eq!(name_of(Path::new("/w/.my shop ☃")), "my-shop--");
+        assert_eq!(name_of(Path::new("/")), "project");
+    }
+}

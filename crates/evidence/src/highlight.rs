@@ -1,0 +1,173 @@
+//! Syntax colours: which parts of a source text are keywords, strings, comments and numbers, by the name of its file. For
+//! diffs that people read, in a browser or a terminal. A lexer, not a parser; a text that begins in the middle of a file
+//! may be coloured wrongly, and nothing depends on it.
+
+mod formats;
+mod words;
+
+use std::ops::Range;
+
+use crate::source::Language;
+use formats::Format;
+
+/// A longer text has no colours.
+const LONGEST_TEXT: usize = 256 * 1024;
+/// A text with a longer line has none either: it was made by a program, and lexing it may take quadratic time.
+const LONGEST_LINE: usize = 2_000;
+
+/// The syntax class of a part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    Plain,
+    Keyword,
+    String,
+    Comment,
+    Number,
+}
+
+/// A part of one line with its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece<'a> {
+    pub class: Class,
+    pub text: &'a str,
+}
+
+type Tokens = Vec<(Range<usize>, Class)>;
+
+/// The lines of a text, each as pieces that together are the line without its end.
+#[must_use]
+pub fn lines<'a>(path: &str, text: &'a str) -> Vec<Vec<Piece<'a>>> {
+    let tokens = tokens(path, text);
+    let mut tokens = tokens.iter().peekable();
+    let mut start = 0;
+    let mut found = Vec::new();
+    for line in text.split('\n') {
+        let end = start + line.len();
+        let mut pieces = Vec::new();
+        let mut at = start;
+        while let Some((range, class)) = tokens.peek().filter(|(range, _)| range.start < end) {
+            let (from, to) = (range.start.max(at), range.end.min(end));
+            push(&mut pieces, Class::Plain, text.get(at..from));
+            push(&mut pieces, *class, text.get(from..to));
+            at = to.max(at);
+            // A token that goes on in the next line stays.
+            if range.end > end {
+                break;
+            }
+            tokens.next();
+        }
+        push(&mut pieces, Class::Plain, text.get(at..end));
+        found.push(pieces);
+        start = end + 1;
+    }
+    found
+}
+
+fn push<'a>(pieces: &mut Vec<Piece<'a>>, class: Class, text: Option<&'a str>) {
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        pieces.push(Piece { class, text });
+    }
+}
+
+/// The parts of a text that have a class, in order; they do not overlap.
+fn tokens(path: &str, text: &str) -> Tokens {
+    let long = text.len() > LONGEST_TEXT || text.split('\n').any(|line| line.len() > LONGEST_LINE);
+    if long {
+        return vec![];
+    }
+    let (quoted, words, any_case) = if let Some(language) = Language::of(path, text) {
+        (of_language(language, text), words::of(language), false)
+    } else if let Some(format) = Format::of(path) {
+        (format.quoted(text), format.words(), format.ignores_case())
+    } else {
+        return vec![];
+    };
+    let mut found = Vec::with_capacity(quoted.len() * 2);
+    let mut at = 0;
+    for (range, class) in quoted {
+        code(text, at..range.start, words, any_case, &mut found);
+        at = range.end;
+        found.push((range, class));
+    }
+    code(text, at..text.len(), words, any_case, &mut found);
+    found
+}
+
+/// The strings and comments of a text. One that begins inside a block comment is coloured as that up to its end.
+fn of_language(language: Language, text: &str) -> Tokens {
+    let inside = if language.has_block_comments() { comment_before(text) } else { 0 };
+    let rest = &text[inside..];
+    let (strings, comments) = crate::source::spans(language, rest);
+    let shifted = |range: Range<usize>| range.start + inside..range.end + inside;
+    let strings = strings.into_iter().map(|range| (shifted(range), Class::String));
+    let comments = comments.into_iter().map(|range| (shifted(range), Class::Comment));
+    let before = (inside > 0).then_some((0..inside, Class::Comment));
+    let mut all: Tokens = before.into_iter().chain(strings).chain(comments).collect();
+    all.sort_by_key(|(range, _)| range.start);
+    all
+}
+
+/// The end of a block comment that began before the text; 0 if there is none.
+fn comment_before(text: &str) -> usize {
+    let Some(close) = text.find("*/") else { return 0 };
+    let opened = text.find("/*").is_some_and(|open| open < close);
+    let ends_line = text[close + 2..].split('\n').next().is_some_and(|rest| rest.trim().is_empty());
+    if opened || !ends_line { 0 } else { close + 2 }
+}
+
+/// The keywords and numbers of a part without strings and comments.
+fn code(text: &str, part: Range<usize>, words: &[&str], any_case: bool, found: &mut Tokens) {
+    let bytes = text.as_bytes();
+    let mut at = part.start;
+    while at < part.end {
+        let first = bytes[at];
+        if !is_word(first) {
+            at += 1;
+            continue;
+        }
+        let end = word_end(bytes, at, part.end);
+        let word = &bytes[at..end];
+        let class = if first.is_ascii_digit() {
+            Some(Class::Number)
+        } else {
+            // `x.match` is a name.
+            let member = at > 0 && bytes[at - 1] == b'.';
+            (!member && is_keyword(word, words, any_case)).then_some(Class::Keyword)
+        };
+        found.extend(class.map(|class| (at..end, class)));
+        at = end;
+    }
+}
+
+/// The end of a word, or of a number with its point.
+fn word_end(bytes: &[u8], start: usize, most: usize) -> usize {
+    let number = bytes[start].is_ascii_digit();
+    let mut end = start;
+    while end < most {
+        let point = number
+            && bytes[end] == b'.'
+            && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
+            && end + 1 < most;
+        if !is_word(bytes[end]) && !point {
+            break;
+        }
+        end += 1;
+    }
+    end
+}
+
+/// Every byte beyond ASCII is part of a word, so that no character is cut.
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+fn is_keyword(word: &[u8], words: &[&str], any_case: bool) -> bool {
+    let Ok(word) = std::str::from_utf8(word) else { return false };
+    if any_case {
+        return words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    }
+    words.contains(&word)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! Reads a patch as git writes it. A hunk is as long as its header says, so no line inside of one can pass for another
+//! file. What does not look like a patch is skipped; nothing fails.
+
+use super::{DiffStatus, RowKind};
+
+/// The most characters of a line.
+const MOST_CHARS: usize = 4_000;
+
+/// The files of a patch, as far as they are listed.
+#[derive(Debug, Default)]
+pub(super) struct Patch {
+    pub(super) files: Vec<RawFile>,
+    pub(super) left_out: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct RawFile {
+    pub(super) path: String,
+    pub(super) old_path: Option<String>,
+    pub(super) status: DiffStatus,
+    pub(super) mode: Option<String>,
+    pub(super) added: u64,
+    pub(super) removed: u64,
+    pub(super) binary: bool,
+    pub(super) hunks: Vec<RawHunk>,
+    pub(super) left_out: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct RawHunk {
+    pub(super) header: String,
+    pub(super) rows: Vec<RawRow>,
+}
+
+#[derive(Debug)]
+pub(super) struct RawRow {
+    pub(super) kind: RowKind,
+    pub(super) old: Option<u32>,
+    pub(super) new: Option<u32>,
+    pub(super) text: String,
+    pub(super) left_out: u64,
+    pub(super) no_newline: bool,
+}
+
+/// Where a hunk is: the next line before and after, and how many of each are to come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    old: u32,
+    new: u32,
+    old_left: u32,
+    new_left: u32,
+}
+
+/// Reads a patch: at most `rows` rows of each file, `rows_in_all` of all, and `files` files.
+pub(super) fn read(patch: &[u8], rows: usize, rows_in_all: usize, files: usize) -> Patch {
+    let mut found = Patch::default();
+    let mut place = Place::default();
+    let (mut in_file, mut in_all, mut skips) = (0, 0, false);
+    for line in lines(patch) {
+        let open = place.old_left > 0 || place.new_left > 0;
+        if open
+            && take_row(
+                &mut found,
+                &mut place,
+                line,
+                skips || in_file >= rows || in_all >= rows_in_all,
+            )
+        {
+            in_file += 1;
+            in_all += 1;
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix(b"diff --git ") {
+            (place, in_file) = (Place::default(), 0);
+            skips = found.files.len() >= files;
+            if skips {
+                found.left_out += 1;
+            } else {
+                found.files.push(RawFile::named(rest));
+            }
+            continue;
+        }
+        let Some(file) = found.files.last_mut().filter(|_| !skips) else { continue };
+        if line.starts_with(b"\\") {
+            let row = file.hunks.last_mut().and_then(|hunk| hunk.rows.last_mut());
+            row.into_iter().for_each(|row| row.no_newline = true);
+        } else if let Some((at, header)) = hunk(line) {
+            place = at;
+            file.hunks.push(RawHunk { header, rows: vec![] });
+        } else if file.hunks.is_empty() {
+            file.take_head(line);
+        }
+    }
+    found
+}
+
+/// The lines of a patch without their ends.
+fn lines(patch: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = patch.strip_suffix(b"\n").unwrap_or(patch);
+    whole.split(|byte| *byte == b'\n').filter(move |_| !patch.is_empty())
+}
+
+/// Takes one row of an open hunk; whether it was one.
+fn take_row(found: &mut Patch, place: &mut Place, line: &[u8], skip: bool) -> bool {
+    let (kind, text) = match line.split_first() {
+        Some((b' ', text)) => (RowKind::Context, text),
+        Some((b'+', text)) => (RowKind::Added, text),
+        Some((b'-', text)) => (RowKind::Removed, text),
+        // Some programs strip the blank of an empty line.
+        None => (RowKind::Context, line),
+        _ => return false,
+    };
+    let (mut old, mut new) = (None, None);
+    if kind != RowKind::Added {
+        old = Some(place.old);
+        place.old = place.old.saturating_add(1);
+        place.old_left = place.old_left.saturating_sub(1);
+    }
+    if kind != RowKind::Removed {
+        new = Some(place.new);
+        place.new = place.new.saturating_add(1);
+        place.new_left = place.new_left.saturating_sub(1);
+    }
+    let Some(file) = found.files.last_mut() else { return true };
+    match kind {
+        RowKind::Added => file.added += 1,
+        RowKind::Removed => file.removed += 1,
+        RowKind::Context => {}
+    }
+    if skip {
+        file.left_out += 1;
+        return true;
+    }
+    let whole = String::from_utf8_lossy(text);
+    let text: String = whole.chars().take(MOST_CHARS).collect();
+    let left_out = (whole.chars().count() as u64).saturating_sub(MOST_CHARS as u64);
+    if let Some(hunk) = file.hunks.last_mut() {
+        hunk.rows.push(RawRow { kind, old, new, text, left_out, no_newline: false });
+    }
+    true
+}
+
+/// `@@ -1,2 +3,4 @@ fn main()`
+fn hunk(line: &[u8]) -> Option<(Place, String)> {
+    let text = String::from_utf8_lossy(line.strip_prefix(b"@@ -")?);
+    let (ranges, rest) = text.split_once(" @@")?;
+    let (old, new) = ranges.split_once(" +")?;
+    let range = |text: &str| -> Option<(u32, u32)> {
+        let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+        Some((start.parse().ok()?, count.parse().ok()?))
+    };
+    let ((old, old_left), (new, new_left)) = (range(old)?, range(new)?);
+    let header: String = format!("@@ -{ranges} @@{rest}").chars().take(MOST_CHARS).collect();
+    Some((Place { old, new, old_left, new_left }, header))
+}
+
+impl RawFile {
+    /// A file, by the line that begins its part.
+    fn named(rest: &[u8]) -> Self {
+        Self {
+            path: both(rest),
+            old_path: None,
+            status: DiffStatus::Modified,
+            mode: None,
+            added: 0,
+            removed: 0,
+            binary: false,
+            hunks: vec![],
+            left_out: 0,
+        }
+    }
+
+    /// Takes a line between the name of the file and its first hunk.
+    fn take_head(&mut self, line: &[u8]) {
+        let mode = |mode: &[u8]| Some(String::from_utf8_lossy(mode).chars().take(12).collect());
+        if line.starts_with(b"new file mode") {
+            self.status = DiffStatus::Added;
+        } else if line.starts_with(b"deleted file mode") {
+            self.status = DiffStatus::Deleted;
+        } else if let Some(new) = line.strip_prefix(b"new mode ") {
+            self.mode = mode(new);
+        } else if let Some(old) = line.strip_prefix(b"rename from ") {
+            self.status = DiffStatus::Renamed;
+            self.old_path = Some(unquoted(old));
+        } else if let Some(new) = line.strip_prefix(b"rename to ") {
+            self.path = unquoted(new);
+        } else if line.starts_with(b"Binary files ") || line.starts_with(b"GIT binary patch") {
+            self.binary = true;
+        } else if let Some(new) = line.strip_prefix(b"+++ ").and_then(side) {
+            self.path = new;
+        } else if let Some(old) = line.strip_prefix(b"--- ").and_then(side)
+            && self.status == DiffStatus::Deleted
+        {
+            self.path = old;
+        }
+    }
+}
+
+/// The path after `--- ` or `+++ `; none for a file that is not there on this side.
+fn side(text: &[u8]) -> Option<String> {
+    // Git ends a name with blanks in it with a tab.
+    let text = text.strip_suffix(b"\t").unwrap_or(text);
+    let path = unquoted(text);
+    path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).map(str::to_owned)
+}
+
+/// The path in `a/PATH b/PATH`, where both are the same; only files without hunks are known by it alone.
+fn both(rest: &[u8]) -> String {
+    if rest.first() == Some(&b'"') {
+        let second =
+            rest.windows(2).rposition(|two| two == b" \"").map_or(rest, |at| &rest[at + 1..]);
+        let path = unquoted(second);
+        return path.strip_prefix("b/").unwrap_or(&path).to_owned();
+    }
+    let half = rest.len() / 2;
+    let second = rest.get(half + 1..).unwrap_or(rest);
+    let path = String::from_utf8_lossy(second);
+    path.strip_prefix("b/").unwrap_or(&path).to_owned()
+}
+
+/// A path as git quotes it: `"a/\303\244"`. Without quotes it is as it stands.
+fn unquoted(text: &[u8]) -> String {
+    let Some(inner) = text.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
+        return String::from_utf8_lossy(text).into_owned();
+    };
+    let mut bytes = Vec::with_capacity(inner.len());
+    let mut rest = inner.iter().copied();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        match rest.next() {
+            Some(first @ b'0'..=b'3') => {
+                let mut digit = || u32::from(rest.next().unwrap_or(b'0').saturating_sub(b'0') & 7);
+                let (second, third) = (digit(), digit());
+                let code = u32::from(first - b'0') * 64 + second * 8 + third;
+                bytes.push(u8::try_from(code).unwrap_or(b'?'));
+            }
+            Some(b'n') => bytes.push(b'\n'),
+            Some(b't') => bytes.push(b'\t'),
+            Some(b'r') => bytes.push(b'\r'),
+            Some(other) => bytes.push(other),
+            None => {}
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,221 @@
+//! What tasks waited for: the gate before them, the tasks that they need, a free slot, the delay before a retry, and
+//! their turn to be merged.
+
+use std::collections::BTreeMap;
+
+use rules::dag;
+use types::{Envelope, Event, Phase, Plan, TaskId, Timestamp};
+
+use super::{Bar, BarKind, Rows, push};
+use crate::views::source::Recorded;
+
+/// When what happened to one task, as far as waits are concerned.
+#[derive(Debug, Clone, Default)]
+struct Times {
+    settled: Option<Timestamp>,
+    /// The beginnings of its attempts.
+    started: Vec<Timestamp>,
+    verified: Vec<Timestamp>,
+    merging: Vec<Timestamp>,
+    /// When it gave up its slot, after each attempt.
+    left: Vec<Timestamp>,
+}
+
+pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
+    retries(own, rows);
+    let Some(plan) = recorded.run.plan() else { return };
+    let (times, adopted, gate) = times(own);
+    let Some(adopted) = adopted else { return };
+    let mut shape = dag::shape(&plan.tasks);
+    let order = dag::order(&shape).unwrap_or_default();
+    dag::keep_apart(&mut shape, &plan.tasks, &order);
+    let needs = needs(plan, &shape);
+    for (place, task) in plan.tasks.iter().enumerate() {
+        let own = times.get(&task.id).cloned().unwrap_or_default();
+        // A task that was skipped or given up without an attempt waits no longer.
+        let until = own.started.first().copied().or(own.settled);
+        let mut from = adopted;
+        if until.is_none_or(|until| until > from) && gate.is_none_or(|gate| gate > from) {
+            let end = earlier(gate, until);
+            let bar = Bar::new(BarKind::Wait, from, end, "wait for the gate of planning");
+            push(rows, Some(&task.id), bar.because("no task starts before the plan has passed"));
+            let Some(end) = end else { continue };
+            from = end;
+        }
+        let named: Vec<&TaskId> =
+            needs[place].iter().filter_map(|need| Some(&plan.tasks.get(*need)?.id)).collect();
+        from = match blocked(&task.id, &named, &times, from, until, rows) {
+            Some(from) => from,
+            None => continue,
+        };
+        if until.is_none_or(|until| until > from) {
+            let bar = Bar::new(BarKind::Wait, from, until, "wait for a slot");
+            push(rows, Some(&task.id), bar.because(&slots(recorded, &times, from)));
+        }
+        turns(&task.id, &own, plan, &order, &times, rows);
+    }
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
+}
+
+/// The wait for the tasks that it needs; the time when that was over, if it is.
+fn blocked(
+    task: &TaskId,
+    needs: &[&TaskId],
+    times: &BTreeMap<&TaskId, Times>,
+    from: Timestamp,
+    until: Option<Timestamp>,
+    rows: &mut Rows,
+) -> Option<Timestamp> {
+    let settled = |need: &TaskId| times.get(need).and_then(|times| times.settled);
+    let late: Vec<&&TaskId> =
+        needs.iter().filter(|need| settled(need).is_none_or(|at| at > from)).collect();
+    if late.is_empty() {
+        return Some(from);
+    }
+    let open: Vec<&&&TaskId> = late.iter().filter(|need| settled(need).is_none()).collect();
+    let last = late.iter().filter_map(|need| settled(need)).max();
+    let to = until.or(if open.is_empty() { last } else { None });
+    // Where it goes on, only what is still missing is of interest.
+    let named: Vec<&str> = if open.is_empty() {
+        late.iter().map(|need| need.as_str()).collect()
+    } else {
+        open.iter().map(|need| need.as_str()).collect()
+    };
+    let end = last.filter(|_| open.is_empty()).map(|last| to.map_or(last, |to| last.min(to)));
+    let bar = Bar::new(BarKind::Wait, from, end.or(to), "blocked");
+    push(rows, Some(task), bar.because(&format!("blocked by {}", named.join(", "))));
+    end
+}
+
+/// Why no slot was free at a time.
+fn slots(recorded: &Recorded, times: &BTreeMap<&TaskId, Times>, at: Timestamp) -> String {
+    let most = recorded.run.policy().limits.parallel_tasks;
+    let busy: Vec<&str> = times
+        .iter()
+        .filter(|(_, times)| {
+            let began = times.started.iter().filter(|start| **start <= at).count();
+            let left = times.left.iter().filter(|left| **left <= at).count();
+            began > left
+        })
+        .map(|(task, _)| task.as_str())
+        .collect();
+    if busy.len() >= most {
+        let tasks = types::count(most, "task");
+        return format!("at most {tasks} at once; {} had the slots", busy.join(", "));
+    }
+    "ready, and not started yet".to_owned()
+}
+
+/// The waits between a verified result and its turn to be merged.
+fn turns(
+    task: &TaskId,
+    own: &Times,
+    plan: &Plan,
+    order: &[usize],
+    times: &BTreeMap<&TaskId, Times>,
+    rows: &mut Rows,
+) {
+    let id = |place: &usize| plan.tasks.get(*place).map(|task| &task.id);
+    for from in &own.verified {
+        let to = own.merging.iter().find(|at| *at >= from).copied().or(own.settled);
+        if to.is_some_and(|to| to <= *from) {
+            continue;
+        }
+        let first: Vec<&str> = order
+            .iter()
+            .filter_map(id)
+            .take_while(|other| *other != task)
+            .filter(|other| {
+                let settled = times.get(other).and_then(|times| times.settled);
+                settled.is_none_or(|at| at > *from)
+            })
+            .map(TaskId::as_str)
+            .collect();
+        let reason = if first.is_empty() {
+            "its turn comes next".to_owned()
+        } else {
+            format!("{} first, in the plan's order", first.join(", "))
+        };
+        let bar = Bar::new(BarKind::Wait, *from, to, "wait for its turn to be merged");
+        push(rows, Some(task), bar.because(&reason));
+    }
+}
+
+/// The delays before retries, of tasks in the plan and others.
+fn retries(own: &[&Envelope], rows: &mut Rows) {
+    let mut open: BTreeMap<&TaskId, Bar> = BTreeMap::new();
+    for line in own {
+        let task = match &line.event {
+            Event::RetryScheduled { task, .. }
+            | Event::RetryReleased { task }
+            | Event::TaskFailed { task, .. }
+            | Event::TaskSkipped { task, .. } => task,
+            Event::AttemptStarted { attempt, .. } => &attempt.task,
+            _ => continue,
+        };
+        if let Some(mut bar) = open.remove(task) {
+            (bar.to, bar.outcome) = (Some(line.at), super::BarOutcome::Ok);
+            if line.at > bar.from {
+                push(rows, Some(task), bar);
+            }
+        }
+        if let Event::RetryScheduled { decision, left, .. } = &line.event {
+            let label = format!("wait for a retry, {left} left");
+            let bar = Bar::new(BarKind::Wait, line.at, None, label);
+            open.insert(task, bar.because(&decision.reason));
+        }
+    }
+    for (task, bar) in open {
+        push(rows, Some(task), bar);
+    }
+}
+
+/// For each task, the places of those that it waits for.
+fn needs(plan: &Plan, shape: &dag::Dag) -> Vec<Vec<usize>> {
+    let mut needs = vec![Vec::new(); plan.tasks.len()];
+    for (from, later) in shape.dependants.iter().zip(&shape.followers).enumerate() {
+        for to in later.0.iter().chain(later.1) {
+            if let Some(needs) = needs.get_mut(*to).filter(|needs| !needs.contains(&from)) {
+                needs.push(from);
+            }
+        }
+    }
+    needs
+}
+
+type Known<'a> = (BTreeMap<&'a TaskId, Times>, Option<Timestamp>, Option<Timestamp>);
+
+/// The times of each task, of the last plan, and of the gate that it passed.
+fn times<'a>(own: &[&'a Envelope]) -> Known<'a> {
+    let mut times: BTreeMap<&TaskId, Times> = BTreeMap::new();
+    let (mut adopted, mut gate) = (None, None);
+    for line in own {
+        let at = line.at;
+        match &line.event {
+            Event::PlanAdopted { .. } => (adopted, gate) = (Some(at), None),
+            Event::GatePassed { phase: Phase::Planning, .. } => gate = gate.or(Some(at)),
+            Event::AttemptStarted { attempt, .. } => {
+                times.entry(&attempt.task).or_default().started.push(at);
+            }
+            Event::TaskVerified { attempt, .. } => {
+                let times = times.entry(&attempt.task).or_default();
+                times.verified.push(at);
+                times.left.push(at);
+            }
+            Event::TaskRejected { attempt, .. } => {
+                times.entry(&attempt.task).or_default().left.push(at);
+            }
+            Event::MergeStarted { task, .. } => times.entry(task).or_default().merging.push(at),
+            Event::TaskFinished { task, .. }
+            | Event::TaskFailed { task, .. }
+            | Event::TaskSkipped { task, .. } => {
+                times.entry(task).or_default().settled = Some(at);
+            }
+            _ => {}
+        }
+    }
+    (times, adopted, gate)
+}
