@@ -89,7 +89,7 @@ function update(before, node, svg) {
 function set(el, name, value, before) {
   if (name.startsWith("on")) return listen(el, name.slice(2), value);
   if (name === "style") return setStyle(el, value || {}, before || {});
-  if (name === "value" || name === "checked" || name === "open" && el.tagName === "DETAILS") {
+  if (name === "value" || name === "checked" || (name === "open" && el.tagName === "DETAILS")) {
     if (value !== undefined && el[name] !== value) el[name] = value;
     return;
   }
@@ -118,8 +118,11 @@ export const $ = (selector) => document.querySelector(selector);
 
 /** Whether a person is typing in this element. */
 export function typing(el) {
-  return el instanceof HTMLElement && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName) &&
-    !["checkbox", "radio", "range", "button"].includes(el.type));
+  return (
+    el instanceof HTMLElement &&
+    (el.isContentEditable ||
+      (/^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName) && !["checkbox", "radio", "range", "button"].includes(el.type)))
+  );
 }
 
 /** Calls a function at most once in `wait` milliseconds, and once more for what came in between. */
@@ -129,7 +132,11 @@ export function throttled(call, wait) {
   return () => {
     if (timer) return;
     const due = Math.max(0, last + wait - performance.now());
-    timer = setTimeout(() => { timer = 0; last = performance.now(); call(); }, due);
+    timer = setTimeout(() => {
+      timer = 0;
+      last = performance.now();
+      call();
+    }, due);
   };
 }
 

@@ -6,7 +6,14 @@ import { icon, runState } from "../icons.js";
 import { badge, chip, complain, empty, meter, when } from "../parts.js";
 import { between, cost, plural, took } from "../format.js";
 
-const STATES = [["", "All"], ["open", "Open"], ["waiting", "Waiting"], ["unsettled", "To review"], ["done", "Done"], ["failed", "Failed"]];
+const STATES = [
+  ["", "All"],
+  ["open", "Open"],
+  ["waiting", "Waiting"],
+  ["unsettled", "To review"],
+  ["done", "Done"],
+  ["failed", "Failed"],
+];
 const PAGE = 60;
 
 const asked = (ctx) => ({ state: ctx.query.get("state"), project: ctx.query.get("project"), q: ctx.query.get("q") });
@@ -16,7 +23,8 @@ async function load(ctx) {
   const key = JSON.stringify(asked(ctx));
   const held = ctx.state.key === key && ctx.data ? Math.min(ctx.data.items.length, 500) : 0;
   const [page, projects] = await Promise.all([
-    ctx.get(path(["runs"], { ...asked(ctx), limit: Math.max(PAGE, held) })), ctx.state.projects || ctx.get("/projects").catch(() => ({ items: [] })),
+    ctx.get(path(["runs"], { ...asked(ctx), limit: Math.max(PAGE, held) })),
+    ctx.state.projects || ctx.get("/projects").catch(() => ({ items: [] })),
   ]);
   Object.assign(ctx.state, { key, projects });
   return { items: page.items, next: page.next, projects: projects.items };
@@ -37,35 +45,150 @@ const search = settled((ctx, text) => ctx.go(address(ctx, { q: text }), { replac
 function render(data, ctx) {
   const { state = "", project, q } = asked(ctx);
   return [
-    h("header", { class: "page-head", key: "head" }, h("h1", {}, "Runs"), h("span", { class: "grow" }),
-      ctx.app.me && ctx.app.me.role === "viewer" ? null : h("a", { class: "button primary", href: "/new" }, "New run")),
-    h("div", { class: "filters", key: "filters" },
-      h("nav", { class: "segments", "aria-label": "State" }, STATES.map(([value, label]) => h("a", { key: value, href: address(ctx, { state: value }), "aria-current": (state || "") === value ? "true" : undefined }, label))),
-      data.projects.length > 1 || project ? h("select", { class: "project-filter", "aria-label": "Project", onchange: (event) => ctx.go(address(ctx, { project: event.target.value })) },
-        h("option", { value: "" }, "All projects"), data.projects.map((one) => h("option", { key: one.name, value: one.name, selected: one.name === project }, one.name))) : null,
-      h("div", { class: "search" }, icon("search"), h("input", { type: "search", "data-search": true, "aria-label": "Search goals", placeholder: "Search goals", value: q || "", oninput: (event) => search(ctx, event.target.value) }), h("kbd", {}, "/"))),
-    data.items.length ? h("ul", { class: "runs panel", key: "list" }, data.items.map((run) => row(run))) : nothing(ctx),
-    data.next ? h("button", { class: "button more-runs", type: "button", key: "more", onclick: () => more(ctx) }, "Older runs") : null,
+    h(
+      "header",
+      { class: "page-head", key: "head" },
+      h("h1", {}, "Runs"),
+      h("span", { class: "grow" }),
+      ctx.app.me && ctx.app.me.role === "viewer"
+        ? null
+        : h("a", { class: "button primary", href: "/new" }, "New run"),
+    ),
+    h(
+      "div",
+      { class: "filters", key: "filters" },
+      h(
+        "nav",
+        { class: "segments", "aria-label": "State" },
+        STATES.map(([value, label]) =>
+          h(
+            "a",
+            {
+              key: value,
+              href: address(ctx, { state: value }),
+              "aria-current": (state || "") === value ? "true" : undefined,
+            },
+            label,
+          ),
+        ),
+      ),
+      data.projects.length > 1 || project
+        ? h(
+            "select",
+            {
+              class: "project-filter",
+              "aria-label": "Project",
+              onchange: (event) => ctx.go(address(ctx, { project: event.target.value })),
+            },
+            h("option", { value: "" }, "All projects"),
+            data.projects.map((one) =>
+              h("option", { key: one.name, value: one.name, selected: one.name === project }, one.name),
+            ),
+          )
+        : null,
+      h(
+        "div",
+        { class: "search" },
+        icon("search"),
+        h("input", {
+          type: "search",
+          "data-search": true,
+          "aria-label": "Search goals",
+          placeholder: "Search goals",
+          value: q || "",
+          oninput: (event) => search(ctx, event.target.value),
+        }),
+        h("kbd", {}, "/"),
+      ),
+    ),
+    data.items.length
+      ? h(
+          "ul",
+          { class: "runs panel", key: "list" },
+          data.items.map((run) => row(run)),
+        )
+      : nothing(ctx),
+    data.next
+      ? h(
+          "button",
+          { class: "button more-runs", type: "button", key: "more", onclick: () => more(ctx) },
+          "Older runs",
+        )
+      : null,
   ];
 }
 
 function nothing(ctx) {
   const { state, project, q } = asked(ctx);
   if (state || project || q) return empty("No run fits", h("a", { href: "/runs" }, "Show all runs"));
-  return empty("There are no runs yet", h("a", { href: "/new" }, "Start the first one"), ", or try ", h("code", {}, "bosun demo"), " in a terminal.");
+  return empty(
+    "There are no runs yet",
+    h("a", { href: "/new" }, "Start the first one"),
+    ", or try ",
+    h("code", {}, "bosun demo"),
+    " in a terminal.",
+  );
 }
 
 function row(run) {
-  return h("li", { key: run.run }, h("a", { class: "run-row", href: path(["runs", run.run]), "data-row": true },
-    badge(runState({ ...run, escalated: run.state === "escalated" }), run.interrupted ? "interrupted" : run.state),
-    h("span", { class: "run-goal" }, h("span", { class: "clip" }, run.goal), h("span", { class: "faint run-sub" }, [run.project, run.run].filter(Boolean).join(" · "))),
-    h("span", { class: "run-flags" }, run.questions ? chip(plural(run.questions, "question"), "warn") : null, run.settled ? chip(String(run.settled.how || run.settled)) : null),
-    h("span", { class: "run-tasks" }, run.tasks ? [h("span", { class: "muted" }, `${run.finished}/${run.tasks}`), meter([{ share: run.finished / run.tasks, kind: run.status === "failed" ? "bad" : "good" }], `${run.finished} of ${run.tasks} tasks`)] : null),
-    h("span", { class: "num muted run-took" }, took(between(run.started, run.ended))),
-    h("span", { class: "num muted run-cost" }, cost(run.cost, run.tokens)),
-    h("span", { class: "num faint run-when" }, when(run.started))));
+  return h(
+    "li",
+    { key: run.run },
+    h(
+      "a",
+      { class: "run-row", href: path(["runs", run.run]), "data-row": true },
+      badge(runState({ ...run, escalated: run.state === "escalated" }), run.interrupted ? "interrupted" : run.state),
+      h(
+        "span",
+        { class: "run-goal" },
+        h("span", { class: "clip" }, run.goal),
+        h("span", { class: "faint run-sub" }, [run.project, run.run].filter(Boolean).join(" · ")),
+      ),
+      h(
+        "span",
+        { class: "run-flags" },
+        run.questions ? chip(plural(run.questions, "question"), "warn") : null,
+        run.settled ? chip(String(run.settled.how || run.settled)) : null,
+      ),
+      h(
+        "span",
+        { class: "run-tasks" },
+        run.tasks
+          ? [
+              h("span", { class: "muted" }, `${run.finished}/${run.tasks}`),
+              meter(
+                [{ share: run.finished / run.tasks, kind: run.status === "failed" ? "bad" : "good" }],
+                `${run.finished} of ${run.tasks} tasks`,
+              ),
+            ]
+          : null,
+      ),
+      h("span", { class: "num muted run-took" }, took(between(run.started, run.ended))),
+      h("span", { class: "num muted run-cost" }, cost(run.cost, run.tokens)),
+      h("span", { class: "num faint run-when" }, when(run.started)),
+    ),
+  );
 }
 
-export default { title: () => "Runs", load, render, wants: () => true, ticks: (ctx) => ctx.data.items.some((run) => run.status === "running"),
-  filter: () => ({ kinds: ["run.requested", "run.accepted", "run.refused", "run.finished", "run.settled", "plan.adopted", "task.finished", "task.failed", "question.asked", "question.answered"] }),
-  keys: (ctx) => ({ n: ["New run", () => ctx.go("/new")] }) };
+export default {
+  title: () => "Runs",
+  load,
+  render,
+  wants: () => true,
+  ticks: (ctx) => ctx.data.items.some((run) => run.status === "running"),
+  filter: () => ({
+    kinds: [
+      "run.requested",
+      "run.accepted",
+      "run.refused",
+      "run.finished",
+      "run.settled",
+      "plan.adopted",
+      "task.finished",
+      "task.failed",
+      "question.asked",
+      "question.answered",
+    ],
+  }),
+  keys: (ctx) => ({ n: ["New run", () => ctx.go("/new")] }),
+};
