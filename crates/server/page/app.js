@@ -3,7 +3,7 @@
 // Nothing here knows what a view shows.
 
 import { h, patch, throttled, $ } from "./dom.js";
-import { get } from "./api.js";
+import { get, Problem } from "./api.js";
 import * as live from "./live.js";
 import * as keyboard from "./keys.js";
 import { PLACES, drawShell, switchTheme } from "./shell.js";
@@ -85,13 +85,7 @@ async function show() {
       const [module] = await Promise.all([import(`./views/${to.view}.js`), to.view === "inbox" ? null : styles()]);
       ctx.view = module.default;
     } catch (error) {
-      ctx.view = {
-        title: () => "Error",
-        load: async () => {
-          throw error;
-        },
-        render: () => null,
-      };
+      ctx.view = unreachable(error);
     }
   }
   if (current !== ctx) return;
@@ -105,6 +99,18 @@ async function show() {
   $("#announce").textContent = document.title;
   listen(ctx);
   styles();
+}
+
+/** In place of a view whose module could not be fetched. Trying again loads the page anew. */
+function unreachable(error) {
+  console.error(error);
+  let tried = false;
+  const load = async () => {
+    if (tried) location.reload();
+    tried = true;
+    throw new Problem(0, "The server cannot be reached", "This part of the page could not be fetched.");
+  };
+  return { title: () => "Error", load, render: () => null };
 }
 
 function leave(ctx) {
@@ -274,6 +280,9 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   document.querySelector("details.more[open]")?.removeAttribute("open");
   go(link.pathname + link.search + link.hash);
+});
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("details.more")) $("details.more[open]")?.removeAttribute("open");
 });
 addEventListener("popstate", show);
 setInterval(() => {

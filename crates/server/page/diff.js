@@ -6,7 +6,10 @@ import { chip, iconButton, when } from "./parts.js";
 
 const CLASSES = { k: "syn-k", s: "syn-s", c: "syn-c", n: "syn-n" };
 const KINDS = { "+": "add", "-": "cut", " ": "same" };
+/** Longer files, and files after so many, are folded until somebody unfolds them. */
 const MOST_ROWS = 1500;
+const MOST_OPEN = 30;
+const rowsOf = (file) => (file.hunks || []).reduce((sum, hunk) => sum + hunk.rows.length, 0);
 
 /** The place of a file in the page, for links. */
 export const fileId = (path) => `f-${encodeURIComponent(path).replaceAll("%", "_")}`;
@@ -14,7 +17,7 @@ export const fileId = (path) => `f-${encodeURIComponent(path).replaceAll("%", "_
 export function diffFile(file, review) {
   const { state } = review.ctx;
   const folded = (state.folded ||= {});
-  const closed = folded[file.path] ?? false;
+  const closed = folded[file.path] ?? (review.index >= MOST_OPEN || rowsOf(file) > MOST_ROWS);
   return h(
     "section",
     { class: "diff-file panel", key: file.path, id: fileId(file.path), "aria-label": file.path },
@@ -50,31 +53,10 @@ export function diffFile(file, review) {
 }
 
 function body(file, review) {
-  let rows = 0;
-  const whole = review.ctx.state.whole || (review.ctx.state.whole = new Set());
   const out = [];
   for (const hunk of file.hunks || []) {
-    if (rows > MOST_ROWS && !whole.has(file.path)) {
-      out.push(
-        h(
-          "button",
-          {
-            key: "rest",
-            type: "button",
-            class: "button quiet",
-            onclick: () => {
-              whole.add(file.path);
-              review.ctx.draw();
-            },
-          },
-          "Show the rest of this file",
-        ),
-      );
-      break;
-    }
     out.push(h("div", { class: "hunk", key: hunk.header }, hunk.header));
     hunk.rows.forEach((row, i) => {
-      rows += 1;
       out.push(lineRow(file, row, `${hunk.header} ${i}`, review));
       if (row.new) out.push(...notes(file, row.new, review));
     });

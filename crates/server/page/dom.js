@@ -25,6 +25,7 @@ function flat(list, into) {
 /** Makes the children of an element look like the descriptions. */
 export function patch(parent, ...children) {
   const next = flat(children, []);
+  if (!descriptions.has(parent)) parent.replaceChildren();
   reconcile(parent, descriptions.get(parent) || [], next, parent.namespaceURI === SVG);
   descriptions.set(parent, next);
 }
@@ -94,9 +95,18 @@ function set(el, name, value, before) {
     return;
   }
   if (name === "srcdoc" || name === "innerHTML" || name === "outerHTML") return;
-  if (name === "href" && typeof value === "string" && !/^(\/(?!\/)|#|\?)/.test(value)) return;
+  if (name === "href" && value && !isOurs(value)) return;
   if (value === undefined || value === null || value === false) el.removeAttribute(name);
   else el.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** Whether an address stays on this server: a link never leads elsewhere, whatever its text came from. */
+function isOurs(address) {
+  try {
+    return new URL(address, location.href).origin === location.origin;
+  } catch {
+    return false;
+  }
 }
 
 function setStyle(el, value, before) {

@@ -50,7 +50,7 @@ export function failure(error, again) {
       { class: "notice bad", role: "alert" },
       h("h1", { class: "notice-title" }, "You are signed out"),
       h("p", {}, "The token of this browser is not valid any more. "),
-      h("p", {}, h("a", { href: "/?login", "data-external": true, class: "button" }, "Enter a token")),
+      h("p", {}, h("a", { href: "/", "data-external": true, class: "button" }, "Enter a token")),
     );
   }
   const title = known ? error.title : "The page has a bug";
@@ -254,6 +254,7 @@ export function fieldRow(field) {
       value: field.type === "checkbox" ? undefined : field.value,
       checked: field.checked,
       inputmode: field.inputmode,
+      list: field.list,
       autofocus: field.autofocus,
     });
   }

@@ -10,6 +10,9 @@ import { cap, chip, complain, toast, when } from "./parts.js";
 const SHOWN_LINES = 12;
 const drafts = new Map();
 const sent = new Set();
+/** After an answer the next card takes its place: for so long a second key or click is taken for the first. */
+const PAUSE = 500;
+let answered = -Infinity;
 const opened = new Set();
 
 const idOf = (entry) => `${entry.run}:${entry.ids.join(",")}`;
@@ -68,7 +71,8 @@ async function send(group, text, ctx) {
 /** Answers with the nth choice, as the number keys do. */
 export function choose(group, n, ctx) {
   const choice = (group.entries[0].choices || [])[n];
-  if (!choice) return;
+  if (!choice || performance.now() - answered < PAUSE) return;
+  answered = performance.now();
   const draft = (drafts.get(group.key) || "").trim();
   send(group, draft && choice.words ? `${choice.id} ${draft}` : choice.id, ctx);
 }

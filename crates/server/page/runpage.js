@@ -22,6 +22,7 @@ const TABS = [
 ];
 const ALSO = { task: "run", proof: "spec" };
 const OVER = ["done", "failed", "refused", "no_go", "cancelled", "out_of_budget"];
+const LONG_GOAL = 200;
 let last = null;
 
 export const isOver = (view) => OVER.includes(view.status);
@@ -126,7 +127,7 @@ function head(data, ctx, tab) {
         : null,
       h("span", { class: "mono" }, view.run),
     ),
-    h("div", { class: "run-title" }, h("h1", { title: view.goal }, view.goal), at ? null : actions(detail, ctx)),
+    h("div", { class: "run-title" }, goal(view, ctx), at ? null : actions(detail, ctx)),
     h(
       "div",
       { class: "run-state" },
@@ -153,6 +154,27 @@ function head(data, ctx, tab) {
         ),
       ),
     ),
+  );
+}
+
+/** The goal; a long one is cut, and shown whole on request. */
+function goal(view, ctx) {
+  const whole = ctx.state.whole;
+  const toggle = () => {
+    ctx.state.whole = !whole;
+    ctx.draw();
+  };
+  return h(
+    "div",
+    { class: "goal" },
+    h("h1", { class: whole ? "whole" : "" }, view.goal),
+    view.goal.length > LONG_GOAL
+      ? h(
+          "button",
+          { class: "link", type: "button", "aria-expanded": String(Boolean(whole)), onclick: toggle },
+          whole ? "less" : "the whole goal",
+        )
+      : null,
   );
 }
 
@@ -247,7 +269,8 @@ function why(view) {
 function asked(data, ctx) {
   const groups = grouped(data.questions);
   if (!groups.length) return null;
-  const current = groups.find((group) => group.key === ctx.state.question) || groups[0];
+  if (!groups.some((group) => group.key === ctx.state.question)) ctx.state.question = groups[0].key;
+  const current = groups.find((group) => group.key === ctx.state.question);
   return h(
     "div",
     { class: "questions run-questions", key: "asked" },

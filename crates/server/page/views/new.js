@@ -47,6 +47,13 @@ async function load(ctx) {
   return { projects: projects.items, models: models.items, policies: policies.items };
 }
 
+/** The models of providers for which there is a key; all of them where none has one. */
+function usable(items) {
+  const keys = new Set(items.filter((one) => one.provider && one.usable).map((one) => one.provider));
+  const names = items.filter((one) => one.model && !one.model.includes("*")).map((one) => one.model);
+  return keys.size ? names.filter((name) => keys.has(name.split("/")[0])) : names;
+}
+
 function request(form) {
   const budget = {};
   if (form.tokens) budget.tokens = Math.round(Number(form.tokens));
@@ -169,7 +176,12 @@ function render(data, ctx) {
         h(
           "div",
           { class: "field-row" },
-          field("model", "Model", { placeholder: "the project's own" }),
+          field("model", "Model", { placeholder: "the project's own", list: "models" }),
+          h(
+            "datalist",
+            { id: "models" },
+            usable(data.models).map((name) => h("option", { key: name, value: name })),
+          ),
           fieldRow({
             name: "preset",
             label: "Policy",

@@ -69,8 +69,9 @@ function render(data, ctx, detail) {
       "div",
       { class: "review-diff" },
       diff.files.length
-        ? diff.files.map((file) =>
+        ? diff.files.map((file, index) =>
             diffFile(file, {
+              index,
               ctx,
               comments: comments.filter((one) => one.path === file.path && concerns(one, ctx)),
               may: may(ctx),
