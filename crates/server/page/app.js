@@ -1,5 +1,5 @@
 // Which view an address means, loading it, drawing it and keeping it up to date. A view is a module with
-// {title, load, render} and optionally {wants, filter, delta, ticks, keys, leave}; it is fetched when it is first needed.
+// {title, load, render} and optionally {wants, filter, delta, ticks, keys, leave, keeps}; it is fetched when it is first needed.
 // Nothing here knows what a view shows.
 
 import { h, patch, throttled, $ } from "./dom.js";
@@ -89,9 +89,11 @@ async function show() {
     }
   }
   if (current !== ctx) return;
+  const stays = before && before.view === ctx.view && ctx.view.keeps && before.params.run === to.params.run;
+  if (stays) ctx.state = before.state;
   await ctx.refresh();
   if (current !== ctx) return;
-  if (before) {
+  if (before && !stays) {
     scrollTo(0, 0);
     $("#main").focus({ preventScroll: true });
   }

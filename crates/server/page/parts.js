@@ -274,3 +274,32 @@ export const iconButton = (name, label, onclick, more) =>
     { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...more },
     icon(name),
   );
+
+/** A field to search with; `/` goes there. */
+export function searchBox(label, value, oninput) {
+  const field = { type: "search", "data-search": true, "aria-label": label, placeholder: label, value };
+  return h(
+    "div",
+    { class: "search" },
+    icon("search"),
+    h("input", { ...field, oninput: (event) => oninput(event.target.value) }),
+    h("kbd", {}, "/"),
+  );
+}
+
+/** Links of which one is where the person is: [address, label, whether it is]. */
+export function segments(label, items) {
+  const one = ([href, text, on]) => h("a", { key: href, href, "aria-current": on ? "true" : undefined }, text);
+  return h("nav", { class: "segments", "aria-label": label }, items.map(one));
+}
+
+/** A list of lines in a box. */
+export const boxed = (items) => h("ul", { class: "checks panel" }, items);
+
+/** Sentences with a dot each. */
+export const sentences = (texts) =>
+  h(
+    "ul",
+    { class: "seen" },
+    texts.map((text, i) => h("li", { key: i }, text)),
+  );

@@ -61,6 +61,7 @@ async function send(group, text, ctx) {
     toast(`Answered: ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`);
     ctx.soon();
   } catch (error) {
+    answered = -Infinity;
     ids.forEach((id) => sent.delete(id));
     ctx.app.setQuestions(ctx.app.questions + 1);
     ctx.draw();

@@ -38,6 +38,7 @@ export function runView(tab, own) {
     title: (ctx) => `${own.name ? `${own.name(ctx)} · ` : ""}${clipped(ctx.data.detail.view.goal)}`,
     filter: (ctx) => ({ run: ctx.params.run, deltas: Boolean(own.delta) }),
     delta: own.delta,
+    keeps: own.keeps,
     leave: (ctx) => {
       stop(ctx);
       if (own.leave) own.leave(ctx);
@@ -45,35 +46,7 @@ export function runView(tab, own) {
     wants: (line, ctx) =>
       !ctx.query.get("at") && line.run === ctx.params.run && (!own.wants || own.wants(line, ctx) || !line.attempt),
     ticks: (ctx) => !ctx.query.get("at") && !isOver(ctx.data.detail.view),
-    async load(ctx) {
-      const at = ctx.query.get("at");
-      if (last && last.run === ctx.params.run && ctx.data === undefined) {
-        ctx.data = { detail: last, body: undefined, questions: [], line: null };
-        ctx.draw();
-      }
-      const [detail, body, questions, line] = await Promise.all([
-        ctx.get(path(["runs", ctx.params.run], { at })),
-        own.load
-          ? own.load(ctx, at).catch((error) => {
-              if (error.name === "AbortError") throw error;
-              return { failed: error };
-            })
-          : null,
-        at ? { items: [] } : ctx.get("/questions").catch(() => ({ items: [] })),
-        at
-          ? ctx.get(path(["runs", ctx.params.run, "events"], { after: Number(at) - 1, limit: 1 })).then(
-              (page) => page.items[0],
-              () => null,
-            )
-          : null,
-      ]);
-      last = { ...detail, run: ctx.params.run };
-      if (!at) {
-        forget(questions.items);
-        ctx.app.setQuestions(grouped(questions.items).length);
-      }
-      return { detail, body, questions: questions.items.filter((entry) => entry.run === ctx.params.run), line };
-    },
+    load: (ctx) => loadRun(ctx, own),
     render(data, ctx) {
       if (!ctx.state.shown) {
         ctx.state.shown = true;
@@ -83,7 +56,7 @@ export function runView(tab, own) {
       }
       return [
         head(data, ctx, tab),
-        own.wide || tab === "run" ? asked(data, ctx) : hint(data, ctx),
+        tab === "run" ? asked(data, ctx) : hint(data, ctx),
         h("div", { class: `run-body tab-${tab}`, key: "body" }, body(data, ctx, own)),
         bar(data, ctx),
       ];
@@ -96,6 +69,34 @@ export function runView(tab, own) {
       ...(own.keys && ctx.data.body && !ctx.data.body.failed ? own.keys(ctx) : {}),
     }),
   };
+}
+
+/** The run, the tab's own data, the open questions, and in a replay the line that is shown. */
+async function loadRun(ctx, own) {
+  const { run } = ctx.params;
+  const at = ctx.query.get("at");
+  if (last && last.run === run && ctx.data === undefined) {
+    ctx.data = { detail: last, body: undefined, questions: [], line: null };
+    ctx.draw();
+  }
+  const failed = (error) => {
+    if (error.name === "AbortError") throw error;
+    return { failed: error };
+  };
+  const lineAt = () =>
+    ctx.get(path(["runs", run, "events"], { after: Number(at) - 1, limit: 1 })).then((page) => page.items[0]);
+  const [detail, tabs, questions, line] = await Promise.all([
+    ctx.get(path(["runs", run], { at })),
+    own.load ? own.load(ctx, at).catch(failed) : null,
+    at ? { items: [] } : ctx.get("/questions").catch(() => ({ items: [] })),
+    at ? lineAt().catch(() => null) : null,
+  ]);
+  last = { ...detail, run };
+  if (!at) {
+    forget(questions.items);
+    ctx.app.setQuestions(grouped(questions.items).length);
+  }
+  return { detail, body: tabs, questions: questions.items.filter((entry) => entry.run === run), line };
 }
 
 function body(data, ctx, own) {

@@ -4,6 +4,7 @@
 import { h, patch, $ } from "./dom.js";
 import { icon } from "./icons.js";
 import { help } from "./keys.js";
+import { iconButton } from "./parts.js";
 
 /** The places: name, address, label, keys. */
 export const PLACES = [
@@ -18,98 +19,84 @@ export const PLACES = [
   ["users", "/users", "Users", "g u"],
 ];
 const OF_A_RUN = ["run", "task", "timeline", "review", "gate", "why", "money", "replay", "spec", "proof"];
+/** The places in the bar of a phone; the others are behind "More". */
+const AT_HAND = ["inbox", "runs", "new", "chat"];
 const CONNECTION = { live: "Live", waiting: "Reconnecting", off: "Connecting" };
 
 /** Draws both navigations. `here` is the name of the view on the screen. */
 export function drawShell(app, here) {
   const at = OF_A_RUN.includes(here) ? "runs" : here;
-  const admin = app.me && app.me.role === "admin";
-  const viewer = app.me && app.me.role === "viewer";
-  const shown = PLACES.filter(([name]) => (name !== "users" || admin) && (name !== "new" || !viewer));
-  const item = ([name, href, label, keys]) =>
-    h(
-      "a",
-      {
-        key: name,
-        href,
-        class: "place",
-        "aria-current": at === name ? "page" : undefined,
-        title: `${label} (${keys})`,
-      },
-      icon(name),
-      h("span", {}, label),
-      name === "inbox" && app.questions
-        ? h("span", { class: "count", "aria-label": `${app.questions} open` }, app.questions)
-        : null,
-    );
+  const role = app.me ? app.me.role : "";
+  const shown = PLACES.filter(
+    ([name]) => (name !== "users" || role === "admin") && (name !== "new" || role !== "viewer"),
+  );
+  const item = (place) => placeLink(place, at, app.questions);
+  const [first, more] = [
+    shown.filter(([name]) => AT_HAND.includes(name)),
+    shown.filter(([name]) => !AT_HAND.includes(name)),
+  ];
+  const mark = h("img", { src: "/page/icon.svg", alt: "", width: 22, height: 22 });
   patch(
     $("#side"),
-    h(
-      "a",
-      { class: "brand", href: "/" },
-      h("img", { src: "/page/icon.svg", alt: "", width: 22, height: 22 }),
-      h("span", {}, "Bosun"),
-    ),
+    h("a", { class: "brand", href: "/" }, mark, h("span", {}, "Bosun")),
     h("nav", { class: "places", "aria-label": "Places" }, shown.map(item)),
-    h(
-      "div",
-      { class: "side-foot" },
-      h(
-        "span",
-        { class: `connection ${app.connection}`, role: "status", title: CONNECTION[app.connection] },
-        h("span", { class: "dot" }),
-        h("span", {}, CONNECTION[app.connection]),
-      ),
-      h(
-        "div",
-        { class: "side-tools" },
-        app.me
-          ? h(
-              "span",
-              { class: "who", title: `${app.me.name}, ${app.me.role}` },
-              app.me.name,
-              h("span", { class: "faint" }, ` ${app.me.role}`),
-            )
-          : null,
-        h(
-          "button",
-          {
-            class: "icon-button",
-            type: "button",
-            "aria-label": "Light or dark",
-            title: "Light or dark (t)",
-            onclick: switchTheme,
-          },
-          icon("theme"),
-        ),
-        h(
-          "button",
-          { class: "icon-button", type: "button", "aria-label": "Keys", title: "Keys (?)", onclick: help },
-          icon("help"),
-        ),
-      ),
-    ),
+    h("div", { class: "side-foot" }, connection(app.connection), tools(app.me)),
   );
-  const bottom = shown.filter(([name]) => ["inbox", "runs", "new", "chat"].includes(name));
   patch(
     $("#tabbar"),
-    bottom.map(item),
+    first.map(item),
     h(
       "details",
       { class: "more" },
       h("summary", { class: "place" }, icon("more"), h("span", {}, "More")),
-      h(
-        "div",
-        { class: "sheet" },
-        shown.filter((one) => !bottom.includes(one)).map(item),
-        h(
-          "button",
-          { class: "place", type: "button", onclick: switchTheme },
-          icon("theme"),
-          h("span", {}, "Light or dark"),
-        ),
-      ),
+      h("div", { class: "sheet" }, more.map(item), themeButton("place", h("span", {}, "Light or dark"))),
     ),
+  );
+}
+
+function placeLink([name, href, label, keys], at, questions) {
+  const props = {
+    key: name,
+    href,
+    class: "place",
+    title: `${label} (${keys})`,
+    "aria-current": at === name ? "page" : undefined,
+  };
+  const open = name === "inbox" && questions;
+  return h(
+    "a",
+    props,
+    icon(name),
+    h("span", {}, label),
+    open ? h("span", { class: "count", title: `${questions} open` }, questions) : null,
+  );
+}
+
+function connection(state) {
+  return h(
+    "span",
+    { class: `connection ${state}`, role: "status" },
+    h("span", { class: "dot" }),
+    h("span", {}, CONNECTION[state]),
+  );
+}
+
+const themeButton = (kind, label) =>
+  h(
+    "button",
+    { class: kind, type: "button", "aria-label": "Light or dark", title: "Light or dark (t)", onclick: switchTheme },
+    icon("theme"),
+    label,
+  );
+
+function tools(me) {
+  const who = me ? [me.name, h("span", { class: "faint" }, ` ${me.role}`)] : [];
+  return h(
+    "div",
+    { class: "side-tools" },
+    me ? h("span", { class: "who", title: `${me.name}, ${me.role}` }, who) : null,
+    themeButton("icon-button", null),
+    iconButton("help", "Keys (?)", help),
   );
 }
 

@@ -44,114 +44,72 @@ function render({ gates, checks }, ctx) {
 }
 
 function gateCard(gate, i, open, ctx) {
-  const card = gate.card || {};
-  const verdict = card.verdict ? words(card.verdict) : gate.go ? "go" : "no go";
+  const shown = open || !gate.go || location.hash === `#${gate.phase}`;
   return h(
     "details",
-    {
-      class: "gate panel",
-      id: gate.phase,
-      key: `${gate.phase} ${i}`,
-      open: open || !gate.go || location.hash === `#${gate.phase}` || undefined,
-    },
-    h(
-      "summary",
-      { "data-row": true, tabindex: 0 },
-      sign(gate.go ? "passed" : "failed", 18),
-      h("h2", {}, words(gate.phase)),
-      chip(verdict, gate.go ? "good" : "bad"),
-      gate.reopened ? chip("reopened", "warn") : null,
-      h("span", { class: "grow" }),
-      gate.score !== null && gate.score !== undefined
-        ? h(
-            "span",
-            { class: "gate-score" },
-            h("strong", {}, gate.score),
-            h("span", { class: "faint" }, ` of 100, at least ${card.threshold ?? 70}`),
-          )
-        : null,
-    ),
-    h(
-      "div",
-      { class: "gate-body" },
-      h("p", { class: "muted" }, gate.decision.reason, " ", h("span", { class: "mono faint" }, gate.decision.rule)),
-      gate.score !== null && gate.score !== undefined
-        ? tall(
-            meter(
-              [{ share: gate.score / 100, kind: gate.go ? "good" : "bad" }],
-              `score ${gate.score} of 100`,
-              (card.threshold ?? 70) / 100,
-            ),
-          )
-        : null,
-      (card.issues || []).length ? list("What is missing", card.issues, "bad") : null,
-      (card.actions || []).length ? list("What would make it a go", card.actions, "") : null,
-      h(
-        "div",
-        { class: "gate-columns" },
-        (gate.evidence || []).length
-          ? h(
-              "div",
-              {},
-              h("h3", {}, "Evidence"),
-              h(
-                "ul",
-                { class: "plain" },
-                gate.evidence.map((one) =>
-                  h(
-                    "li",
-                    { key: one.name },
-                    sign(one.met ? "passed" : "failed", 14),
-                    h("span", {}, words(one.name), one.what ? h("span", { class: "faint" }, ` ${one.what}`) : null),
-                  ),
-                ),
-              ),
-            )
-          : null,
-        (gate.measures || []).length ? measures(gate.measures, card) : null,
-        tests(gate),
-        (gate.proven || []).length
-          ? h(
-              "div",
-              {},
-              h("h3", {}, "Proven"),
-              h(
-                "ul",
-                { class: "plain" },
-                gate.proven.map((one) =>
-                  h(
-                    "li",
-                    { key: one.task },
-                    h("a", { href: to(ctx, "tasks", one.task) }, one.task),
-                    chip(one.level, LEVELS[one.level]),
-                    h("span", { class: "muted" }, [].concat(one.how || []).join("; ")),
-                  ),
-                ),
-              ),
-            )
-          : null,
-        (gate.findings || []).length
-          ? h(
-              "div",
-              {},
-              h("h3", {}, "Findings"),
-              h(
-                "ul",
-                { class: "plain" },
-                gate.findings.map((one, n) =>
-                  h(
-                    "li",
-                    { key: n },
-                    sign("asking", 14),
-                    h("span", {}, typeof one === "string" ? one : one.what || one.text || JSON.stringify(one)),
-                  ),
-                ),
-              ),
-            )
-          : null,
-      ),
-    ),
+    { class: "gate panel", id: gate.phase, key: `${gate.phase} ${i}`, open: shown || undefined },
+    gateHead(gate),
+    h("div", { class: "gate-body" }, verdict(gate), h("div", { class: "gate-columns" }, columns(gate, ctx))),
   );
+}
+
+const scored = (gate) => gate.score !== null && gate.score !== undefined;
+const threshold = (gate) => (gate.card && gate.card.threshold) ?? 70;
+
+function gateHead(gate) {
+  const said = gate.card && gate.card.verdict ? words(gate.card.verdict) : gate.go ? "go" : "no go";
+  const score = [h("strong", {}, gate.score), h("span", { class: "faint" }, ` of 100, at least ${threshold(gate)}`)];
+  return h(
+    "summary",
+    { "data-row": true, tabindex: 0 },
+    sign(gate.go ? "passed" : "failed", 18),
+    h("h2", {}, words(gate.phase)),
+    chip(said, gate.go ? "good" : "bad"),
+    gate.reopened ? chip("reopened", "warn") : null,
+    h("span", { class: "grow" }),
+    scored(gate) ? h("span", { class: "gate-score" }, score) : null,
+  );
+}
+
+function verdict(gate) {
+  const { issues = [], actions = [] } = gate.card || {};
+  const share = { share: gate.score / 100, kind: gate.go ? "good" : "bad" };
+  return [
+    h("p", { class: "muted" }, gate.decision.reason, " ", h("span", { class: "mono faint" }, gate.decision.rule)),
+    scored(gate) ? tall(meter([share], `score ${gate.score} of 100`, threshold(gate) / 100)) : null,
+    issues.length ? list("What is missing", issues, "bad") : null,
+    actions.length ? list("What would make it a go", actions, "") : null,
+  ];
+}
+
+function columns(gate, ctx) {
+  const { evidence = [], proven = [], findings = [] } = gate;
+  const met = (one) => [
+    sign(one.met ? "passed" : "failed", 14),
+    h("span", {}, words(one.name), one.what ? h("span", { class: "faint" }, ` ${one.what}`) : null),
+  ];
+  const how = (one) => [
+    h("a", { href: to(ctx, "tasks", one.task) }, one.task),
+    chip(one.level, LEVELS[one.level]),
+    h("span", { class: "muted" }, [].concat(one.how || []).join("; ")),
+  ];
+  const found = (one) => [
+    sign("asking", 14),
+    h("span", {}, typeof one === "string" ? one : one.what || one.text || JSON.stringify(one)),
+  ];
+  return [
+    column("Evidence", evidence, met),
+    (gate.measures || []).length ? measures(gate.measures, gate.card || {}) : null,
+    tests(gate),
+    column("Proven", proven, how),
+    column("Findings", findings, found),
+  ];
+}
+
+function column(title, items, line) {
+  if (!items.length) return null;
+  const lines = items.map((one, i) => h("li", { key: i }, line(one)));
+  return h("div", { key: title }, h("h3", {}, title), h("ul", { class: "plain" }, lines));
 }
 
 const tall = (vnode) => ({ ...vnode, props: { ...vnode.props, class: "meter tall" } });

@@ -131,4 +131,4 @@ function rest(policy) {
   );
 }
 
-export default { title: (ctx) => `Policy ${ctx.data.name}`, load, render, wants: () => false };
+export default { title: (ctx) => `Policy ${ctx.data.name}`, load, render, wants: () => false, keeps: true };

@@ -2,7 +2,7 @@
 // every view of the run show the state after it.
 
 import { h } from "../dom.js";
-import { get, path } from "../api.js";
+import { path } from "../api.js";
 import { runView, to } from "../runpage.js";
 import { seek } from "../replaybar.js";
 import { reveal, virtual } from "../list.js";
@@ -22,33 +22,29 @@ const toneOf = (event) => tone((TONES.find(([pattern]) => pattern.test(event)) |
 
 async function load(ctx) {
   ctx.state.lines ||= [];
-  ctx.state.fetching ||= new Set();
+  ctx.state.stuck = null;
   return {};
 }
 
-/** Fetches the pages of the log that a range of rows needs. */
-function fetchRows(ctx, from, to_) {
-  for (let page = Math.floor(from / PAGE); page <= Math.floor((to_ - 1) / PAGE); page += 1) {
-    const whole =
-      ctx.state.lines[page * PAGE] && ctx.state.lines[Math.min((page + 1) * PAGE, ctx.data.detail.last) - 1];
-    if (whole || ctx.state.fetching.has(page)) continue;
-    ctx.state.fetching.add(page);
-    get(path(["runs", ctx.params.run, "events"], { after: page * PAGE, limit: PAGE }), { signal: ctx.abort.signal })
-      .then(
-        (answer) => {
-          answer.items.forEach((line) => {
-            ctx.state.lines[line.seq - 1] = line;
-          });
-        },
-        (error) => {
-          if (error.name !== "AbortError") complain(error);
-        },
-      )
-      .finally(() => {
-        ctx.state.fetching.delete(page);
-        ctx.redraw();
-      });
+/** Fetches from the first row that is not there, one request at a time; what cannot be had is asked for at the next load. */
+async function fetchRows(ctx, from, until) {
+  const { state } = ctx;
+  let first = from;
+  while (first < until && state.lines[first]) first += 1;
+  if (first >= until || state.fetching || state.stuck === first) return;
+  state.fetching = true;
+  try {
+    const answer = await ctx.get(path(["runs", ctx.params.run, "events"], { after: first, limit: PAGE }));
+    for (const line of answer.items) state.lines[line.seq - 1] = line;
+    if (!state.lines[first]) state.stuck = first;
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    state.stuck = first;
+    complain(error);
+  } finally {
+    state.fetching = false;
   }
+  ctx.redraw();
 }
 
 function render(_, ctx, detail) {

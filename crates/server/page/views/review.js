@@ -23,69 +23,66 @@ async function load(ctx) {
 }
 
 function render(data, ctx, detail) {
-  const { diff, comments } = data;
-  const tasks = detail.view.tasks;
-  const added = diff.files.reduce((sum, file) => sum + (file.added || 0), 0);
-  const removed = diff.files.reduce((sum, file) => sum + (file.removed || 0), 0);
+  const { files } = data.diff;
+  const none = taskOf(ctx) ? "This task changed nothing" : "There are no changes";
+  const later = isOver(detail.view) ? null : "They appear here as tasks are merged.";
   return h(
     "div",
     { class: "review" },
-    h(
-      "aside",
-      { class: "review-side", "aria-label": "Tasks and files" },
-      h(
-        "nav",
-        { class: "review-tasks", "aria-label": "Changes by task" },
-        taskLink(ctx, "", "All changes"),
-        tasks.map((task) => taskLink(ctx, task.id, task.title, task.stage)),
-      ),
-      h(
-        "h2",
-        {},
-        `${plural(diff.files.length, "file")} `,
-        h("span", { class: "t-good" }, `+${added}`),
-        " ",
-        h("span", { class: "t-bad" }, `−${removed}`),
-      ),
-      h(
-        "ul",
-        { class: "review-files" },
-        diff.files.map((file) =>
-          h(
-            "li",
-            { key: file.path },
-            h(
-              "a",
-              { href: `#${fileId(file.path)}`, title: file.path },
-              h("span", { class: "clip" }, file.path),
-              commentCount(comments, file.path),
-            ),
-          ),
-        ),
-      ),
-      commentList(data, ctx, detail),
-    ),
+    side(data, ctx, detail),
     h(
       "div",
       { class: "review-diff" },
-      diff.files.length
-        ? diff.files.map((file, index) =>
-            diffFile(file, {
-              index,
-              ctx,
-              comments: comments.filter((one) => one.path === file.path && concerns(one, ctx)),
-              may: may(ctx),
-              open: (line) => write(ctx, data, detail, file.path, line),
-              send: () => send(ctx),
-              remove: (one) => remove(ctx, one),
-            }),
-          )
-        : empty(
-            taskOf(ctx) ? "This task changed nothing" : "There are no changes",
-            isOver(detail.view) ? null : "They appear here as tasks are merged.",
-          ),
+      files.length ? files.map((file, i) => fileDiff(file, i, data, ctx, detail)) : empty(none, later),
     ),
   );
+}
+
+function side(data, ctx, detail) {
+  const { files } = data.diff;
+  const sum = (name) => files.reduce((total, file) => total + (file[name] || 0), 0);
+  const link = (file) =>
+    h(
+      "a",
+      { href: `#${fileId(file.path)}`, title: file.path },
+      h("span", { class: "clip" }, file.path),
+      commentCount(data.comments, file.path),
+    );
+  return h(
+    "aside",
+    { class: "review-side", "aria-label": "Tasks and files" },
+    h(
+      "nav",
+      { class: "review-tasks", "aria-label": "Changes by task" },
+      taskLink(ctx, "", "All changes"),
+      detail.view.tasks.map((task) => taskLink(ctx, task.id, task.title, task.stage)),
+    ),
+    h(
+      "h2",
+      {},
+      `${plural(files.length, "file")} `,
+      h("span", { class: "t-good" }, `+${sum("added")} `),
+      h("span", { class: "t-bad" }, `−${sum("removed")}`),
+    ),
+    h(
+      "ul",
+      { class: "review-files" },
+      files.map((file) => h("li", { key: file.path }, link(file))),
+    ),
+    commentList(data, ctx, detail),
+  );
+}
+
+function fileDiff(file, index, data, ctx, detail) {
+  return diffFile(file, {
+    index,
+    ctx,
+    comments: data.comments.filter((one) => one.path === file.path && concerns(one, ctx)),
+    may: may(ctx),
+    open: (line) => write(ctx, data, detail, file.path, line),
+    send: () => send(ctx),
+    remove: (one) => remove(ctx, one),
+  });
 }
 
 const may = (ctx) => !ctx.query.get("at") && !(ctx.app.me && ctx.app.me.role === "viewer");

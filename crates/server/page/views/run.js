@@ -5,9 +5,10 @@ import { h } from "../dom.js";
 import { path } from "../api.js";
 import { runView, to, isOver } from "../runpage.js";
 import { sign } from "../icons.js";
-import { badge, chip, empty, section, table } from "../parts.js";
+import { badge, boxed, chip, empty, section, table } from "../parts.js";
 import { cost, plural, short, took, words } from "../format.js";
 
+const SHOWN = 14;
 const LEVELS = { proven: "good", covered: "", unproven: "warn" };
 
 async function load(ctx, at) {
@@ -191,122 +192,95 @@ function tasks(graph, view, ctx) {
   );
 }
 
-/** Checks on the merged tree, gates, changes, and what is missing. */
+/** Checks on the merged tree, gates, changes, the sandbox, and what is missing. */
 function outcome(view, ctx) {
-  const lines = view.changes.reduce((sum, one) => [sum[0] + (one.added || 0), sum[1] + (one.removed || 0)], [0, 0]);
   return h(
     "div",
     { class: "outcome" },
-    view.merged_checks.length
-      ? section(
-          "Checks on the merged tree",
-          {},
-          h(
-            "ul",
-            { class: "checks panel" },
-            view.merged_checks.map((one, i) => {
-              const state = !one.ended
-                ? "running"
-                : one.ended.exited === 0
-                  ? "passed"
-                  : one.excused
-                    ? "skipped"
-                    : "failed";
-              return h(
-                "li",
-                { key: `${i} ${one.check.name}` },
-                sign(state),
-                h("span", { class: "grow" }, one.check.name, " ", h("code", { class: "faint" }, one.check.command)),
-                one.excused ? chip("fails as before", "warn") : null,
-              );
-            }),
-          ),
-        )
-      : null,
-    view.gates.length
-      ? section(
-          "Gates",
-          {},
-          h(
-            "ul",
-            { class: "checks panel" },
-            view.gates.map((gate, i) =>
-              h(
-                "li",
-                { key: `${i} ${gate.phase}` },
-                sign(gate.go ? "passed" : "failed"),
-                h("a", { class: "grow", href: `${to(ctx, "gate")}#${gate.phase}` }, words(gate.phase)),
-                gate.card ? h("span", { class: "muted" }, `${gate.card.score} of 100`) : null,
-              ),
-            ),
-          ),
-        )
-      : null,
-    view.changes.length
-      ? section(
-          "Changes",
-          { aside: h("a", { href: to(ctx, "review") }, "Review") },
-          h(
-            "ul",
-            { class: "checks panel" },
-            view.changes
-              .slice(0, 14)
-              .map((one) =>
-                h(
-                  "li",
-                  { key: one.path },
-                  h("span", { class: "mono grow clip" }, one.path),
-                  h("span", { class: "t-good" }, `+${one.added || 0}`),
-                  h("span", { class: "t-bad" }, `−${one.removed || 0}`),
-                ),
-              ),
-            h(
-              "li",
-              { class: "faint" },
-              `${plural(view.changes.length, "file")}, +${lines[0]} −${lines[1]} on ${view.branch} at ${short(view.head)}`,
-            ),
-          ),
-        )
-      : null,
-    view.walls
-      ? section(
-          "Sandbox",
-          {},
-          h(
-            "p",
-            { class: "panel pad" },
-            badge(view.walls.rung === "none" ? "failed" : "passed", view.walls.rung),
-            " ",
-            h("span", { class: "muted" }, view.walls.decision.reason),
-            " ",
-            h("span", { class: "mono faint" }, view.walls.decision.rule),
-          ),
-        )
-      : null,
-    (view.missing || []).length
-      ? section(
-          "Missing",
-          {},
-          h(
-            "ul",
-            { class: "checks panel" },
-            view.missing.map((one) =>
-              h("li", { key: one.path || String(one) }, h("span", { class: "mono" }, one.path || String(one))),
-            ),
-          ),
-        )
-      : null,
-    (view.dangers || []).length
-      ? section(
-          "Refused calls",
-          {},
-          h(
-            "ul",
-            { class: "checks panel" },
-            view.dangers.map((one, i) => h("li", { key: i }, h("span", { class: "mono" }, one))),
-          ),
-        )
-      : null,
+    part("Checks on the merged tree", view.merged_checks.map(checkLine)),
+    part(
+      "Gates",
+      view.gates.map((gate, i) => gateLine(gate, i, ctx)),
+    ),
+    changes(view, ctx),
+    view.walls ? sandbox(view.walls) : null,
+    part(
+      "Missing",
+      (view.missing || []).map((one, i) => h("li", { key: i, class: "mono" }, one.path || String(one))),
+    ),
+    part(
+      "Refused calls",
+      (view.dangers || []).map((one, i) => h("li", { key: i, class: "mono" }, one)),
+    ),
+    section("For programs", {}, boxed(documents(ctx))),
+  );
+}
+
+const part = (title, lines, aside) => (lines.length ? section(title, { key: title, aside }, boxed(lines)) : null);
+
+function checkLine(one, i) {
+  const state = !one.ended ? "running" : one.ended.exited === 0 ? "passed" : one.excused ? "skipped" : "failed";
+  const name = h("span", { class: "grow" }, one.check.name, " ", h("code", { class: "faint" }, one.check.command));
+  return h(
+    "li",
+    { key: `${i} ${one.check.name}` },
+    sign(state),
+    name,
+    one.excused ? chip("fails as before", "warn") : null,
+  );
+}
+
+function gateLine(gate, i, ctx) {
+  return h(
+    "li",
+    { key: `${i} ${gate.phase}` },
+    sign(gate.go ? "passed" : "failed"),
+    h("a", { class: "grow", href: `${to(ctx, "gate")}#${gate.phase}` }, words(gate.phase)),
+    gate.card ? h("span", { class: "muted" }, `${gate.card.score} of 100`) : null,
+  );
+}
+
+function changes(view, ctx) {
+  const sum = (name) => view.changes.reduce((total, one) => total + (one[name] || 0), 0);
+  const line = (one) =>
+    h(
+      "li",
+      { key: one.path },
+      h("span", { class: "mono grow clip" }, one.path),
+      h("span", { class: "t-good" }, `+${one.added || 0}`),
+      h("span", { class: "t-bad" }, `−${one.removed || 0}`),
+    );
+  const last = `${plural(view.changes.length, "file")}, +${sum("added")} −${sum("removed")} on ${view.branch} at ${short(view.head)}`;
+  const lines = view.changes.length
+    ? [...view.changes.slice(0, SHOWN).map(line), h("li", { key: "sum", class: "faint" }, last)]
+    : [];
+  return part("Changes", lines, h("a", { href: to(ctx, "review") }, "Review"));
+}
+
+function sandbox(walls) {
+  const held = badge(walls.rung === "none" ? "failed" : "passed", walls.rung);
+  const why = [
+    h("span", { class: "muted" }, walls.decision.reason),
+    " ",
+    h("span", { class: "mono faint" }, walls.decision.rule),
+  ];
+  return section("Sandbox", { key: "Sandbox" }, h("p", { class: "panel pad" }, held, " ", why));
+}
+
+/** The same as JSON, for programs and people who want all of it. */
+function documents(ctx) {
+  const names = [
+    ["plan", "Plan"],
+    ["response", "Response"],
+    ["artifacts", "Artifacts"],
+    ["proof", "Proof"],
+  ];
+  return names.map(([name, label]) =>
+    h(
+      "li",
+      { key: name },
+      h("a", { href: `/api/v1${path(["runs", ctx.params.run, name])}`, "data-external": true }, label),
+    ),
   );
 }
 

@@ -2,8 +2,8 @@
 
 import { h, settled } from "../dom.js";
 import { get, path } from "../api.js";
-import { icon, runState } from "../icons.js";
-import { badge, chip, complain, empty, meter, when } from "../parts.js";
+import { runState } from "../icons.js";
+import { badge, chip, complain, empty, meter, searchBox, segments, when } from "../parts.js";
 import { between, cost, plural, took } from "../format.js";
 
 const STATES = [
@@ -43,79 +43,36 @@ async function more(ctx) {
 const search = settled((ctx, text) => ctx.go(address(ctx, { q: text }), { replace: true }), 200);
 
 function render(data, ctx) {
-  const { state = "", project, q } = asked(ctx);
+  const viewer = ctx.app.me && ctx.app.me.role === "viewer";
+  const start = viewer ? null : h("a", { class: "button primary", href: "/new" }, "New run");
+  const older = h(
+    "button",
+    { class: "button more-runs", type: "button", key: "more", onclick: () => more(ctx) },
+    "Older runs",
+  );
   return [
-    h(
-      "header",
-      { class: "page-head", key: "head" },
-      h("h1", {}, "Runs"),
-      h("span", { class: "grow" }),
-      ctx.app.me && ctx.app.me.role === "viewer"
-        ? null
-        : h("a", { class: "button primary", href: "/new" }, "New run"),
-    ),
-    h(
-      "div",
-      { class: "filters", key: "filters" },
-      h(
-        "nav",
-        { class: "segments", "aria-label": "State" },
-        STATES.map(([value, label]) =>
-          h(
-            "a",
-            {
-              key: value,
-              href: address(ctx, { state: value }),
-              "aria-current": (state || "") === value ? "true" : undefined,
-            },
-            label,
-          ),
-        ),
-      ),
-      data.projects.length > 1 || project
-        ? h(
-            "select",
-            {
-              class: "project-filter",
-              "aria-label": "Project",
-              onchange: (event) => ctx.go(address(ctx, { project: event.target.value })),
-            },
-            h("option", { value: "" }, "All projects"),
-            data.projects.map((one) =>
-              h("option", { key: one.name, value: one.name, selected: one.name === project }, one.name),
-            ),
-          )
-        : null,
-      h(
-        "div",
-        { class: "search" },
-        icon("search"),
-        h("input", {
-          type: "search",
-          "data-search": true,
-          "aria-label": "Search goals",
-          placeholder: "Search goals",
-          value: q || "",
-          oninput: (event) => search(ctx, event.target.value),
-        }),
-        h("kbd", {}, "/"),
-      ),
-    ),
-    data.items.length
-      ? h(
-          "ul",
-          { class: "runs panel", key: "list" },
-          data.items.map((run) => row(run)),
-        )
-      : nothing(ctx),
-    data.next
-      ? h(
-          "button",
-          { class: "button more-runs", type: "button", key: "more", onclick: () => more(ctx) },
-          "Older runs",
-        )
-      : null,
+    h("header", { class: "page-head", key: "head" }, h("h1", {}, "Runs"), h("span", { class: "grow" }), start),
+    filters(data, ctx),
+    data.items.length ? h("ul", { class: "runs panel", key: "list" }, data.items.map(row)) : nothing(ctx),
+    data.next ? older : null,
   ];
+}
+
+function filters({ projects }, ctx) {
+  const { state, project, q } = asked(ctx);
+  const states = STATES.map(([value, label]) => [address(ctx, { state: value }), label, (state || "") === value]);
+  const option = (one) => h("option", { key: one.name, value: one.name, selected: one.name === project }, one.name);
+  const choose = (event) => ctx.go(address(ctx, { project: event.target.value }));
+  const select = { class: "project-filter", "aria-label": "Project", onchange: choose };
+  return h(
+    "div",
+    { class: "filters", key: "filters" },
+    segments("State", states),
+    projects.length > 1 || project
+      ? h("select", select, h("option", { value: "" }, "All projects"), projects.map(option))
+      : null,
+    searchBox("Search goals", q || "", (text) => search(ctx, text)),
+  );
 }
 
 function nothing(ctx) {

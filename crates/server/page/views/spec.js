@@ -8,6 +8,13 @@ import { sign } from "../icons.js";
 import { chip, empty, section, table } from "../parts.js";
 import { plural, short, words } from "../format.js";
 
+const HEADS = [
+  ["Requirement", "wide"],
+  ["Tasks", "nowrap"],
+  ["Checks", ""],
+  ["Evidence", ""],
+];
+
 async function load(ctx) {
   const [matrix, proof] = await Promise.all([
     ctx.get(path(["runs", ctx.params.run, "spec"])),
@@ -18,62 +25,14 @@ async function load(ctx) {
 
 function render({ matrix, proof }, ctx) {
   const { spec, rows } = matrix;
+  const lines = rows.map((row, i) => requirement(row, i, ctx));
   return [
-    spec
-      ? h(
-          "div",
-          { class: "spec-head" },
-          h("p", {}, chip(spec.id), " ", chip(words(spec.status), spec.status === "approved" ? "good" : "")),
-          spec.intent ? h("p", { class: "why-reason" }, spec.intent) : null,
-        )
-      : null,
+    spec ? specHead(spec) : null,
     rows.length
       ? section(
           spec ? "Requirements" : "What was asked for",
           { aside: covered(rows) },
-          table(
-            "Requirements",
-            [
-              ["Requirement", "wide"],
-              ["Tasks", "nowrap"],
-              ["Checks", ""],
-              ["Evidence", ""],
-            ],
-            rows.map((row, i) => ({
-              key: String(i),
-              cells: [
-                row.requirement,
-                h(
-                  "span",
-                  {},
-                  row.tasks.map((id) => h("a", { key: id, class: "task-ref", href: to(ctx, "tasks", id) }, id)),
-                ),
-                row.checks.length
-                  ? h(
-                      "ul",
-                      { class: "plain" },
-                      row.checks.map((one) =>
-                        h(
-                          "li",
-                          { key: one.name },
-                          sign(
-                            one.passed === null || one.passed === undefined
-                              ? "waiting"
-                              : one.passed
-                                ? "passed"
-                                : "failed",
-                            14,
-                          ),
-                          h("span", {}, one.name),
-                        ),
-                      ),
-                    )
-                  : h("span", { class: "t-warn" }, "no check"),
-                evidence(row.evidence),
-              ],
-            })),
-            ctx.go,
-          ),
+          table("Requirements", HEADS, lines, ctx.go),
         )
       : empty(
           "This run has no spec",
@@ -81,6 +40,28 @@ function render({ matrix, proof }, ctx) {
         ),
     proof ? proofPart(proof) : null,
   ];
+}
+
+function specHead(spec) {
+  return h(
+    "div",
+    { class: "spec-head" },
+    h("p", {}, chip(spec.id), " ", chip(words(spec.status), spec.status === "approved" ? "good" : "")),
+    spec.intent ? h("p", { class: "why-reason" }, spec.intent) : null,
+  );
+}
+
+function requirement(row, i, ctx) {
+  const state = (passed) => (passed === null || passed === undefined ? "waiting" : passed ? "passed" : "failed");
+  const check = (one) => h("li", { key: one.name }, sign(state(one.passed), 14), h("span", {}, one.name));
+  const task = (id) => h("a", { key: id, class: "task-ref", href: to(ctx, "tasks", id) }, id);
+  const checks = row.checks.length
+    ? h("ul", { class: "plain" }, row.checks.map(check))
+    : h("span", { class: "t-warn" }, "no check");
+  return {
+    key: String(i),
+    cells: [row.requirement, h("span", {}, row.tasks.map(task)), checks, evidence(row.evidence)],
+  };
 }
 
 function covered(rows) {

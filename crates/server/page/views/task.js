@@ -6,7 +6,7 @@ import { path } from "../api.js";
 import { runView, to } from "../runpage.js";
 import { Conversation, transcript } from "../transcript.js";
 import { sign } from "../icons.js";
-import { badge, chip, empty, section, when } from "../parts.js";
+import { badge, chip, empty, section, sentences, when } from "../parts.js";
 import { between, cost, model, plural, took, words } from "../format.js";
 
 const LEVELS = { proven: "good", covered: "", unproven: "warn" };
@@ -32,71 +32,51 @@ async function load(ctx, at) {
 function render(detail, ctx, run) {
   const { task } = detail;
   const attempts = detail.attempts || [];
-  const level = task.evidence && task.evidence.level;
+  const waits = task.depends_on.length ? `It waits for ${task.depends_on.join(", ")}.` : null;
   return h(
     "div",
     { class: "task" },
-    h(
-      "div",
-      { class: "task-head" },
-      sign(task.stage, 20),
-      h("h2", {}, h("span", { class: "faint" }, `${task.id} `), task.title),
-      badge(task.stage),
-      level ? chip(level, LEVELS[level]) : null,
-      h("span", { class: "grow" }),
-      neighbours(run.view.tasks, task, ctx),
-    ),
+    taskHead(task, run, ctx),
     task.fault && task.stage !== "finished" ? h("p", { class: "run-why bad" }, task.fault) : null,
-    level
-      ? h(
-          "ul",
-          { class: "seen" },
-          task.evidence.because.map((text, i) => h("li", { key: i }, text)),
-        )
-      : null,
+    task.evidence ? sentences(task.evidence.because) : null,
     h(
       "div",
       { class: "task-columns" },
-      h(
-        "div",
-        {},
-        section(
-          "Brief",
-          {},
-          h("pre", { class: "panel pad brief", tabindex: 0 }, detail.brief || "It has no brief yet."),
-        ),
-        (detail.acceptance || []).length
-          ? section(
-              "It is done when",
-              {},
-              h(
-                "ul",
-                { class: "seen" },
-                detail.acceptance.map((text, i) => h("li", { key: i }, text)),
-              ),
-            )
-          : null,
-      ),
+      h("div", {}, brief(detail)),
       h("div", {}, scope(detail.scope), documents(detail.documents), checks(task)),
     ),
-    attempts.length
-      ? section(
-          "Attempts",
-          { aside: plural(attempts.length, "attempt") },
-          h(
-            "div",
-            { class: "attempts" },
-            attempts.map((one) => attemptCard(one, ctx)),
-          ),
-        )
-      : null,
-    attempts.length
-      ? section(`Conversation of ${ctx.state.chosen}`, {}, ctx.state.talk ? transcript(ctx.state.talk) : null)
-      : empty(
-          "No attempt was started yet",
-          task.depends_on.length ? `It waits for ${task.depends_on.join(", ")}.` : null,
-        ),
+    attempts.length ? tries(attempts, ctx) : empty("No attempt was started yet", waits),
   );
+}
+
+function taskHead(task, run, ctx) {
+  const level = task.evidence && task.evidence.level;
+  return h(
+    "div",
+    { class: "task-head" },
+    sign(task.stage, 20),
+    h("h2", {}, h("span", { class: "faint" }, `${task.id} `), task.title),
+    badge(task.stage),
+    level ? chip(level, LEVELS[level]) : null,
+    h("span", { class: "grow" }),
+    neighbours(run.view.tasks, task, ctx),
+  );
+}
+
+function brief({ brief: text, acceptance = [] }) {
+  return [
+    section("Brief", {}, h("pre", { class: "panel pad brief", tabindex: 0 }, text || "It has no brief yet.")),
+    acceptance.length ? section("It is done when", {}, sentences(acceptance)) : null,
+  ];
+}
+
+/** The attempts side by side, and the conversation of the chosen one. */
+function tries(attempts, ctx) {
+  const cards = attempts.map((one) => attemptCard(one, ctx));
+  return [
+    section("Attempts", { aside: plural(attempts.length, "attempt") }, h("div", { class: "attempts" }, cards)),
+    section(`Conversation of ${ctx.state.chosen}`, {}, ctx.state.talk ? transcript(ctx.state.talk) : null),
+  ];
 }
 
 function neighbours(tasks, task, ctx) {
