@@ -132,7 +132,7 @@ function head(data, ctx, tab) {
     h(
       "div",
       { class: "run-state" },
-      badge(state, state === "asking" ? "waits for you" : state),
+      badge(state, state === "asking" ? "waiting for you" : state),
       isOver(view) ? null : h("span", { class: "muted" }, words(view.phase)),
       numbers(view, at),
       view.settled ? h("span", { class: "muted" }, `${view.settled.how} by ${view.settled.by}`) : null,
@@ -173,7 +173,7 @@ function goal(view, ctx) {
       ? h(
           "button",
           { class: "link", type: "button", "aria-expanded": String(Boolean(whole)), onclick: toggle },
-          whole ? "less" : "the whole goal",
+          whole ? "show less" : "show all",
         )
       : null,
   );

@@ -110,9 +110,7 @@ export function transcript(talk) {
           "More of the conversation",
         )
       : null,
-    !items.length && !talk.error
-      ? h("p", { class: "faint" }, talk.busy ? "Reading …" : "Nothing was said yet.")
-      : null,
+    !items.length && !talk.error ? h("p", { class: "faint" }, talk.busy ? "Loading …" : "No messages yet.") : null,
   );
 }
 
@@ -142,7 +140,7 @@ function entry(one, talk) {
         ? h(
             "button",
             { type: "button", class: "link", "aria-expanded": String(open), onclick: toggle },
-            open ? "less" : folds ? `${plural(text.split("\n").length, "line")}` : "all of it",
+            open ? "show less" : folds ? `${plural(text.split("\n").length, "line")}` : "show all",
           )
         : null,
       h("time", { class: "faint", title: full(one.at) }, clock(one.at, true)),

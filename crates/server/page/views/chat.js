@@ -127,7 +127,7 @@ function render(data, ctx) {
               ),
             ),
           )
-        : h("p", { class: "faint" }, "No conversation yet."),
+        : h("p", { class: "faint" }, "No conversations yet."),
     ),
     h("div", { class: "split-one chat-one" }, data.one ? conversation(data, ctx) : begin(data, ctx)),
   );
@@ -135,7 +135,7 @@ function render(data, ctx) {
 
 function begin(data, ctx) {
   if (!data.projects.length)
-    return empty("There is no project yet", h("a", { href: "/projects" }, "Add a repository"), " first.");
+    return empty("No projects yet", h("a", { href: "/projects" }, "Add a repository"), " first.");
   return h(
     "div",
     { class: "chat-begin" },

@@ -19,7 +19,7 @@ async function load(ctx, at) {
 }
 
 function render({ gates, checks }, ctx) {
-  if (!gates.length) return empty("No gate was reached yet", "One stands at the end of each phase.");
+  if (!gates.length) return empty("No gate reached yet", "One stands at the end of each phase.");
   const last = gates[gates.length - 1];
   return [
     h(
@@ -78,7 +78,7 @@ function verdict(gate) {
     h("p", { class: "muted" }, gate.decision.reason, " ", h("span", { class: "mono faint" }, gate.decision.rule)),
     scored(gate) ? tall(meter([share], `score ${gate.score} of 100`, threshold(gate) / 100)) : null,
     issues.length ? list("What is missing", issues, "bad") : null,
-    actions.length ? list("What would make it a go", actions, "") : null,
+    actions.length ? list("To pass this gate", actions, "") : null,
   ];
 }
 
@@ -195,7 +195,7 @@ function tests(gate) {
 
 function checkList(checks, ctx) {
   return section(
-    "Every check that was run",
+    "All checks",
     {},
     table(
       "Checks",

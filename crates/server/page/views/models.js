@@ -46,7 +46,7 @@ function render({ providers, models }, ctx) {
       h("span", { class: "grow" }),
       searchBox("Search models", ctx.state.search, search),
     ),
-    rows.length ? table("Models", MODEL_HEADS, rows, ctx.go) : empty("No model has this name"),
+    rows.length ? table("Models", MODEL_HEADS, rows, ctx.go) : empty("No matching models"),
     providers.length
       ? section("Providers", {}, table("Providers", PROVIDER_HEADS, providers.map(providerRow), ctx.go))
       : null,

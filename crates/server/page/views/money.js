@@ -20,7 +20,7 @@ function render(report, ctx, detail) {
   const { forecast } = report;
   if (!spent.tokens && !aside.tokens)
     return empty(
-      "Nothing was spent yet",
+      "Nothing spent yet",
       budget && budget.tokens ? `The budget is ${count(budget.tokens)} tokens.` : null,
     );
   return [

@@ -19,7 +19,7 @@ const HINTS = {
   spec: "A spec as YAML or Markdown. Only an approved one is worked on.",
   plan: "A plan as JSON or TOML, made with bosun plan; with a goal in its first line or in the plan.",
 };
-const INSIST = "The rules stand against it; your reason is recorded.";
+const INSIST = "The rules refuse this request or would ask first; your reason is recorded.";
 
 async function load(ctx) {
   const [projects, models, policies] = await Promise.all([
@@ -115,7 +115,7 @@ async function start(ctx) {
 function render(data, ctx) {
   const head = h("header", { class: "page-head" }, h("h1", {}, "New run"));
   if (!data.projects.length) {
-    return [head, empty("There is no project yet", h("a", { href: "/projects" }, "Add a repository"), " first.")];
+    return [head, empty("No projects yet", h("a", { href: "/projects" }, "Add a repository"), " first.")];
   }
   const submit = (event) => {
     event.preventDefault();
@@ -172,7 +172,7 @@ function fields(data, ctx) {
     ),
     limits(field),
     further(form, field, set),
-    refused(ctx.state.preview) ? field("insist", "Why it should be done all the same", { hint: INSIST }) : null,
+    refused(ctx.state.preview) ? field("insist", "Reason to proceed anyway", { hint: INSIST }) : null,
   ];
 }
 
@@ -227,7 +227,7 @@ function further(form, field, set) {
     fieldRow({
       name: "headless",
       type: "checkbox",
-      label: "Nobody can be asked: what a person would have to allow is denied",
+      label: "Unattended: calls that would need your approval are denied",
       checked: form.headless,
       onchange: (event) => set("headless", event.target.checked),
     }),

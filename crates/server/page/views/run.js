@@ -21,8 +21,8 @@ function render(graph, ctx, detail) {
   if (!nodes.length) {
     return [
       isOver(view)
-        ? empty("There is no plan", "The run ended before one was adopted.")
-        : empty("There is no plan yet", "It is shown here as soon as it is adopted."),
+        ? empty("No plan", "The run ended before one was adopted.")
+        : empty("No plan yet", "It is shown here as soon as it is adopted."),
       outcome(view, ctx),
     ];
   }

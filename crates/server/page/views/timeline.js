@@ -26,7 +26,7 @@ async function load(ctx, at) {
 }
 
 function render(line, ctx, detail) {
-  if (!line.rows.length) return empty("Nothing has happened yet");
+  if (!line.rows.length) return empty("Nothing recorded yet");
   const from = ms(line.from);
   const open = line.rows.some((row) => row.bars.some((bar) => !bar.to)) && !ctx.query.get("at");
   const to_ = Math.max(open ? Date.now() : 0, ms(line.to) || 0, from + 1000);

@@ -18,7 +18,7 @@ async function load(ctx, at) {
 }
 
 function render({ items, one }, ctx) {
-  if (!items.length) return empty("Nothing was decided yet");
+  if (!items.length) return empty("No decisions yet");
   const asked = (ctx.state.search || "").toLowerCase();
   const text = (item) => `${item.place} ${item.event} ${item.rule} ${item.reason} ${item.summary}`.toLowerCase();
   const shown = items.filter((item) => !asked || text(item).includes(asked));
@@ -36,7 +36,7 @@ function render({ items, one }, ctx) {
       searchBox(`Search ${items.length} decisions`, ctx.state.search || "", search),
       lines.length
         ? h("ul", { class: "decisions" }, lines)
-        : h("p", { class: "faint pad" }, "No decision has these words."),
+        : h("p", { class: "faint pad" }, "No matching decisions."),
     ),
     h("div", { class: "split-one", tabindex: 0, role: "region", "aria-label": "Decision" }, chosen(one)),
   );
@@ -80,8 +80,8 @@ function explained(one) {
     h("h2", { class: "why-rule mono" }, decision ? decision.rule : one.event),
     h("p", { class: "why-reason" }, decision ? decision.reason : one.summary),
     again(one.again),
-    decision && (decision.seen || []).length ? part("What counted", sentences(decision.seen)) : null,
-    inputs.length ? part("What it saw", h("dl", { class: "inputs" }, inputs.map(given))) : null,
+    decision && (decision.seen || []).length ? part("Facts", sentences(decision.seen)) : null,
+    inputs.length ? part("Inputs", h("dl", { class: "inputs" }, inputs.map(given))) : null,
     part(
       "Rules, in order",
       one.rules.length
@@ -94,8 +94,8 @@ function explained(one) {
 const part = (title, content) => h("div", { class: "why-part", key: title }, h("h3", {}, title), content);
 
 function again(same) {
-  if (same === undefined || same === null) return chip("a fact from outside");
-  return same ? chip("decided again: the same", "good") : chip("decided again: differently", "bad");
+  if (same === undefined || same === null) return chip("external fact");
+  return same ? chip("re-evaluated: same result", "good") : chip("re-evaluated: different result", "bad");
 }
 
 function ruleLine(rule, i) {
