@@ -111,7 +111,7 @@ function head(data, ctx, tab) {
   const { detail } = data;
   const { view } = detail;
   const at = ctx.query.get("at");
-  const state = runState({ ...view, interrupted: detail.interrupted && !at });
+  const state = runState({ ...view, interrupted: detail.interrupted && !at, paused: detail.paused && !at });
   return h(
     "header",
     { class: "run-head", key: "head" },
@@ -220,7 +220,7 @@ function progress(view) {
 
 /** What happens right now, in a line each. */
 function now(detail) {
-  const active = (detail.activity || []).filter((one) => !one.ended);
+  const active = (detail.activity || []).filter((one) => one.began && !one.ended);
   const checks = detail.running_checks || [];
   if (!active.length && !checks.length) return null;
   return h(

@@ -41,7 +41,7 @@ export class Conversation {
         const after = this.items.length ? this.items[this.items.length - 1].seq : 0;
         const page = await get(this.where({ after, limit: PAGE }), { signal: this.ctx.abort.signal });
         const known = new Set(this.items.slice(-PAGE).map(keyOf));
-        this.items.push(...page.items.map(numbered()).filter((one) => !known.has(keyOf(one))));
+        this.items.push(...page.items.map(numbered()).filter((one) => one.seq > after && !known.has(keyOf(one))));
         this.next = page.next;
         this.error = null;
         if (!page.items.length) break;

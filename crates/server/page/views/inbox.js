@@ -76,7 +76,7 @@ function list(title, state, runs) {
       h(
         "a",
         { href: path(["runs", run.run]), class: "going-run", "data-row": true },
-        badge(runState(run), run.interrupted ? "interrupted" : run.state),
+        badge(runState(run), run.paused ? "paused" : run.interrupted ? "interrupted" : run.state),
         h("span", { class: "grow clip" }, run.goal),
         h("span", { class: "faint" }, run.tasks ? `${run.finished}/${run.tasks}` : ""),
         h("span", { class: "faint going-when" }, when(run.ended || run.started)),

@@ -76,7 +76,7 @@ function picture(graph, view, ctx) {
             "marker-end": "url(#arrow)",
             key: `${edge.from} ${edge.to}`,
             d: edge.path,
-            class: `edge ${lit(edge)}`,
+            class: `edge e-${edge.kind || "needs"} ${lit(edge)}`,
           }),
         ),
       ),

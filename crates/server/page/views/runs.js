@@ -94,7 +94,10 @@ function row(run) {
     h(
       "a",
       { class: "run-row", href: path(["runs", run.run]), "data-row": true },
-      badge(runState({ ...run, escalated: run.state === "escalated" }), run.interrupted ? "interrupted" : run.state),
+      badge(
+        runState({ ...run, escalated: run.state === "escalated" }),
+        run.paused ? "paused" : run.interrupted ? "interrupted" : run.state,
+      ),
       h(
         "span",
         { class: "run-goal" },

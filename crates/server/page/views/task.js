@@ -241,7 +241,7 @@ const refused = (of) =>
           {},
           h("summary", {}, plural(of.length, "call")),
           of.map((text, i) =>
-            h("code", { key: i }, typeof text === "string" ? text : text.what || JSON.stringify(text)),
+            h("code", { key: i }, typeof text === "string" ? text : `${text.tool}: ${text.reason} (${text.rule})`),
           ),
         )
       : ""

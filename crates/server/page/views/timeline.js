@@ -113,7 +113,7 @@ function barBox(row, bar, i, { from, length }, ctx) {
     {
       key: i,
       type: "button",
-      class: `bar k-${bar.kind} o-${bar.outcome || ""} ${ctx.state.bar === id ? "on" : ""} ${bar.to ? "" : "open"}`,
+      class: `bar k-${bar.kind} o-${bar.outcome || ""} ${ctx.state.bar === id ? "on" : ""} ${bar.to ? "" : "open"} ${bar.inner ? "inner" : ""}`,
       style: { left: `${begin * 100}%`, width: `max(3px, ${size * 100}%)` },
       "aria-label": said,
       title: said,

@@ -11,7 +11,8 @@ async function load(ctx, at) {
   const list = await ctx.get(path(["runs", ctx.params.run, "why"], { at }));
   const place = ctx.params.place;
   if (place && ctx.state.place !== place) {
-    ctx.state.one = await ctx.get(path(["runs", ctx.params.run, "why", place])).catch((error) => ({ failed: error }));
+    const asked = ctx.get(path(["runs", ctx.params.run, "why", place], { at }));
+    ctx.state.one = await asked.then((page) => page.items).catch((error) => ({ failed: error }));
     ctx.state.place = place;
   }
   return { items: list.items, one: place ? ctx.state.one : null };
@@ -60,16 +61,16 @@ function decisionLink(item, ctx) {
 function chosen(one) {
   if (one && one.failed) return failure(one.failed);
   const hint = "Its rule is evaluated again, with what it saw, and every rule before it that did not match.";
-  return one ? explained(one) : empty("Choose a decision", hint);
+  return one ? one.map(explained) : empty("Choose a decision", hint);
 }
 
 function explained(one) {
   const { decision } = one;
   const inputs = one.inputs.filter((input) => input.name !== "seen");
-  const given = (input, i) => h("div", { key: i }, h("dt", {}, input.name), h("dd", {}, input.value));
+  const given = (input, i) => h("div", { key: i }, h("dt", {}, input.name), h("dd", {}, String(input.value)));
   return h(
     "article",
-    { class: "why-one" },
+    { class: "why-one", key: one.place },
     h(
       "div",
       { class: "crumbs" },
@@ -109,6 +110,7 @@ function ruleLine(rule, i) {
       {},
       h("span", { class: "mono" }, rule.rule),
       rule.says ? chip(words(rule.says)) : null,
+      rule.about ? h("span", { class: "faint" }, ` ${rule.about}`) : null,
       h("p", { class: "muted" }, rule.matched ? "matched" : "did not match", because),
     ),
   );
