@@ -222,7 +222,7 @@ function progress(view) {
 function now(detail) {
   const active = (detail.activity || []).filter((one) => one.began && !one.ended);
   const checks = detail.running_checks || [];
-  if (!active.length && !checks.length) return null;
+  if (isOver(detail.view) || (!active.length && !checks.length)) return null;
   return h(
     "ul",
     { class: "now", "aria-label": "Right now" },

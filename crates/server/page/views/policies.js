@@ -6,7 +6,7 @@ import { path } from "../api.js";
 import { chip, empty, searchBox, section, segments } from "../parts.js";
 import { capital, plural, words } from "../format.js";
 
-const SAYS = /^(?:then|decision|verdict|action|permit|on_no_go)\s*=\s*"([^"]*)"/m;
+const SAYS = ["verdict", "then", "decision", "action", "permit"];
 const TONES = { refuse: "bad", deny: "bad", stop: "bad", ask: "warn" };
 
 async function load(ctx) {
@@ -40,22 +40,28 @@ function render({ items, name, one }, ctx) {
   ];
 }
 
-/** The tables of a TOML text: `[[admission]]` and what follows up to the next one, with the comments above it. */
+/** The parts of a TOML text: the entries of its lists, its tables, and what stands outside of both. */
 function tables(text) {
   const found = [];
-  let lines = [];
-  let title = "Settings";
+  let [lines, title, inList] = [[], "settings", false];
   const close = () => {
-    const whole = lines.join("\n").trim();
+    const whole = lines.join("\n").replace(/^\n+|\s+$/g, "");
     if (whole) found.push({ title, text: whole, number: found.filter((one) => one.title === title).length + 1 });
     lines = [];
   };
+  const open = (name, list) => {
+    close();
+    [title, inList] = [name, list];
+  };
   for (const line of text.split("\n")) {
-    const head = /^\[\[?([\w.-]+)\]\]?\s*$/.exec(line);
-    if (head) {
-      close();
-      title = head[1];
-    } else {
+    const list = /^([\w-]+)\s*=\s*\[\s*$/.exec(line);
+    const table = /^\[\[?([\w.-]+)\]\]?\s*(#.*)?$/.exec(line);
+    if (list) open(list[1], true);
+    else if (inList && line.startsWith("]")) open("settings", false);
+    else if (table) open(table[1], false);
+    else if (/^#/.test(line) && !inList) continue;
+    else {
+      if (inList && /^\s{0,4}\{/.test(line)) close();
       lines.push(line);
     }
   }
@@ -69,26 +75,33 @@ function grouped(all) {
   return [...groups];
 }
 
-const valueOf = (text, name) => (new RegExp(`^${name}\\s*=\\s*"((?:[^"\\\\]|\\\\.)*)"`, "m").exec(text) || [])[1];
+/** A text value of an entry, by its name; the first there is. */
+function valueOf(text, ...names) {
+  for (const name of names) {
+    const found = new RegExp(`(?:^|[{,\\s])${name}\\s*=\\s*"((?:[^"\\\\]|\\\\.)*)"`).exec(text);
+    if (found) return found[1];
+  }
+  return "";
+}
 
 function ruleList(title, rules) {
   return section(
     capital(words(title)),
-    { key: title, aside: plural(rules.length, "table") },
+    { key: title, aside: rules.length > 1 ? plural(rules.length, "rule") : null },
     h("ol", { class: "policy-rules panel" }, rules.map(ruleLine)),
   );
 }
 
 function ruleLine(rule) {
-  const says = (SAYS.exec(rule.text) || [])[1];
-  const name = valueOf(rule.text, "id") || valueOf(rule.text, "name") || rule.title;
+  const says = valueOf(rule.text, ...SAYS);
+  const name = valueOf(rule.text, "id", "name") || rule.text.split("\n")[0];
   const summary = h(
     "summary",
     { "data-row": true, tabindex: 0 },
     h("span", { class: "faint num" }, rule.number),
     h("span", { class: "mono" }, name),
     says ? chip(words(says), TONES[says]) : null,
-    h("span", { class: "muted grow clip" }, valueOf(rule.text, "reason") || ""),
+    h("span", { class: "muted grow clip" }, valueOf(rule.text, "reason")),
   );
   const key = `${rule.title} ${rule.number}`;
   return h("li", { key }, h("details", {}, summary, h("pre", { class: "json", tabindex: 0 }, rule.text)));

@@ -107,7 +107,7 @@ function barBox(row, bar, i, { from, length }, ctx) {
   const id = `${row.id} ${i}`;
   const begin = (ms(bar.from) - from) / length;
   const size = between(bar.from, bar.to, ctx.query.get("at") ? from + length / 1.01 : Date.now()) / length;
-  const said = `${words(bar.kind)} ${bar.label || ""}, ${took(size * length)}${bar.outcome ? `, ${words(bar.outcome)}` : ""}${bar.reason ? `: ${bar.reason}` : ""}`;
+  const said = `${words(bar.kind)} ${shortly(bar)}, ${bar.label || ""}, ${took(size * length)}${bar.outcome ? `, ${words(bar.outcome)}` : ""}${bar.reason ? `: ${bar.reason}` : ""}`;
   return h(
     "button",
     {
@@ -121,10 +121,14 @@ function barBox(row, bar, i, { from, length }, ctx) {
       onmouseenter: () => pick(ctx, id),
       onfocus: () => pick(ctx, id),
     },
-    size > 0.06
-      ? h("span", {}, bar.kind === "wait" || bar.kind === "question" ? bar.reason || bar.label : bar.label)
-      : null,
+    size > 0.06 ? h("span", {}, shortly(bar)) : null,
   );
+}
+
+/** What fits into a bar: why it is waited, which attempt, or its name. */
+function shortly(bar) {
+  if (bar.kind === "wait" || bar.kind === "question") return bar.reason || bar.label;
+  return bar.kind === "attempt" && bar.attempt ? bar.attempt : bar.label;
 }
 
 function pick(ctx, id) {
