@@ -17,7 +17,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::Serialize;
-use types::{Millis, Money};
+use types::{Millis, Money, Spend};
 
 use crate::exit::Exit;
 pub(crate) use integrity::integrity;
@@ -73,6 +73,16 @@ pub(crate) fn dollars(amount: Money) -> String {
     const CENT: u64 = 10_000_000;
     let cents = amount.as_nanos().div_ceil(CENT);
     format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// What something cost, for a narrow column; in tokens where no price is known.
+pub(crate) fn cost(spent: Spend) -> String {
+    match (spent.money.as_nanos(), spent.tokens) {
+        (0, 0) => String::new(),
+        (0, tokens @ 0..10_000) => format!("{tokens} tok"),
+        (0, tokens) => format!("{}k tok", tokens / 1_000),
+        _ => dollars(spent.money),
+    }
 }
 
 /// A path as a shell reads it back, on one line.

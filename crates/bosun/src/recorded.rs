@@ -1,9 +1,11 @@
 //! Runs and sessions in the journal: selecting one, its state, spec, response and check reports. Prints and writes
 //! nothing.
 
+use std::path::Path;
+
 use engine::export::{Reports, Response, kept_reports};
 use engine::{Machine as _, Run};
-use runtime::{Bosun, Clock as _, Found, RealClock};
+use runtime::{Bosun, Clock as _, Found, RealClock, presets};
 use types::{Envelope, ListedRun, RunId, Spec};
 
 use crate::args::RunRef;
@@ -45,28 +47,65 @@ pub(crate) async fn newest(
     Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
 }
 
+/// The run that was named; or else the newest one in this repository, or anywhere where there is none. Sessions do not
+/// count.
+pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::Result<RunId> {
+    if let Some(run) = if_named(bosun, named.as_ref()).await? {
+        return Ok(run);
+    }
+    let top = presets::top(Path::new("."));
+    let all = fitting(bosun, |_| true).await?;
+    let here = all.iter().find(|(_, listed)| Path::new(&listed.repository) == top);
+    match here.or(all.first()) {
+        Some((run, _)) => Ok(run.clone()),
+        // A session is refused by its own name, and a journal without anything by that.
+        None => newest(bosun, None, CliError::NoRuns).await,
+    }
+}
+
 /// A run and a part of it, such as a task. A single word that names no run may be a part of the newest one.
 pub(crate) async fn run_and_part(
     bosun: &Bosun,
     run: Option<RunRef>,
     part: Option<String>,
 ) -> anyhow::Result<(RunId, Option<String>)> {
-    let word = run.as_ref().filter(|run| part.is_none() && !run.is_certain());
-    if let Some(word) = word.map(|word| word.as_str().to_owned())
-        && bosun.find(&word).await.is_err()
-        && let Ok(newest) = newest(bosun, None, CliError::NoRuns).await
-        && is_part(bosun, &newest, &word).await?
-    {
-        return Ok((newest, Some(word)));
-    }
+    let (run, part) = split(bosun, run, part).await;
+    Ok((newest_run(bosun, run).await?, part))
+}
+
+/// The same, where a session may be meant as well.
+pub(crate) async fn any_and_part(
+    bosun: &Bosun,
+    run: Option<RunRef>,
+    part: Option<String>,
+) -> anyhow::Result<(RunId, Option<String>)> {
+    let (run, part) = split(bosun, run, part).await;
     Ok((newest(bosun, run, CliError::NoRuns).await?, part))
 }
 
-/// Whether a run has a task or an attempt of this name.
-async fn is_part(bosun: &Bosun, run: &RunId, name: &str) -> anyhow::Result<bool> {
-    let logs = bosun.journal().logs(Some(run)).await?;
-    let mut attempts = logs.iter().filter_map(|log| log.log.attempt.as_ref());
-    Ok(attempts.any(|attempt| attempt.task.as_str() == name || attempt.to_string() == name))
+/// A single word that names no run, and looks like the name of a part, is one.
+async fn split(
+    bosun: &Bosun,
+    run: Option<RunRef>,
+    part: Option<String>,
+) -> (Option<RunRef>, Option<String>) {
+    let word = run.as_ref().filter(|run| part.is_none() && !run.is_certain());
+    match word.map(|word| word.as_str().to_owned()) {
+        Some(word) if is_part(&word) && bosun.find(&word).await.is_err() => (None, Some(word)),
+        _ => (run, part),
+    }
+}
+
+/// Whether a word is written as the name of a task (`T1`), an attempt (`T1.2`, `plan.1`), a line of a log (`18`,
+/// `T1.2:4`) or a question (`q0`).
+fn is_part(word: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (name, line) = word.split_once(':').unwrap_or((word, "0"));
+    let (task, attempt) = name.split_once('.').unwrap_or((name, "0"));
+    let is_task = task == "plan" || task.strip_prefix('T').is_some_and(is_number);
+    is_number(word)
+        || word.strip_prefix('q').is_some_and(is_number)
+        || (is_task && is_number(attempt) && is_number(line))
 }
 
 /// The run that was named, or the newest one that fits.
@@ -128,4 +167,19 @@ pub(crate) async fn spec(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
 pub(crate) async fn response(bosun: &Bosun, run: &RunId) -> anyhow::Result<Response> {
     let (machine, lines) = whole(bosun, run).await?;
     Ok(engine::export::response(&machine, &lines, RealClock.now()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_part;
+
+    #[test]
+    fn a_word_is_a_part_of_a_run_by_its_form() {
+        for part in ["T1", "T12.3", "plan", "plan.1", "18", "q0", "T1.2:4", "plan.1:10"] {
+            assert!(is_part(part), "{part}");
+        }
+        for other in ["", "T", "Tea", "1a2b", "r_1", "q", "T1.", "T1.x", "T1:", "newest"] {
+            assert!(!is_part(other), "{other}");
+        }
+    }
 }

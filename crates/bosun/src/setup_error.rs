@@ -11,13 +11,13 @@ pub(crate) enum SetupError {
     #[error("{flag}: the policy has no role {role}; there are {known}")]
     NoRole { flag: &'static str, role: &'static str, known: String },
     #[error(
-        "nothing answers at {address}, where {model} would be asked ({cause}); start that server, or name another model \
-         with --model"
+        "nothing answers at {address}, where {model} would be asked ({cause}); start that server, set its address \
+         (docs/providers.md), or name another model with --model"
     )]
     Away { model: types::ModelRef, address: String, cause: String },
     #[error(
         "no model is named and no key is set, but a server on this machine has {model}: add --model {model}, or set it in \
-         your config.toml"
+         your config.toml (`bosun config path` says where that is)"
     )]
     OnlyLocal { model: types::ModelRef },
     #[error("there is no schema {name:?}; there are {known}")]

@@ -137,6 +137,15 @@ pub fn proposed(
     }
 }
 
+/// Whether a proposed set-up command only fills a cache outside the repository, as `cargo fetch` does: whether that was
+/// done cannot be told from the files of the repository.
+#[must_use]
+pub fn fills_a_cache(command: &str) -> bool {
+    let shared = INSTALLERS.iter().filter(|installer| installer.folders.is_empty());
+    let mut commands = shared.filter_map(|installer| installer.command);
+    commands.any(|own| command == own || command.ends_with(&format!(" && {own})")))
+}
+
 /// The lock files among the tracked paths.
 #[must_use]
 pub fn locks(files: &[&str]) -> Vec<WorkPath> {
@@ -335,5 +344,20 @@ mod tests {
     fn installed_folders_are_known_by_name() {
         assert!(is_dependency("node_modules") && is_dependency("web/.venv"));
         assert!(!is_dependency("target") && !is_dependency("dist"));
+    }
+
+    #[test]
+    fn a_set_up_that_only_fills_a_cache_is_told_from_one_that_installs_here() {
+        for (files, shared) in [
+            (["Cargo.lock"], true),
+            (["tools/Cargo.lock"], true),
+            (["go.sum"], true),
+            (["package-lock.json"], false),
+            (["web/package-lock.json"], false),
+        ] {
+            let setup = of(&files, &[]).setup;
+            assert_eq!(setup.len(), 1, "{files:?}");
+            assert_eq!(fills_a_cache(&setup[0]), shared, "{setup:?}");
+        }
     }
 }

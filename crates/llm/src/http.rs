@@ -172,7 +172,10 @@ fn fault(error: &reqwest::Error) -> Fault {
     if error.is_body() || error.is_decode() {
         return Cause::BrokenStream.fault(format!("the reply broke off: {chain}"));
     }
-    Cause::Connection.fault(format!("the server cannot be reached: {chain}"))
+    // The address without its path and query, which may hold a key.
+    let address = error.url().map(|url| url.origin().ascii_serialization());
+    let at = address.map(|address| format!(" at {address}")).unwrap_or_default();
+    Cause::Connection.fault(format!("the server{at} cannot be reached: {chain}"))
 }
 
 #[cfg(test)]

@@ -177,14 +177,11 @@ impl Registry {
         addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
     }
 
-    /// The address of a model's server, if it is one of the kinds that run on this machine, and nobody else answers for it.
+    /// The address of a model's server, if it runs on this machine without a key, and nobody else answers for it.
     #[must_use]
     pub fn local_address(&self, model: &ModelRef) -> Option<String> {
-        const LOCAL: [&str; 5] = ["ollama", "local", "llamacpp", "lmstudio", "vllm"];
-        if !LOCAL.contains(&model.provider()) {
-            return None;
-        }
-        let address = &self.providers.get(model.provider())?.provider.base_url;
+        let known = self.providers.get(model.provider()).filter(|known| !known.key_needed)?;
+        let address = &known.provider.base_url;
         let alone = !self.settings.chains.contains_key(model);
         (alone && is_on_this_machine(address)).then(|| address.clone())
     }

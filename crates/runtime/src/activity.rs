@@ -37,6 +37,8 @@ pub struct TaskActivity {
     pub action: String,
     finished: Spend,
     running: Spend,
+    /// Whether it is a task of the plan, which ends by being merged, failed or skipped. Others end with their attempt.
+    planned: bool,
 }
 
 impl TaskActivity {
@@ -128,7 +130,8 @@ impl Activity {
             Event::PlanAdopted { plan, .. } => {
                 self.estimated = plan.tasks.iter().any(|task| task.estimate_seconds.is_some());
                 for task in &plan.tasks {
-                    self.tasks.entry(task.id.clone()).or_default().phase = task.phase;
+                    let known = self.tasks.entry(task.id.clone()).or_default();
+                    (known.phase, known.planned) = (task.phase, true);
                 }
             }
             Event::AttemptStarted { attempt, role, .. } => {
@@ -143,6 +146,7 @@ impl Activity {
             Event::AttemptFinished { attempt, spent, .. } => {
                 let task = self.tasks.entry(attempt.task.clone()).or_default();
                 task.attempt = None;
+                task.ended = task.ended.or((!task.planned).then_some(at));
                 task.finished = task.finished.plus(*spent);
                 task.running = Spend::default();
             }

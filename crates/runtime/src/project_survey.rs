@@ -19,6 +19,9 @@ pub struct ProjectSurvey {
     pub checks: Vec<Check>,
     /// How a fresh checkout could be made ready.
     pub workspace: WorkspacePolicy,
+    /// The commands of the set-up that would install something that is not here. Caches that a package manager shares
+    /// between repositories are not looked into.
+    pub missing: Vec<String>,
 }
 
 /// Looks at the repository that a folder lies in.
@@ -27,5 +30,7 @@ pub async fn project_survey(folder: &Path) -> Result<ProjectSurvey, GitError> {
     let checks = repo.checks_at_head().await?;
     let dirty = repo.refuse_dirty().await.err().map(|error| error.to_string());
     let workspace = proposed_workspace(folder).await.unwrap_or_default();
-    Ok(ProjectSurvey { root: repo.root().to_owned(), dirty, checks, workspace })
+    let installs = |command: &&String| !evidence::workspace::fills_a_cache(command);
+    let missing = workspace.setup.iter().filter(installs).cloned().collect();
+    Ok(ProjectSurvey { root: repo.root().to_owned(), dirty, checks, workspace, missing })
 }

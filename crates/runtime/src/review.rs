@@ -248,10 +248,22 @@ fn again(plan: &Plan, comments: &[Comment]) -> Plan {
             let _ = writeln!(description, "- {}", said(comment));
         }
         let depends_on = task.depends_on.iter().filter(|id| is_wanted(id)).cloned().collect();
-        Task { description, depends_on, ..task.clone() }
+        let title = title(task, comments);
+        Task { title, description, depends_on, ..task.clone() }
     });
     let summary = format!("Changes that a review asks for: {}", count(comments.len(), "comment"));
     Plan { summary, tasks: tasks.collect(), ..Plan::default() }
+}
+
+/// The title of a task that is done again. It becomes the subject of a commit, which must be told from the first one.
+fn title(task: &Task, comments: &[Comment]) -> String {
+    let mut own = comments.iter().filter(|comment| comment.task == task.id);
+    let first = own.next().map(|comment| one_line(comment.text.trim(), 200));
+    let asked = match (first, own.count()) {
+        (Some(only), 0) => only,
+        (_, more) => count(more + 1, "review comment"),
+    };
+    one_line(&format!("{}: {asked}", task.title), 300)
 }
 
 fn said(comment: &Comment) -> String {
@@ -309,5 +321,8 @@ mod tests {
         let after: Vec<&str> = again.tasks[1].depends_on.iter().map(TaskId::as_str).collect();
         assert_eq!(after, ["T1"], "what is not done again is not waited for");
         assert_eq!(comments[0].place(), "T1:a:3");
+        assert_eq!(again.tasks[0].title, "Write it: no tabs");
+        let more = [comment("T1", None, "no tabs"), comment("T1", None, "shorter")];
+        assert_eq!(title(&plan.tasks[0], &more), "Write it: 2 review comments");
     }
 }

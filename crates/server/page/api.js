@@ -32,8 +32,13 @@ async function ask(method, where, body, options = {}) {
   let answer;
   try {
     answer = await fetch(ROOT + where, {
-      method, headers, body: body === undefined ? undefined : JSON.stringify(body),
-      credentials: "same-origin", cache: "no-store", signal: options.signal, redirect: "error",
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: options.signal,
+      redirect: "error",
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;

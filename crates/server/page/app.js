@@ -1,12 +1,12 @@
-// The shell: which view an address means, loading it, keeping it up to date, and the navigation around it.
-// A view is a module with {title, load, render} and optionally {wants, filter, keys, leave}; it is fetched when it is
-// first needed. The shell knows nothing about what a view shows.
+// Which view an address means, loading it, drawing it and keeping it up to date. A view is a module with
+// {title, load, render} and optionally {wants, filter, delta, ticks, keys, leave, keeps}; it is fetched when it is first needed.
+// Nothing here knows what a view shows.
 
 import { h, patch, throttled, $ } from "./dom.js";
-import { get } from "./api.js";
+import { get, Problem } from "./api.js";
 import * as live from "./live.js";
 import * as keyboard from "./keys.js";
-import { icon } from "./icons.js";
+import { PLACES, drawShell, switchTheme } from "./shell.js";
 import { grouped } from "./question.js";
 import { complain, empty, failure, skeleton } from "./parts.js";
 
@@ -22,11 +22,6 @@ const ROUTES = [
   [/^\/policies\/([^/]+)$/, "policies", ["name"]],
   [/^\/chat\/([^/]+)$/, "chat", ["session"]],
 ];
-const PLACES = [
-  ["inbox", "/", "Inbox", "g i"], ["runs", "/runs", "Runs", "g r"], ["new", "/new", "New run", "g n"],
-  ["chat", "/chat", "Chat", "g c"], ["projects", "/projects", "Projects", "g p"], ["stats", "/stats", "Stats", "g s"],
-  ["policies", "/policies", "Policies", "g o"], ["models", "/models", "Models", "g m"], ["users", "/users", "Users", "g u"],
-];
 const COUNTED = ["question.asked", "question.answered", "run.finished", "run.requested", "run.refused"];
 
 const app = { me: null, questions: 0, counted: false, connection: "off", setQuestions };
@@ -35,7 +30,11 @@ let current = null;
 /** The address without the parts that only belong to the browser. */
 function route() {
   let path = location.pathname.replace(/(.)\/+$/, "$1");
-  try { path = path.split("/").map(decodeURIComponent).join("/"); } catch { /* shown as it is */ }
+  try {
+    path = path.split("/").map(decodeURIComponent).join("/");
+  } catch {
+    /* shown as it is */
+  }
   for (const [pattern, name, params = []] of ROUTES) {
     const found = pattern.exec(path);
     if (!found) continue;
@@ -62,26 +61,58 @@ async function show() {
   }
   if (current) leave(current);
   const before = current;
-  const ctx = current = context(key, to);
+  const ctx = (current = context(key, to));
   shell();
   if (!before || before.params.run !== to.params.run || !to.params.run) {
-    setTimeout(() => { if (current === ctx && !ctx.view) patch($("#main"), skeleton()); }, before ? 150 : 0);
+    setTimeout(
+      () => {
+        if (current === ctx && ctx.data === undefined && !ctx.error) patch($("#main"), skeleton());
+      },
+      before ? 150 : 0,
+    );
   }
   if (to.view === "missing") {
-    ctx.view = { title: () => "Not found", load: async () => null, render: () => [h("h1", { class: "hidden" }, "Not found"), empty("There is nothing at this address", h("a", { href: "/runs" }, "All runs"))] };
+    ctx.view = {
+      title: () => "Not found",
+      load: async () => null,
+      render: () => [
+        h("h1", { class: "hidden" }, "Not found"),
+        empty("There is nothing at this address", h("a", { href: "/runs" }, "All runs")),
+      ],
+    };
   } else {
     try {
-      ctx.view = (await import(`./views/${to.view}.js`)).default;
+      const [module] = await Promise.all([import(`./views/${to.view}.js`), to.view === "inbox" ? null : styles()]);
+      ctx.view = module.default;
     } catch (error) {
-      ctx.view = { title: () => "Error", load: async () => { throw error; }, render: () => null };
+      ctx.view = unreachable(error);
     }
   }
   if (current !== ctx) return;
+  const stays = before && before.view === ctx.view && ctx.view.keeps && before.params.run === to.params.run;
+  if (stays) ctx.state = before.state;
   await ctx.refresh();
   if (current !== ctx) return;
-  if (before) { scrollTo(0, 0); $("#main").focus({ preventScroll: true }); }
+  if (before && !stays) {
+    scrollTo(0, 0);
+    $("#main").focus({ preventScroll: true });
+  }
+  if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   $("#announce").textContent = document.title;
   listen(ctx);
+  styles();
+}
+
+/** In place of a view whose module could not be fetched. Trying again loads the page anew. */
+function unreachable(error) {
+  console.error(error);
+  let tried = false;
+  const load = async () => {
+    if (tried) location.reload();
+    tried = true;
+    throw new Problem(0, "The server cannot be reached", "This part of the page could not be fetched.");
+  };
+  return { title: () => "Error", load, render: () => null };
 }
 
 function leave(ctx) {
@@ -92,13 +123,29 @@ function leave(ctx) {
 
 /** What a view is given: where it is, its own state, and ways to load and draw again. */
 function context(key, to) {
-  const ctx = { key, name: to.view, params: to.params, query: to.query, app, state: {}, data: undefined, error: null, abort: new AbortController(), go };
+  const ctx = {
+    key,
+    name: to.view,
+    params: to.params,
+    query: to.query,
+    app,
+    state: {},
+    data: undefined,
+    error: null,
+    abort: new AbortController(),
+    go,
+  };
   let busy = false;
   let more = false;
   ctx.get = (where) => get(where, { signal: ctx.abort.signal });
-  ctx.draw = () => { if (current === ctx && ctx.view) draw(ctx); };
+  ctx.draw = () => {
+    if (current === ctx && ctx.view) draw(ctx);
+  };
   ctx.refresh = async () => {
-    if (busy) { more = true; return; }
+    if (busy) {
+      more = true;
+      return;
+    }
     busy = true;
     try {
       do {
@@ -115,7 +162,9 @@ function context(key, to) {
     }
     ctx.draw();
   };
-  ctx.soon = throttled(() => { if (!ctx.gone) ctx.refresh(); }, 300);
+  ctx.soon = throttled(() => {
+    if (!ctx.gone) ctx.refresh();
+  }, 300);
   ctx.redraw = throttled(() => ctx.draw(), 60);
   /** Does something on the server; tells the person if it fails. */
   ctx.act = async (promise) => {
@@ -138,11 +187,26 @@ function draw(ctx) {
   const main = $("#main");
   main.className = `view-${ctx.name}`;
   if (ctx.data === undefined) {
-    patch(main, ctx.error ? failure(ctx.error, () => { ctx.refresh(); }) : skeleton());
+    patch(
+      main,
+      ctx.error
+        ? failure(ctx.error, () => {
+            ctx.refresh();
+          })
+        : skeleton(),
+    );
     return;
   }
-  const stale = ctx.error ? h("div", { class: "stale", key: "stale", role: "alert" }, "This may be out of date: ",
-    ctx.error.title || String(ctx.error.message), " ", h("button", { class: "link", type: "button", onclick: () => ctx.refresh() }, "Try again")) : null;
+  const stale = ctx.error
+    ? h(
+        "div",
+        { class: "stale", key: "stale", role: "alert" },
+        "This may be out of date: ",
+        ctx.error.title || String(ctx.error.message),
+        " ",
+        h("button", { class: "link", type: "button", onclick: () => ctx.refresh() }, "Try again"),
+      )
+    : null;
   try {
     patch(main, stale, ctx.view.render(ctx.data, ctx));
   } catch (error) {
@@ -154,12 +218,19 @@ function draw(ctx) {
 function listen(ctx) {
   const { filter, wants, delta } = ctx.view;
   live.follow(filter ? filter(ctx) : { kinds: COUNTED }, {
-    resync: () => { if (current === ctx) { ctx.soon(); counted(); } },
+    resync: () => {
+      if (current === ctx) {
+        ctx.soon();
+        counted();
+      }
+    },
     line: (line) => {
       if (line.event.startsWith("question.") || line.event === "run.finished") counted();
       if (current === ctx && wants && wants(line, ctx)) ctx.soon();
     },
-    delta: (one) => { if (current === ctx && delta) delta(one, ctx); },
+    delta: (one) => {
+      if (current === ctx && delta) delta(one, ctx);
+    },
   });
 }
 
@@ -167,7 +238,9 @@ const counted = throttled(async () => {
   try {
     const questions = await get("/questions");
     setQuestions(grouped(questions.items).length);
-  } catch { /* the view says what is wrong */ }
+  } catch {
+    /* the view says what is wrong */
+  }
 }, 1000);
 
 /** How many questions are open, for the navigation and the title. */
@@ -180,56 +253,67 @@ function setQuestions(number) {
   if (current) current.draw();
 }
 
-function shell() {
-  const here = current ? current.name : "";
-  const within = { run: "runs", task: "runs", timeline: "runs", review: "runs", gate: "runs", why: "runs", money: "runs", replay: "runs", spec: "runs", proof: "runs" };
-  const at = within[here] || here;
-  const admin = app.me && app.me.role === "admin";
-  const viewer = app.me && app.me.role === "viewer";
-  const shown = PLACES.filter(([name]) => (name !== "users" || admin) && (name !== "new" || !viewer));
-  const item = ([name, href, label, keys]) => h("a", { key: name, href, class: "place", "aria-current": at === name ? "page" : undefined, title: `${label} (${keys})` },
-    icon(name), h("span", {}, label), name === "inbox" && app.questions ? h("span", { class: "count", "aria-label": `${app.questions} open` }, app.questions) : null);
-  patch($("#side"),
-    h("a", { class: "brand", href: "/" }, h("img", { src: "/page/icon.svg", alt: "", width: 22, height: 22 }), h("span", {}, "Bosun")),
-    h("nav", { class: "places", "aria-label": "Places" }, shown.map(item)),
-    h("div", { class: "side-foot" },
-      h("span", { class: `connection ${app.connection}`, role: "status", title: CONNECTION[app.connection] }, h("span", { class: "dot" }), h("span", {}, CONNECTION[app.connection])),
-      h("div", { class: "side-tools" },
-        app.me ? h("span", { class: "who", title: `${app.me.name}, ${app.me.role}` }, app.me.name, h("span", { class: "faint" }, ` ${app.me.role}`)) : null,
-        h("button", { class: "icon-button", type: "button", "aria-label": "Light or dark", title: "Light or dark (t)", onclick: switchTheme }, icon("theme")),
-        h("button", { class: "icon-button", type: "button", "aria-label": "Keys", title: "Keys (?)", onclick: keyboard.help }, icon("help")))));
-  const bottom = shown.filter(([name]) => ["inbox", "runs", "new", "chat"].includes(name));
-  patch($("#tabbar"), bottom.map(item), h("details", { class: "more" }, h("summary", { class: "place" }, icon("more"), h("span", {}, "More")),
-    h("div", { class: "sheet" }, shown.filter((one) => !bottom.includes(one)).map(item),
-      h("button", { class: "place", type: "button", onclick: switchTheme }, icon("theme"), h("span", {}, "Light or dark")))));
+/** The stylesheet of everything but the first view; fetched once, before it is needed. */
+let sheet = null;
+function styles() {
+  sheet ||= new Promise((resolve) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = new URL("views.css", import.meta.url).href;
+    link.onload = link.onerror = resolve;
+    document.head.append(link);
+  });
+  return sheet;
 }
 
-const CONNECTION = { live: "Live", waiting: "Reconnecting", off: "Connecting" };
+const shell = () => drawShell(app, current ? current.name : "");
 
-function switchTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* chosen for this page only */ }
+/** A click on a link inside the page that the browser need not follow itself. */
+function ours(event, link) {
+  if (!link || event.button || event.defaultPrevented) return false;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
+  if (link.dataset.external !== undefined || link.target || link.origin !== location.origin) return false;
+  return !link.getAttribute("href").startsWith("#");
 }
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
-  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.defaultPrevented) return;
-  if (link.dataset.external !== undefined || link.target || link.origin !== location.origin || link.getAttribute("href").startsWith("#")) return;
+  if (!ours(event, link)) return;
   event.preventDefault();
   document.querySelector("details.more[open]")?.removeAttribute("open");
   go(link.pathname + link.search + link.hash);
 });
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("details.more")) $("details.more[open]")?.removeAttribute("open");
+});
 addEventListener("popstate", show);
-setInterval(() => { if (!document.hidden && current && current.view && current.view.ticks && current.data !== undefined && current.view.ticks(current)) current.draw(); }, 1000);
-setInterval(() => { if (document.hidden || (current && current.params.run)) counted(); }, 30_000);
-live.onState((state) => { app.connection = state; if (current) shell(); });
-keyboard.start({
-  ...Object.fromEntries(PLACES.map(([, href, label, keys]) => [keys, [label, () => go(href)]])),
-  t: ["Light or dark", switchTheme],
-}, () => (current && current.view && current.data !== undefined && current.view.keys ? current.view.keys(current) : {}));
+setInterval(() => {
+  const ready = !document.hidden && current && current.data !== undefined;
+  if (ready && current.view.ticks && current.view.ticks(current)) current.draw();
+}, 1000);
+setInterval(() => {
+  if (document.hidden || (current && current.params.run)) counted();
+}, 30_000);
+live.onState((state) => {
+  app.connection = state;
+  if (current) shell();
+});
+keyboard.start(
+  {
+    ...Object.fromEntries(PLACES.map(([, href, label, keys]) => [keys, [label, () => go(href)]])),
+    t: ["Light or dark", switchTheme],
+  },
+  () =>
+    current && current.view && current.data !== undefined && current.view.keys ? current.view.keys(current) : {},
+);
 
-get("/me").then((me) => { app.me = me; shell(); if (current) current.draw(); }, () => {});
+get("/me").then(
+  (me) => {
+    app.me = me;
+    shell();
+    if (current) current.draw();
+  },
+  () => {},
+);
 counted();
 show();

@@ -25,6 +25,7 @@ function flat(list, into) {
 /** Makes the children of an element look like the descriptions. */
 export function patch(parent, ...children) {
   const next = flat(children, []);
+  if (!descriptions.has(parent)) parent.replaceChildren();
   reconcile(parent, descriptions.get(parent) || [], next, parent.namespaceURI === SVG);
   descriptions.set(parent, next);
 }
@@ -89,14 +90,23 @@ function update(before, node, svg) {
 function set(el, name, value, before) {
   if (name.startsWith("on")) return listen(el, name.slice(2), value);
   if (name === "style") return setStyle(el, value || {}, before || {});
-  if (name === "value" || name === "checked" || name === "open" && el.tagName === "DETAILS") {
+  if (name === "value" || name === "checked" || (name === "open" && el.tagName === "DETAILS")) {
     if (value !== undefined && el[name] !== value) el[name] = value;
     return;
   }
   if (name === "srcdoc" || name === "innerHTML" || name === "outerHTML") return;
-  if (name === "href" && typeof value === "string" && !/^(\/(?!\/)|#|\?)/.test(value)) return;
+  if (name === "href" && value && !isOurs(value)) return;
   if (value === undefined || value === null || value === false) el.removeAttribute(name);
   else el.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** Whether an address stays on this server: a link never leads elsewhere, whatever its text came from. */
+function isOurs(address) {
+  try {
+    return new URL(address, location.href).origin === location.origin;
+  } catch {
+    return false;
+  }
 }
 
 function setStyle(el, value, before) {
@@ -118,8 +128,11 @@ export const $ = (selector) => document.querySelector(selector);
 
 /** Whether a person is typing in this element. */
 export function typing(el) {
-  return el instanceof HTMLElement && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName) &&
-    !["checkbox", "radio", "range", "button"].includes(el.type));
+  return (
+    el instanceof HTMLElement &&
+    (el.isContentEditable ||
+      (/^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName) && !["checkbox", "radio", "range", "button"].includes(el.type)))
+  );
 }
 
 /** Calls a function at most once in `wait` milliseconds, and once more for what came in between. */
@@ -129,7 +142,11 @@ export function throttled(call, wait) {
   return () => {
     if (timer) return;
     const due = Math.max(0, last + wait - performance.now());
-    timer = setTimeout(() => { timer = 0; last = performance.now(); call(); }, due);
+    timer = setTimeout(() => {
+      timer = 0;
+      last = performance.now();
+      call();
+    }, due);
   };
 }
 

@@ -10,7 +10,12 @@ export function ms(text) {
 export function clock(text, seconds = false) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return "";
-  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}), hour12: false });
+  const time = at.toLocaleTimeString([], {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(seconds ? { second: "2-digit" } : {}),
+    hour12: false,
+  });
   if (new Date().toDateString() === at.toDateString()) return time;
   return `${at.toLocaleDateString([], { day: "numeric", month: "short" })} ${time}`;
 }
@@ -119,5 +124,8 @@ export function short(id) {
 
 /** The last part of a path. */
 export function base(path) {
-  return String(path ?? "").replace(/\/+$/, "").split("/").pop();
+  return String(path ?? "")
+    .replace(/\/+$/, "")
+    .split("/")
+    .pop();
 }

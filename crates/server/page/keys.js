@@ -31,7 +31,9 @@ function pressed(event) {
     found[1](event);
   } else if (Object.keys(known).some((key) => key.startsWith(`${event.key} `))) {
     first = event.key;
-    timer = setTimeout(() => { first = ""; }, WAIT_FOR_SECOND);
+    timer = setTimeout(() => {
+      first = "";
+    }, WAIT_FOR_SECOND);
   } else if (event.key === "Enter" && event.target.matches("[data-row]")) {
     event.preventDefault();
     event.target.click();
@@ -67,7 +69,10 @@ export function move(by, selector = "[data-row]") {
 function escape(event) {
   if (document.querySelector("dialog[open]")) return;
   const found = ofView().Escape;
-  if (found) { found[1](event); return; }
+  if (found) {
+    found[1](event);
+    return;
+  }
   if (typing(event.target)) event.target.blur();
 }
 
@@ -76,21 +81,34 @@ export function help() {
   const box = document.createElement("dialog");
   box.className = "help";
   box.setAttribute("aria-labelledby", "help-title");
-  const close = () => { box.close(); box.remove(); };
-  const list = (title, keys) => h("section", {}, h("h3", {}, title), h("dl", {}, Object.entries(keys)
-    .filter(([, [label]]) => label)
-    .map(([key, [label]]) => h("div", {}, h("dt", {}, key.split(" ").filter(Boolean).map((one) => h("kbd", {}, named(one)))
-      .concat(key === " " ? h("kbd", {}, "Space") : [])), h("dd", {}, label)))));
+  const close = (event) => {
+    event.preventDefault();
+    box.close();
+    box.remove();
+  };
   document.body.append(box);
-  patch(box, h("h2", { id: "help-title" }, "Keys"),
-    h("div", { class: "help-lists" },
-      list("On this page", { ...ofView() }), list("Everywhere", { ...common(), Enter: ["Open the row"], Escape: ["Close, leave a field"] }),
-      list("Go to", places)),
-    h("div", { class: "dialog-foot" }, h("button", { class: "button", type: "button", onclick: close }, "Close")));
-  box.addEventListener("cancel", (event) => { event.preventDefault(); close(); });
-  box.addEventListener("keydown", (event) => { if (event.key === "?") { event.preventDefault(); close(); } });
+  patch(
+    box,
+    h("h2", { id: "help-title" }, "Keys"),
+    h(
+      "div",
+      { class: "help-lists" },
+      keyList("On this page", ofView()),
+      keyList("Everywhere", { ...common(), Enter: ["Open the row"], Escape: ["Close, leave a field"] }),
+      keyList("Go to", places),
+    ),
+    h("div", { class: "dialog-foot" }, h("button", { class: "button", type: "button", onclick: close }, "Close")),
+  );
+  box.addEventListener("cancel", close);
+  box.addEventListener("keydown", (event) => event.key === "?" && close(event));
   box.showModal();
 }
 
+function keyList(title, keys) {
+  const caps = (key) => (key === " " ? ["Space"] : key.split(" ")).map((one) => h("kbd", {}, NAMES[one] || one));
+  const line = ([key, [label]]) => h("div", {}, h("dt", {}, caps(key)), h("dd", {}, label));
+  const shown = Object.entries(keys).filter(([, [label]]) => label);
+  return h("section", {}, h("h3", {}, title), h("dl", {}, shown.map(line)));
+}
+
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
-const named = (key) => NAMES[key] || key;

@@ -17,21 +17,38 @@ export function virtual(state, { total, height, label, row, missing, redraw, act
   for (let i = top; i < bottom; i += 1) {
     const one = row(i);
     if (!one && gap === null) gap = i;
-    rows.push(h("div", { key: i, class: "virtual-row", style: { top: `${i * height}px`, height: `${height}px` } }, one || h("span", { class: "bone" })));
+    rows.push(
+      h(
+        "div",
+        { key: i, class: "virtual-row", style: { top: `${i * height}px`, height: `${height}px` } },
+        one || h("span", { class: "bone" }),
+      ),
+    );
   }
   if (gap !== null) queueMicrotask(() => missing(gap, bottom));
-  return h("div", { class: "virtual", tabindex: 0, role: "region", "aria-label": label,
-    ref: (el) => {
-      state.el = el;
-      const measure = () => { state.view = el.clientHeight; redraw(); };
-      new ResizeObserver(measure).observe(el);
-      if (active !== undefined && active !== null) reveal(state, active, height);
+  return h(
+    "div",
+    {
+      class: "virtual",
+      tabindex: 0,
+      role: "region",
+      "aria-label": label,
+      ref: (el) => {
+        state.el = el;
+        const measure = () => {
+          state.view = el.clientHeight;
+          redraw();
+        };
+        new ResizeObserver(measure).observe(el);
+        if (active !== undefined && active !== null) reveal(state, active, height);
+      },
+      onscroll: (event) => {
+        state.scroll = event.target.scrollTop;
+        redraw();
+      },
     },
-    onscroll: (event) => {
-      state.scroll = event.target.scrollTop;
-      redraw();
-    } },
-  h("div", { class: "virtual-space", style: { height: `${total * height}px` } }, rows));
+    h("div", { class: "virtual-space", style: { height: `${total * height}px` } }, rows),
+  );
 }
 
 /** Scrolls just far enough that a row is in view. */

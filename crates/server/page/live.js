@@ -53,25 +53,41 @@ function connect() {
   source = opened;
   const only = (handler) => (event) => {
     if (source !== opened) return;
-    try { handler(JSON.parse(event.data), event); } catch (error) { console.error("stream", error); }
+    try {
+      handler(JSON.parse(event.data), event);
+    } catch (error) {
+      console.error("stream", error);
+    }
   };
-  opened.addEventListener("hello", only((data) => {
-    failures = 0;
-    say("live");
-    if (cursor !== null) return;
-    cursor = data.position;
-    wanted.resync();
-  }));
-  opened.addEventListener("line", only((data) => {
-    if (cursor !== null && data.position <= cursor) return;
-    cursor = data.position;
-    wanted.line(data);
-  }));
-  opened.addEventListener("delta", only((data) => wanted.delta && wanted.delta(data)));
-  opened.addEventListener("lagged", only((data) => {
-    if (Number.isInteger(data.after)) cursor = data.after;
-    again(100);
-  }));
+  opened.addEventListener(
+    "hello",
+    only((data) => {
+      failures = 0;
+      say("live");
+      if (cursor !== null) return;
+      cursor = data.position;
+      wanted.resync();
+    }),
+  );
+  opened.addEventListener(
+    "line",
+    only((data) => {
+      if (cursor !== null && data.position <= cursor) return;
+      cursor = data.position;
+      wanted.line(data);
+    }),
+  );
+  opened.addEventListener(
+    "delta",
+    only((data) => wanted.delta && wanted.delta(data)),
+  );
+  opened.addEventListener(
+    "lagged",
+    only((data) => {
+      if (Number.isInteger(data.after)) cursor = data.after;
+      again(100);
+    }),
+  );
   opened.onerror = () => {
     if (source !== opened) return;
     failures += 1;
@@ -100,5 +116,7 @@ document.addEventListener("visibilitychange", () => {
     connect();
   }
 });
-addEventListener("online", () => { if (!source) connect(); });
+addEventListener("online", () => {
+  if (!source) connect();
+});
 addEventListener("pagehide", disconnect);

@@ -35,7 +35,10 @@ export function play(ctx) {
   if (here(ctx) >= lastLine(ctx)) seek(ctx, 1);
   const by = Math.max(1, Math.round(lastLine(ctx) / WHOLE_PLAY));
   ctx.state.playing = setInterval(() => {
-    if (here(ctx) >= lastLine(ctx)) { stop(ctx); ctx.draw(); } else seek(ctx, here(ctx) + by);
+    if (here(ctx) >= lastLine(ctx)) {
+      stop(ctx);
+      ctx.draw();
+    } else seek(ctx, here(ctx) + by);
   }, TICK);
   ctx.draw();
 }
@@ -51,25 +54,77 @@ export function bar(data, ctx) {
   const { line } = data;
   const at = here(ctx);
   const live = !ctx.query.get("at");
-  return h("div", { class: `replay-bar ${live ? "at-end" : ""}`, key: "replay-bar", role: "group", "aria-label": "Replay" },
-    h("div", { class: "replay-tools" },
+  return h(
+    "div",
+    { class: `replay-bar ${live ? "at-end" : ""}`, key: "replay-bar", role: "group", "aria-label": "Replay" },
+    h(
+      "div",
+      { class: "replay-tools" },
       iconButton("prev", "Line before (←)", () => step(ctx, -1)),
-      iconButton(ctx.state.playing ? "pause" : "play", ctx.state.playing ? "Pause (Space)" : "Play (Space)", () => play(ctx)),
-      iconButton("next", "Line after (→)", () => step(ctx, 1))),
-    h("input", { type: "range", min: 1, max: lastLine(ctx), value: String(at), "aria-label": "Line of the log",
-      "aria-valuetext": `line ${at} of ${lastLine(ctx)}`, oninput: (event) => { stop(ctx); seek(ctx, Number(event.target.value)); } }),
-    h("div", { class: "replay-text" },
+      iconButton(ctx.state.playing ? "pause" : "play", ctx.state.playing ? "Pause (Space)" : "Play (Space)", () =>
+        play(ctx),
+      ),
+      iconButton("next", "Line after (→)", () => step(ctx, 1)),
+    ),
+    h("input", {
+      type: "range",
+      min: 1,
+      max: lastLine(ctx),
+      value: String(at),
+      "aria-label": "Line of the log",
+      "aria-valuetext": `line ${at} of ${lastLine(ctx)}`,
+      oninput: (event) => {
+        stop(ctx);
+        seek(ctx, Number(event.target.value));
+      },
+    }),
+    h(
+      "div",
+      { class: "replay-text" },
       h("span", { class: "mono" }, `${at}/${lastLine(ctx)}`),
-      line ? h("span", { class: "clip", title: line.summary }, h("span", { class: "faint" }, clock(line.at, true)), " ", line.event, " ",
-        h("span", { class: "muted" }, words(line.summary))) : h("span", { class: "faint" }, live ? "as it is now" : "")),
-    h("button", { type: "button", class: `button ${live ? "" : "primary"}`, disabled: live, onclick: () => { stop(ctx); seek(ctx, null); } }, "Live"));
+      line
+        ? h(
+            "span",
+            { class: "clip", title: line.summary },
+            h("span", { class: "faint" }, clock(line.at, true)),
+            " ",
+            line.event,
+            " ",
+            h("span", { class: "muted" }, words(line.summary)),
+          )
+        : h("span", { class: "faint" }, live ? "as it is now" : ""),
+    ),
+    h(
+      "button",
+      {
+        type: "button",
+        class: `button ${live ? "" : "primary"}`,
+        disabled: live,
+        onclick: () => {
+          stop(ctx);
+          seek(ctx, null);
+        },
+      },
+      "Live",
+    ),
+  );
 }
 
 export function replayKeys(ctx) {
-  if (!ctx.query.get("at") && ctx.name !== "replay") return { r: ["Replay from here", () => seek(ctx, lastLine(ctx))] };
+  if (!ctx.query.get("at") && ctx.name !== "replay")
+    return { r: ["Replay from here", () => seek(ctx, lastLine(ctx))] };
   return {
-    ArrowLeft: ["Line before", () => step(ctx, -1)], ArrowRight: ["Line after", () => step(ctx, 1)],
-    " ": ["Play or pause", () => play(ctx)], l: ["Back to the present", () => { stop(ctx); seek(ctx, null); }],
-    Home: ["First line", () => seek(ctx, 1)], End: ["Last line", () => seek(ctx, lastLine(ctx))],
+    ArrowLeft: ["Line before", () => step(ctx, -1)],
+    ArrowRight: ["Line after", () => step(ctx, 1)],
+    " ": ["Play or pause", () => play(ctx)],
+    l: [
+      "Back to the present",
+      () => {
+        stop(ctx);
+        seek(ctx, null);
+      },
+    ],
+    Home: ["First line", () => seek(ctx, 1)],
+    End: ["Last line", () => seek(ctx, lastLine(ctx))],
   };
 }

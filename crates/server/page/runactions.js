@@ -25,8 +25,17 @@ function possible(detail, ctx) {
 export function actions(detail, ctx) {
   const all = possible(detail, ctx);
   if (!all.length) return null;
-  return h("div", { class: "actions" }, all.map(([label, key, run, kind]) =>
-    h("button", { key: label, type: "button", class: `button ${kind || ""}`, title: `${label} (${key})`, onclick: run }, label)));
+  return h(
+    "div",
+    { class: "actions" },
+    all.map(([label, key, run, kind]) =>
+      h(
+        "button",
+        { key: label, type: "button", class: `button ${kind || ""}`, title: `${label} (${key})`, onclick: run },
+        label,
+      ),
+    ),
+  );
 }
 
 export function actionKeys(ctx) {
@@ -40,7 +49,9 @@ async function act(ctx, what, body, said) {
 
 async function cancel(ctx) {
   const said = await confirm({
-    title: "Cancel this run?", action: "Cancel the run", danger: true,
+    title: "Cancel this run?",
+    action: "Cancel the run",
+    danger: true,
     body: "Agents stop, and the run ends for good. What was merged stays on its branch, and the log stays complete.",
     fields: [{ name: "reason", label: "Reason (optional)" }],
   });
@@ -49,11 +60,24 @@ async function cancel(ctx) {
 
 async function accept(ctx, view) {
   const said = await confirm({
-    title: "Accept this result?", action: "Accept",
-    body: [`The commits of ${view.branch} (at ${short(view.head)}) go onto your own branch in ${view.repository}.`,
-      view.status === "done" ? "" : `The run ended as ${view.status.replaceAll("_", " ")}: this takes what was merged so far.`].filter(Boolean),
+    title: "Accept this result?",
+    action: "Accept",
+    body: [
+      `The commits of ${view.branch} (at ${short(view.head)}) go onto your own branch in ${view.repository}.`,
+      view.status === "done"
+        ? ""
+        : `The run ended as ${view.status.replaceAll("_", " ")}: this takes what was merged so far.`,
+    ].filter(Boolean),
     fields: [
-      { name: "author", label: "Author of the commits", options: [["bosun", "Bosun"], ["me", "Me, with task and evidence in the messages"]], value: "bosun" },
+      {
+        name: "author",
+        label: "Author of the commits",
+        options: [
+          ["bosun", "Bosun"],
+          ["me", "Me, with task and evidence in the messages"],
+        ],
+        value: "bosun",
+      },
       { name: "merge", label: "Make a merge commit if the branch has moved", type: "checkbox" },
     ],
   });
@@ -62,7 +86,9 @@ async function accept(ctx, view) {
 
 async function discard(ctx, view) {
   const said = await confirm({
-    title: "Discard this result?", action: "Discard the result", danger: true,
+    title: "Discard this result?",
+    action: "Discard the result",
+    danger: true,
     body: `The branch ${view.branch} and its worktrees are deleted. The log stays.`,
   });
   if (said) act(ctx, "discard", {}, "Discarded");

@@ -14,12 +14,24 @@ const FOLDED = ["system", "thinking"];
 /** Keeps the entries of one conversation; `more` fetches what is not there yet. */
 export class Conversation {
   constructor(where, ctx) {
-    Object.assign(this, { where, ctx, items: [], next: null, ended: false, busy: null, error: null, live: new Map(), open: new Set() });
+    Object.assign(this, {
+      where,
+      ctx,
+      items: [],
+      next: null,
+      ended: false,
+      busy: null,
+      error: null,
+      live: new Map(),
+      open: new Set(),
+    });
   }
 
   /** Fetches until the end of what is recorded, or one page. */
   more(whole = false) {
-    this.busy ||= this.read(whole).finally(() => { this.busy = null; });
+    this.busy ||= this.read(whole).finally(() => {
+      this.busy = null;
+    });
     return this.busy;
   }
 
@@ -66,13 +78,42 @@ const keyOf = (one) => `${one.seq} ${one.n}`;
 
 export function transcript(talk) {
   const { items, live } = talk;
-  return h("div", { class: "transcript" },
+  return h(
+    "div",
+    { class: "transcript" },
     items.map((one) => entry(one, talk)),
-    [...live.entries()].map(([id, one]) => h("div", { key: `live ${id}`, class: `entry e-${one.kind === "output" ? "result" : "model"} streaming`, "aria-hidden": "true" },
-      h("div", { class: "entry-head" }, h("span", { class: "pulse" }), h("strong", {}, one.kind)), h("pre", { class: "entry-text" }, one.text))),
-    talk.error ? h("p", { class: "t-bad" }, talk.error.message, " ", h("button", { type: "button", class: "link", onclick: () => talk.more() }, "Try again")) : null,
-    talk.next ? h("button", { key: "more", type: "button", class: "button", onclick: () => talk.more() }, "More of the conversation") : null,
-    !items.length && !talk.error ? h("p", { class: "faint" }, talk.busy ? "Reading …" : "Nothing was said yet.") : null);
+    [...live.entries()].map(([id, one]) =>
+      h(
+        "div",
+        {
+          key: `live ${id}`,
+          class: `entry e-${one.kind === "output" ? "result" : "model"} streaming`,
+          "aria-hidden": "true",
+        },
+        h("div", { class: "entry-head" }, h("span", { class: "pulse" }), h("strong", {}, one.kind)),
+        h("pre", { class: "entry-text" }, one.text),
+      ),
+    ),
+    talk.error
+      ? h(
+          "p",
+          { class: "t-bad" },
+          talk.error.message,
+          " ",
+          h("button", { type: "button", class: "link", onclick: () => talk.more() }, "Try again"),
+        )
+      : null,
+    talk.next
+      ? h(
+          "button",
+          { key: "more", type: "button", class: "button", onclick: () => talk.more() },
+          "More of the conversation",
+        )
+      : null,
+    !items.length && !talk.error
+      ? h("p", { class: "faint" }, talk.busy ? "Reading …" : "Nothing was said yet.")
+      : null,
+  );
 }
 
 function entry(one, talk) {
@@ -81,12 +122,34 @@ function entry(one, talk) {
   const open = talk.open.has(id);
   const folds = FOLDED.includes(one.kind);
   const long = text.length > LONG;
-  const toggle = () => { if (open) talk.open.delete(id); else talk.open.add(id); talk.ctx.draw(); };
+  const toggle = () => {
+    if (open) talk.open.delete(id);
+    else talk.open.add(id);
+    talk.ctx.draw();
+  };
   const shown = open ? text : folds ? "" : long ? `${text.slice(0, LONG)} …` : text;
-  return h("div", { key: id, class: `entry e-${one.kind} ${one.failed ? "failed" : ""}` },
-    h("div", { class: "entry-head" }, h("strong", {}, NAMES[one.kind] || one.kind), h("span", { class: "mono clip" }, one.title || ""), one.failed ? h("span", { class: "t-bad" }, "failed") : null,
-      h("span", { class: "grow" }), folds || long ? h("button", { type: "button", class: "link", "aria-expanded": String(open), onclick: toggle }, open ? "less" : folds ? `${plural(text.split("\n").length, "line")}` : "all of it") : null,
-      h("time", { class: "faint", title: full(one.at) }, clock(one.at, true))),
+  return h(
+    "div",
+    { key: id, class: `entry e-${one.kind} ${one.failed ? "failed" : ""}` },
+    h(
+      "div",
+      { class: "entry-head" },
+      h("strong", {}, NAMES[one.kind] || one.kind),
+      h("span", { class: "mono clip" }, one.title || ""),
+      one.failed ? h("span", { class: "t-bad" }, "failed") : null,
+      h("span", { class: "grow" }),
+      folds || long
+        ? h(
+            "button",
+            { type: "button", class: "link", "aria-expanded": String(open), onclick: toggle },
+            open ? "less" : folds ? `${plural(text.split("\n").length, "line")}` : "all of it",
+          )
+        : null,
+      h("time", { class: "faint", title: full(one.at) }, clock(one.at, true)),
+    ),
     shown ? h("pre", { class: "entry-text" }, shown) : null,
-    one.left_out ? h("p", { class: "faint" }, icon("more", 12), ` ${one.left_out} more characters are in the log`) : null);
+    one.left_out
+      ? h("p", { class: "faint" }, icon("more", 12), ` ${one.left_out} more characters are in the log`)
+      : null,
+  );
 }

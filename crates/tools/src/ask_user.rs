@@ -39,12 +39,27 @@ impl Typed for AskUser {
         }
         let mut asked = args.question.clone();
         if !args.options.is_empty() {
-            asked.push_str(&format!(" ({})", args.options.join(" / ")));
+            let numbered = args.options.iter().zip(1..);
+            let numbered: Vec<String> = numbered.map(|(one, at)| format!("{at} {one}")).collect();
+            asked.push_str(&format!(" ({})", numbered.join(" / ")));
         }
         Ok(CallFacts { command: Some(asked), ..facts(Access::Ask, Vec::new(), Repeat::Safe) })
     }
 
     async fn act(&self, _args: Arguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         Err("there is nobody here who could be asked; decide yourself".to_owned().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_shown_with_their_numbers() {
+        let options = vec!["anywhere".to_owned(), "at a dash".to_owned()];
+        let args = Arguments { question: "Cut?".to_owned(), options };
+        let asked = AskUser.facts(&args).expect("it is short").command;
+        assert_eq!(asked.as_deref(), Some("Cut? (1 anywhere / 2 at a dash)"));
     }
 }

@@ -202,10 +202,12 @@ pub struct Chosen {
 
 /// An answer that the question does not offer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{said:?} is not an answer to this question; choose one of: {known}")]
+#[error("{said:?} is not an answer to this question{hint}; choose one of: {known}")]
 pub struct NotAChoice {
     said: String,
     known: String,
+    /// What was most likely meant, or what is wrong with it.
+    hint: String,
 }
 
 impl Terms {
@@ -260,8 +262,23 @@ impl Terms {
             None if self.free || self.choices.is_empty() => {
                 Ok(Chosen { choice: None, words: text.to_owned() })
             }
-            None => Err(NotAChoice { said: crate::one_line(text, 60), known: self.known() }),
+            None => {
+                let (said, known) = (crate::one_line(text, 60), self.known());
+                Err(NotAChoice { said, known, hint: self.hint(&word, words) })
+            }
         }
+    }
+
+    /// Why an answer that was refused is none.
+    fn hint(&self, word: &str, words: &str) -> String {
+        match self.named(word) {
+            Some(choice) if !words.is_empty() && !choice.words => {
+                return format!(", because {} takes no words", choice.id);
+            }
+            _ => {}
+        }
+        let near = crate::nearest(word, self.choices.iter().map(|choice| choice.id.as_str()));
+        near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
     }
 
     fn named(&self, word: &str) -> Option<&Choice> {
@@ -384,5 +401,20 @@ mod tests {
         let open = Terms::open(QuestionKind::Clarification, Severity::Medium);
         let chosen = open.choose("with tabs").expect("any words");
         assert_eq!((chosen.choice, chosen.words.as_str()), (None, "with tabs"));
+    }
+
+    #[test]
+    fn a_refused_answer_says_what_was_most_likely_meant() {
+        let choices = vec![
+            Choice::new("retry", "once more").with_words(),
+            Choice::new("accept", "take it"),
+            Choice::new("stop", "end it"),
+        ];
+        let (sort, high) = (Escalation::QualityFailure, Severity::High);
+        let terms = Terms::escalation(sort, high, About::Budget, choices, "stop");
+        let refused = |said: &str| terms.choose(said).expect_err(said).to_string();
+        assert!(refused("accpet").contains("; did you mean accept?; choose one of: "));
+        assert!(refused("accept it is fine").contains(", because accept takes no words; choose"));
+        assert!(refused("yes").contains("question; choose one of: "), "{}", refused("yes"));
     }
 }

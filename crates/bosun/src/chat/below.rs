@@ -142,7 +142,7 @@ impl App {
         parts.extend(self.planning.then(|| "plan only".to_owned()));
         parts.extend(standing.effort.map(|effort| format!("effort {}", effort.as_str())));
         let agents = Some(standing.agents).filter(|agents| *agents > 0);
-        parts.extend(agents.map(|agents| format!("{agents} sub-agents")));
+        parts.extend(agents.map(|agents| types::count(agents, "sub-agent")));
         parts.extend(standing.cost.as_ref().map(|cost| format!("${cost}")));
         let window = standing.window.filter(|window| *window > 0);
         let percent = window.map(|window| standing.used.saturating_mul(100) / window);

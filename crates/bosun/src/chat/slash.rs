@@ -50,10 +50,16 @@ pub(crate) const ALL: [(&str, &str, &str); 17] = [
 /// What was typed is no command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotACommand {
-    #[error("there is no {0}; there are {names}", names = names())]
+    #[error("there is no {0}; {hint}there are {names}", hint = hint(.0), names = names())]
     Unknown(String),
     #[error("{0}; write it as {1}")]
     CliError(String, String),
+}
+
+/// The command that was most likely meant.
+fn hint(name: &str) -> String {
+    let meant = types::nearest(name, ALL.iter().map(|(known, ..)| *known));
+    meant.map(|known| format!("did you mean {known}? ")).unwrap_or_default()
 }
 
 /// Reads a command; nothing if the text is not meant as one.
@@ -186,5 +192,16 @@ mod tests {
         assert_eq!(read("/sessions 2"), Some(Ok(Slash::Sessions(Some(2)))));
         assert!(read("/sessions x").expect("meant as one").is_err());
         assert!(beginning("/model x").is_empty() && beginning("hi").is_empty());
+    }
+
+    #[test]
+    fn a_misspelt_command_is_answered_with_the_one_that_is_nearly_it() {
+        let said = NotACommand::Unknown("/hlep".to_owned()).to_string();
+        assert!(
+            said.starts_with("there is no /hlep; did you mean /help? there are /model"),
+            "{said}"
+        );
+        let said = NotACommand::Unknown("/frobnicate".to_owned()).to_string();
+        assert!(said.starts_with("there is no /frobnicate; there are /model"), "{said}");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io::IsTerminal as _;
 
-use runtime::{DiffOf, RunDiff};
+use runtime::{Bosun, DiffOf, RunDiff};
 use serde_json::json;
 use types::RunId;
 
@@ -35,12 +35,34 @@ pub(crate) async fn diff(home: &Home, args: args::Diff) -> anyhow::Result<Exit> 
         return Ok(Exit::Done);
     }
     if diff.changes.0.is_empty() {
-        let of = part.map_or_else(String::new, |part| format!("{part} of "));
-        print::note(&format!("{of}run {run} has changed nothing"));
+        print::note(&nothing(home, &bosun, &run, part.as_deref()).await?);
         return Ok(Exit::Done);
     }
     show(&args.form, &diff)?;
     Ok(Exit::Done)
+}
+
+/// Why there is nothing to show. What a task that waits or failed has left is not on the branch.
+async fn nothing(
+    home: &Home,
+    bosun: &Bosun,
+    run: &RunId,
+    part: Option<&str>,
+) -> anyhow::Result<String> {
+    if let Some(part) = part {
+        return Ok(format!("{part} of run {run} has changed nothing"));
+    }
+    let view = bosun.view(run).await?;
+    let tried = view.tasks.iter().find(|task| task.attempts > 0);
+    Ok(match tried {
+        Some(task) => {
+            let (bosun, task) = (home.flag(), &task.id);
+            format!(
+                "nothing of run {run} is merged yet; what a task left: {bosun} diff {run} {task}"
+            )
+        }
+        None => format!("run {run} has changed nothing"),
+    })
 }
 
 /// What is wanted: a task, an attempt such as T1.2, or else the whole result.

@@ -4,18 +4,20 @@
 mod finding;
 mod repository;
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use runtime::llm::{self, Http, KeyState, ProviderView};
+use runtime::llm::{self, Http, KeyState, LocalServer, ProviderView, Registry};
 use runtime::sandbox::{Confine, HelperExe, Repo};
 use runtime::{Found, Order};
 use serde_json::json;
-use types::{Attack, IsolationLevel, Millis};
+use types::{Attack, IsolationLevel, Millis, ModelRef};
 
 use crate::args;
 use crate::exit::Exit;
 use crate::home::Home;
-use crate::{models, print};
+use crate::{config, models, print};
 use finding::Finding;
 
 /// How long a server may take to answer.
@@ -31,13 +33,20 @@ pub(crate) async fn doctor(
     helper_exe: HelperExe,
     args: &args::Doctor,
 ) -> anyhow::Result<Exit> {
-    let mut findings = vec![git().await, journal(home).await, disk(home)];
+    let registry = models::settings().and_then(|set| models::registry(set, None));
+    let project = repository::trusted_top(home, &args.repo);
+    let mut findings = vec![git().await];
+    // A configuration that cannot be read keeps the journal closed; that is said once.
+    if registry.is_ok() {
+        findings.push(journal(home).await);
+    }
+    findings.push(disk(home));
     findings.extend(sandbox(helper_exe).await);
-    findings.extend(models().await);
+    findings.extend(models(registry, project.as_deref()).await);
     if args.models {
         findings.extend(providers().await?);
     }
-    findings.extend(repository::findings(home, &args.repo).await);
+    findings.extend(repository::findings(home, &args.repo, project.as_deref()).await);
     for finding in &findings {
         let Finding { what, good, says, fix } = finding;
         if args.json {
@@ -163,11 +172,12 @@ async fn provider_answers(http: &Http, provider: ProviderView) -> Finding {
     }
 }
 
-/// The model that a run would work with, and the servers on this machine.
-async fn models() -> Vec<Finding> {
-    let what = "model";
-    let registry = match models::settings().and_then(|set| models::registry(set, None)) {
-        Ok(registry) => registry,
+/// The models that a run would work with, and the servers on this machine. `project` is the top of a repository whose own
+/// settings take effect.
+async fn models(registry: anyhow::Result<Registry>, project: Option<&Path>) -> Vec<Finding> {
+    let set = config::load(project, &[]).map_err(anyhow::Error::from);
+    let (registry, set) = match registry.and_then(|registry| Ok((registry, set?.settings))) {
+        Ok(both) => both,
         Err(error) => {
             let fix = "correct that file; `bosun config path` lists all";
             return vec![Finding::bad("configuration", format!("{error:#}"), fix)];
@@ -175,30 +185,38 @@ async fn models() -> Vec<Finding> {
     };
     let mut all = vec![Finding::good("configuration", "can be read")];
     let servers = llm::local_servers(&Http::new(Millis::from(PATIENCE))).await;
-    all.push(match registry.default_model() {
-        None => {
-            let local = servers.iter().find_map(|server| server.models.first());
-            let fix = match local {
-                Some(model) => format!("use the server on this machine: --model {model}"),
-                None => "set a key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server such as Ollama"
-                    .to_owned(),
-            };
-            Finding::bad(what, "none is set, and there is no key", &fix)
-        }
-        Some(model) => match models::check(&registry, &model).await {
-            Ok(()) => Finding::good(what, model.to_string()),
+    let main = set.model.clone().or_else(|| registry.default_model());
+    if main.is_none() {
+        all.push(no_model(&servers));
+    }
+    let of_roles = set.roles.values().filter_map(|role| role.model.clone());
+    for model in main.into_iter().chain(of_roles).collect::<BTreeSet<ModelRef>>() {
+        all.push(match models::check(&registry, &model).await {
+            Ok(()) => Finding::good("model", model.to_string()),
             Err(error) => {
-                let fix = "set what is missing, or another model in your config.toml";
-                Finding::bad(what, format!("{error:#}"), fix)
+                let fix = "set what is missing, or another model (`bosun config show --origin` says where it is set)";
+                Finding::bad("model", format!("{error:#}"), fix)
             }
-        },
-    });
+        });
+    }
     all.extend(servers.into_iter().map(|server| {
         let names: Vec<String> = server.models.iter().take(5).map(ToString::to_string).collect();
         let what = format!("local server: {}", server.name);
         Finding::good(&what, format!("{}, {}", server.address, names.join(", ")))
     }));
     all
+}
+
+fn no_model(servers: &[LocalServer]) -> Finding {
+    let fix = match servers.iter().find_map(|server| server.models.first()) {
+        Some(model) => format!(
+            "use the server on this machine: --model {model}, or model = \"{model}\" in your config.toml (`bosun config path`)"
+        ),
+        None => "set a key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name any \
+                 other server in your config.toml (docs/providers.md)"
+            .to_owned(),
+    };
+    Finding::bad("model", "none is set, and there is no key", &fix)
 }
 
 /// Room for worktrees: they are copies of the repository.

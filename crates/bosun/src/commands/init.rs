@@ -13,7 +13,7 @@ use types::WorkspacePolicy;
 use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
-use crate::print;
+use crate::{models, print};
 
 const CREW: &str = include_str!("../../init/policy.toml");
 
@@ -35,17 +35,19 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
         let (path, asked) = (presets::POLICY.to_owned(), args.preset.clone());
         return Err(CliError::OtherPreset { path, there, asked }.into());
     }
-    let (mut written, mut kept) = (vec![], vec![]);
+    let (mut written, mut kept, mut found) = (vec![], vec![], vec![]);
     let fresh = project_files(&top)?.is_none();
     let survey = project_survey(&top).await.ok();
     let workspace = survey.as_ref().map(|survey| survey.workspace.clone()).unwrap_or_default();
     let mut files = layout(&args.preset)?;
     if args.preset != "strict" && !top.join(CONFIG).exists() {
         let mut proposal = proposal::Proposal::of(survey.as_ref());
+        let registry = models::settings().and_then(|set| models::registry(set, None)).ok();
         if !args.yes && !args.json && proposal::can_ask() {
-            proposal.ask()?;
+            proposal.ask(registry.as_ref())?;
         }
         files.insert(0, (CONFIG.to_owned(), proposal.text()));
+        found = proposal.found(registry.as_ref());
     }
     for (path, mut text) in files {
         if path == presets::POLICY {
@@ -69,22 +71,29 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
     for path in &kept {
         print::line(&format!("kept   {path}, which was there"))?;
     }
+    for line in &found {
+        print::line(line)?;
+    }
     if !written.is_empty() {
-        print::line(&format!(
-            "\nnext   read {}{}; then: git add {} && git commit -m \"Add rules for agents\"",
-            presets::POLICY,
-            if args.preset == "strict" { ", write your goal into config/tasks.yaml" } else { "" },
-            tops(&written)
-        ))?;
-        print::line("       bosun policy show        what a run here would work by")?;
-        let start = match args.preset.as_str() {
-            "strict" => "bosun run                works on that goal",
-            "solo" => "bosun chat               talks with the agent about the files here",
-            _ => "bosun run \"…\"            works on a goal",
-        };
-        print::line(&format!("       {start}"))?;
+        next(&args.preset, &written)?;
     }
     Ok(Exit::Done)
+}
+
+fn next(preset: &str, written: &[String]) -> std::io::Result<()> {
+    let goal = if preset == "strict" { ", write your goal into config/tasks.yaml" } else { "" };
+    let (policy, tops) = (presets::POLICY, tops(written));
+    print::line(&format!(
+        "\nnext   read {policy}{goal}; then: git add {tops} && git commit -m \"Add rules for agents\""
+    ))?;
+    print::line("       bosun doctor             what is missing here, with the fix")?;
+    print::line("       bosun policy show        what a run here would work by")?;
+    let start = match preset {
+        "strict" => "bosun run                works on that goal",
+        "solo" => "bosun chat               talks with the agent about the files here",
+        _ => "bosun run \"…\"            works on a goal",
+    };
+    print::line(&format!("       {start}"))
 }
 
 /// The preset whose rules are there already, if it is another one. Rules of somebody's own are nobody's preset.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use runtime::{Bosun, Clock as _, Entry, Found, ListFilter, RealClock, presets};
 use serde_json::json;
-use types::{ListedRun, Timestamp, count};
+use types::{ListedRun, Spend, Timestamp, count};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
@@ -102,14 +102,18 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
         Found::Run { listed, .. } => (
             state(listed, interrupted),
             format!("{}/{}", listed.finished, listed.tasks),
-            listed.spent.map(|spent| spent.money),
+            listed.spent,
             listed.repository.as_str(),
             listed.goal.as_str(),
         ),
         Found::Session(listed) => (
             format!("session {}", listed.state.as_str()),
             count(listed.turns, "turn"),
-            listed.cost,
+            Some(Spend {
+                money: listed.cost.unwrap_or_default(),
+                tokens: listed.usage.input + listed.usage.output,
+                calls: 0,
+            }),
             listed.folder.as_str(),
             listed.about.as_str(),
         ),
@@ -123,7 +127,7 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
         Cell::right(&print::age(now.since(entry.started))),
         Cell::left(&state),
         Cell::left(&done),
-        Cell::right(&cost.map(print::dollars).unwrap_or_default()),
+        Cell::right(&cost.map(print::cost).unwrap_or_default()),
         Cell::left(&folder_name(folder)),
         Cell::last(&one_line(about, 120)),
     ]
@@ -155,5 +159,14 @@ mod tests {
         for (nanos, shown) in amounts {
             assert_eq!(print::dollars(Money::nanos(nanos)), shown);
         }
+    }
+
+    #[test]
+    fn without_a_price_the_cost_is_shown_in_tokens() {
+        let spent = |nanos, tokens| Spend { money: Money::nanos(nanos), tokens, calls: 1 };
+        assert_eq!(print::cost(spent(0, 31_720)), "31k tok");
+        assert_eq!(print::cost(spent(0, 900)), "900 tok");
+        assert_eq!(print::cost(spent(20_000_000, 900)), "$0.02");
+        assert_eq!(print::cost(spent(0, 0)), "");
     }
 }

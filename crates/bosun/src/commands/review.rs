@@ -32,7 +32,9 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
         return Err(CliError::NotARun { run }.into());
     }
     if args.clear {
+        let had = bosun.comments(&run)?.len();
         bosun.clear_comments(&run)?;
+        print::note(&format!("{} on {run} removed", count(had, "comment")));
     }
     for new in args.new.chunks_exact(2) {
         let comment = comment(&new[0], &new[1])?;

@@ -53,7 +53,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
         print::line(&driven::json(&view, interrupted)?)?;
     } else {
-        print::text(&report::report(&view, home))?;
+        print::text(&report::report(&view, home, print::width()))?;
         if driven::is_interrupted(&bosun, &run, view.status).await? {
             print::line(&format!("  interrupted: {} resume {run}", home.flag()))?;
         }

@@ -98,5 +98,8 @@ fn short(who: &str) -> String {
 }
 
 fn cost(spent: Spend) -> String {
-    format!("${}, {} tokens, {}", spent.money, spent.tokens, count(spent.calls, "call"))
+    // Nothing was charged, or no price is known: either way there is no amount to show.
+    let priced = spent.money.as_nanos() > 0;
+    let money = if priced { format!("${}, ", spent.money) } else { String::new() };
+    format!("{money}{} tokens, {}", spent.tokens, count(spent.calls, "call"))
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::text::Line;
 use runtime::{ActiveRun, Bosun, Clock as _, RealClock};
-use types::{Timestamp, count, one_line};
+use types::{Spend, Timestamp, count, one_line};
 
 use crate::args;
 use crate::exit::Exit;
 use crate::follow::{self, Surface};
 use crate::home::Home;
 use crate::print::table::{Cell, table};
-use crate::print::{self, age, dollars};
+use crate::print::{self, age, cost};
 
 /// How often the table is made anew.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -110,8 +110,7 @@ fn drawn(active: &[ActiveRun], now: Timestamp, width: Option<usize>) -> String {
 
 fn cells(run: &ActiveRun, now: Timestamp) -> Vec<Cell> {
     let questions = if run.questions > 0 { run.questions.to_string() } else { String::new() };
-    let cost = run.cost.filter(|cost| cost.as_nanos() > 0).map(dollars);
-    let tokens = run.tokens.filter(|tokens| *tokens > 0).map(|tokens| format!("{tokens} tok"));
+    let (money, tokens) = (run.cost.unwrap_or_default(), run.tokens.unwrap_or_default());
     let folder = std::path::Path::new(&run.repository).file_name();
     let folder = folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let who = run.last_by.as_ref().map(|who| format!("{who}: ")).unwrap_or_default();
@@ -123,7 +122,7 @@ fn cells(run: &ActiveRun, now: Timestamp) -> Vec<Cell> {
         Cell::right(&questions),
         Cell::left(&format!("{}/{}", run.finished, run.tasks)),
         Cell::right(&age(now.since(run.started))),
-        Cell::right(&cost.or(tokens).unwrap_or_default()),
+        Cell::right(&cost(Spend { money, tokens, calls: 0 })),
         Cell::left(&one_line(&folder, 24)),
         Cell::last(&one_line(&format!("{ago}{who}{last}"), 160)),
     ]

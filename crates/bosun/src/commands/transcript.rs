@@ -16,7 +16,7 @@ use crate::usage_error::UsageError;
 
 pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let (run, part) = recorded::run_and_part(&bosun, args.run, args.part).await?;
+    let (run, part) = recorded::any_and_part(&bosun, args.run, args.part).await?;
     let of = wanted(&run, part.as_deref())?;
     let entries = bosun.transcript(&run, &of, args.whole).await?;
     if entries.is_empty() {

@@ -82,7 +82,7 @@ fn list(line: &Envelope) -> std::io::Result<()> {
         Some(decision) => (decision.rule.to_string(), one_line(&decision.reason, 110)),
         None => ("a rule for each".to_owned(), line.event.summary()),
     };
-    let row = format!("{:>8}  {:<17} {rule:<30} {reason}", place(line), line.event.kind());
+    let row = format!("{:>9}  {:<17} {rule:<30} {reason}", place(line), line.event.kind());
     print::line(row.trim_end())
 }
 

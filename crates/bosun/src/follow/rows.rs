@@ -8,15 +8,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use runtime::{Activity, TaskActivity};
 use types::{
-    PlanPhase, Progress, RunView, Spend, Status, Subject, TaskStage, TaskView, Timestamp, count,
-    one_line,
+    PlanPhase, Progress, RunView, Status, Subject, TaskStage, TaskView, Timestamp, count, one_line,
 };
 
 use self::columns::Columns;
 use self::entry::{Entry, LEAST_TEXT};
 use crate::chat::look::{ADDED, BAD, BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{columns, cut};
-use crate::print::{dollars, duration};
+use crate::print::{cost, dollars, duration};
 
 /// The most characters of a text from outside that are looked at.
 const MOST_CHARACTERS: usize = 400;
@@ -134,16 +133,6 @@ fn fitted(mut parts: Vec<(u8, String, Style)>, width: usize) -> Line<'static> {
         spans.push(Span::styled(cut(&text, width), style));
     }
     Line::from(spans)
-}
-
-/// What something cost; in tokens where no price is known.
-fn cost(spent: Spend) -> String {
-    match (spent.money.as_nanos(), spent.tokens) {
-        (0, 0) => String::new(),
-        (0, tokens @ 0..10_000) => format!("{tokens} tok"),
-        (0, tokens) => format!("{}k tok", tokens / 1_000),
-        _ => dollars(spent.money),
-    }
 }
 
 fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {

@@ -4,12 +4,16 @@ use std::fmt::Write as _;
 
 use super::marks::{bad_mark, blocked_word, row};
 use super::question;
+use super::table::columns;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
-    CheckView, Ended, Forecast, GateView, RunView, Status, TaskStage, TaskView, Terms, Usage,
-    count, one_line,
+    CheckView, Ended, Forecast, GateView, Money, RunView, Status, TaskStage, TaskView, Terms,
+    Usage, count, one_line,
 };
+
+/// Where the values of the figures begin.
+const INDENT: usize = 12;
 
 /// The most tasks of which it is said what they took.
 const MOST_TASKS: usize = 20;
@@ -22,17 +26,23 @@ pub(crate) fn estimated(usage: Usage) -> String {
     }
 }
 
-/// The report as text, with what can be done next from this home.
-pub(crate) fn report(view: &RunView, home: &Home) -> String {
+/// The columns of a row of a task, beside its title and its checks.
+const ROW: usize = 31;
+
+/// The report as text, with what can be done next from this home. `width` is that of the terminal.
+pub(crate) fn report(view: &RunView, home: &Home, width: Option<usize>) -> String {
     let mut out = String::new();
-    let title = one_line(&view.goal, 100);
+    let title =
+        one_line(&view.goal, width.map_or(100, |width| width.saturating_sub(13).clamp(20, 100)));
     let _ = writeln!(out, "\n{}  {title}", status(view));
     if let Some(why) = &view.why {
-        let _ = writeln!(out, "{:<10} {} ({})", "", one_line(&why.reason, 200), why.rule);
+        let reason = format!("{} ({})", one_line(&why.reason, 200), why.rule);
+        let _ = writeln!(out, "{:<10} {}", "", wrapped(&reason, width, 11));
     }
     out.push('\n');
+    let room = title_room(&view.tasks, width);
     for task in &view.tasks {
-        let _ = writeln!(out, "  {}", task_line(task));
+        let _ = writeln!(out, "  {}", task_line(task, room));
     }
     if !view.changes.0.is_empty() {
         let files = count(view.changes.0.len(), "file");
@@ -55,8 +65,40 @@ pub(crate) fn report(view: &RunView, home: &Home) -> String {
             let _ = writeln!(out, "            {} {command}", mark(check));
         }
     }
-    numbers(&mut out, view);
+    numbers(&mut out, view, width);
     next(&mut out, view, home);
+    out
+}
+
+/// How many columns the titles of tasks get, so that a row fits the terminal.
+fn title_room(tasks: &[TaskView], width: Option<usize>) -> usize {
+    const MOST: usize = 44;
+    let Some(width) = width else { return MOST };
+    let longest = tasks.iter().map(|task| columns(&one_line(&task.title, MOST))).max();
+    let beside = tasks.iter().map(|task| columns(&told_checks(task, plain_mark))).max();
+    let room = width.saturating_sub(ROW + beside.unwrap_or_default());
+    room.clamp(16, MOST).min(longest.unwrap_or(MOST))
+}
+
+/// A text broken between words into lines of this width, the following ones indented. Without a width it stays as it is.
+fn wrapped(text: &str, width: Option<usize>, indent: usize) -> String {
+    let Some(room) = width.map(|width| width.saturating_sub(indent).max(20)) else {
+        return text.to_owned();
+    };
+    let (mut out, mut used) = (String::new(), 0);
+    for word in text.split(' ') {
+        let long = columns(word);
+        if used > 0 && used + 1 + long > room {
+            let _ = write!(out, "\n{:indent$}", "");
+            used = 0;
+        }
+        if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += long;
+    }
     out
 }
 
@@ -69,7 +111,15 @@ fn status(view: &RunView) -> String {
     }
 }
 
-fn task_line(task: &TaskView) -> String {
+/// The checks of a task and how well they prove it, each check with a mark before its name.
+fn told_checks(task: &TaskView, mark: impl Fn(&CheckView) -> String) -> String {
+    let checks = task.checks.iter();
+    let checks = checks.map(|check| format!("{} {}", mark(check), one_line(&check.check.name, 30)));
+    let level = task.evidence.as_ref().map(|weighed| format!("  {}", weighed.level.as_str()));
+    format!("{}{}", checks.collect::<Vec<_>>().join(", "), level.unwrap_or_default())
+}
+
+fn task_line(task: &TaskView, room: usize) -> String {
     let stage = format!("{:<9}", task.stage.as_str());
     let stage = match task.stage {
         TaskStage::Finished => stage.green().to_string(),
@@ -80,15 +130,9 @@ fn task_line(task: &TaskView) -> String {
         0 => String::new(),
         tries => count(tries, "attempt"),
     };
-    let checks: Vec<String> = task
-        .checks
-        .iter()
-        .map(|check| format!("{} {}", mark(check), one_line(&check.check.name, 30)))
-        .collect();
-    let title = one_line(&task.title, 44);
-    let level = task.evidence.as_ref().map(|weighed| format!("  {}", weighed.level.as_str()));
-    let checks = format!("{}{}", checks.join(", "), level.unwrap_or_default());
-    let line = format!("{:<5} {stage} {title:<44} {tries:<11} {checks}", task.id);
+    let title = one_line(&task.title, room);
+    let checks = told_checks(task, |check| mark(check));
+    let line = format!("{:<5} {stage} {title:<room$} {tries:<11} {checks}", task.id);
     match (&task.fault, task.stage) {
         (Some(fault), TaskStage::Failed) => format!("{line}\n        {}", one_line(fault, 160)),
         _ => line.trim_end().to_owned(),
@@ -96,35 +140,46 @@ fn task_line(task: &TaskView) -> String {
 }
 
 fn mark(check: &CheckView) -> String {
+    let plain = plain_mark(check);
     match check.ended {
-        Some(Ended::Exited(0)) => "✔".green().to_string(),
-        Some(_) if check.excused => format!("{} (fails only as before)", "✔".green()),
-        Some(ended) => format!("{} ({ended})", bad_mark()),
+        Some(Ended::Exited(0)) => plain.green().to_string(),
+        Some(_) if check.excused => plain.replace('✔', &"✔".green().to_string()),
+        Some(_) => plain.replace('✘', &bad_mark().to_string()),
+        None => plain,
+    }
+}
+
+/// How a check ended, without colours.
+fn plain_mark(check: &CheckView) -> String {
+    match check.ended {
+        Some(Ended::Exited(0)) => "✔".to_owned(),
+        Some(_) if check.excused => "✔ (fails only as before)".to_owned(),
+        Some(ended) => format!("✘ ({ended})"),
         None => "…".to_owned(),
     }
 }
 
-fn numbers(out: &mut String, view: &RunView) {
+fn numbers(out: &mut String, view: &RunView, width: Option<usize>) {
     let gates: Vec<String> = view.gates.iter().map(gate).collect();
     out.push('\n');
     if !gates.is_empty() {
-        let _ = writeln!(out, "  gates     {}", gates.join(", "));
+        let _ = writeln!(out, "  gates     {}", wrapped(&gates.join(", "), width, INDENT));
     }
     if let Some(walls) = &view.walls {
         let (rung, held) = (walls.rung.as_str(), count(walls.decision.seen.len(), "time"));
         let _ = writeln!(out, "  sandbox   {rung}, attacked {held} ({})", walls.decision.rule);
     }
-    let _ = writeln!(
-        out,
-        "  spent     {} tokens ({} in, {} out{}), ${}, {}",
+    let spent = format!(
+        "{} tokens ({} in, {} out{}){}, {}",
         view.spent.tokens,
         view.usage.input,
         view.usage.output,
         estimated(view.usage),
-        view.spent.money,
+        priced(Some(view.spent.money)),
         count(view.spent.calls, "model call")
     );
-    expected(out, view);
+    let _ = writeln!(out, "  spent     {}", wrapped(&spent, width, INDENT));
+    expected(out, view, width);
     let _ = writeln!(
         out,
         "  took      {}, {}, {}",
@@ -145,6 +200,12 @@ fn numbers(out: &mut String, view: &RunView) {
     let _ = writeln!(out, "  run       {}", view.run);
 }
 
+/// An amount behind other figures; nothing where no price is known.
+fn priced(money: Option<Money>) -> String {
+    let money = money.filter(|money| money.as_nanos() > 0);
+    money.map(|money| format!(", ${money}")).unwrap_or_default()
+}
+
 /// What it is expected to take, as a line below that of the plan.
 pub(crate) fn forecast(view: &RunView) -> String {
     view.forecast
@@ -154,7 +215,7 @@ pub(crate) fn forecast(view: &RunView) -> String {
 }
 
 fn figures(forecast: &Forecast) -> String {
-    let money = forecast.money.map(|money| format!(", ${money}")).unwrap_or_default();
+    let money = priced(forecast.money);
     let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
     let (tokens, from, reserve) =
         (forecast.tokens, forecast.from.as_str(), forecast.reserve_percent);
@@ -174,11 +235,12 @@ fn gate(gate: &GateView) -> String {
 }
 
 /// What it was expected to take, against what it took, in all and for each task.
-fn expected(out: &mut String, view: &RunView) {
+fn expected(out: &mut String, view: &RunView, width: Option<usize>) {
     let Some(forecast) = &view.forecast else { return };
     let took = against(view.spent.tokens, forecast.tokens);
     let took = if view.spent.calls > 0 { format!("; it took {took}") } else { String::new() };
-    let _ = writeln!(out, "  forecast  {}{took}", figures(forecast));
+    let told = wrapped(&format!("{}{took}", figures(forecast)), width, INDENT);
+    let _ = writeln!(out, "  forecast  {told}");
     for one in view.variance.iter().filter(|one| one.estimate_tokens.is_some()).take(MOST_TASKS) {
         let estimate = one.estimate_tokens.unwrap_or_default();
         let took = one.spent.tokens;
@@ -209,8 +271,9 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         // Nothing was made, as by a run that only plans: there is nothing to take.
         Status::Done if view.head == view.base => vec![format!("see why:     {bosun} why {run}")],
         Status::Done => vec![
+            format!("look at it:  {bosun} diff {run}"),
             format!(
-                "look at it:  {bosun} diff {run}, or git -C {} log -p {}..{}",
+                "             git -C {} log -p {}..{}",
                 types::shell_word(&one_line(&view.repository, 4_096)),
                 view.base.short(),
                 view.branch

@@ -29,7 +29,7 @@ impl Cell {
 }
 
 /// How many columns a text takes on a screen.
-fn columns(text: &str) -> usize {
+pub(super) fn columns(text: &str) -> usize {
     Span::raw(text).width()
 }
 

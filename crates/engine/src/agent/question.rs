@@ -1,8 +1,8 @@
 //! Calls that wait for a person: those that a rule asks about, and questions of the model.
 
 use types::{
-    Access, Answer, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault, FileState, Grants,
-    Inspection, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
+    Access, Answer, Arguments, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault,
+    FileState, Grants, Inspection, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
 };
 
 use super::Attempt;
@@ -123,7 +123,7 @@ pub(super) fn follow_one(
 ) -> Event {
     let (call, tool) = (slot.id, slot.call.tool.clone());
     if matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Ask) {
-        return finished(attempt, call, &ToolOutput::ok(said.text.clone()));
+        return finished(attempt, call, &ToolOutput::ok(worded(&slot.call.arguments, &said.text)));
     }
     if said.allows() {
         let decision = Decision { reason: format!("{} allowed it", said.by), ..decision };
@@ -133,6 +133,15 @@ pub(super) fn follow_one(
     let decision = Decision { reason, ..decision };
     let outcome = CallOutcome::Refused;
     Event::ToolRefused { call, tool, outcome, decision, violation: false }
+}
+
+/// An answer in words: the number of an option that the agent offered stands for the option.
+fn worded(arguments: &Arguments, said: &str) -> String {
+    let Arguments::Json(given) = arguments else { return said.to_owned() };
+    let options = given.get("options").and_then(|options| options.as_array());
+    let place = said.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let option = options.zip(place).and_then(|(options, place)| options.get(place)?.as_str());
+    option.unwrap_or(said).to_owned()
 }
 
 /// Whether a call of this round waits for an answer or for its consequence.
@@ -163,5 +172,24 @@ pub(super) fn apply_answered(attempt: &mut Attempt, question: u32, said: &Answer
                 slot.state = CallState::Answered(asking.clone(), said.clone());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_an_offered_option_stands_for_the_option() {
+        let offered =
+            serde_json::json!({ "question": "Cut?", "options": ["anywhere", "at a dash"] });
+        let offered = Arguments::Json(offered);
+        for (said, means) in
+            [("2", "at a dash"), (" 1 ", "anywhere"), ("3", "3"), ("0", "0"), ("at 2", "at 2")]
+        {
+            assert_eq!(worded(&offered, said), means, "{said}");
+        }
+        let open = Arguments::Json(serde_json::json!({ "question": "How many?" }));
+        assert_eq!(worded(&open, "2"), "2");
     }
 }

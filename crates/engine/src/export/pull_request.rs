@@ -35,7 +35,9 @@ pub fn pull_request(view: &RunView) -> PullRequest {
     evidence(&mut body, view);
     open_points(&mut body, view);
     let (run, base, head) = (&view.run, view.base.short(), view.head.short());
-    let spent = format!("{} tokens, ${}", view.spent.tokens, view.spent.money);
+    let priced = view.spent.money.as_nanos() > 0;
+    let money = if priced { format!(", ${}", view.spent.money) } else { String::new() };
+    let spent = format!("{} tokens{money}", view.spent.tokens);
     let _ = write!(
         body,
         "\n---\nMade by Bosun run `{run}` ({base}..{head}, {spent}). `bosun why {run}` explains its decisions, \
@@ -52,7 +54,7 @@ pub fn commit_message(view: &RunView, task: &TaskView) -> String {
     let attempts = count(task.attempts, "attempt");
     let level =
         task.evidence.as_ref().map(|weighed| format!(", evidence: {}", weighed.level.as_str()));
-    let _ = writeln!(text, "Task {} of {attempts}{}.", task.id, level.unwrap_or_default());
+    let _ = writeln!(text, "Task: {}, {attempts}{}", task.id, level.unwrap_or_default());
     for check in &task.checks {
         let how = match check.ended {
             Some(Ended::Exited(0)) => "passed".to_owned(),

@@ -63,6 +63,24 @@ fn a_task_has_its_last_action_its_time_and_what_it_spent_so_far() {
     assert_eq!(task.began.and_then(|began| Some(task.ended?.since(began).0)), Some(4_000));
 }
 
+/// Making the plan and reviewing are no tasks of the plan: nothing merges them.
+#[test]
+fn work_outside_of_the_plan_ends_with_its_attempt() {
+    let mut activity = Activity::default();
+    let started =
+        json!({ "attempt": "plan.1", "role": "planner", "start": "", "scope": [], "budget": {} });
+    activity.apply(&line(None, 1, "attempt.started", started));
+    let id: TaskId = "plan".parse().expect("a task");
+    assert_eq!(activity.task(&id).expect("it is known").ended, None);
+    let finished = json!({
+        "attempt": "plan.1", "result": "cancelled", "usage": {}, "turns": 1,
+        "spent": { "tokens": 1, "money": "0.00", "calls": 1 }, "log_head": types::Digest::ZERO,
+    });
+    activity.apply(&line(None, 5, "attempt.finished", finished));
+    let ended = activity.task(&id).expect("it is known").ended;
+    assert_eq!(ended, Some(Timestamp::from_millis(5_000)));
+}
+
 #[test]
 fn a_check_is_there_while_it_runs() {
     let mut activity = Activity::default();

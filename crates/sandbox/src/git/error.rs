@@ -20,7 +20,7 @@ pub enum GitError {
     #[error("git {found} is too old; 2.38 or newer is needed")]
     TooOld { found: String },
     #[error(
-        "the working tree has {} ({}); commit or stash first",
+        "the working tree has {} ({}); commit or stash them first (untracked files: git stash -u)",
         types::count(count, "uncommitted change"),
         paths.join(", ")
     )]

@@ -12,7 +12,8 @@ const LEVELS = { proven: "good", covered: "", unproven: "warn" };
 
 async function load(ctx, at) {
   const [gates, checks] = await Promise.all([
-    ctx.get(path(["runs", ctx.params.run, "gates"], { at })), ctx.get(path(["runs", ctx.params.run, "checks"], { at })).catch(() => ({ items: [] })),
+    ctx.get(path(["runs", ctx.params.run, "gates"], { at })),
+    ctx.get(path(["runs", ctx.params.run, "checks"], { at })).catch(() => ({ items: [] })),
   ]);
   return { gates: gates.items, checks: checks.items };
 }
@@ -21,72 +22,227 @@ function render({ gates, checks }, ctx) {
   if (!gates.length) return empty("No gate was reached yet", "One stands at the end of each phase.");
   const last = gates[gates.length - 1];
   return [
-    h("div", { class: "gate-row" }, gates.map((gate, i) => h("a", { key: `${i} ${gate.phase}`, class: "gate-mini panel", href: `#${gate.phase}` },
-      sign(gate.go ? "passed" : "failed"), h("span", {}, words(gate.phase)), h("strong", {}, gate.score ?? "")))),
-    gates.slice().reverse().map((gate, i) => gateCard(gate, i, gate === last, ctx)),
+    h(
+      "div",
+      { class: "gate-row" },
+      gates.map((gate, i) =>
+        h(
+          "a",
+          { key: `${i} ${gate.phase}`, class: "gate-mini panel", href: `#${gate.phase}` },
+          sign(gate.go ? "passed" : "failed"),
+          h("span", {}, words(gate.phase)),
+          h("strong", {}, gate.score ?? ""),
+        ),
+      ),
+    ),
+    gates
+      .slice()
+      .reverse()
+      .map((gate, i) => gateCard(gate, i, gate === last, ctx)),
     checks.length ? checkList(checks, ctx) : null,
   ];
 }
 
 function gateCard(gate, i, open, ctx) {
-  const card = gate.card || {};
-  const verdict = card.verdict ? words(card.verdict) : gate.go ? "go" : "no go";
-  return h("details", { class: "gate panel", id: gate.phase, key: `${gate.phase} ${i}`, open: open || !gate.go || location.hash === `#${gate.phase}` || undefined },
-    h("summary", { "data-row": true, tabindex: 0 }, sign(gate.go ? "passed" : "failed", 18), h("h2", {}, words(gate.phase)), chip(verdict, gate.go ? "good" : "bad"),
-      gate.reopened ? chip("reopened", "warn") : null, h("span", { class: "grow" }),
-      gate.score !== null && gate.score !== undefined ? h("span", { class: "gate-score" }, h("strong", {}, gate.score), h("span", { class: "faint" }, ` of 100, at least ${card.threshold ?? 70}`)) : null),
-    h("div", { class: "gate-body" },
-      h("p", { class: "muted" }, gate.decision.reason, " ", h("span", { class: "mono faint" }, gate.decision.rule)),
-      gate.score !== null && gate.score !== undefined ? tall(meter([{ share: gate.score / 100, kind: gate.go ? "good" : "bad" }], `score ${gate.score} of 100`, (card.threshold ?? 70) / 100)) : null,
-      (card.issues || []).length ? list("What is missing", card.issues, "bad") : null,
-      (card.actions || []).length ? list("What would make it a go", card.actions, "") : null,
-      h("div", { class: "gate-columns" },
-        (gate.evidence || []).length ? h("div", {}, h("h3", {}, "Evidence"), h("ul", { class: "plain" }, gate.evidence.map((one) =>
-          h("li", { key: one.name }, sign(one.met ? "passed" : "failed", 14), h("span", {}, words(one.name), one.what ? h("span", { class: "faint" }, ` ${one.what}`) : null))))) : null,
-        (gate.measures || []).length ? measures(gate.measures, card) : null,
-        tests(gate),
-        (gate.proven || []).length ? h("div", {}, h("h3", {}, "Proven"), h("ul", { class: "plain" }, gate.proven.map((one) =>
-          h("li", { key: one.task }, h("a", { href: to(ctx, "tasks", one.task) }, one.task), chip(one.level, LEVELS[one.level]), h("span", { class: "muted" }, [].concat(one.how || []).join("; ")))))) : null,
-        (gate.findings || []).length ? h("div", {}, h("h3", {}, "Findings"), h("ul", { class: "plain" }, gate.findings.map((one, n) =>
-          h("li", { key: n }, sign("asking", 14), h("span", {}, typeof one === "string" ? one : one.what || one.text || JSON.stringify(one)))))) : null)));
+  const shown = open || !gate.go || location.hash === `#${gate.phase}`;
+  return h(
+    "details",
+    { class: "gate panel", id: gate.phase, key: `${gate.phase} ${i}`, open: shown || undefined },
+    gateHead(gate),
+    h("div", { class: "gate-body" }, verdict(gate), h("div", { class: "gate-columns" }, columns(gate, ctx))),
+  );
+}
+
+const scored = (gate) => gate.score !== null && gate.score !== undefined;
+const threshold = (gate) => (gate.card && gate.card.threshold) ?? 70;
+
+function gateHead(gate) {
+  const said = gate.card && gate.card.verdict ? words(gate.card.verdict) : gate.go ? "go" : "no go";
+  const score = [h("strong", {}, gate.score), h("span", { class: "faint" }, ` of 100, at least ${threshold(gate)}`)];
+  return h(
+    "summary",
+    { "data-row": true, tabindex: 0 },
+    sign(gate.go ? "passed" : "failed", 18),
+    h("h2", {}, words(gate.phase)),
+    chip(said, gate.go ? "good" : "bad"),
+    gate.reopened ? chip("reopened", "warn") : null,
+    h("span", { class: "grow" }),
+    scored(gate) ? h("span", { class: "gate-score" }, score) : null,
+  );
+}
+
+function verdict(gate) {
+  const { issues = [], actions = [] } = gate.card || {};
+  const share = { share: gate.score / 100, kind: gate.go ? "good" : "bad" };
+  return [
+    h("p", { class: "muted" }, gate.decision.reason, " ", h("span", { class: "mono faint" }, gate.decision.rule)),
+    scored(gate) ? tall(meter([share], `score ${gate.score} of 100`, threshold(gate) / 100)) : null,
+    issues.length ? list("What is missing", issues, "bad") : null,
+    actions.length ? list("What would make it a go", actions, "") : null,
+  ];
+}
+
+function columns(gate, ctx) {
+  const { evidence = [], proven = [], findings = [] } = gate;
+  const met = (one) => [
+    sign(one.met ? "passed" : "failed", 14),
+    h("span", {}, words(one.name), one.what ? h("span", { class: "faint" }, ` ${one.what}`) : null),
+  ];
+  const how = (one) => [
+    h("a", { href: to(ctx, "tasks", one.task) }, one.task),
+    chip(one.level, LEVELS[one.level]),
+    h("span", { class: "muted" }, [].concat(one.how || []).join("; ")),
+  ];
+  const found = (one) => [
+    sign("asking", 14),
+    h("span", {}, typeof one === "string" ? one : one.what || one.text || JSON.stringify(one)),
+  ];
+  return [
+    column("Evidence", evidence, met),
+    (gate.measures || []).length ? measures(gate.measures, gate.card || {}) : null,
+    tests(gate),
+    column("Proven", proven, how),
+    column("Findings", findings, found),
+  ];
+}
+
+function column(title, items, line) {
+  if (!items.length) return null;
+  const lines = items.map((one, i) => h("li", { key: i }, line(one)));
+  return h("div", { key: title }, h("h3", {}, title), h("ul", { class: "plain" }, lines));
 }
 
 const tall = (vnode) => ({ ...vnode, props: { ...vnode.props, class: "meter tall" } });
 
 function list(title, items, kind) {
-  return h("div", { class: "gate-list" }, h("h3", { class: kind ? `t-${kind}` : "" }, title), h("ul", {}, items.map((one, i) => h("li", { key: i }, one))));
+  return h(
+    "div",
+    { class: "gate-list" },
+    h("h3", { class: kind ? `t-${kind}` : "" }, title),
+    h(
+      "ul",
+      {},
+      items.map((one, i) => h("li", { key: i }, one)),
+    ),
+  );
 }
 
 function measures(all, card) {
   const seen = new Map((card.criteria || []).map((one) => [one.measure, one.seen]));
-  return h("div", {}, h("h3", {}, "Score"), h("ul", { class: "measures" }, all.map((one) => h("li", { key: one.name },
-    h("span", { class: "measure-name" }, words(one.name)), meter([{ share: one.value / 100, kind: one.value >= 70 ? "good" : one.value >= 40 ? "warn" : "bad" }], `${words(one.name)}: ${one.value} of 100`),
-    h("span", { class: "num" }, one.value), h("span", { class: "faint num" }, `×${one.weight}`),
-    seen.get(one.name) ? h("span", { class: "faint measure-seen" }, seen.get(one.name)) : null))));
+  return h(
+    "div",
+    {},
+    h("h3", {}, "Score"),
+    h(
+      "ul",
+      { class: "measures" },
+      all.map((one) =>
+        h(
+          "li",
+          { key: one.name },
+          h("span", { class: "measure-name" }, words(one.name)),
+          meter(
+            [{ share: one.value / 100, kind: one.value >= 70 ? "good" : one.value >= 40 ? "warn" : "bad" }],
+            `${words(one.name)}: ${one.value} of 100`,
+          ),
+          h("span", { class: "num" }, one.value),
+          h("span", { class: "faint num" }, `×${one.weight}`),
+          seen.get(one.name) ? h("span", { class: "faint measure-seen" }, seen.get(one.name)) : null,
+        ),
+      ),
+    ),
+  );
 }
 
 function tests(gate) {
   const { tests_before: before, tests_after: after } = gate;
   if (!before && !after) return null;
   const row = (name, one) => (one ? [name, one.passed, one.failed, one.skipped] : [name, "", "", ""]);
-  return h("div", {}, h("h3", {}, "Tests"), h("table", { class: "small-table" },
-    h("thead", {}, h("tr", {}, ["when", "passed", "failed", "skipped"].map((one, i) => h("th", { key: i, scope: "col", class: i ? "num" : "" }, i ? one : h("span", { class: "hidden" }, one))))),
-    h("tbody", {}, [row("before", before), row("after", after)].map((cells) => h("tr", { key: cells[0] }, cells.map((cell, i) => h("td", { key: i, class: i ? "num" : "" }, cell)))))),
-  after && (after.won || []).length ? h("p", { class: "muted" }, `pass now: ${after.won.join(", ")}`) : null,
-  after && (after.lost || []).length ? h("p", { class: "t-bad" }, `lost: ${after.lost.join(", ")}`) : null);
+  return h(
+    "div",
+    {},
+    h("h3", {}, "Tests"),
+    h(
+      "table",
+      { class: "small-table" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["when", "passed", "failed", "skipped"].map((one, i) =>
+            h("th", { key: i, scope: "col", class: i ? "num" : "" }, i ? one : h("span", { class: "hidden" }, one)),
+          ),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        [row("before", before), row("after", after)].map((cells) =>
+          h(
+            "tr",
+            { key: cells[0] },
+            cells.map((cell, i) => h("td", { key: i, class: i ? "num" : "" }, cell)),
+          ),
+        ),
+      ),
+    ),
+    after && (after.won || []).length ? h("p", { class: "muted" }, `pass now: ${after.won.join(", ")}`) : null,
+    after && (after.lost || []).length ? h("p", { class: "t-bad" }, `lost: ${after.lost.join(", ")}`) : null,
+  );
 }
 
 function checkList(checks, ctx) {
-  return section("Every check that was run", {}, table("Checks", [["Check", "wide"], ["On", "nowrap"], ["Result", "nowrap"], ["Tests", "nowrap"], ["Time", "num"]],
-    checks.map((one) => ({
-      key: String(one.check), cells: [
-        h("details", { class: "check-output" }, h("summary", {}, one.name, " ", h("code", { class: "faint" }, one.command)),
-          h("pre", { tabindex: 0 }, one.output_tail || "no output")),
-        one.on, h("span", { class: "badge" }, sign(one.status === "passed" ? "passed" : one.status === "running" ? "running" : one.status === "failed" ? "failed" : "skipped", 14), words(one.status)),
-        one.tests ? `${one.tests.passed} passed${one.tests.failed ? `, ${one.tests.failed} failed` : ""}` : "",
-        took(one.duration_ms),
+  return section(
+    "Every check that was run",
+    {},
+    table(
+      "Checks",
+      [
+        ["Check", "wide"],
+        ["On", "nowrap"],
+        ["Result", "nowrap"],
+        ["Tests", "nowrap"],
+        ["Time", "num"],
       ],
-    })), ctx.go));
+      checks.map((one) => ({
+        key: String(one.check),
+        cells: [
+          h(
+            "details",
+            { class: "check-output" },
+            h("summary", {}, one.name, " ", h("code", { class: "faint" }, one.command)),
+            h("pre", { tabindex: 0 }, one.output_tail || "no output"),
+          ),
+          one.on,
+          h(
+            "span",
+            { class: "badge" },
+            sign(
+              one.status === "passed"
+                ? "passed"
+                : one.status === "running"
+                  ? "running"
+                  : one.status === "failed"
+                    ? "failed"
+                    : "skipped",
+              14,
+            ),
+            words(one.status),
+          ),
+          one.tests ? `${one.tests.passed} passed${one.tests.failed ? `, ${one.tests.failed} failed` : ""}` : "",
+          took(one.duration_ms),
+        ],
+      })),
+      ctx.go,
+    ),
+  );
 }
 
-export default runView("gate", { name: () => "Gates", load, render, wants: (line) => /^(gate|check|task)\./.test(line.event) });
+export default runView("gate", {
+  name: () => "Gates",
+  load,
+  render,
+  wants: (line) => /^(gate|check|task)\./.test(line.event),
+});

@@ -5,9 +5,10 @@ import { h } from "../dom.js";
 import { path } from "../api.js";
 import { runView, to, isOver } from "../runpage.js";
 import { sign } from "../icons.js";
-import { badge, chip, empty, section, table } from "../parts.js";
+import { badge, boxed, chip, empty, section, table } from "../parts.js";
 import { cost, plural, short, took, words } from "../format.js";
 
+const SHOWN = 14;
 const LEVELS = { proven: "good", covered: "", unproven: "warn" };
 
 async function load(ctx, at) {
@@ -18,7 +19,12 @@ function render(graph, ctx, detail) {
   const { view } = detail;
   const nodes = graph.nodes || [];
   if (!nodes.length) {
-    return [isOver(view) ? empty("There is no plan", "The run ended before one was adopted.") : empty("There is no plan yet", "It is shown here as soon as it is adopted."), outcome(view, ctx)];
+    return [
+      isOver(view)
+        ? empty("There is no plan", "The run ended before one was adopted.")
+        : empty("There is no plan yet", "It is shown here as soon as it is adopted."),
+      outcome(view, ctx),
+    ];
   }
   return [
     section("Plan", { class: "plan", aside: legend(ctx) }, picture(graph, view, ctx)),
@@ -29,7 +35,9 @@ function render(graph, ctx, detail) {
 
 function legend(ctx) {
   const on = ctx.state.focus;
-  return on ? h("span", {}, `${on}: blocked by and unblocks`) : h("span", { class: "faint" }, "arrows: what a task waits for");
+  return on
+    ? h("span", {}, `${on}: blocked by and unblocks`)
+    : h("span", { class: "faint" }, "arrows: what a task waits for");
 }
 
 function picture(graph, view, ctx) {
@@ -39,26 +47,95 @@ function picture(graph, view, ctx) {
   const near = new Set(node ? [on, ...(node.blocked_by || []), ...(node.unblocks || [])] : []);
   const dim = (id) => (node && !near.has(id) ? "dim" : "");
   const lit = (edge) => (node && (edge.from === on || edge.to === on) ? "lit" : node ? "dim" : "");
-  return h("div", { class: "graph panel", tabindex: -1 },
-    h("div", { class: "graph-inner", style: { width: `${graph.width}px`, height: `${graph.height}px` } },
-      h("svg", { class: "edges", width: graph.width, height: graph.height, viewBox: `0 0 ${graph.width} ${graph.height}`, "aria-hidden": "true" },
-        h("defs", {}, h("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, h("path", { class: "arrow", d: "M1 1l6 3-6 3z" }))),
-        (graph.edges || []).map((edge) => h("path", { "marker-end": "url(#arrow)", key: `${edge.from} ${edge.to}`, d: edge.path, class: `edge ${lit(edge)}` }))),
-      graph.nodes.map((one) => nodeBox(one, ctx, dim(one.id), levels.get(one.id)))));
+  return h(
+    "div",
+    { class: "graph panel", tabindex: -1 },
+    h(
+      "div",
+      { class: "graph-inner", style: { width: `${graph.width}px`, height: `${graph.height}px` } },
+      h(
+        "svg",
+        {
+          class: "edges",
+          width: graph.width,
+          height: graph.height,
+          viewBox: `0 0 ${graph.width} ${graph.height}`,
+          "aria-hidden": "true",
+        },
+        h(
+          "defs",
+          {},
+          h(
+            "marker",
+            { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+            h("path", { class: "arrow", d: "M1 1l6 3-6 3z" }),
+          ),
+        ),
+        (graph.edges || []).map((edge) =>
+          h("path", {
+            "marker-end": "url(#arrow)",
+            key: `${edge.from} ${edge.to}`,
+            d: edge.path,
+            class: `edge ${lit(edge)}`,
+          }),
+        ),
+      ),
+      graph.nodes.map((one) => nodeBox(one, ctx, dim(one.id), levels.get(one.id))),
+    ),
+  );
 }
 
 function nodeBox(one, ctx, dim, level) {
-  const focus = (id) => () => { if (ctx.state.focus !== id) { ctx.state.focus = id; ctx.draw(); } };
-  const figures = [one.attempts > 1 ? plural(one.attempts, "attempt") : "", one.elapsed_ms ? took(one.elapsed_ms) : "", cost(one.cost, one.tokens)].filter(Boolean).join(" · ");
-  const waits = one.stage === "waiting" && (one.blocked_by || []).length ? `waits for ${one.blocked_by.join(", ")}` : "";
-  return h("a", { key: one.id, class: `node s-${one.stage} ${dim}`, href: to(ctx, "tasks", one.id),
-    style: { left: `${one.x}px`, top: `${one.y}px`, width: `${one.w}px`, height: `${one.h}px` },
-    onmouseenter: focus(one.id), onmouseleave: focus(null), onfocus: focus(one.id), onblur: focus(null) },
-  h("span", { class: "node-top" }, sign(one.stage, 14), h("span", { class: "node-id" }, one.id),
-    h("span", { class: "node-title clip" }, one.title),
-    one.merge_order ? h("span", { class: "node-order", title: `merged as number ${one.merge_order}` }, h("span", { class: "hidden" }, "merged as number "), h("span", { "aria-hidden": "true" }, "#"), one.merge_order) : null),
-  h("span", { class: "node-line clip" }, one.action || waits || [words(one.stage), level].filter(Boolean).join(", ")),
-  h("span", { class: "node-line faint clip" }, figures));
+  const focus = (id) => () => {
+    if (ctx.state.focus !== id) {
+      ctx.state.focus = id;
+      ctx.draw();
+    }
+  };
+  const figures = [
+    one.attempts > 1 ? plural(one.attempts, "attempt") : "",
+    one.elapsed_ms ? took(one.elapsed_ms) : "",
+    cost(one.cost, one.tokens),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const waits =
+    one.stage === "waiting" && (one.blocked_by || []).length ? `waits for ${one.blocked_by.join(", ")}` : "";
+  return h(
+    "a",
+    {
+      key: one.id,
+      class: `node s-${one.stage} ${dim}`,
+      href: to(ctx, "tasks", one.id),
+      style: { left: `${one.x}px`, top: `${one.y}px`, width: `${one.w}px`, height: `${one.h}px` },
+      onmouseenter: focus(one.id),
+      onmouseleave: focus(null),
+      onfocus: focus(one.id),
+      onblur: focus(null),
+    },
+    h(
+      "span",
+      { class: "node-top" },
+      sign(one.stage, 14),
+      h("span", { class: "node-id" }, one.id),
+      h("span", { class: "node-title clip" }, one.title),
+      one.merge_order
+        ? h(
+            "span",
+            { class: "node-order", title: `merged as number ${one.merge_order}` },
+            h("span", { class: "hidden" }, "merged as number "),
+            h("span", { "aria-hidden": "true" }, "#"),
+            one.merge_order,
+          )
+        : null,
+    ),
+    h(
+      "span",
+      { class: "node-line clip" },
+      one.action || waits || [words(one.stage), level].filter(Boolean).join(", "),
+    ),
+    h("span", { class: "node-line faint clip" }, figures),
+  );
 }
 
 /** Why it is not finished, or what an earlier attempt failed at. */
@@ -70,43 +147,141 @@ function fault(task) {
 
 function tasks(graph, view, ctx) {
   const nodes = new Map(graph.nodes.map((one) => [one.id, one]));
-  return section("Tasks", { aside: view.retries ? `${plural(view.attempts, "attempt")}, ${plural(view.retries, "retry", "retries")}` : null },
-    table("Tasks", [["Task", "task-name"], ["State", "nowrap"], ["Last action", "task-action muted"], ["Evidence", "nowrap"], ["Tries", "num"], ["Time", "num"], ["Cost", "num"]],
+  return section(
+    "Tasks",
+    {
+      aside: view.retries ? `${plural(view.attempts, "attempt")}, ${plural(view.retries, "retry", "retries")}` : null,
+    },
+    table(
+      "Tasks",
+      [
+        ["Task", "task-name"],
+        ["State", "nowrap"],
+        ["Last action", "task-action muted"],
+        ["Evidence", "nowrap"],
+        ["Tries", "num"],
+        ["Time", "num"],
+        ["Cost", "num"],
+      ],
       view.tasks.map((task) => {
         const node = nodes.get(task.id) || {};
         const level = task.evidence && task.evidence.level;
         return {
-          key: task.id, href: to(ctx, "tasks", task.id), class: `s-${task.stage}`,
+          key: task.id,
+          href: to(ctx, "tasks", task.id),
+          class: `s-${task.stage}`,
           cells: [
-            h("a", { href: to(ctx, "tasks", task.id), class: "task-link" }, sign(task.stage), h("span", { class: "faint" }, task.id), h("span", {}, task.title)),
+            h(
+              "a",
+              { href: to(ctx, "tasks", task.id), class: "task-link" },
+              sign(task.stage),
+              h("span", { class: "faint" }, task.id),
+              h("span", {}, task.title),
+            ),
             words(task.stage),
             node.action || fault(task),
             level ? chip(level, LEVELS[level], (task.evidence.because || []).join("\n")) : "",
-            task.attempts || "", node.elapsed_ms ? took(node.elapsed_ms) : "", cost(node.cost, node.tokens),
+            task.attempts || "",
+            node.elapsed_ms ? took(node.elapsed_ms) : "",
+            cost(node.cost, node.tokens),
           ],
         };
-      }), ctx.go));
+      }),
+      ctx.go,
+    ),
+  );
 }
 
-/** Checks on the merged tree, gates, changes, and what is missing. */
+/** Checks on the merged tree, gates, changes, the sandbox, and what is missing. */
 function outcome(view, ctx) {
-  const lines = view.changes.reduce((sum, one) => [sum[0] + (one.added || 0), sum[1] + (one.removed || 0)], [0, 0]);
-  return h("div", { class: "outcome" },
-    view.merged_checks.length ? section("Checks on the merged tree", {}, h("ul", { class: "checks panel" }, view.merged_checks.map((one, i) => {
-      const state = !one.ended ? "running" : one.ended.exited === 0 ? "passed" : one.excused ? "skipped" : "failed";
-      return h("li", { key: `${i} ${one.check.name}` }, sign(state), h("span", { class: "grow" }, one.check.name, " ", h("code", { class: "faint" }, one.check.command)),
-        one.excused ? chip("fails as before", "warn") : null);
-    }))) : null,
-    view.gates.length ? section("Gates", {}, h("ul", { class: "checks panel" }, view.gates.map((gate, i) => h("li", { key: `${i} ${gate.phase}` },
-      sign(gate.go ? "passed" : "failed"), h("a", { class: "grow", href: `${to(ctx, "gate")}#${gate.phase}` }, words(gate.phase)),
-      gate.card ? h("span", { class: "muted" }, `${gate.card.score} of 100`) : null)))) : null,
-    view.changes.length ? section("Changes", { aside: h("a", { href: to(ctx, "review") }, "Review") }, h("ul", { class: "checks panel" }, view.changes.slice(0, 14).map((one) =>
-      h("li", { key: one.path }, h("span", { class: "mono grow clip" }, one.path), h("span", { class: "t-good" }, `+${one.added || 0}`), h("span", { class: "t-bad" }, `−${one.removed || 0}`))),
-    h("li", { class: "faint" }, `${plural(view.changes.length, "file")}, +${lines[0]} −${lines[1]} on ${view.branch} at ${short(view.head)}`))) : null,
-    view.walls ? section("Sandbox", {}, h("p", { class: "panel pad" }, badge(view.walls.rung === "none" ? "failed" : "passed", view.walls.rung), " ", h("span", { class: "muted" }, view.walls.decision.reason), " ",
-      h("span", { class: "mono faint" }, view.walls.decision.rule))) : null,
-    (view.missing || []).length ? section("Missing", {}, h("ul", { class: "checks panel" }, view.missing.map((one) => h("li", { key: one.path || String(one) }, h("span", { class: "mono" }, one.path || String(one)))))) : null,
-    (view.dangers || []).length ? section("Refused calls", {}, h("ul", { class: "checks panel" }, view.dangers.map((one, i) => h("li", { key: i }, h("span", { class: "mono" }, one))))) : null);
+  return h(
+    "div",
+    { class: "outcome" },
+    part("Checks on the merged tree", view.merged_checks.map(checkLine)),
+    part(
+      "Gates",
+      view.gates.map((gate, i) => gateLine(gate, i, ctx)),
+    ),
+    changes(view, ctx),
+    view.walls ? sandbox(view.walls) : null,
+    part(
+      "Missing",
+      (view.missing || []).map((one, i) => h("li", { key: i, class: "mono" }, one.path || String(one))),
+    ),
+    part(
+      "Refused calls",
+      (view.dangers || []).map((one, i) => h("li", { key: i, class: "mono" }, one)),
+    ),
+    section("For programs", {}, boxed(documents(ctx))),
+  );
+}
+
+const part = (title, lines, aside) => (lines.length ? section(title, { key: title, aside }, boxed(lines)) : null);
+
+function checkLine(one, i) {
+  const state = !one.ended ? "running" : one.ended.exited === 0 ? "passed" : one.excused ? "skipped" : "failed";
+  const name = h("span", { class: "grow" }, one.check.name, " ", h("code", { class: "faint" }, one.check.command));
+  return h(
+    "li",
+    { key: `${i} ${one.check.name}` },
+    sign(state),
+    name,
+    one.excused ? chip("fails as before", "warn") : null,
+  );
+}
+
+function gateLine(gate, i, ctx) {
+  return h(
+    "li",
+    { key: `${i} ${gate.phase}` },
+    sign(gate.go ? "passed" : "failed"),
+    h("a", { class: "grow", href: `${to(ctx, "gate")}#${gate.phase}` }, words(gate.phase)),
+    gate.card ? h("span", { class: "muted" }, `${gate.card.score} of 100`) : null,
+  );
+}
+
+function changes(view, ctx) {
+  const sum = (name) => view.changes.reduce((total, one) => total + (one[name] || 0), 0);
+  const line = (one) =>
+    h(
+      "li",
+      { key: one.path },
+      h("span", { class: "mono grow clip" }, one.path),
+      h("span", { class: "t-good" }, `+${one.added || 0}`),
+      h("span", { class: "t-bad" }, `−${one.removed || 0}`),
+    );
+  const last = `${plural(view.changes.length, "file")}, +${sum("added")} −${sum("removed")} on ${view.branch} at ${short(view.head)}`;
+  const lines = view.changes.length
+    ? [...view.changes.slice(0, SHOWN).map(line), h("li", { key: "sum", class: "faint" }, last)]
+    : [];
+  return part("Changes", lines, h("a", { href: to(ctx, "review") }, "Review"));
+}
+
+function sandbox(walls) {
+  const held = badge(walls.rung === "none" ? "failed" : "passed", walls.rung);
+  const why = [
+    h("span", { class: "muted" }, walls.decision.reason),
+    " ",
+    h("span", { class: "mono faint" }, walls.decision.rule),
+  ];
+  return section("Sandbox", { key: "Sandbox" }, h("p", { class: "panel pad" }, held, " ", why));
+}
+
+/** The same as JSON, for programs and people who want all of it. */
+function documents(ctx) {
+  const names = [
+    ["plan", "Plan"],
+    ["response", "Response"],
+    ["artifacts", "Artifacts"],
+    ["proof", "Proof"],
+  ];
+  return names.map(([name, label]) =>
+    h(
+      "li",
+      { key: name },
+      h("a", { href: `/api/v1${path(["runs", ctx.params.run, name])}`, "data-external": true }, label),
+    ),
+  );
 }
 
 export default runView("run", { load, render, wants: () => true });

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use types::{BlobRef, ChangeKind, Digest, Event, MergeEnd, TaskId};
+use types::{AttemptId, AttemptResult, BlobRef, ChangeKind, Changes, Digest, Event, TaskId};
 
 use super::source::Recorded;
 
@@ -91,14 +91,30 @@ pub fn artifacts(recorded: &Recorded) -> Vec<ArtifactItem> {
     items
 }
 
-/// The task that changed each file last.
+/// The task that changed each file last, of those that are merged, by what its verified attempt changed. A merge's own
+/// line has the changes of the whole branch.
 fn merged(recorded: &Recorded) -> BTreeMap<&str, TaskId> {
+    let mut submitted: BTreeMap<&AttemptId, &Changes> = BTreeMap::new();
+    let mut verified: BTreeMap<&TaskId, &AttemptId> = BTreeMap::new();
     let mut found = BTreeMap::new();
     for line in recorded.own() {
-        if let Event::MergeFinished { task, end: MergeEnd::Merged { changes, .. }, .. } =
-            &line.event
-        {
-            found.extend(changes.0.iter().map(|file| (file.path.as_str(), task.clone())));
+        match &line.event {
+            Event::AttemptFinished {
+                attempt,
+                result: AttemptResult::Submitted { changes, .. },
+                ..
+            } => {
+                submitted.insert(attempt, changes);
+            }
+            Event::TaskVerified { attempt, .. } => {
+                verified.insert(&attempt.task, attempt);
+            }
+            Event::TaskFinished { task, .. } => {
+                let changes = verified.get(task).and_then(|attempt| submitted.get(attempt));
+                let files = changes.into_iter().flat_map(|changes| &changes.0);
+                found.extend(files.map(|file| (file.path.as_str(), task.clone())));
+            }
+            _ => {}
         }
     }
     found

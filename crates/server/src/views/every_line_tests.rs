@@ -11,20 +11,20 @@ use super::{
 };
 
 /// Runs with retries, questions, reviews, a spec, gates that stay shut, and every sort of end.
-const SCENARIOS: [&str; 12] = [
+const WORK: [&str; 4] = [
     "schedule/parallel_then_dependant",
+    "verify/fixed_with_feedback",
+    "merge/broken_together",
+    "spec/done",
+];
+const TROUBLE: [&str; 5] = [
     "failure/model_overloaded",
     "failure/somebody_else",
-    "human/asked_and_denied",
-    "human/cancelled",
-    "audited/technical",
-    "spec/done",
     "gate/merged_checks_fail",
-    "merge/broken_together",
-    "verify/fixed_with_feedback",
     "intake/attack",
     "budget/task_share",
 ];
+const PEOPLE: [&str; 3] = ["human/asked_and_denied", "human/cancelled", "audited/technical"];
 
 /// A schema for values as they are written.
 struct Schema {
@@ -95,9 +95,23 @@ fn assert_views(schemas: &Schemas, recorded: &Recorded, place: &str) {
 }
 
 #[test]
-fn every_view_can_be_computed_after_every_line() {
+fn every_view_of_work_can_be_computed_after_every_line() {
+    assert_after_every_line(&WORK);
+}
+
+#[test]
+fn every_view_of_trouble_can_be_computed_after_every_line() {
+    assert_after_every_line(&TROUBLE);
+}
+
+#[test]
+fn every_view_of_runs_with_people_can_be_computed_after_every_line() {
+    assert_after_every_line(&PEOPLE);
+}
+
+fn assert_after_every_line(scenarios: &[&str]) {
     let schemas = schemas();
-    for name in SCENARIOS {
+    for name in scenarios {
         let (blank, lines) = played(name);
         let end = lines.last().map(|line| line.at).unwrap_or_default();
         let last = lines.iter().filter(|line| line.attempt.is_none()).map(|line| line.seq).max();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rules::dag;
 use schemars::JsonSchema;
 use serde::Serialize;
-use types::{Millis, Money, RoleId, TaskId, TaskStage, TaskView};
+use types::{Event, Millis, Money, RoleId, TaskId, TaskStage, TaskView, Timestamp};
 
 use super::source::Recorded;
 use layout::{HEIGHT, Layout, WIDTH};
@@ -151,6 +151,14 @@ fn nodes(
     };
     let planned = recorded.run.plan().map_or(0, |plan| plan.tasks.len());
     let is_plan = |place: usize| place < planned;
+    // What is in no plan has no line that settles it: its last attempt's end is its own.
+    let ends: BTreeMap<&TaskId, Timestamp> = recorded
+        .own()
+        .filter_map(|line| match &line.event {
+            Event::AttemptFinished { attempt, .. } => Some((&attempt.task, line.at)),
+            _ => None,
+        })
+        .collect();
     let mut nodes = Vec::with_capacity(ids.len());
     for (place, (id, (x, y))) in ids.iter().zip(&layout.places).enumerate() {
         let did = activity.task(id);
@@ -176,8 +184,10 @@ fn nodes(
             role: role.or_else(|| own.map(|task| task.role.clone())),
             action: did.map(|did| did.action.clone()).unwrap_or_default(),
             attempts: views[place].as_ref().map_or(0, |view| view.attempts),
-            elapsed_ms: did
-                .and_then(|did| Some(did.ended.unwrap_or(recorded.now).since(did.began?))),
+            elapsed_ms: did.and_then(|did| {
+                let over = is_settled(stage(place)).then(|| ends.get(id).copied()).flatten();
+                Some(did.ended.or(over).unwrap_or(recorded.now).since(did.began?))
+            }),
             tokens: spent.tokens,
             cost: spent.money,
             blocked_by: before.map(|(from, ..)| ids[*from].clone()).collect(),

@@ -103,7 +103,7 @@ pub fn explain(recorded: &Recorded, wanted: &str) -> Vec<Explanation> {
 }
 
 /// How many decisions are explained at once: each is decided again.
-const MOST: usize = 50;
+const MOST: usize = 20;
 
 impl From<Why> for Explanation {
     fn from(why: Why) -> Self {

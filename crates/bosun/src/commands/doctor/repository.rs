@@ -1,7 +1,7 @@
 //! What `bosun doctor` looks at in a repository: commit, uncommitted work, checks, set-up, the project's own files. No
 //! command of the repository is run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runtime::trust::{TrustStore, project_files};
 use runtime::{presets, project_survey};
@@ -10,8 +10,13 @@ use super::finding::Finding;
 use crate::home::Home;
 use crate::{config, print};
 
-/// Everything about the repository that a folder lies in; nothing where there is none.
-pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
+/// What to do about uncommitted work; files that git does not know yet are not stashed without being named.
+const DIRTY: &str =
+    "commit them (git add --all && git commit), or put them aside (git stash --include-untracked)";
+
+/// Everything about the repository that a folder lies in; nothing where there is none. `project` is its top, where its own
+/// settings take effect.
+pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>) -> Vec<Finding> {
     if !folder.is_dir() {
         let says = format!("there is no folder {}", folder.display());
         return vec![Finding::bad("repository", says, "name one with --repo")];
@@ -26,7 +31,7 @@ pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
     let mut all = vec![Finding::good("repository", survey.root.display().to_string())];
     all.push(match survey.dirty {
         None => Finding::good("uncommitted changes", "none"),
-        Some(what) => Finding::bad("uncommitted changes", what, "commit or stash them: git stash"),
+        Some(what) => Finding::bad("uncommitted changes", what, DIRTY),
     });
     all.push(match survey.root.to_str() {
         Some(_) => Finding::good("path", "is text"),
@@ -34,7 +39,7 @@ pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
             Finding::bad("path", "is not UTF-8", "move the repository to a folder whose name is")
         }
     });
-    let own = config::load(None, &[]).ok().and_then(|loaded| loaded.settings.checks);
+    let own = config::load(project, &[]).ok().and_then(|loaded| loaded.settings.checks);
     let commands: Vec<String> = match own {
         Some(commands) => commands,
         None => survey.checks.iter().map(|check| check.command.clone()).collect(),
@@ -44,8 +49,8 @@ pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
         all.push(Finding::bad("checks", "none found", fix));
     }
     all.extend(commands.iter().map(|command| check(command)));
-    if !survey.workspace.setup.is_empty() {
-        let setup = survey.workspace.setup.join(" && ");
+    if !survey.missing.is_empty() {
+        let setup = survey.missing.join(" && ");
         let says = format!("dependencies are not installed here; they would be by: {setup}");
         let fix = format!("install them here once: {setup}; see docs/workspace.md");
         all.push(Finding::bad("set-up", says, &fix));
@@ -54,6 +59,14 @@ pub(super) async fn findings(home: &Home, folder: &Path) -> Vec<Finding> {
     }
     all.extend(trusted(home, folder));
     all
+}
+
+/// The top of the repository, if it has files of its own that take effect.
+pub(super) fn trusted_top(home: &Home, folder: &Path) -> Option<PathBuf> {
+    let top = presets::top(folder);
+    let files = project_files(&top).ok()?.filter(|_| !home.leaves_projects_out())?;
+    let store = TrustStore::at(&home.folder().ok()?);
+    store.holds(&files).unwrap_or(false).then_some(top)
 }
 
 /// Whether the program that a check starts with is installed. It is not run.

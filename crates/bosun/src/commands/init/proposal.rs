@@ -4,6 +4,7 @@
 use std::io::IsTerminal as _;
 
 use runtime::ProjectSurvey;
+use runtime::llm::Registry;
 use types::{ModelRef, Money};
 
 use crate::{config, print};
@@ -32,7 +33,7 @@ impl Proposal {
     }
 
     /// Puts each proposal to the person, who takes it with the Enter key.
-    pub(super) fn ask(&mut self) -> anyhow::Result<()> {
+    pub(super) fn ask(&mut self, registry: Option<&Registry>) -> anyhow::Result<()> {
         let proposed = match self.checks.as_slice() {
             [] => "none found".to_owned(),
             checks => print::one_line(&checks.join("; "), 200),
@@ -41,20 +42,7 @@ impl Proposal {
             "Checks that must pass, separated by ; [{proposed}; - for none]: "
         ))?;
         self.take_checks(&said);
-        loop {
-            let said =
-                config::ask("Model for this project, as provider/model [your own setting]: ")?;
-            match said.as_str() {
-                "" => break,
-                said => match said.parse() {
-                    Ok(model) => {
-                        self.model = Some(model);
-                        break;
-                    }
-                    Err(error) => print::note(&format!("{error}")),
-                },
-            }
-        }
+        self.ask_model(registry)?;
         loop {
             let said = config::ask("The most dollars for one run [no limit]: ")?;
             if said.is_empty() {
@@ -68,6 +56,47 @@ impl Proposal {
                 Err(error) => print::note(&format!("{error}")),
             }
         }
+    }
+
+    fn ask_model(&mut self, registry: Option<&Registry>) -> anyhow::Result<()> {
+        let own = match registry.and_then(Registry::default_model) {
+            Some(model) => format!("each person's own; yours is {model}"),
+            None => "each person's own; you have set none".to_owned(),
+        };
+        loop {
+            let said =
+                config::ask(&format!("Model for this project, as provider/model [{own}]: "))?;
+            if said.is_empty() {
+                return Ok(());
+            }
+            match said.parse() {
+                Ok(model) => {
+                    self.model = Some(model);
+                    return Ok(());
+                }
+                Err(error) => print::note(&format!("{error}")),
+            }
+        }
+    }
+
+    /// What was found, and what is missing for a run, in lines for the person.
+    pub(super) fn found(&self, registry: Option<&Registry>) -> Vec<String> {
+        let checks = match self.checks.as_slice() {
+            [] => {
+                "none found; name the command that tests your code in .bosun/config.toml".to_owned()
+            }
+            checks => print::one_line(&checks.join("; "), 200),
+        };
+        let model = self.model.clone().or_else(|| registry?.default_model());
+        let problem = model.as_ref().and_then(|model| registry?.problem(model));
+        let model = match (model, problem) {
+            (Some(_), Some(problem)) => problem.to_string(),
+            (Some(model), None) => model.to_string(),
+            (None, _) => {
+                "none is set, and there is no key; `bosun doctor` says what to do".to_owned()
+            }
+        };
+        vec![String::new(), format!("checks {checks}"), format!("model  {model}")]
     }
 
     fn take_checks(&mut self, said: &str) {
@@ -150,6 +179,19 @@ mod tests {
         let settings: Vec<&str> =
             lines.filter(|line| line.contains(" = ") || line.starts_with('[')).collect();
         assert!(read(&settings.join("\n")).roles.contains_key("planner"), "{settings:?}");
+    }
+
+    #[test]
+    fn a_model_of_an_unknown_provider_is_told_at_once() {
+        let http = std::sync::Arc::new(runtime::llm::Http::new(types::Millis::seconds(1)));
+        let registry = Registry::new(Default::default(), |_| None, http).expect("a registry");
+        let told = |proposal: &Proposal| proposal.found(Some(&registry)).join("\n");
+        let mut proposal = Proposal { checks: vec!["npm test".to_owned()], ..Proposal::default() };
+        let said = told(&proposal);
+        assert!(said.contains("\nchecks npm test\nmodel  none is set"), "{said}");
+        proposal.model = Some("antropic/x".parse().expect("a model"));
+        let said = told(&proposal);
+        assert!(said.contains("model  there is no provider \"antropic\""), "{said}");
     }
 
     #[test]

@@ -21,6 +21,9 @@ fn a_file_is_pending_until_its_task_is_merged() {
     );
     let over = artifacts(&recorded(name, None));
     assert!(over.iter().all(|item| item.status == ArtifactStatus::Added && item.promised));
+    let tasks: Vec<Option<&str>> =
+        over.iter().map(|item| item.task.as_ref().map(TaskId::as_str)).collect();
+    assert_eq!(tasks, [Some("T1"), Some("T3"), Some("T2")], "by path");
     let letter = over.iter().find(|item| item.path == "letter.txt").expect("a file");
     assert_eq!((letter.task.as_ref().map(TaskId::as_str), letter.added), (Some("T3"), 2));
 }

@@ -30,6 +30,20 @@ fn a_task_shows_what_it_waits_for_and_what_waits_for_it() {
 }
 
 #[test]
+fn planning_ends_with_its_last_attempt() {
+    let recorded = recorded("schedule/parallel_then_dependant", None);
+    let times = recorded.own().filter_map(|line| match &line.event {
+        Event::AttemptStarted { attempt, .. } | Event::AttemptFinished { attempt, .. } => {
+            (attempt.task == TaskId::plan()).then_some(line.at)
+        }
+        _ => None,
+    });
+    let times: Vec<Timestamp> = times.collect();
+    let graph = graph(&recorded);
+    assert_eq!(node(&graph, "plan").elapsed_ms, Some(times[1].since(times[0])));
+}
+
+#[test]
 fn tasks_that_write_to_the_same_file_have_an_arrow_of_their_own() {
     let graph = graph(&recorded("schedule/same_file", None));
     let kinds: Vec<EdgeKind> = graph.edges.iter().map(|edge| edge.kind).collect();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use rules::dag;
-use types::{Envelope, Event, Phase, Plan, TaskId, Timestamp};
+use types::{AttemptResult, Envelope, Event, Phase, Plan, TaskId, Timestamp};
 
 use super::{Bar, BarKind, Rows, push};
 use crate::views::source::Recorded;
@@ -50,7 +50,7 @@ pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
         };
         if until.is_none_or(|until| until > from) {
             let bar = Bar::new(BarKind::Wait, from, until, "wait for a slot");
-            push(rows, Some(&task.id), bar.because(&slots(recorded, &times, from)));
+            push(rows, Some(&task.id), bar.because(&slots(recorded, plan, &times, (from, until))));
         }
         turns(&task.id, &own, plan, &order, &times, rows);
     }
@@ -90,18 +90,23 @@ fn blocked(
     end
 }
 
-/// Why no slot was free at a time.
-fn slots(recorded: &Recorded, times: &BTreeMap<&TaskId, Times>, at: Timestamp) -> String {
+/// Why a task that was ready did not start: the tasks of the plan that had a slot in the meantime.
+fn slots(
+    recorded: &Recorded,
+    plan: &Plan,
+    times: &BTreeMap<&TaskId, Times>,
+    (from, until): (Timestamp, Option<Timestamp>),
+) -> String {
+    let until = until.unwrap_or(recorded.now);
+    let had = |times: &Times| {
+        let left = |start: &Timestamp| times.left.iter().find(|left| *left >= start).copied();
+        let mut taken = times.started.iter().filter(|start| **start < until);
+        taken.any(|start| left(start).is_none_or(|left| left > from))
+    };
+    let ids = plan.tasks.iter().map(|task| &task.id);
+    let busy: Vec<&str> =
+        ids.filter(|id| times.get(id).is_some_and(had)).map(TaskId::as_str).collect();
     let most = recorded.run.policy().limits.parallel_tasks;
-    let busy: Vec<&str> = times
-        .iter()
-        .filter(|(_, times)| {
-            let began = times.started.iter().filter(|start| **start <= at).count();
-            let left = times.left.iter().filter(|left| **left <= at).count();
-            began > left
-        })
-        .map(|(task, _)| task.as_str())
-        .collect();
     if busy.len() >= most {
         let tasks = types::count(most, "task");
         return format!("at most {tasks} at once; {} had the slots", busy.join(", "));
@@ -205,9 +210,12 @@ fn times<'a>(own: &[&'a Envelope]) -> Known<'a> {
                 times.verified.push(at);
                 times.left.push(at);
             }
-            Event::TaskRejected { attempt, .. } => {
-                times.entry(&attempt.task).or_default().left.push(at);
-            }
+            Event::TaskRejected { attempt, .. }
+            | Event::AttemptFinished {
+                attempt,
+                result: AttemptResult::Failed { .. } | AttemptResult::Cancelled,
+                ..
+            } => times.entry(&attempt.task).or_default().left.push(at),
             Event::MergeStarted { task, .. } => times.entry(task).or_default().merging.push(at),
             Event::TaskFinished { task, .. }
             | Event::TaskFailed { task, .. }
