@@ -30,6 +30,12 @@ impl Client {
         Self { address: self.address.clone(), token: Some(token.to_owned()) }
     }
 
+    /// The same client at another address.
+    #[must_use]
+    pub fn moved(&self, address: &str) -> Self {
+        Self { address: address.to_owned(), token: self.token.clone() }
+    }
+
     /// `host:port`.
     #[must_use]
     pub fn address(&self) -> &str {
