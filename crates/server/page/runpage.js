@@ -220,7 +220,7 @@ function progress(view) {
 
 /** What happens right now, in a line each. */
 function now(detail) {
-  const active = (detail.activity || []).filter((one) => !one.ended);
+  const active = (detail.activity || []).filter((one) => one.began && !one.ended);
   const checks = detail.running_checks || [];
   if (!active.length && !checks.length) return null;
   return h(
