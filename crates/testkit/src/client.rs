@@ -30,6 +30,12 @@ impl Client {
         Self { address: self.address.clone(), token: Some(token.to_owned()) }
     }
 
+    /// What it proves with who it is.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// The same client at another address.
     #[must_use]
     pub fn moved(&self, address: &str) -> Self {

@@ -84,6 +84,8 @@ mod serve;
 mod page;
 // Hostile texts and hostile pages in a real browser.
 mod page_attacks;
+// Pictures, accessibility, and other programs: started by hand.
+mod gallery;
 // How to run the server.
 mod served;
 // How to look at it in a browser.

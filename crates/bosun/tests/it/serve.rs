@@ -54,14 +54,37 @@ async fn a_run_is_started_followed_to_its_end_and_accepted() {
     let early = ann.get(&format!("/runs/{run}?at=2")).await;
     assert!(early["view"]["ended"].is_null() && early["at"] == 2, "as it was: {early}");
     for part in [
-        "graph", "timeline", "money", "plan", "response", "spec", "proof", "tasks/T1", "diff",
-        "diff?task=T2", "gates", "checks", "why", "events", "artifacts", "comments",
-        "attempts/T1.1/transcript", "graph?at=3", "gates?at=3", "timeline?at=3", "money?at=3",
+        "graph",
+        "timeline",
+        "money",
+        "plan",
+        "response",
+        "spec",
+        "proof",
+        "tasks/T1",
+        "diff",
+        "diff?task=T2",
+        "gates",
+        "checks",
+        "why",
+        "events",
+        "artifacts",
+        "comments",
+        "attempts/T1.1/transcript",
+        "graph?at=3",
+        "gates?at=3",
+        "timeline?at=3",
+        "money?at=3",
     ] {
         assert!(!ann.get(&format!("/runs/{run}/{part}")).await.is_null(), "{part}");
     }
     let accepted = ann.post(&format!("/runs/{run}/accept"), &json!({})).await;
-    assert_eq!(accepted["view"]["settled"]["as"].as_str().or(accepted["view"]["settled"].as_str()), Some("accepted"), "{}", accepted["view"]["settled"]);
+    assert_eq!(
+        accepted["view"]["settled"]["as"].as_str().or(accepted["view"]["settled"].as_str()),
+        Some("accepted"),
+        "{}",
+        accepted["view"]["settled"]
+    );
     assert_eq!(std::fs::read_to_string(repo.join("greeting.txt")).expect("a file"), "hello\n");
     is_problem(&ann.try_post(&format!("/runs/{run}/accept"), &json!({})).await, 409);
 }
@@ -74,9 +97,13 @@ async fn comments_on_a_line_become_a_run_that_follows() {
     let ann = served.admin(&place);
     let run = ann.done(GOAL, TWO_TASKS).await;
     let comments = format!("/runs/{run}/comments");
-    let comment = json!({ "task": "T1", "path": "greeting.txt", "line": 1, "text": "To the world" });
+    let comment =
+        json!({ "task": "T1", "path": "greeting.txt", "line": 1, "text": "To the world" });
     let all = ann.post(&comments, &comment).await;
-    assert_eq!((&all["items"][0]["text"], &all["items"][0]["by"]), (&"To the world".into(), &"ann".into()));
+    assert_eq!(
+        (&all["items"][0]["text"], &all["items"][0]["by"]),
+        (&"To the world".into(), &"ann".into())
+    );
     let wrong = json!({ "task": "T9", "text": "?" });
     is_problem(&ann.try_post(&comments, &wrong).await, 404);
     let made = ann.post(&format!("/runs/{run}/review"), &json!({ "script": AGAIN })).await;
@@ -101,11 +128,13 @@ async fn a_restart_in_the_middle_loses_nothing() {
     assert_eq!(ann.get("/me").await["name"], "ann", "a token outlives the server");
     let inbox = ann.get("/questions").await;
     let asked = &inbox["items"][0];
-    assert_eq!((&asked["run"], &asked["text"]), (&run.as_str().into(), &"Which greeting is wanted?".into()));
+    assert_eq!(
+        (&asked["run"], &asked["text"]),
+        (&run.as_str().into(), &"Which greeting is wanted?".into())
+    );
     let at = before.last().expect("a line")["position"].to_string();
     let path = format!("/api/v1/events?run={run}");
-    let mut stream =
-        ann.client.stream(&path, &[("Last-Event-ID", &at)]).await.expect("a stream");
+    let mut stream = ann.client.stream(&path, &[("Last-Event-ID", &at)]).await.expect("a stream");
     let answer = format!("/runs/{run}/questions/{}/answer", asked["ids"][0]);
     assert_eq!(ann.post(&answer, &json!({ "text": "hello" })).await["delivered"], true);
     is_problem(&ann.try_post(&answer, &json!({ "text": "hello" })).await, 409);
@@ -129,7 +158,8 @@ async fn a_server_that_was_killed_goes_on_with_its_runs() {
     let go = place.path().join("go");
     let served = Served::start(&place);
     let ann = served.admin(&place);
-    let runs = [ann.run(GOAL, &held(&go)).await, ann.run("Write hello to greeting.txt", &held(&go)).await];
+    let runs =
+        [ann.run(GOAL, &held(&go)).await, ann.run("Write hello to greeting.txt", &held(&go)).await];
     for run in &runs {
         ann.until(run, "plan.adopted").await;
     }
@@ -330,7 +360,8 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
     let own = ("Cookie", cookie.as_str());
     let me = nobody.send("GET", "/api/v1/me", &[own], None).await.expect("a reply");
     assert_eq!(me.json()["name"], "owner");
-    let rebound = format!("rebound.example:{}", served.address().rsplit(':').next().expect("a port"));
+    let rebound =
+        format!("rebound.example:{}", served.address().rsplit(':').next().expect("a port"));
     for (headers, status) in [
         (vec![own, ("Host", rebound.as_str())], 421),
         (vec![own, ("Origin", "http://evil.example")], 403),
@@ -340,7 +371,9 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
     ] {
         for path in ["/api/v1/me", "/api/v1/events", "/api/v1/ws", "/page/app.js"] {
             let upgrade = [
-                ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+                ("Connection", "Upgrade"),
+                ("Upgrade", "websocket"),
+                ("Sec-WebSocket-Version", "13"),
                 ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
             ];
             let more = if path.ends_with("ws") { &upgrade[..] } else { &[] };

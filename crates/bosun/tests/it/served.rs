@@ -66,7 +66,10 @@ submit = { summary = "done" }
 pub(crate) fn held(go: &Path) -> String {
     ASKS.replace(
         "call = { tool = \"ask_user\", question = \"Which greeting is wanted?\" }",
-        &format!("say = \"I wait.\"\nhold = {:?}\ncall = {{ tool = \"list_dir\", path = \".\" }}", go.display().to_string()),
+        &format!(
+            "say = \"I wait.\"\nhold = {:?}\ncall = {{ tool = \"list_dir\", path = \".\" }}",
+            go.display().to_string()
+        ),
     )
 }
 

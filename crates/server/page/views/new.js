@@ -223,7 +223,12 @@ function further(form, field, set) {
       hint: "Without any: those found in the repository.",
       class: "mono-area",
     }),
-    field("script", "Script instead of a model", { placeholder: "path of a TOML file on the server" }),
+    field("script", "Script that answers in place of a model", {
+      type: "area",
+      rows: 3,
+      hint: "TOML. Nothing is sent anywhere, and nothing is paid.",
+      class: "mono-area",
+    }),
     fieldRow({
       name: "headless",
       type: "checkbox",

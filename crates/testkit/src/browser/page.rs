@@ -111,7 +111,10 @@ impl Page {
             let text = self.eval("`${location.href}\n${document.body?.innerText}`").await;
             seen = text.ok().and_then(|text| Some(text.as_str()?.to_owned())).unwrap_or_default();
         }
-        Err(BrowserError::TooLong { what: condition.to_owned(), seen: format!("the page has:\n{seen}") })
+        Err(BrowserError::TooLong {
+            what: condition.to_owned(),
+            seen: format!("the page has:\n{seen}"),
+        })
     }
 
     /// Waits until the page shows a text.
@@ -144,8 +147,7 @@ impl Page {
         }
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let pressed = if kind == "mouseMoved" { "none" } else { "left" };
-            let event =
-                json!({ "type": kind, "x": at["x"], "y": at["y"], "button": pressed, "clickCount": 1 });
+            let event = json!({ "type": kind, "x": at["x"], "y": at["y"], "button": pressed, "clickCount": 1 });
             self.ask("Input.dispatchMouseEvent", event).await?;
         }
         Ok(())
@@ -307,7 +309,8 @@ mod tests {
         assert!(complaint(&entry("error")).is_some_and(|text| text.contains("Refused")));
         assert_eq!(complaint(&entry("warning")), None);
         assert_eq!(complaint(&json!({ "method": "Page.loadEventFired" })), None);
-        let dialog = json!({ "method": "Page.javascriptDialogOpening", "params": { "message": "1" } });
+        let dialog =
+            json!({ "method": "Page.javascriptDialogOpening", "params": { "message": "1" } });
         assert!(complaint(&dialog).is_some());
     }
 }

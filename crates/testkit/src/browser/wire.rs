@@ -86,8 +86,7 @@ impl Wire {
         let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| {
             BrowserError::TooLong { what: method.to_owned(), seen: "no reply".to_owned() }
         })?;
-        let mut answer =
-            answer.map_err(|_| BrowserError::Left(format!("no reply to {method}")))?;
+        let mut answer = answer.map_err(|_| BrowserError::Left(format!("no reply to {method}")))?;
         if let Some(what) = answer["error"]["message"].as_str() {
             let (method, what) = (method.to_owned(), what.to_owned());
             return Err(BrowserError::Refused { method, what });
