@@ -1,7 +1,10 @@
 //! Scenarios as tests. A TOML file has the contents of a repository, the model's replies and the expected result; it is
 //! read here, played with real files, git, processes and journal, and played again with the power cut at any line of
-//! any log. Also a model server on the loopback that imitates the providers (`wire`).
+//! any log. Also a model server on the loopback that imitates the providers (`wire`), and, for tests of the server, a
+//! real browser (`browser`) and a small HTTP client (`client`).
 
+pub mod browser;
+pub mod client;
 mod counted;
 mod cut;
 mod kept;

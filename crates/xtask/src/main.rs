@@ -23,6 +23,7 @@ mod fuzz;
 mod layers;
 mod live;
 mod modules;
+mod page;
 mod pictures;
 mod sample;
 mod scenarios;
@@ -56,6 +57,10 @@ usage: cargo xtask CHORE
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
   pictures [DIR]
                the program in a real terminal as SVG files, at four widths (docs/pictures)
+  screenshots  every view of the page, light and dark, on a desk and a phone (docs/pictures/page, target/page)
+  axe          every view of the page, checked for accessibility with axe-core
+  schemathesis generated requests to every operation of the served API
+  client       a client generated from the served API starts a run
   fuzz         list the fuzz targets
   fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
   sim          play simulated runs with seeded faults and hold them to laws (see `sim help`)
@@ -77,6 +82,10 @@ fn main() -> ExitCode {
         ["eval", rest @ ..] => eval::run(&root, rest),
         ["modules", rest @ ..] => modules::run(&root, rest),
         ["pictures", rest @ ..] => pictures::run(&root, rest),
+        ["screenshots"] => page::screenshots(&root),
+        ["axe"] => page::axe(&root),
+        ["schemathesis"] => page::schemathesis(&root),
+        ["client"] => page::client(&root),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["sim", rest @ ..] => sim::run(&root, rest),

@@ -78,6 +78,18 @@ mod settle;
 mod workspace;
 // Repositories whose tests fail already, without a check, with one that cannot run; work that was not done.
 mod ordinary;
+// The server, used by programs.
+mod serve;
+// The page, used in a real browser.
+mod page;
+// Hostile texts and hostile pages in a real browser.
+mod page_attacks;
+// Pictures, accessibility, and other programs: started by hand.
+mod gallery;
+// How to run the server.
+mod served;
+// How to look at it in a browser.
+mod looked;
 // How to make a repository and run a goal in it.
 mod stage;
 // How to run the real binary.

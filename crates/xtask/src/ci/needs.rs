@@ -22,6 +22,8 @@ const NEEDS: &[Need] = &[
     // Shows syncs, and kills at single steps.
     Need { program: "strace", probe: &["-V"], package: "strace" },
     Need { program: "tmux", probe: &["-V"], package: "tmux" },
+    // The page is tested in it.
+    Need { program: "chromium", probe: &["--version"], package: "chromium" },
 ];
 
 pub(crate) fn meet(_root: &Path) -> anyhow::Result<()> {

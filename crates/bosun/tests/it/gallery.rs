@@ -1,0 +1,216 @@
+//! The page for people who judge it: a home with runs in several states, pictures of every view, an accessibility check,
+//! and a server for programs that test it from outside. `cargo xtask` starts these; the ordinary tests leave them out.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::binary::{Place, stderr};
+use crate::looked::{Looked, can_be_had};
+use crate::served::{Api, PROJECT, Served, held};
+use crate::stage::put;
+
+const TIDE: &str = include_str!("gallery/tide.toml");
+const ASKS: &str = include_str!("gallery/asks.toml");
+const FAILS: &str = include_str!("gallery/fails.toml");
+const SPEC: &str = include_str!("gallery/spec.yaml");
+const WARN: &str = include_str!("gallery/warn.toml");
+const CHAT: &str = include_str!("gallery/chat.toml");
+
+const GOAL: &str =
+    "Add the commands tide and moon to bin/harbor, with tests, and document both in README.md";
+
+/// Sizes of the window: a desk and a phone.
+const SIZES: [(u32, u32); 2] = [(1280, 800), (390, 844)];
+
+/// A server with runs in several states.
+struct Gallery {
+    place: Place,
+    served: Served,
+    admin: Api,
+    /// The run with six tasks, which is done.
+    tide: String,
+    /// The run of a spec.
+    spec: String,
+    /// A conversation.
+    chat: String,
+}
+
+fn harbor(place: &Place) {
+    let repo = place.path().join(PROJECT);
+    std::fs::create_dir_all(&repo).expect("a folder");
+    place.git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+    let program = "#!/bin/sh\ncase $1 in\n  tide) . ./tide.sh ;;\n  moon) . ./moon.sh ;;\n  *) echo harbor 1.0 ;;\nesac\n";
+    put(&repo, "bin/harbor", program);
+    put(&repo, "test.sh", "for test in tests/*.sh; do sh \"$test\" || exit 1; done\n");
+    put(&repo, "tests/version.sh", "test \"$(sh bin/harbor)\" = 'harbor 1.0'\n");
+    put(&repo, "README.md", "# harbor\n\n`harbor` prints its version.\n");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Start"]);
+    let path = repo.to_str().expect("a plain path");
+    let added = place.run(&["project", "add", PROJECT, path]);
+    assert!(added.status.success(), "{}", stderr(&added));
+}
+
+impl Gallery {
+    async fn open() -> Self {
+        let place = Place::new();
+        harbor(&place);
+        let served = Served::start(&place);
+        let admin = served.admin(&place);
+        served.user(&place, "vic", &["--role", "viewer", "--project", PROJECT]);
+        let budget = json!({ "money": "2.00" });
+        let wanted = json!({ "project": PROJECT, "goal": GOAL, "script": TIDE, "budget": budget });
+        let tide = started(&admin, "/runs", &wanted).await;
+        let view = admin.over(&tide).await;
+        assert_eq!(view["status"], "done", "{view}");
+        let wanted = json!({ "project": PROJECT, "spec": SPEC, "script": WARN });
+        let spec = started(&admin, "/runs", &wanted).await;
+        admin.over(&spec).await;
+        let fails = json!({
+            "project": PROJECT, "goal": "Write wind.sh, which prints the wind in knots",
+            "script": FAILS, "checks": ["sh tests/wind.sh"],
+        });
+        let fails = started(&admin, "/runs", &fails).await;
+        admin.until(&fails, "question.asked").await;
+        let asks = admin.run("Let bin/harbor print heights in a unit of choice", ASKS).await;
+        admin.until(&asks, "question.asked").await;
+        let cancelled = admin.run("Rename bin/harbor to bin/port", ASKS).await;
+        admin.until(&cancelled, "question.asked").await;
+        let why = json!({ "reason": "not this week" });
+        admin.post(&format!("/runs/{cancelled}/cancel"), &why).await;
+        let script = held(&place.path().join("never"));
+        let running = admin.run("Write greeting.txt for everybody who enters the harbor", &script);
+        admin.until(&running.await, "plan.adopted").await;
+        let text = "What does bin/harbor do, and what is missing?";
+        let wanted = json!({ "project": PROJECT, "text": text, "script": CHAT });
+        let chat = started(&admin, "/sessions", &wanted).await;
+        Self { place, served, admin, tide, spec, chat }
+    }
+
+    /// Every view: a name, its address, and what is on it when it is complete.
+    fn views(&self) -> Vec<(&'static str, String, &'static str)> {
+        let of = |part: &str| format!("/runs/{}{part}", self.tide);
+        let goal = "/new?text=Add+a+wind+command+to+bin%2Fharbor+and+document+it+in+README.md";
+        vec![
+            ("inbox", "/".to_owned(), "Which unit"),
+            ("run", of(""), "Change log"),
+            ("timeline", of("/timeline"), "T6"),
+            ("review", of("/review?task=T3"), "tide.sh"),
+            ("gate", of("/gate"), "of 100"),
+            ("why", of("/why"), "intake."),
+            ("why-one", of("/why/2"), "intake."),
+            ("money", of("/money"), "T3"),
+            ("replay", of("/replay?at=30"), "recorded"),
+            ("replay-run", of("?at=60"), "Change log"),
+            ("task", of("/tasks/T3"), "T3.2"),
+            ("spec", format!("/runs/{}/spec", self.spec), "31 knots"),
+            ("proof", of("/proof"), "Proof"),
+            ("new", goal.to_owned(), "Admitted"),
+            ("runs", "/runs".to_owned(), "Rename"),
+            ("projects", "/projects".to_owned(), PROJECT),
+            ("stats", "/stats".to_owned(), "Stats"),
+            ("policies", "/policies/crew".to_owned(), "crew"),
+            ("models", "/models".to_owned(), "Models"),
+            ("users", "/users".to_owned(), "vic"),
+            ("chat", format!("/chat/{}", self.chat), "neither file"),
+        ]
+    }
+
+    async fn look(&self) -> Looked {
+        Looked::by_link(&self.served).await
+    }
+}
+
+async fn started(api: &Api, path: &str, wanted: &Value) -> String {
+    api.post(path, wanted).await["run"].as_str().expect("an id").to_owned()
+}
+
+/// What `cargo xtask` says about how to do it.
+fn told(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; start this by cargo xtask"))
+}
+
+async fn settled(looked: &Looked, path: &str, shows: &str) {
+    looked.go(path).await;
+    looked.sees(shows).await;
+    looked.until("!document.querySelector('#main .skeleton, #main [aria-busy=true]')").await;
+}
+
+#[tokio::test]
+#[ignore = "cargo xtask screenshots"]
+async fn pictures_of_every_view() {
+    assert!(can_be_had(), "pictures take a browser");
+    let into = PathBuf::from(told("PICTURES"));
+    let gallery = Gallery::open().await;
+    let looked = gallery.look().await;
+    for (name, path, shows) in gallery.views() {
+        for (width, height) in SIZES {
+            for dark in [false, true] {
+                looked.page.size(width, height).await.expect("a size");
+                looked.page.theme(dark).await.expect("a theme");
+                settled(&looked, &path, shows).await;
+                let picture = looked.page.screenshot(width, height, dark).await.expect("a picture");
+                let theme = if dark { "dark" } else { "light" };
+                let file = into.join(format!("{name}-{width}-{theme}.png"));
+                std::fs::write(&file, picture).expect("a file");
+                let wide =
+                    "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+                assert_eq!(looked.eval(wide).await, 0, "{name} is wider than {width}");
+            }
+        }
+    }
+    looked.is_quiet();
+}
+
+/// Runs the checker in the page; the serious findings, one line each.
+const JUDGE: &str = "axe.run(document, { resultTypes: ['violations'] }).then((all) => all.violations \
+    .filter((one) => ['serious', 'critical'].includes(one.impact)) \
+    .flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary}`)))";
+
+#[tokio::test]
+#[ignore = "cargo xtask axe"]
+async fn every_view_is_accessible() {
+    assert!(can_be_had(), "the check takes a browser");
+    let axe = std::fs::read_to_string(told("AXE")).expect("axe-core");
+    let gallery = Gallery::open().await;
+    let looked = gallery.look().await;
+    let mut found = Vec::new();
+    for (name, path, shows) in gallery.views() {
+        for (width, height) in SIZES {
+            for dark in [false, true] {
+                looked.page.size(width, height).await.expect("a size");
+                looked.page.theme(dark).await.expect("a theme");
+                settled(&looked, &path, shows).await;
+                looked.page.eval(&format!("{axe}; true")).await.expect("the checker");
+                let lines = looked.eval(JUDGE).await;
+                let lines = lines.as_array().expect("findings").iter();
+                let place = format!("{name} {width} {}", if dark { "dark" } else { "light" });
+                found.extend(lines.map(|line| format!("{place}: {line}")));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+/// Lets another program test the server: it finds the address and a token in its environment.
+#[tokio::test]
+#[ignore = "cargo xtask schemathesis, cargo xtask client"]
+#[expect(clippy::disallowed_methods, reason = "a program from outside tests the server")]
+async fn another_program_uses_the_server() {
+    let command = told("COMMAND");
+    let gallery = Gallery::open().await;
+    let status = tokio::process::Command::new("sh")
+        .args(["-c", &command])
+        .env("BOSUN_URL", gallery.served.url())
+        .env("BOSUN_TOKEN", gallery.admin.client.token().expect("a token"))
+        .env("BOSUN_PROJECT", PROJECT)
+        .env("BOSUN_RUN", &gallery.tide)
+        .env("BOSUN_SESSION", &gallery.chat)
+        .env("BOSUN_SCRIPT", crate::served::TWO_TASKS)
+        .status();
+    let status = status.await.expect("the program runs");
+    let log = std::fs::read_to_string(gallery.place.path().join("serve.log")).unwrap_or_default();
+    let errors: Vec<&str> = log.lines().filter(|line| line.contains("ERROR")).collect();
+    assert!(status.success() && errors.is_empty(), "{status}; the server's errors: {errors:#?}");
+}

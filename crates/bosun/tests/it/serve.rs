@@ -1,0 +1,425 @@
+//! The API of the real server, used by programs: runs from start to acceptance, questions, reviews, restarts, users, and
+//! what is refused.
+
+use serde_json::{Value, json};
+
+use crate::binary::{Place, stderr};
+use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
+
+/// What a review asks for.
+const AGAIN: &str = r#"
+[[attempt]]
+role = "coder"
+task = "T1"
+[[attempt.reply]]
+call = { tool = "read_file", path = "greeting.txt" }
+[[attempt.reply]]
+call = { tool = "write_file", path = "greeting.txt", content = "hello, world\n" }
+[[attempt.reply]]
+submit = { summary = "done" }
+"#;
+
+/// Whether a reply is a problem document of this status, with an id.
+fn is_problem(reply: &testkit::client::Reply, status: u16) -> Value {
+    assert_eq!(reply.status, status, "{}", reply.text());
+    assert_eq!(reply.header("content-type"), Some("application/problem+json"));
+    let problem = reply.json();
+    assert_eq!(problem["status"], status, "{problem}");
+    assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
+    assert_eq!(problem["request_id"].as_str(), reply.header("x-request-id"), "{problem}");
+    assert!(problem["request_id"].as_str().is_some_and(|id| !id.is_empty()), "{problem}");
+    problem
+}
+
+#[tokio::test]
+async fn a_run_is_started_followed_to_its_end_and_accepted() {
+    let place = Place::new();
+    let repo = repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let wanted = json!({ "project": PROJECT, "goal": GOAL, "script": TWO_TASKS });
+    let outlook = ann.post("/runs/preview", &wanted).await;
+    assert_eq!(outlook["admission"]["verdict"], "accept", "{outlook}");
+    assert_eq!(ann.get("/runs").await["items"], json!([]), "a preview leaves nothing behind");
+    let run = ann.run(GOAL, TWO_TASKS).await;
+    let lines = ann.until(&run, "run.finished").await;
+    let positions: Vec<u64> =
+        lines.iter().map(|line| line["position"].as_u64().expect("a position")).collect();
+    assert!(positions.windows(2).all(|pair| pair[0] < pair[1]), "in order: {positions:?}");
+    let of_run = lines.iter().filter(|line| line["attempt"].is_null());
+    let seqs: Vec<u64> = of_run.map(|line| line["seq"].as_u64().expect("a number")).collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>(), "no line is missing");
+    let detail = ann.get(&format!("/runs/{run}")).await;
+    assert_eq!((&detail["view"]["status"], &detail["by"]), (&"done".into(), &"ann".into()));
+    let early = ann.get(&format!("/runs/{run}?at=2")).await;
+    assert!(early["view"]["ended"].is_null() && early["at"] == 2, "as it was: {early}");
+    for part in [
+        "graph",
+        "timeline",
+        "money",
+        "plan",
+        "response",
+        "spec",
+        "proof",
+        "tasks/T1",
+        "diff",
+        "diff?task=T2",
+        "gates",
+        "checks",
+        "why",
+        "events",
+        "artifacts",
+        "comments",
+        "attempts/T1.1/transcript",
+        "graph?at=3",
+        "gates?at=3",
+        "timeline?at=3",
+        "money?at=3",
+    ] {
+        assert!(!ann.get(&format!("/runs/{run}/{part}")).await.is_null(), "{part}");
+    }
+    let accepted = ann.post(&format!("/runs/{run}/accept"), &json!({})).await;
+    assert_eq!(
+        accepted["view"]["settled"]["as"].as_str().or(accepted["view"]["settled"].as_str()),
+        Some("accepted"),
+        "{}",
+        accepted["view"]["settled"]
+    );
+    assert_eq!(std::fs::read_to_string(repo.join("greeting.txt")).expect("a file"), "hello\n");
+    is_problem(&ann.try_post(&format!("/runs/{run}/accept"), &json!({})).await, 409);
+}
+
+#[tokio::test]
+async fn comments_on_a_line_become_a_run_that_follows() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let run = ann.done(GOAL, TWO_TASKS).await;
+    let comments = format!("/runs/{run}/comments");
+    let comment =
+        json!({ "task": "T1", "path": "greeting.txt", "line": 1, "text": "To the world" });
+    let all = ann.post(&comments, &comment).await;
+    assert_eq!(
+        (&all["items"][0]["text"], &all["items"][0]["by"]),
+        (&"To the world".into(), &"ann".into())
+    );
+    let wrong = json!({ "task": "T9", "text": "?" });
+    is_problem(&ann.try_post(&comments, &wrong).await, 404);
+    let made = ann.post(&format!("/runs/{run}/review"), &json!({ "script": AGAIN })).await;
+    let next = made["run"].as_str().expect("an id");
+    assert_ne!(next, run);
+    assert_eq!(ann.over(next).await["status"], "done");
+    assert_eq!(ann.get(&comments).await["items"], json!([]), "they were sent");
+    let diff = ann.get(&format!("/runs/{next}/diff")).await;
+    assert!(diff.to_string().contains("hello, world"), "{diff}");
+}
+
+#[tokio::test]
+async fn a_restart_in_the_middle_loses_nothing() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let run = ann.run(GOAL, ASKS).await;
+    let before = ann.until(&run, "question.asked").await;
+    let address = served.stop();
+    let served = Served::with(&place, &address, &["--rate", "2000"]);
+    assert_eq!(ann.get("/me").await["name"], "ann", "a token outlives the server");
+    let inbox = ann.get("/questions").await;
+    let asked = &inbox["items"][0];
+    assert_eq!(
+        (&asked["run"], &asked["text"]),
+        (&run.as_str().into(), &"Which greeting is wanted?".into())
+    );
+    let at = before.last().expect("a line")["position"].to_string();
+    let path = format!("/api/v1/events?run={run}");
+    let mut stream = ann.client.stream(&path, &[("Last-Event-ID", &at)]).await.expect("a stream");
+    let answer = format!("/runs/{run}/questions/{}/answer", asked["ids"][0]);
+    assert_eq!(ann.post(&answer, &json!({ "text": "hello" })).await["delivered"], true);
+    is_problem(&ann.try_post(&answer, &json!({ "text": "hello" })).await, 409);
+    let mut lines = before;
+    while lines.last().is_none_or(|line| line["event"] != "run.finished") {
+        let event = stream.next().await.expect("an event").expect("the stream goes on");
+        if event.event == "line" {
+            assert_eq!(event.id, Some(event.json()["position"].to_string()));
+            lines.push(event.json());
+        }
+    }
+    assert_eq!(lines, ann.until(&run, "run.finished").await, "neither gap nor repetition");
+    assert_eq!(ann.over(&run).await["status"], "done");
+    drop(served);
+}
+
+#[tokio::test]
+async fn a_server_that_was_killed_goes_on_with_its_runs() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let go = place.path().join("go");
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let runs =
+        [ann.run(GOAL, &held(&go)).await, ann.run("Write hello to greeting.txt", &held(&go)).await];
+    for run in &runs {
+        ann.until(run, "plan.adopted").await;
+    }
+    let address = served.kill();
+    std::fs::write(&go, "").expect("a file");
+    let served = Served::with(&place, &address, &["--rate", "2000"]);
+    for run in &runs {
+        assert_eq!(ann.over(run).await["status"], "done");
+    }
+    drop(served);
+}
+
+#[tokio::test]
+async fn a_run_is_paused_resumed_and_cancelled() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let go = place.path().join("go");
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let run = ann.run(GOAL, &held(&go)).await;
+    ann.until(&run, "plan.adopted").await;
+    let paused = ann.post(&format!("/runs/{run}/pause"), &json!({})).await;
+    assert_eq!((&paused["paused"], &paused["state"]), (&true.into(), &"paused".into()), "{paused}");
+    let address = served.stop();
+    let served = Served::with(&place, &address, &["--rate", "2000"]);
+    let still = ann.get(&format!("/runs/{run}")).await;
+    assert_eq!(still["paused"], true, "a restart does not go on with what was paused");
+    let resumed = ann.post(&format!("/runs/{run}/resume"), &json!({})).await;
+    assert_eq!(resumed["paused"], false, "{resumed}");
+    std::fs::write(&go, "").expect("a file");
+    assert_eq!(ann.over(&run).await["status"], "done");
+    is_problem(&ann.try_post(&format!("/runs/{run}/pause"), &json!({})).await, 409);
+    let other = ann.run(GOAL, &held(&place.path().join("never"))).await;
+    ann.until(&other, "plan.adopted").await;
+    let why = json!({ "reason": "not today" });
+    let cancelled = ann.post(&format!("/runs/{other}/cancel"), &why).await;
+    assert_eq!(cancelled["view"]["status"], "cancelled", "{cancelled}");
+    let lines = ann.get(&format!("/runs/{other}/events?limit=500")).await.to_string();
+    assert!(lines.contains("not today") && lines.contains("ann"), "who did it and why");
+    is_problem(&ann.try_post(&format!("/runs/{other}/cancel"), &why).await, 409);
+    drop(served);
+}
+
+#[tokio::test]
+async fn a_plan_waits_for_its_approval() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let wanted = json!({
+        "project": PROJECT, "goal": GOAL, "script": TWO_TASKS, "approve_plan": true,
+    });
+    let run = ann.post("/runs", &wanted).await["run"].as_str().expect("an id").to_owned();
+    ann.until(&run, "question.asked").await;
+    let plan = ann.get(&format!("/runs/{run}/plan")).await;
+    assert!(plan.to_string().contains("Write the farewell"), "{plan}");
+    ann.post(&format!("/runs/{run}/plan/approve"), &json!({})).await;
+    assert_eq!(ann.over(&run).await["status"], "done");
+    is_problem(&ann.try_post(&format!("/runs/{run}/plan/approve"), &json!({})).await, 409);
+    let run = ann.post("/runs", &wanted).await["run"].as_str().expect("an id").to_owned();
+    ann.until(&run, "question.asked").await;
+    ann.post(&format!("/runs/{run}/plan/reject"), &json!({})).await;
+    assert_ne!(ann.over(&run).await["status"], "done");
+}
+
+#[tokio::test]
+async fn a_request_sent_again_with_its_key_starts_nothing_again() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let body = json!({ "project": PROJECT, "goal": GOAL, "script": ASKS }).to_string();
+    let headers = [("Content-Type", "application/json"), ("Idempotency-Key", "k-1")];
+    let first = ann.client.send("POST", "/api/v1/runs", &headers, Some(&body)).await;
+    let first = first.expect("a reply");
+    assert_eq!(first.status, 201, "{}", first.text());
+    let address = served.stop();
+    let served = Served::with(&place, &address, &["--rate", "2000"]);
+    let again = ann.client.send("POST", "/api/v1/runs", &headers, Some(&body)).await;
+    let again = again.expect("a reply");
+    assert_eq!((again.status, again.json()), (200, first.json()));
+    let other = body.replace("farewell", "goodbye");
+    let other = ann.client.send("POST", "/api/v1/runs", &headers, Some(&other)).await;
+    is_problem(&other.expect("a reply"), 422);
+    assert_eq!(ann.get("/runs").await["items"].as_array().map(Vec::len), Some(1));
+    drop(served);
+}
+
+#[tokio::test]
+async fn users_see_their_own_projects_and_do_what_their_role_allows() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    repository(&place, "dock");
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let vic = served.user(&place, "vic", &["--role", "viewer", "--project", PROJECT]);
+    let otto = served.user(&place, "otto", &["--role", "operator", "--project", "dock"]);
+    let run = ann.run(GOAL, ASKS).await;
+    ann.until(&run, "question.asked").await;
+    assert_eq!(vic.get(&format!("/runs/{run}")).await["view"]["status"], "waiting");
+    assert_eq!(vic.get("/questions").await["items"].as_array().map(Vec::len), Some(1));
+    let answer = format!("/runs/{run}/questions/0/answer");
+    let body = json!({ "project": PROJECT, "goal": GOAL, "script": ASKS });
+    is_problem(&vic.try_post(&answer, &json!({ "text": "hello" })).await, 403);
+    is_problem(&vic.try_post("/runs", &body).await, 403);
+    is_problem(&vic.try_get("/users").await, 403);
+    for path in ["", "/graph", "/diff", "/events", "/why", "/comments", "/tasks/T1"] {
+        is_problem(&otto.try_get(&format!("/runs/{run}{path}")).await, 404);
+    }
+    is_problem(&otto.try_post(&answer, &json!({ "text": "hello" })).await, 404);
+    is_problem(&otto.try_post(&format!("/runs/{run}/cancel"), &json!({})).await, 404);
+    is_problem(&otto.try_post("/runs", &body).await, 422);
+    is_problem(&otto.try_post("/users", &json!({ "name": "eve", "role": "admin" })).await, 403);
+    for list in ["/runs", "/questions", "/sessions"] {
+        assert_eq!(otto.get(list).await["items"], json!([]), "{list}");
+    }
+    assert_eq!(otto.get("/projects").await["items"].as_array().map(Vec::len), Some(1));
+    let mut stream = otto.client.stream("/api/v1/events?after=0", &[]).await.expect("a stream");
+    let own = otto.post("/runs", &json!({ "project": "dock", "goal": GOAL, "script": TWO_TASKS }));
+    let own = own.await["run"].clone();
+    loop {
+        let event = stream.next().await.expect("an event").expect("the stream goes on");
+        let line = event.json();
+        assert!(event.event != "line" || line["run"] == own, "of another project: {line}");
+        if line["event"] == "run.finished" {
+            break;
+        }
+    }
+    let removed = place.run(&["user", "remove", "vic"]);
+    assert!(removed.status.success(), "{}", stderr(&removed));
+    is_problem(&vic.try_get("/me").await, 401);
+}
+
+#[tokio::test]
+async fn nobody_gets_anything_without_a_right_secret() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::with(&place, "127.0.0.1:0", &[]);
+    let ann = served.admin(&place);
+    let nobody = served.nobody();
+    for path in ["/me", "/runs", "/questions", "/events", "/ws", "/health", "/openapi.json"] {
+        let reply = nobody.get(&format!("/api/v1{path}")).await.expect("a reply");
+        is_problem(&reply, 401);
+    }
+    let page = nobody.get("/").await.expect("a reply");
+    assert_eq!(page.status, 401);
+    assert!(page.text().contains("Token") && !page.text().contains("app.js"), "asks for a token");
+    let path = served.link.strip_prefix(served.url()).expect("a path").to_owned();
+    let first = nobody.get(&path).await.expect("a reply");
+    assert_eq!((first.status, first.header("location")), (303, Some("/")));
+    let cookie = first.header("set-cookie").expect("a cookie").to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert_eq!(nobody.get(&path).await.expect("a reply").status, 401, "a link works once");
+    let mut refused = 0;
+    while refused < 40 {
+        let wrong = nobody.with_token("wrong").get("/api/v1/me").await.expect("a reply");
+        refused += 1;
+        if wrong.status == 429 {
+            is_problem(&wrong, 429);
+            assert!(wrong.header("retry-after").is_some());
+            break;
+        }
+        is_problem(&wrong, 401);
+    }
+    assert!(refused < 40, "guessing is slowed down");
+    assert_eq!(ann.get("/me").await["role"], "admin", "and nobody else is");
+}
+
+#[tokio::test]
+async fn a_user_who_sends_too_much_is_told_when_to_come_back() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::with(&place, "127.0.0.1:0", &["--rate", "1"]);
+    let ann = served.admin(&place);
+    let ben = served.user(&place, "ben", &[]);
+    let mut last = ann.try_get("/me").await;
+    for _ in 0..20 {
+        if last.status == 429 {
+            break;
+        }
+        last = ann.try_get("/me").await;
+    }
+    is_problem(&last, 429);
+    assert!(last.header("retry-after").and_then(|wait| wait.parse::<u64>().ok()).is_some());
+    assert_eq!(ben.try_get("/me").await.status, 200, "everybody has their own limit");
+}
+
+#[tokio::test]
+async fn a_request_from_another_site_is_refused_whatever_it_carries() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let path = served.link.strip_prefix(served.url()).expect("a path").to_owned();
+    let nobody = served.nobody();
+    let logged = nobody.get(&path).await.expect("a reply");
+    let cookie = logged.header("set-cookie").expect("a cookie");
+    let cookie = cookie.split(';').next().expect("a pair").to_owned();
+    let own = ("Cookie", cookie.as_str());
+    let me = nobody.send("GET", "/api/v1/me", &[own], None).await.expect("a reply");
+    assert_eq!(me.json()["name"], "owner");
+    let rebound =
+        format!("rebound.example:{}", served.address().rsplit(':').next().expect("a port"));
+    for (headers, status) in [
+        (vec![own, ("Host", rebound.as_str())], 421),
+        (vec![own, ("Origin", "http://evil.example")], 403),
+        (vec![own, ("Origin", "null")], 403),
+        (vec![own, ("Sec-Fetch-Site", "cross-site")], 403),
+        (vec![own, ("Sec-Fetch-Site", "same-site")], 403),
+    ] {
+        for path in ["/api/v1/me", "/api/v1/events", "/api/v1/ws", "/page/app.js"] {
+            let upgrade = [
+                ("Connection", "Upgrade"),
+                ("Upgrade", "websocket"),
+                ("Sec-WebSocket-Version", "13"),
+                ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+            ];
+            let more = if path.ends_with("ws") { &upgrade[..] } else { &[] };
+            let all = [&headers[..], more].concat();
+            let reply = nobody.send("GET", path, &all, None).await.expect("a reply");
+            is_problem(&reply, status);
+            assert!(reply.header("access-control-allow-origin").is_none());
+        }
+    }
+    let body = json!({ "project": PROJECT, "goal": GOAL, "script": TWO_TASKS }).to_string();
+    // What a form can send with a cookie: no header of ours, and no JSON.
+    let form = [own, ("Content-Type", "text/plain")];
+    let reply = nobody.send("POST", "/api/v1/runs", &form, Some(&body)).await.expect("a reply");
+    is_problem(&reply, 403);
+    let ours = [own, ("Content-Type", "application/json"), ("X-Bosun", "1")];
+    let reply = nobody.send("POST", "/api/v1/runs", &ours, Some(&body)).await.expect("a reply");
+    assert_eq!(reply.status, 201, "the page itself may: {}", reply.text());
+}
+
+#[tokio::test]
+async fn what_cannot_be_carried_out_is_a_problem_with_the_id_of_its_request() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let named = [("X-Request-Id", "mine-1")];
+    let reply = ann.client.send("GET", "/api/v1/runs/r_nothing", &named, None).await;
+    assert_eq!(is_problem(&reply.expect("a reply"), 404)["request_id"], "mine-1");
+    is_problem(&ann.try_get("/no/such/thing").await, 404);
+    is_problem(&ann.try_get("/runs?limit=many").await, 400);
+    is_problem(&ann.try_get("/runs?cursor=wrong").await, 400);
+    is_problem(&ann.try_post("/runs", &json!({ "project": PROJECT, "wish": 1 })).await, 422);
+    is_problem(&ann.try_post("/runs", &json!({ "project": PROJECT })).await, 422);
+    is_problem(&ann.try_post("/runs", &json!({ "project": "none", "goal": "x" })).await, 422);
+    let json_type = [("Content-Type", "application/json")];
+    for (headers, body, status) in [
+        (&json_type[..], "{broken".to_owned(), 400),
+        (&[], "{}".to_owned(), 415),
+        (&json_type[..], format!("{{\"goal\": \"{}\"}}", "x".repeat(20_000_000)), 413),
+    ] {
+        match ann.client.send("POST", "/api/v1/runs", headers, Some(&body)).await {
+            Ok(reply) => drop(is_problem(&reply, status)),
+            // A server may hang up on whoever sends too much.
+            Err(_) => assert_eq!(status, 413),
+        }
+    }
+    let reply = ann.client.send("PUT", "/api/v1/runs", &[], None).await.expect("a reply");
+    is_problem(&reply, 405);
+}

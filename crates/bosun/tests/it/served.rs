@@ -1,0 +1,242 @@
+//! How to run the server: the real `bosun serve` over a repository, callers with tokens, and runs that are started through
+//! the API. Waiting is for lines of the stream, never for time to pass.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::client::{Client, Reply};
+
+use crate::binary::{Place, send, stderr, stdout};
+use crate::stage::put;
+
+/// How long a run may take; far more than it ever needs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The project in which runs work.
+pub(crate) const PROJECT: &str = "harbor";
+pub(crate) const GOAL: &str = "Write hello to greeting.txt and bye to farewell.txt";
+
+/// Two tasks, one after the other.
+pub(crate) const TWO_TASKS: &str = r#"
+price = { input = "3.00", output = "15.00" }
+[[attempt]]
+role = "planner"
+[[attempt.reply]]
+submit = { tasks = [
+    { id = "T1", title = "Write the greeting", artifacts = ["greeting.txt"] },
+    { id = "T2", title = "Write the farewell", artifacts = ["farewell.txt"], depends_on = ["T1"] },
+] }
+[[attempt]]
+role = "coder"
+task = "T1"
+[[attempt.reply]]
+say = "I write the greeting."
+call = { tool = "write_file", path = "greeting.txt", content = "hello\n" }
+[[attempt.reply]]
+submit = { summary = "done" }
+[[attempt]]
+role = "coder"
+task = "T2"
+[[attempt.reply]]
+call = { tool = "write_file", path = "farewell.txt", content = "bye\n" }
+[[attempt.reply]]
+submit = { summary = "done" }
+"#;
+
+/// One task that asks a person before it writes.
+pub(crate) const ASKS: &str = r#"
+[[attempt]]
+role = "planner"
+[[attempt.reply]]
+submit = { tasks = [{ id = "T1", title = "Write the greeting", artifacts = ["greeting.txt"] }] }
+[[attempt]]
+role = "coder"
+[[attempt.reply]]
+call = { tool = "ask_user", question = "Which greeting is wanted?" }
+[[attempt.reply]]
+call = { tool = "write_file", path = "greeting.txt", content = "hello\n" }
+[[attempt.reply]]
+submit = { summary = "done" }
+"#;
+
+/// One task whose agent does not go on before a file is there.
+pub(crate) fn held(go: &Path) -> String {
+    ASKS.replace(
+        "call = { tool = \"ask_user\", question = \"Which greeting is wanted?\" }",
+        &format!(
+            "say = \"I wait.\"\nhold = {:?}\ncall = {{ tool = \"list_dir\", path = \".\" }}",
+            go.display().to_string()
+        ),
+    )
+}
+
+/// A repository whose check wants a greeting.
+pub(crate) fn repository(place: &Place, name: &str) -> PathBuf {
+    let repo = place.path().join(name);
+    std::fs::create_dir_all(&repo).expect("a folder");
+    place.git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+    put(&repo, "test.sh", "grep -q hello greeting.txt\n");
+    put(&repo, "README.md", "# harbor\n");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Start"]);
+    let path = repo.to_str().expect("a plain path");
+    let added = place.run(&["project", "add", name, path]);
+    assert!(added.status.success(), "{}", stderr(&added));
+    repo
+}
+
+/// A running server.
+pub(crate) struct Served {
+    child: Child,
+    /// The link that logs one browser in.
+    pub(crate) link: String,
+}
+
+impl Served {
+    /// Starts the server on a free port.
+    pub(crate) fn start(place: &Place) -> Self {
+        Self::with(place, "127.0.0.1:0", &["--rate", "2000"])
+    }
+
+    pub(crate) fn with(place: &Place, listen: &str, more: &[&str]) -> Self {
+        let log = std::fs::File::create(place.path().join("serve.log")).expect("a file");
+        let mut command = place.command(&[&["serve", "--listen", listen], more].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
+        let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
+        let mut link = String::new();
+        out.read_line(&mut link).expect("a line");
+        let said = || std::fs::read_to_string(place.path().join("serve.log")).unwrap_or_default();
+        assert!(link.starts_with("http://127.0.0.1:"), "{link}{}", said());
+        Self { child, link: link.trim().to_owned() }
+    }
+
+    /// `http://host:port`.
+    pub(crate) fn url(&self) -> &str {
+        self.link.split_once("/?").map_or(&self.link, |(url, _)| url)
+    }
+
+    /// `host:port`.
+    pub(crate) fn address(&self) -> &str {
+        self.url().trim_start_matches("http://")
+    }
+
+    /// A caller without a token.
+    pub(crate) fn nobody(&self) -> Client {
+        Client::new(self.address())
+    }
+
+    /// A new user of the server, by the command line.
+    pub(crate) fn user(&self, place: &Place, name: &str, more: &[&str]) -> Api {
+        let output = place.run(&[&["user", "add", name], more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        Api { client: self.nobody().with_token(stdout(&output).trim()) }
+    }
+
+    pub(crate) fn admin(&self, place: &Place) -> Api {
+        self.user(place, "ann", &["--role", "admin"])
+    }
+
+    /// Asks the server to stop, and waits until it has; where it listened.
+    pub(crate) fn stop(mut self) -> String {
+        send("-TERM", &self.child.id().to_string());
+        let ended = self.child.wait().expect("it ends");
+        assert!(ended.success(), "the server ended with {ended}");
+        self.address().to_owned()
+    }
+
+    /// Kills the server; where it listened.
+    pub(crate) fn kill(mut self) -> String {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it ends");
+        self.address().to_owned()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Somebody who uses the API.
+#[derive(Clone)]
+pub(crate) struct Api {
+    pub(crate) client: Client,
+}
+
+impl Api {
+    /// The same user at a server that was started again elsewhere.
+    pub(crate) fn at(&self, served: &Served) -> Self {
+        Self { client: self.client.moved(served.address()) }
+    }
+
+    /// What an address below the root answers, which must succeed.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let reply = self.client.get(&format!("/api/v1{path}")).await.expect("a reply");
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        reply.json()
+    }
+
+    /// Any reply to a question.
+    pub(crate) async fn try_get(&self, path: &str) -> Reply {
+        self.client.get(&format!("/api/v1{path}")).await.expect("a reply")
+    }
+
+    pub(crate) async fn try_post(&self, path: &str, body: &Value) -> Reply {
+        self.client.post(&format!("/api/v1{path}"), body).await.expect("a reply")
+    }
+
+    /// What a post answers, which must succeed.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Value {
+        let reply = self.try_post(path, body).await;
+        assert!(matches!(reply.status, 200 | 201), "{path}: {} {}", reply.status, reply.text());
+        reply.json()
+    }
+
+    /// Starts a run with a scripted model; its id.
+    pub(crate) async fn run(&self, goal: &str, script: &str) -> String {
+        let body = json!({ "project": PROJECT, "goal": goal, "script": script });
+        let made = self.post("/runs", &body).await;
+        made["run"].as_str().expect("an id").to_owned()
+    }
+
+    /// Reads the stream of a run from its beginning until a line of this kind; all lines so far.
+    pub(crate) async fn until(&self, run: &str, kind: &str) -> Vec<Value> {
+        let path = format!("/api/v1/events?after=0&run={run}");
+        let mut lines = Vec::new();
+        let read = async {
+            let mut stream = self.client.stream(&path, &[]).await.expect("a stream");
+            while let Some(event) = stream.next().await.expect("an event") {
+                if event.event != "line" {
+                    continue;
+                }
+                lines.push(event.json());
+                if lines.last().is_some_and(|line| line["event"] == kind) {
+                    return;
+                }
+            }
+            panic!("the stream ended before {kind}: {lines:?}");
+        };
+        tokio::time::timeout(PATIENCE, read).await.expect("the run goes on");
+        lines
+    }
+
+    /// A run that is over: its view.
+    pub(crate) async fn over(&self, run: &str) -> Value {
+        self.until(run, "run.finished").await;
+        self.get(&format!("/runs/{run}")).await["view"].clone()
+    }
+
+    /// A run with a scripted model, carried out to its end.
+    pub(crate) async fn done(&self, goal: &str, script: &str) -> String {
+        let run = self.run(goal, script).await;
+        let view = self.over(&run).await;
+        assert_eq!(view["status"], "done", "{view}");
+        run
+    }
+}
