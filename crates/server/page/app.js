@@ -291,6 +291,11 @@ setInterval(() => {
   const ready = !document.hidden && current && current.data !== undefined;
   if (ready && current.view.ticks && current.view.ticks(current)) current.draw();
 }, 1000);
+// Without a stream, what is shown is fetched now and then.
+setInterval(() => {
+  const alone = app.connection === "waiting" && current && current.data !== undefined;
+  if (alone && !document.hidden && !current.query.get("at")) current.soon();
+}, 5000);
 setInterval(() => {
   if (document.hidden || (current && current.params.run)) counted();
 }, 30_000);

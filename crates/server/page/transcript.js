@@ -114,6 +114,9 @@ export function transcript(talk) {
   );
 }
 
+/** A title without the digits of a script's name. */
+const shorter = (title) => title.replace(/(script\/[0-9a-f]{8})[0-9a-f]+…?/, "$1…");
+
 function entry(one, talk) {
   const id = keyOf(one);
   const text = one.text || "";
@@ -133,7 +136,7 @@ function entry(one, talk) {
       "div",
       { class: "entry-head" },
       h("strong", {}, NAMES[one.kind] || one.kind),
-      h("span", { class: "mono clip" }, one.title || ""),
+      h("span", { class: "mono clip" }, shorter(one.title || "")),
       one.failed ? h("span", { class: "t-bad" }, "failed") : null,
       h("span", { class: "grow" }),
       folds || long

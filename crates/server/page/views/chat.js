@@ -11,7 +11,13 @@ import { count, model, money, words } from "../format.js";
 const STATES = { idle: "done", processing: "running", awaiting_input: "asking", closed: "cancelled" };
 const idOf = (one) => one.run;
 /** A conversation with the parts of its list entry beside its own. */
-const flat = (one) => ({ ...one.session, run: one.run, project: one.project, updated: one.updated });
+const flat = (one) => ({
+  ...one.session,
+  state: one.session.state.toLowerCase(),
+  run: one.run,
+  project: one.project,
+  updated: one.updated,
+});
 
 async function load(ctx) {
   const id = ctx.params.session;

@@ -150,6 +150,7 @@ function tasks(graph, view, ctx) {
   return section(
     "Tasks",
     {
+      class: "tasks",
       aside: view.retries ? `${plural(view.attempts, "attempt")}, ${plural(view.retries, "retry", "retries")}` : null,
     },
     table(
