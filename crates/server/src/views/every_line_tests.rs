@@ -7,7 +7,7 @@ use serde_json::json;
 use super::source::Recorded;
 use super::testing::{played, recorded};
 use super::{
-    artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, transcript, why,
+    artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why,
 };
 
 /// Runs with retries, questions, reviews, a spec, gates that stay shut, and every sort of end.
@@ -127,7 +127,7 @@ fn assert_after_every_line(scenarios: &[&str]) {
 fn lines_explanations_and_entries_are_what_their_schemas_say() {
     let lines = Schema::of::<events::EventLine>("line");
     let explained = Schema::of::<why::Explanation>("explanation");
-    let entry = Schema::of::<transcript::Entry>("entry");
+    let entry = Schema::of::<engine::export::TranscriptEntry>("entry");
     let recorded = recorded("human/asked_and_denied", None);
     let mut reader = engine::export::TranscriptReader::default();
     for line in &recorded.lines {
@@ -135,7 +135,7 @@ fn lines_explanations_and_entries_are_what_their_schemas_say() {
         lines.holds(&events::EventLine::of(line, None), &place);
         lines.holds(&events::EventLine::of(line, Some(7)), &place);
         for one in reader.line(line) {
-            entry.holds(&transcript::Entry::from(one), &place);
+            entry.holds(&one, &place);
         }
     }
     for item in why::list(&recorded) {
