@@ -30,6 +30,22 @@ pub struct Entry {
     pub found: Found,
 }
 
+impl Entry {
+    pub(crate) fn newest_first(&self, other: &Self) -> std::cmp::Ordering {
+        other.started.cmp(&self.started).then_with(|| other.run.cmp(&self.run))
+    }
+
+    /// The folder that it works in.
+    #[must_use]
+    pub fn place(&self) -> Option<&str> {
+        match &self.found {
+            Found::Run { listed, .. } => Some(&listed.repository),
+            Found::Session(listed) => Some(&listed.folder),
+            Found::Damaged { .. } | Found::Newer { .. } => None,
+        }
+    }
+}
+
 /// The stored facts about a run or session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
@@ -100,26 +116,38 @@ impl Bosun {
         let (mut entries, places) = (Vec::new(), self.places());
         let forks = self.forks_being_made();
         for (log, summary) in self.services.journal.summaries(views).await? {
-            if forks.contains(&log.log.run) && !Box::pin(self.fork_is_whole(&log.log.run)).await? {
-                continue; // in progress, or removed by the next start
-            }
-            let stored = summary.as_ref().and_then(read);
-            let mut found = match stored {
-                Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),
-                None => self.fold_one(&log).await?.0,
-            };
-            if let Some(place) = places.get(&log.log.run) {
-                found.works_in(&place.to_string_lossy());
-            }
-            let started = match &found {
-                Found::Run { listed, .. } => listed.started,
-                Found::Session(listed) => listed.started,
-                Found::Damaged { .. } | Found::Newer { .. } => log.created,
-            };
-            entries.push(Entry { run: log.log.run, started, updated: log.updated, found });
+            let place = places.get(&log.log.run).map(|place| place.to_string_lossy());
+            entries.extend(self.entry(log, summary, place.as_deref(), &forks).await?);
         }
-        entries.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.run.cmp(&a.run)));
+        entries.sort_by(Entry::newest_first);
         Ok(entries)
+    }
+
+    /// The entry of one log; none for a fork that is being made.
+    pub(crate) async fn entry(
+        &self,
+        log: LogSummary,
+        summary: Option<Summary>,
+        place: Option<&str>,
+        forks: &[RunId],
+    ) -> Result<Option<Entry>, Error> {
+        if forks.contains(&log.log.run) && !Box::pin(self.fork_is_whole(&log.log.run)).await? {
+            return Ok(None); // in progress, or removed by the next start
+        }
+        let stored = summary.as_ref().and_then(read);
+        let mut found = match stored {
+            Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),
+            None => self.fold_one(&log).await?.0,
+        };
+        if let Some(place) = place {
+            found.works_in(place);
+        }
+        let started = match &found {
+            Found::Run { listed, .. } => listed.started,
+            Found::Session(listed) => listed.started,
+            Found::Damaged { .. } | Found::Newer { .. } => log.created,
+        };
+        Ok(Some(Entry { run: log.log.run, started, updated: log.updated, found }))
     }
 
     /// All readable runs, the newest first, each folded from its log. Sessions are not included.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use runtime::{Bosun, Clock, Entry, Found};
+use runtime::{Bosun, Clock, Entry};
 use tokio_util::sync::CancellationToken;
 use types::{RunId, Timestamp};
 
@@ -109,19 +109,10 @@ impl Visible {
 
     /// Whether an entry of a list is shown.
     pub(crate) fn shows(&self, entry: &Entry) -> bool {
-        self.all || place_of(entry).is_some_and(|place| self.sees(Path::new(place)))
+        self.all || entry.place().is_some_and(|place| self.sees(Path::new(place)))
     }
 
     pub(crate) fn named(&self, name: &str) -> Option<&Project> {
         self.projects.iter().find(|project| project.name == name)
-    }
-}
-
-/// The folder that a run or session works in.
-pub(crate) fn place_of(entry: &Entry) -> Option<&str> {
-    match &entry.found {
-        Found::Run { listed, .. } => Some(&listed.repository),
-        Found::Session(listed) => Some(&listed.folder),
-        Found::Damaged { .. } | Found::Newer { .. } => None,
     }
 }

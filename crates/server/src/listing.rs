@@ -1,20 +1,20 @@
-//! The list of all runs and sessions, held between requests and brought up to date by what the journal's feed says has
-//! changed. It is a cache: whatever is in it was read from stored summaries, and is read again after a restart.
+//! The list of all runs and sessions, held between requests. It is a cache of stored summaries: only what changed is read
+//! again, and after a restart everything is.
 
-use runtime::{Bosun, Entry, Error};
+use std::sync::Arc;
+
+use runtime::{Bosun, Entry, Error, Overview};
 use tokio::sync::Mutex;
 
 /// The list as it was last read.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    read: Mutex<Vec<Entry>>,
+    read: Mutex<Overview>,
 }
 
 impl Listing {
     /// All runs and sessions, the newest first.
-    pub(crate) async fn entries(&self, bosun: &Bosun) -> Result<Vec<Entry>, Error> {
-        let mut read = self.read.lock().await;
-        *read = bosun.overview(false).await?;
-        Ok(read.clone())
+    pub(crate) async fn entries(&self, bosun: &Bosun) -> Result<Arc<Vec<Entry>>, Error> {
+        bosun.refresh(&mut *self.read.lock().await).await
     }
 }

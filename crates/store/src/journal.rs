@@ -75,6 +75,13 @@ pub trait Journal: Send + Sync + fmt::Debug {
         Ok(logs.filter(|log| log.log.attempt.is_none()).map(|log| (log, None)).collect())
     }
 
+    /// The logs of runs with lines after position `after` of the feed, with their summaries: what a list has to read
+    /// again. `None` if the journal cannot tell.
+    async fn changed_summaries(&self, after: u64) -> Result<Option<Changed>, JournalError> {
+        let _ = after;
+        Ok(None)
+    }
+
     /// The lines after `after`, at most `limit`, in order; none for a log that does not exist. Every returned line is
     /// checked against the hash chain.
     async fn read(
@@ -178,6 +185,17 @@ pub trait Journal: Send + Sync + fmt::Debug {
 pub struct Positioned {
     pub position: u64,
     pub line: Envelope,
+}
+
+/// What changed since a position of the feed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changed {
+    /// The last position that this covers.
+    pub position: u64,
+    /// The number of removed logs so far. If it changed, lists have to be read as a whole.
+    pub removals: u64,
+    /// The logs of runs, without those of their attempts, each with its valid short summary.
+    pub logs: Vec<(LogSummary, Option<Summary>)>,
 }
 
 /// Events that are appended together.

@@ -19,7 +19,8 @@ mod tail;
 
 pub use error::{Damage, JournalError};
 pub use journal::{
-    Batch, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED, Positioned,
+    Batch, Changed, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED,
+    Positioned,
 };
 pub use line::read_chain;
 pub use loss::Loss;

@@ -34,8 +34,8 @@ use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Positioned, Removal,
-    Removed, RemovedRun, Summary, inbox,
+    Batch, Changed, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Positioned,
+    Removal, Removed, RemovedRun, Summary, inbox,
 };
 pub use backup::Restore;
 use heads::Heads;
@@ -247,6 +247,10 @@ impl Journal for SqliteJournal {
         whole: bool,
     ) -> Result<Vec<(LogSummary, Option<Summary>)>, JournalError> {
         self.shared.readers.summaries(whole).await
+    }
+
+    async fn changed_summaries(&self, after: u64) -> Result<Option<Changed>, JournalError> {
+        self.shared.readers.changed(after).await.map(Some)
     }
 
     async fn read(

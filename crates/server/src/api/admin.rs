@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Page;
 use crate::access::{AccessError, Caller, Project, Role, User};
-use crate::app::{App, place_of};
+use crate::app::App;
 use crate::extract::{Body, Named};
 use crate::problem::Problem;
 
@@ -61,7 +61,7 @@ pub(crate) async fn projects(
         .collect();
     for entry in app.listing.entries(&app.bosun).await?.iter() {
         let Found::Run { listed, .. } = &entry.found else { continue };
-        let Some(name) = place_of(entry).and_then(|place| visible.project_of(Path::new(place)))
+        let Some(name) = entry.place().and_then(|place| visible.project_of(Path::new(place)))
         else {
             continue;
         };

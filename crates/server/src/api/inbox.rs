@@ -14,7 +14,7 @@ use types::{
 
 use super::Page;
 use crate::access::Caller;
-use crate::app::{App, Visible, place_of};
+use crate::app::{App, Visible};
 use crate::extract::{Body, Named};
 use crate::problem::Problem;
 
@@ -129,7 +129,7 @@ pub(crate) async fn list(
 
 /// What a run or session waits for.
 async fn asked_by(app: &App, entry: &Entry, visible: &Visible) -> Result<Vec<InboxItem>, Problem> {
-    let project = place_of(entry).and_then(|place| visible.project_of(Path::new(place)));
+    let project = entry.place().and_then(|place| visible.project_of(Path::new(place)));
     let project = project.map(str::to_owned);
     match &entry.found {
         Found::Run { listed, .. } if listed.ended.is_none() && listed.questions > 0 => {

@@ -6,9 +6,7 @@ use serde_json::json;
 
 use super::source::Recorded;
 use super::testing::{played, recorded};
-use super::{
-    artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why,
-};
+use super::{artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why};
 
 /// Runs with retries, questions, reviews, a spec, gates that stay shut, and every sort of end.
 const WORK: [&str; 4] = [

@@ -6,7 +6,7 @@ use types::LogId;
 
 use super::readers::Readers;
 use super::row::{number, signed, summary};
-use crate::{JournalError, LogSummary, Summary};
+use crate::{Changed, JournalError, LogSummary, Summary};
 
 /// The writer's statement about a log's summary.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +71,30 @@ impl Readers {
                 WHERE logs.last_seq > 0 AND logs.name = logs.run ORDER BY logs.id DESC",
             )?;
             statement.query_map([whole], |row| Ok((summary(row)?, stored(row)?)))?.collect()
+        })
+        .await
+    }
+}
+
+impl Readers {
+    /// What a list has to read again since a position, from one snapshot.
+    pub(super) async fn changed(&self, after: u64) -> Result<Changed, JournalError> {
+        self.read("reading what changed", move |connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            let position = super::feed::end(&snapshot, None)?;
+            let count = "SELECT count(*) AS removals FROM removed";
+            let removals = snapshot.query_row(count, [], |row| number(row, "removals"))?;
+            let mut statement = snapshot.prepare_cached(
+                "SELECT logs.name, logs.last_seq, logs.head, logs.created, logs.updated,
+                    summaries.form, summaries.summary, NULL AS whole
+                FROM logs LEFT JOIN summaries
+                    ON summaries.log = logs.id AND logs.summary_seq = logs.last_seq
+                WHERE logs.last_seq > 0 AND logs.name = logs.run
+                    AND logs.id IN (SELECT run FROM feed WHERE position > ?1) ORDER BY logs.id DESC",
+            )?;
+            let rows = statement.query_map([signed(after)], |row| Ok((summary(row)?, stored(row)?)))?;
+            let logs = rows.collect::<rusqlite::Result<_>>()?;
+            Ok(Changed { position, removals, logs })
         })
         .await
     }
