@@ -167,7 +167,9 @@ impl Shared {
         limit: usize,
     ) -> Result<Vec<Positioned>, JournalError> {
         let kept = self.lock();
-        kept.feed.page(of, after, limit, |log| kept.logs.get(log))
+        kept.feed.page(of, after, limit, |id| {
+            kept.logs.get(id).map(|log| (log.lines.as_slice(), log.tip))
+        })
     }
 }
 

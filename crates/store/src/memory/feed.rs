@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use types::{LogId, RunId};
 
-use super::Log;
-use crate::line::check_alone;
+use crate::line::{Tip, check_alone};
 use crate::{Damage, JournalError, Positioned};
 
 /// All lines in the order in which they were appended. Positions are never used twice.
@@ -33,24 +32,24 @@ impl Feed {
         self.last
     }
 
-    /// The lines of everything, or of one run, after `after`. `find` returns a log.
+    /// The lines of everything, or of one run, after `after`. `find` returns a log's lines and end.
     pub(super) fn page<'a>(
         &self,
         of: Option<&RunId>,
         after: u64,
         limit: usize,
-        find: impl Fn(&LogId) -> Option<&'a Log>,
+        find: impl Fn(&LogId) -> Option<(&'a [String], Tip)>,
     ) -> Result<Vec<Positioned>, JournalError> {
         let rows = self.rows.range(after.saturating_add(1)..);
         let rows = rows.filter(|(_, (log, _))| of.is_none_or(|run| log.run == *run));
         let read = |(position, (id, seq)): (&u64, &(LogId, u64))| {
             let missing =
                 || JournalError::Damaged { log: id.clone(), seq: *seq, why: Damage::Missing };
-            let log = find(id).ok_or_else(missing)?;
+            let (lines, tip) = find(id).ok_or_else(missing)?;
             let place = usize::try_from(*seq).unwrap_or(usize::MAX);
-            let line = log.lines.get(place.saturating_sub(1)).ok_or_else(missing)?;
-            let next = log.lines.get(place).map(String::as_str);
-            let line = check_alone(id, *seq, line, log.tip, next)?;
+            let line = lines.get(place.saturating_sub(1)).ok_or_else(missing)?;
+            let next = lines.get(place).map(String::as_str);
+            let line = check_alone(id, *seq, line, tip, next)?;
             Ok(Positioned { position: *position, line })
         };
         rows.take(limit).map(read).collect()
