@@ -2,12 +2,15 @@
 //! diffs that people read, in a browser or a terminal. A lexer, not a parser; a text that begins in the middle of a file
 //! may be coloured wrongly, and nothing depends on it.
 
+mod class;
 mod formats;
 mod words;
 
 use std::ops::Range;
 
 use crate::source::Language;
+pub use class::Class;
+use class::Tokens;
 use formats::Format;
 
 /// A longer text has no colours.
@@ -15,24 +18,12 @@ const LONGEST_TEXT: usize = 256 * 1024;
 /// A text with a longer line has none either: it was made by a program, and lexing it may take quadratic time.
 const LONGEST_LINE: usize = 2_000;
 
-/// The syntax class of a part of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    Plain,
-    Keyword,
-    String,
-    Comment,
-    Number,
-}
-
 /// A part of one line with its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece<'a> {
     pub class: Class,
     pub text: &'a str,
 }
-
-type Tokens = Vec<(Range<usize>, Class)>;
 
 /// The lines of a text, each as pieces that together are the line without its end.
 #[must_use]
@@ -116,7 +107,7 @@ fn comment_before(text: &str) -> usize {
 }
 
 /// The keywords and numbers of a part without strings and comments.
-fn code(text: &str, part: Range<usize>, words: &[&str], any_case: bool, found: &mut Tokens) {
+fn code(text: &str, part: Range<usize>, words: &str, any_case: bool, found: &mut Tokens) {
     let bytes = text.as_bytes();
     let mut at = part.start;
     while at < part.end {
@@ -161,12 +152,13 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn is_keyword(word: &[u8], words: &[&str], any_case: bool) -> bool {
+fn is_keyword(word: &[u8], words: &str, any_case: bool) -> bool {
     let Ok(word) = std::str::from_utf8(word) else { return false };
+    let mut words = words.split_ascii_whitespace();
     if any_case {
-        return words.iter().any(|known| known.eq_ignore_ascii_case(word));
+        return words.any(|known| known.eq_ignore_ascii_case(word));
     }
-    words.contains(&word)
+    words.any(|known| known == word)
 }
 
 #[cfg(test)]

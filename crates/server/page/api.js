@@ -50,7 +50,7 @@ async function ask(method, where, body, options = {}) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem(answer.status, "The answer cannot be read", "It is no JSON.");
+    throw new Problem(answer.status, "The answer cannot be read", "It is not JSON.");
   }
 }
 

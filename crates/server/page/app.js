@@ -77,7 +77,7 @@ async function show() {
       load: async () => null,
       render: () => [
         h("h1", { class: "hidden" }, "Not found"),
-        empty("There is nothing at this address", h("a", { href: "/runs" }, "All runs")),
+        empty("Page not found", h("a", { href: "/runs" }, "All runs")),
       ],
     };
   } else {
@@ -245,7 +245,7 @@ const counted = throttled(async () => {
 
 /** How many questions are open, for the navigation and the title. */
 function setQuestions(number) {
-  if (number > app.questions && app.counted) $("#announce").textContent = "A question came up";
+  if (number > app.questions && app.counted) $("#announce").textContent = "New question";
   app.counted = true;
   if (app.questions === number) return;
   app.questions = number;

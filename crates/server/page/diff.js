@@ -2,6 +2,7 @@
 // What a comment means and where it is sent is up to the view.
 
 import { h } from "./dom.js";
+import { plural } from "./format.js";
 import { chip, iconButton, when } from "./parts.js";
 
 const CLASSES = { k: "syn-k", s: "syn-s", c: "syn-c", n: "syn-n" };
@@ -33,7 +34,7 @@ export function diffFile(file, review) {
         },
         { class: `icon-button fold ${closed ? "" : "down"}`, "aria-expanded": String(!closed) },
       ),
-      h("span", { class: "mono clip grow" }, file.path),
+      h("span", { class: "mono clip grow" }, file.old_path ? `${file.old_path} → ${file.path}` : file.path),
       file.status && file.status !== "modified"
         ? chip(file.status, file.status === "added" ? "good" : file.status === "deleted" ? "bad" : "")
         : null,
@@ -61,6 +62,8 @@ function body(file, review) {
       if (row.new) out.push(...notes(file, row.new, review));
     });
   }
+  if (file.left_out)
+    out.push(h("p", { class: "faint pad", key: "left" }, `${plural(file.left_out, "more row")}; see git.`));
   return h("div", { class: "diff-body" }, out);
 }
 

@@ -78,11 +78,13 @@ const STATES = {
   no_go: ["failed", "bad"],
   cancelled: ["stopped", "quiet"],
   interrupted: ["stopped", "warn"],
+  paused: ["stopped", "warn"],
   passed: ["done", "good"],
 };
 
 /** The state of a run as a sign shows it, from its status and what else is known of it. */
-export function runState({ status, escalated, interrupted }) {
+export function runState({ status, escalated, interrupted, paused }) {
+  if (paused) return "paused";
   if (interrupted) return "interrupted";
   if (escalated) return "escalated";
   return status === "waiting" ? "asking" : status;

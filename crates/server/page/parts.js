@@ -53,7 +53,7 @@ export function failure(error, again) {
       h("p", {}, h("a", { href: "/", "data-external": true, class: "button" }, "Enter a token")),
     );
   }
-  const title = known ? error.title : "The page has a bug";
+  const title = known ? error.title : "Something went wrong in the page";
   const detail = known ? error.detail : String((error && error.message) || error);
   return h(
     "div",

@@ -4,7 +4,7 @@
 import { h } from "./dom.js";
 import { sign } from "./icons.js";
 import { chip, sentences } from "./parts.js";
-import { count, model, money, short, took, words } from "./format.js";
+import { count, model, money, plural, short, took, words } from "./format.js";
 
 const VERDICTS = {
   accept: ["passed", "Admitted"],
@@ -12,10 +12,10 @@ const VERDICTS = {
   refuse: ["failed", "Refused"],
 };
 const NOTHING_YET =
-  "Say what you want, and see here how the rules treat it, what it is likely to cost, and whether the checks pass today.";
+  "Say what you want, and see here how the rules treat it, what it is likely to cost, and which checks will decide.";
 
-/** Whether the rules refuse the request or would ask about it. */
-export const refused = (said) => Boolean(said && said.admission && said.admission.verdict !== "accept");
+/** Whether the rules refuse the request or would ask about it, and give way to a reason. */
+export const refused = (said) => Boolean(said && said.admission.verdict !== "accept" && said.admission.may_insist);
 
 /** The preview, or what was wrong with the request for it. */
 export function previewOf(said, wrong) {
@@ -30,14 +30,14 @@ export function previewOf(said, wrong) {
     said.forecast ? forecast(said.forecast) : null,
     said.model ? part("Model", h("p", { class: "mono" }, model(said.model))) : null,
     said.budget ? part("Limits", h("p", {}, limits(said.budget) || "none")) : null,
-    said.baseline ? baseline(said.baseline) : null,
+    said.baseline ? baseline(said.baseline, said.checks || []) : null,
     said.documents ? documents(said.documents) : null,
   );
 }
 
 const part = (title, ...children) =>
   h("section", { class: "preview-part", key: title }, h("h3", {}, title), ...children);
-const rule = (of) => [h("p", { class: "muted" }, of.reason), h("p", { class: "mono faint" }, of.rule)];
+const rule = ({ decision: of }) => [h("p", { class: "muted" }, of.reason), h("p", { class: "mono faint" }, of.rule)];
 
 function admission(of) {
   const [state, word] = VERDICTS[of.verdict] || ["waiting", words(of.verdict)];
@@ -52,7 +52,18 @@ function admission(of) {
 
 function route(of) {
   const sure = of.confidence ? h("span", { class: "faint" }, ` ${words(of.confidence)}`) : null;
-  return part("Route", h("p", {}, h("strong", {}, words(of.role)), " ", chip(words(of.category)), sure), rule(of));
+  return part(
+    "Route",
+    h(
+      "p",
+      {},
+      h("strong", {}, of.role ? words(of.role) : "a person decides"),
+      " ",
+      of.category ? chip(words(of.category)) : null,
+      sure,
+    ),
+    rule(of),
+  );
 }
 
 function forecast(of) {
@@ -74,22 +85,24 @@ function limits(of) {
   return [...parts, of.time_ms && took(of.time_ms)].filter(Boolean).join(", ");
 }
 
-function baseline(of) {
-  const state = { passed: "passed", failed: "failed" };
-  const check = (one) =>
-    h(
-      "li",
-      { key: one.name },
-      sign(state[one.status] || "waiting", 14),
-      h("span", { class: "mono clip" }, one.name),
-      h("span", { class: "faint" }, words(one.status)),
-    );
-  const where = [h("span", { class: "mono" }, of.branch), h("span", { class: "faint" }, ` at ${short(of.commit)} `)];
-  return part(
-    "Baseline",
-    h("p", {}, where, of.clean ? chip("clean", "good") : chip("uncommitted changes", "warn")),
-    h("ul", { class: "plain" }, (of.checks || []).map(check)),
-  );
+function baseline(of, checks) {
+  const check = (name) => h("li", { key: name }, sign("waiting", 14), h("span", { class: "mono clip" }, name));
+  const where = [
+    of.branch ? h("span", { class: "mono" }, `${of.branch} `) : null,
+    `at ${short(of.commit)}, ${plural(of.files, "file")}`,
+  ];
+  return [
+    part("Baseline", h("p", {}, where)),
+    part(
+      "Checks",
+      checks.length
+        ? [
+            h("ul", { class: "plain" }, checks.map(check)),
+            h("p", { class: "faint" }, "Tried on the untouched tree first."),
+          ]
+        : h("p", { class: "t-warn" }, "No check was found: nothing could show that the result works."),
+    ),
+  ];
 }
 
 function documents({ given = [], withheld = [] }) {

@@ -130,7 +130,7 @@ export function card(group, ctx, { current = false, within = false } = {}) {
       { class: "question-foot faint" },
       entry.rule ? h("span", { class: "mono" }, entry.rule) : null,
       expiry(entry),
-      may ? null : h("span", {}, "Your role may look, not answer."),
+      may ? null : h("span", {}, "Your role is read-only."),
     ),
   );
 }
@@ -185,7 +185,7 @@ function free(group, ctx, may) {
   const withWords = (entry.choices || []).some((choice) => choice.words);
   if (!may || !(entry.free || withWords || !(entry.choices || []).length)) return null;
   const sends = entry.free || !(entry.choices || []).length;
-  const label = sends ? "Answer in your own words" : "Words to go with your choice";
+  const label = sends ? "Answer in your own words" : "Add a note to your choice";
   const submit = (event) => {
     event.preventDefault();
     const text = (drafts.get(group.key) || "").trim();
@@ -269,5 +269,5 @@ function dossier(pack) {
 /** One line about the oldest open question, for a page about something else. */
 export function summary(items) {
   const oldest = items[0];
-  return `${plural(items.length, "question")} ${items.length === 1 ? "waits" : "wait"} for you, asked ${ago(oldest.asked)}`;
+  return `${plural(items.length, "question")} waiting for you, asked ${ago(oldest.asked)}`;
 }

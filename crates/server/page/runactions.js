@@ -12,10 +12,11 @@ function possible(detail, ctx) {
   const { view } = detail;
   if (ctx.app.me && ctx.app.me.role === "viewer") return [];
   const over = OVER.includes(view.status);
+  const parked = detail.interrupted || detail.paused;
   const result = over && !view.settled && view.head && view.head !== view.base;
   return [
-    !over && !detail.interrupted ? ["Pause", "p", () => act(ctx, "pause", {}, "Paused; nothing is lost")] : null,
-    detail.interrupted ? ["Resume", "p", () => act(ctx, "resume", {}, "Resumed"), "primary"] : null,
+    !over && !parked ? ["Pause", "p", () => act(ctx, "pause", {}, "Paused; nothing is lost")] : null,
+    parked && !over ? ["Resume", "p", () => act(ctx, "resume", {}, "Resumed"), "primary"] : null,
     !over ? ["Cancel", "x", () => cancel(ctx)] : null,
     result ? ["Accept", "a", () => accept(ctx, view), view.status === "done" ? "primary" : ""] : null,
     result ? ["Discard", "x", () => discard(ctx, view)] : null,
@@ -81,7 +82,7 @@ async function accept(ctx, view) {
       { name: "merge", label: "Make a merge commit if the branch has moved", type: "checkbox" },
     ],
   });
-  if (said) act(ctx, "accept", { author: said.author, merge: said.merge }, "Accepted");
+  if (said) act(ctx, "accept", { author: said.author, merge: said.merge, force: view.status !== "done" }, "Accepted");
 }
 
 async function discard(ctx, view) {

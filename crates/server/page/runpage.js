@@ -111,7 +111,7 @@ function head(data, ctx, tab) {
   const { detail } = data;
   const { view } = detail;
   const at = ctx.query.get("at");
-  const state = runState({ ...view, interrupted: detail.interrupted && !at });
+  const state = runState({ ...view, interrupted: detail.interrupted && !at, paused: detail.paused && !at });
   return h(
     "header",
     { class: "run-head", key: "head" },
@@ -132,7 +132,7 @@ function head(data, ctx, tab) {
     h(
       "div",
       { class: "run-state" },
-      badge(state, state === "asking" ? "waits for you" : state),
+      badge(state, state === "asking" ? "waiting for you" : state),
       isOver(view) ? null : h("span", { class: "muted" }, words(view.phase)),
       numbers(view, at),
       view.settled ? h("span", { class: "muted" }, `${view.settled.how} by ${view.settled.by}`) : null,
@@ -173,7 +173,7 @@ function goal(view, ctx) {
       ? h(
           "button",
           { class: "link", type: "button", "aria-expanded": String(Boolean(whole)), onclick: toggle },
-          whole ? "less" : "the whole goal",
+          whole ? "show less" : "show all",
         )
       : null,
   );
@@ -222,7 +222,7 @@ function progress(view) {
 function now(detail) {
   const active = (detail.activity || []).filter((one) => one.began && !one.ended);
   const checks = detail.running_checks || [];
-  if (!active.length && !checks.length) return null;
+  if (isOver(detail.view) || (!active.length && !checks.length)) return null;
   return h(
     "ul",
     { class: "now", "aria-label": "Right now" },

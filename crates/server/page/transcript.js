@@ -41,7 +41,7 @@ export class Conversation {
         const after = this.items.length ? this.items[this.items.length - 1].seq : 0;
         const page = await get(this.where({ after, limit: PAGE }), { signal: this.ctx.abort.signal });
         const known = new Set(this.items.slice(-PAGE).map(keyOf));
-        this.items.push(...page.items.map(numbered()).filter((one) => !known.has(keyOf(one))));
+        this.items.push(...page.items.map(numbered()).filter((one) => one.seq > after && !known.has(keyOf(one))));
         this.next = page.next;
         this.error = null;
         if (!page.items.length) break;
@@ -110,9 +110,7 @@ export function transcript(talk) {
           "More of the conversation",
         )
       : null,
-    !items.length && !talk.error
-      ? h("p", { class: "faint" }, talk.busy ? "Reading …" : "Nothing was said yet.")
-      : null,
+    !items.length && !talk.error ? h("p", { class: "faint" }, talk.busy ? "Loading …" : "No messages yet.") : null,
   );
 }
 
@@ -142,7 +140,7 @@ function entry(one, talk) {
         ? h(
             "button",
             { type: "button", class: "link", "aria-expanded": String(open), onclick: toggle },
-            open ? "less" : folds ? `${plural(text.split("\n").length, "line")}` : "all of it",
+            open ? "show less" : folds ? `${plural(text.split("\n").length, "line")}` : "show all",
           )
         : null,
       h("time", { class: "faint", title: full(one.at) }, clock(one.at, true)),

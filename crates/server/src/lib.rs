@@ -21,6 +21,7 @@ mod problem;
 mod router;
 mod routes;
 mod serve;
+mod stream;
 mod tls;
 pub mod views;
 mod webhook;

@@ -6,6 +6,7 @@ use crate::api::{
 };
 use crate::factory::{ModelItem, PolicyItem, WantedRun, WantedSession};
 use crate::operation::{Operation, delete, get, post};
+use crate::stream::{sse, ws};
 use crate::views::{
     artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why,
 };
@@ -18,6 +19,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         part_operations(),
         act_operations(),
         session_operations(),
+        stream_operations(),
     ]
     .concat()
 }
@@ -225,5 +227,16 @@ fn session_operations() -> Vec<Operation> {
             sessions::transcript,
         )
         .answers::<Page<engine::export::TranscriptEntry>>(),
+    ]
+}
+
+fn stream_operations() -> Vec<Operation> {
+    let mut socket = get("/ws", "socket", "The same over a WebSocket", ws::follow);
+    socket.status = 101;
+    vec![
+        get("/events", "events", "What is recorded, as it is", sse::follow)
+            .query::<sse::StreamQuery>()
+            .media("text/event-stream"),
+        socket,
     ]
 }

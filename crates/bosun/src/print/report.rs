@@ -311,3 +311,39 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
         let _ = writeln!(out, "  {line}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_broken_between_words_at_the_width_of_the_terminal() {
+        let gates = "initiation go 100, planning go 95, execution go 100";
+        assert_eq!(wrapped(gates, None, INDENT), gates);
+        let told = wrapped(gates, Some(40), INDENT);
+        assert_eq!(told, "initiation go 100, planning\n            go 95, execution go 100");
+        assert_eq!(wrapped("a-word-that-is-longer-than-all-room", Some(30), 12).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_row_of_a_task_fits_the_terminal() {
+        let task: TaskView = serde_json::from_value(serde_json::json!({
+            "id": "T1", "title": "Add a command that prints the lowest height of all", "role": "coder",
+            "stage": "finished", "attempts": 1, "merged": true, "depends_on": [], "artifacts": [],
+            "checks": [{ "check": { "name": "cargo test", "command": "cargo test" },
+                         "ended": { "exited": 0 } }],
+        }))
+        .expect("a task");
+        let tasks = [task];
+        let row = format!("  {}", task_line(&tasks[0], title_room(&tasks, Some(80))));
+        assert!(row.contains("Add a command that prints") && row.ends_with("cargo test"), "{row}");
+        assert!(columns(&row) <= 80, "{row}");
+        assert_eq!(title_room(&tasks, None), 44);
+    }
+
+    #[test]
+    fn an_amount_is_shown_only_where_a_price_is_known() {
+        assert_eq!(priced(Some(Money::nanos(0))), "");
+        assert_eq!(priced(Some(Money::nanos(1_500_000_000))), ", $1.5000");
+    }
+}

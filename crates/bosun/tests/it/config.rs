@@ -199,7 +199,47 @@ fn a_repository_is_looked_at_and_its_settings_are_written_and_trusted() {
     let doctor = output(&place, &["doctor", "--repo", folder]);
     let said = stdout(&doctor);
     assert_eq!(doctor.status.code(), Some(1), "{said}");
-    assert!(said.contains("✘ uncommitted changes") && said.contains("→ commit or stash"), "{said}");
+    assert!(
+        said.contains("✘ uncommitted changes") && said.contains("→ commit them (git add"),
+        "{said}"
+    );
+}
+
+/// A model that a project sets is the one that is looked at, and a mistake in a file is said once, where it is.
+#[test]
+fn the_doctor_looks_at_the_settings_that_a_run_would_have() {
+    let place = Place::new();
+    let (repo, _) = repository(&place, SCRIPT);
+    put(&repo, "Cargo.lock", "version = 4\n");
+    put(&repo, ".bosun/config.toml", "model = \"antropic/x\"\nchecks = [\"no-such-tool -x\"]\n");
+    place.trust(&repo);
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Settings"]);
+    let args = ["doctor", "--repo", repo.to_str().expect("a plain path")];
+    let said = stdout(&output(&place, &args));
+    assert!(said.contains("there is no provider \"antropic\""), "{said}");
+    assert!(said.contains("✘ check no-such-tool -x"), "{said}");
+    // Where cargo keeps its downloads cannot be told from the repository.
+    assert!(said.contains("✔ set-up") && said.contains("✔ journal"), "{said}");
+    own(&place, "config.toml", "[providers.box]\ndialect = \"chat\"\nkey_neded = false\n");
+    let said = stdout(&output(&place, &args));
+    assert!(said.contains("✘ configuration"), "{said}");
+    assert_eq!(said.matches("did you mean key_needed?").count(), 1, "{said}");
+}
+
+/// A server of one's own is asked before a run, as the known ones are.
+#[test]
+fn a_server_on_this_machine_that_does_not_answer_is_found_before_anything_starts() {
+    let place = Place::new();
+    let (repo, _) = repository(&place, SCRIPT);
+    let provider = "dialect = \"chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_needed = false\n";
+    own(&place, "config.toml", &format!("model = \"box/x\"\n[providers.box]\n{provider}"));
+    let folder = repo.to_str().expect("a plain path");
+    let refused = output(&place, &["run", "Write hello to greeting.txt", "--repo", folder]);
+    let said = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(75), "{said}");
+    assert!(said.contains("nothing answers at http://127.0.0.1:9/v1"), "{said}");
+    assert!(said.contains("the server at http://127.0.0.1:9 cannot be reached"), "{said}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn a_list_has_a_header_and_is_filtered() {
     let head: Vec<&str> = lines.next().expect("a header").split_whitespace().collect();
     assert_eq!(head, ["RUN", "AGE", "STATE", "DONE", "COST", "REPOSITORY", "ABOUT"]);
     let row = lines.next().expect("a run");
-    for part in [id.as_str(), " s ", "done", "1/1", "$0.00", "repo", "Write hello"] {
+    for part in [id.as_str(), " s ", "done", "1/1", " tok ", "repo", "Write hello"] {
         assert!(row.contains(part), "{part:?} is not in {row:?}");
     }
     let ids = |args: &[&str]| says(&place, &[&["list", "-q"], args].concat()).1;

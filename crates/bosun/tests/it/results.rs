@@ -180,6 +180,7 @@ fn comments_become_a_run_that_begins_with_the_result() {
     let plan = told.events("plan.adopted");
     let tasks = plan[0]["plan"]["tasks"].as_array().expect("tasks");
     assert_eq!(tasks.len(), 1, "only what was commented on is done again: {tasks:?}");
+    assert_eq!(tasks[0]["title"], "Write the greeting: greet the world");
     let words = tasks[0]["description"].as_str().expect("a description");
     assert!(words.contains("greeting.txt, line 1: greet the world"), "{words}");
     assert_eq!(
@@ -267,6 +268,33 @@ fn a_pull_request_is_written_and_opened_with_the_persons_own_program() {
         assert!(seen.contains(part), "{part} is not in {seen}");
     }
     assert!(place.git(&remote, &["branch", "--list"]).contains(&branch), "it was pushed");
+}
+
+/// Whoever looks at a result means a run of this repository, whatever was talked about since.
+#[test]
+fn without_a_name_the_newest_run_of_this_repository_is_meant() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    let script = place.path().join("talk.toml");
+    let talk = "[[attempt]]\nrole = \"solo\"\n[[attempt.reply]]\nsay = \"Hi.\"\n";
+    std::fs::write(&script, talk).expect("a script");
+    let solo = ["run", "--preset", "solo", "--repo", text(&repo), "--script", text(&script), "Hi"];
+    good(&place, &solo);
+    let here = |args: &[&str]| {
+        let output = place.command(args).current_dir(&repo).output().expect("it runs");
+        (output.status.code(), stdout(&output) + &stderr(&output))
+    };
+    for args in [&["diff", "--name-only"][..], &["review"], &["pr"], &["why"]] {
+        let (code, said) = here(args);
+        assert_eq!(code, Some(0), "{args:?}: {said}");
+    }
+    let (code, said) = here(&["diff", "T3"]);
+    assert!(said.contains(&format!("no task or attempt T3 in run {run}; it has T1")), "{said}");
+    assert_ne!(code, Some(0));
+    let (_, said) = here(&["why", "9999"]);
+    assert!(said.contains(&format!("\"9999\" in run {run}")), "{said}");
+    let (_, said) = here(&["review", "--clear"]);
+    assert!(said.contains(&format!("0 comments on {run} removed")), "{said}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Formats without a language of their own here: JSON, TOML, YAML, SQL, style sheets, recipes. Their comments and strings,
 //! found line by line.
 
-use super::{Class, Tokens};
+use super::class::{Class, Tokens};
 
 /// A format, by how its comments and strings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,16 +35,14 @@ impl Format {
         })
     }
 
-    pub(super) const fn words(self) -> &'static [&'static str] {
+    pub(super) const fn words(self) -> &'static str {
         match self {
-            Self::Json | Self::Toml => &["true", "false", "null"],
-            Self::Yaml => &["true", "false", "null", "yes", "no", "on", "off"],
+            Self::Json | Self::Toml => "true false null",
+            Self::Yaml => "true false null yes no on off",
             Self::Sql => SQL,
-            Self::Css => &["important", "inherit", "initial", "unset", "none", "auto"],
-            Self::Markup => &[],
-            Self::Hash => {
-                &["FROM", "RUN", "COPY", "ADD", "ENV", "ARG", "CMD", "ENTRYPOINT", "WORKDIR"]
-            }
+            Self::Css => "important inherit initial unset none auto",
+            Self::Markup => "",
+            Self::Hash => "FROM RUN COPY ADD ENV ARG CMD ENTRYPOINT WORKDIR",
         }
     }
 
@@ -122,77 +120,11 @@ impl Format {
     }
 }
 
-const SQL: &[&str] = &[
-    "add",
-    "all",
-    "alter",
-    "and",
-    "as",
-    "asc",
-    "begin",
-    "between",
-    "by",
-    "cascade",
-    "case",
-    "check",
-    "column",
-    "commit",
-    "constraint",
-    "create",
-    "cross",
-    "default",
-    "delete",
-    "desc",
-    "distinct",
-    "drop",
-    "else",
-    "end",
-    "exists",
-    "foreign",
-    "from",
-    "full",
-    "group",
-    "having",
-    "if",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "into",
-    "is",
-    "join",
-    "key",
-    "left",
-    "like",
-    "limit",
-    "not",
-    "null",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "primary",
-    "references",
-    "returning",
-    "right",
-    "rollback",
-    "select",
-    "set",
-    "table",
-    "then",
-    "transaction",
-    "trigger",
-    "union",
-    "unique",
-    "update",
-    "using",
-    "values",
-    "view",
-    "when",
-    "where",
-    "with",
-];
+const SQL: &str = "\
+add all alter and as asc begin between by cascade case check column commit constraint create cross default \
+delete desc distinct drop else end exists foreign from full group having if in index inner insert into is \
+join key left like limit not null offset on or order outer primary references returning right rollback \
+select set table then transaction trigger union unique update using values view when where with";
 
 fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| at + n)

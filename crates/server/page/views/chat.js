@@ -9,7 +9,9 @@ import { badge, chip, complain, confirm, empty, when } from "../parts.js";
 import { count, model, money, words } from "../format.js";
 
 const STATES = { idle: "done", processing: "running", awaiting_input: "asking", closed: "cancelled" };
-const idOf = (one) => one.id || one.run || one.session;
+const idOf = (one) => one.run;
+/** A conversation with the parts of its list entry beside its own. */
+const flat = (one) => ({ ...one.session, run: one.run, project: one.project, updated: one.updated });
 
 async function load(ctx) {
   const id = ctx.params.session;
@@ -30,8 +32,8 @@ async function load(ctx) {
     queueMicrotask(() => toEnd(ctx));
   }
   return {
-    sessions: sessions.items,
-    one,
+    sessions: sessions.items.map(flat),
+    one: one ? flat(one) : null,
     questions: questions.items.filter((entry) => entry.run === id),
     projects: projects.items,
   };
@@ -115,7 +117,7 @@ function render(data, ctx) {
                   h(
                     "span",
                     { class: "decision-top" },
-                    h("span", { class: "clip" }, one.about || one.goal || idOf(one)),
+                    h("span", { class: "clip" }, one.about || idOf(one)),
                     h("span", { class: "faint" }, when(one.started)),
                   ),
                   h(
@@ -127,7 +129,7 @@ function render(data, ctx) {
               ),
             ),
           )
-        : h("p", { class: "faint" }, "No conversation yet."),
+        : h("p", { class: "faint" }, "No conversations yet."),
     ),
     h("div", { class: "split-one chat-one" }, data.one ? conversation(data, ctx) : begin(data, ctx)),
   );
@@ -135,7 +137,7 @@ function render(data, ctx) {
 
 function begin(data, ctx) {
   if (!data.projects.length)
-    return empty("There is no project yet", h("a", { href: "/projects" }, "Add a repository"), " first.");
+    return empty("No projects yet", h("a", { href: "/projects" }, "Add a repository"), " first.");
   return h(
     "div",
     { class: "chat-begin" },

@@ -19,7 +19,7 @@ async function load(ctx, at) {
 }
 
 function render({ gates, checks }, ctx) {
-  if (!gates.length) return empty("No gate was reached yet", "One stands at the end of each phase.");
+  if (!gates.length) return empty("No gate reached yet", "One stands at the end of each phase.");
   const last = gates[gates.length - 1];
   return [
     h(
@@ -49,15 +49,15 @@ function gateCard(gate, i, open, ctx) {
     "details",
     { class: "gate panel", id: gate.phase, key: `${gate.phase} ${i}`, open: shown || undefined },
     gateHead(gate),
-    h("div", { class: "gate-body" }, verdict(gate), h("div", { class: "gate-columns" }, columns(gate, ctx))),
+    h("div", { class: "gate-body" }, verdict(gate, ctx), h("div", { class: "gate-columns" }, columns(gate, ctx))),
   );
 }
 
 const scored = (gate) => gate.score !== null && gate.score !== undefined;
-const threshold = (gate) => (gate.card && gate.card.threshold) ?? 70;
+const threshold = (gate) => gate.threshold ?? 70;
 
 function gateHead(gate) {
-  const said = gate.card && gate.card.verdict ? words(gate.card.verdict) : gate.go ? "go" : "no go";
+  const said = gate.verdict ? words(gate.verdict) : gate.go ? "go" : "no go";
   const score = [h("strong", {}, gate.score), h("span", { class: "faint" }, ` of 100, at least ${threshold(gate)}`)];
   return h(
     "summary",
@@ -71,14 +71,22 @@ function gateHead(gate) {
   );
 }
 
-function verdict(gate) {
-  const { issues = [], actions = [] } = gate.card || {};
+function verdict(gate, ctx) {
+  const { issues = [], actions = [] } = gate;
   const share = { share: gate.score / 100, kind: gate.go ? "good" : "bad" };
   return [
-    h("p", { class: "muted" }, gate.decision.reason, " ", h("span", { class: "mono faint" }, gate.decision.rule)),
+    h(
+      "p",
+      { class: "muted" },
+      gate.decision.reason,
+      " ",
+      gate.place
+        ? h("a", { class: "mono", href: to(ctx, "why", gate.place) }, gate.decision.rule)
+        : gate.decision.rule,
+    ),
     scored(gate) ? tall(meter([share], `score ${gate.score} of 100`, threshold(gate) / 100)) : null,
     issues.length ? list("What is missing", issues, "bad") : null,
-    actions.length ? list("What would make it a go", actions, "") : null,
+    actions.length ? list("To pass this gate", actions, "") : null,
   ];
 }
 
@@ -95,11 +103,11 @@ function columns(gate, ctx) {
   ];
   const found = (one) => [
     sign("asking", 14),
-    h("span", {}, typeof one === "string" ? one : one.what || one.text || JSON.stringify(one)),
+    h("span", {}, `${one.says} `, h("code", { title: one.line }, one.path)),
   ];
   return [
     column("Evidence", evidence, met),
-    (gate.measures || []).length ? measures(gate.measures, gate.card || {}) : null,
+    (gate.measures || []).length ? measures(gate.measures) : null,
     tests(gate),
     column("Proven", proven, how),
     column("Findings", findings, found),
@@ -127,8 +135,7 @@ function list(title, items, kind) {
   );
 }
 
-function measures(all, card) {
-  const seen = new Map((card.criteria || []).map((one) => [one.measure, one.seen]));
+function measures(all) {
   return h(
     "div",
     {},
@@ -147,7 +154,7 @@ function measures(all, card) {
           ),
           h("span", { class: "num" }, one.value),
           h("span", { class: "faint num" }, `×${one.weight}`),
-          seen.get(one.name) ? h("span", { class: "faint measure-seen" }, seen.get(one.name)) : null,
+          one.seen ? h("span", { class: "faint measure-seen" }, one.seen) : null,
         ),
       ),
     ),
@@ -195,7 +202,7 @@ function tests(gate) {
 
 function checkList(checks, ctx) {
   return section(
-    "Every check that was run",
+    "All checks",
     {},
     table(
       "Checks",

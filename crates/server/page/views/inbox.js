@@ -38,7 +38,7 @@ async function load(ctx) {
 function render(data, ctx) {
   const groups = groupsOf(ctx);
   const current = currentOf(ctx, groups);
-  const wait = groups.length === 1 ? "question waits" : "questions wait";
+  const word = groups.length === 1 ? "question" : "questions";
   return h(
     "div",
     { class: "column" },
@@ -46,7 +46,7 @@ function render(data, ctx) {
       "header",
       { class: "page-head" },
       h("h1", {}, "Inbox"),
-      groups.length ? h("span", { class: "faint" }, `${groups.length} ${wait} for you`) : null,
+      groups.length ? h("span", { class: "faint" }, `${groups.length} ${word} waiting for you`) : null,
     ),
     groups.length ? null : quiet(data),
     h(
@@ -54,15 +54,15 @@ function render(data, ctx) {
       { class: "questions", key: "questions" },
       groups.map((group) => card(group, ctx, { current: group === current })),
     ),
-    list("Results to look at", "unsettled", data.results),
-    list("Going on", "running", data.running),
+    list("Ready for review", "unsettled", data.results),
+    list("In progress", "running", data.running),
   );
 }
 
 function quiet(data) {
-  const start = ["No run is going on. ", h("a", { href: "/new" }, "Start one"), "."];
+  const start = ["No run is in progress. ", h("a", { href: "/new" }, "Start one"), "."];
   const later = "A question shows up here as soon as a run cannot go on without a person.";
-  return empty("No question waits for you", data.running.length ? later : start);
+  return empty("No open questions", data.running.length ? later : start);
 }
 
 /** Some runs in a line each, with a link to all of their state. */
@@ -76,7 +76,7 @@ function list(title, state, runs) {
       h(
         "a",
         { href: path(["runs", run.run]), class: "going-run", "data-row": true },
-        badge(runState(run), run.interrupted ? "interrupted" : run.state),
+        badge(runState(run), run.paused ? "paused" : run.interrupted ? "interrupted" : run.state),
         h("span", { class: "grow clip" }, run.goal),
         h("span", { class: "faint" }, run.tasks ? `${run.finished}/${run.tasks}` : ""),
         h("span", { class: "faint going-when" }, when(run.ended || run.started)),

@@ -20,7 +20,7 @@ function render(report, ctx, detail) {
   const { forecast } = report;
   if (!spent.tokens && !aside.tokens)
     return empty(
-      "Nothing was spent yet",
+      "Nothing spent yet",
       budget && budget.tokens ? `The budget is ${count(budget.tokens)} tokens.` : null,
     );
   return [
@@ -35,7 +35,7 @@ function render(report, ctx, detail) {
       figure(
         "Set aside",
         Number(aside.money) ? money(aside.money) : count(aside.tokens || 0),
-        aside.tokens ? "for calls on their way" : "nothing on its way",
+        aside.tokens ? "for attempts in progress" : "no attempt in progress",
       ),
       forecast
         ? figure(

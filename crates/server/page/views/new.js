@@ -19,7 +19,7 @@ const HINTS = {
   spec: "A spec as YAML or Markdown. Only an approved one is worked on.",
   plan: "A plan as JSON or TOML, made with bosun plan; with a goal in its first line or in the plan.",
 };
-const INSIST = "The rules stand against it; your reason is recorded.";
+const INSIST = "The rules refuse this request or would ask first; your reason is recorded.";
 
 async function load(ctx) {
   const [projects, models, policies] = await Promise.all([
@@ -41,17 +41,17 @@ async function load(ctx) {
     checks: "",
     insist: "",
     headless: false,
+    approve_plan: false,
   });
   ctx.state.once ||= onceKey();
   if (form.text && !ctx.state.preview) look(ctx);
   return { projects: projects.items, models: models.items, policies: policies.items };
 }
 
-/** The models of providers for which there is a key; all of them where none has one. */
+/** The models that can be asked from here; all of them where none can. */
 function usable(items) {
-  const keys = new Set(items.filter((one) => one.provider && one.usable).map((one) => one.provider));
-  const names = items.filter((one) => one.model && !one.model.includes("*")).map((one) => one.model);
-  return keys.size ? names.filter((name) => keys.has(name.split("/")[0])) : names;
+  const ready = items.filter((one) => one.usable);
+  return (ready.length ? ready : items).map((one) => one.model).filter((name) => !name.includes("*"));
 }
 
 function request(form) {
@@ -68,7 +68,7 @@ function request(form) {
     .map((one) => one.trim())
     .filter(Boolean);
   if (checks.length) body.checks = checks;
-  if (form.headless) body.headless = true;
+  for (const name of ["headless", "approve_plan"]) if (form[name]) body[name] = true;
   return body;
 }
 
@@ -115,7 +115,7 @@ async function start(ctx) {
 function render(data, ctx) {
   const head = h("header", { class: "page-head" }, h("h1", {}, "New run"));
   if (!data.projects.length) {
-    return [head, empty("There is no project yet", h("a", { href: "/projects" }, "Add a repository"), " first.")];
+    return [head, empty("No projects yet", h("a", { href: "/projects" }, "Add a repository"), " first.")];
   }
   const submit = (event) => {
     event.preventDefault();
@@ -172,7 +172,7 @@ function fields(data, ctx) {
     ),
     limits(field),
     further(form, field, set),
-    refused(ctx.state.preview) ? field("insist", "Why it should be done all the same", { hint: INSIST }) : null,
+    refused(ctx.state.preview) ? field("insist", "Reason to proceed anyway", { hint: INSIST }) : null,
   ];
 }
 
@@ -213,29 +213,27 @@ function limits(field) {
 }
 
 function further(form, field, set) {
+  const box = (name, label) =>
+    fieldRow({
+      name,
+      label,
+      type: "checkbox",
+      checked: form[name],
+      onchange: (event) => set(name, event.target.checked),
+    });
   return h(
     "details",
     { class: "new-more" },
-    h("summary", {}, icon("next", 12), "Checks, script, unattended"),
+    h("summary", {}, icon("next", 12), "Approval, checks, script, unattended"),
+    box("approve_plan", "Show me the plan before it is carried out"),
     field("checks", "Commands that must pass in the end, one in each line", {
       type: "area",
       rows: 3,
       hint: "Without any: those found in the repository.",
       class: "mono-area",
     }),
-    field("script", "Script that answers in place of a model", {
-      type: "area",
-      rows: 3,
-      hint: "TOML. Nothing is sent anywhere, and nothing is paid.",
-      class: "mono-area",
-    }),
-    fieldRow({
-      name: "headless",
-      type: "checkbox",
-      label: "Nobody can be asked: what a person would have to allow is denied",
-      checked: form.headless,
-      onchange: (event) => set("headless", event.target.checked),
-    }),
+    field("script", "Script that answers instead of a model (TOML)", { type: "area", rows: 3, class: "mono-area" }),
+    box("headless", "Unattended: calls that would need your approval are denied"),
   );
 }
 

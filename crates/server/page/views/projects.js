@@ -58,7 +58,7 @@ function render(data, ctx) {
           ctx.go,
         )
       : empty(
-          "There are no projects",
+          "No projects yet",
           admin(ctx) ? "Add a repository of this machine below." : "An administrator adds them.",
         ),
     admin(ctx)

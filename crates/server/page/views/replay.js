@@ -75,7 +75,7 @@ function render(_, ctx, detail) {
     h(
       "div",
       { class: "split-one", tabindex: 0, role: "region", "aria-label": "Line" },
-      line ? whole(line, ctx, detail) : h("p", { class: "faint" }, "Reading the line …"),
+      line ? whole(line, ctx, detail) : h("p", { class: "faint" }, "Loading …"),
     ),
   );
 }
@@ -112,8 +112,8 @@ function whole(line, ctx) {
     ),
     h("h2", { class: "why-rule mono" }, line.event),
     h("p", { class: "why-reason" }, line.summary),
-    decided ? h("p", {}, h("a", { href: to(ctx, "why", String(line.seq)) }, "Why was this decided?")) : null,
-    h("h3", {}, "What was recorded"),
+    decided ? h("p", {}, h("a", { href: to(ctx, "why", String(line.seq)) }, "Why?")) : null,
+    h("h3", {}, "Recorded data"),
     h("pre", { class: "json", tabindex: 0 }, pretty(line.data)),
   );
 }

@@ -24,7 +24,7 @@ async function load(ctx) {
 
 function render(data, ctx, detail) {
   const { files } = data.diff;
-  const none = taskOf(ctx) ? "This task changed nothing" : "There are no changes";
+  const none = taskOf(ctx) ? "This task changed nothing" : "No changes";
   const later = isOver(detail.view) ? null : "They appear here as tasks are merged.";
   return h(
     "div",

@@ -21,8 +21,8 @@ function render(graph, ctx, detail) {
   if (!nodes.length) {
     return [
       isOver(view)
-        ? empty("There is no plan", "The run ended before one was adopted.")
-        : empty("There is no plan yet", "It is shown here as soon as it is adopted."),
+        ? empty("No plan", "The run ended before one was adopted.")
+        : empty("No plan yet", "It is shown here as soon as it is adopted."),
       outcome(view, ctx),
     ];
   }
@@ -76,7 +76,7 @@ function picture(graph, view, ctx) {
             "marker-end": "url(#arrow)",
             key: `${edge.from} ${edge.to}`,
             d: edge.path,
-            class: `edge ${lit(edge)}`,
+            class: `edge e-${edge.kind || "needs"} ${lit(edge)}`,
           }),
         ),
       ),
@@ -212,7 +212,7 @@ function outcome(view, ctx) {
       "Refused calls",
       (view.dangers || []).map((one, i) => h("li", { key: i, class: "mono" }, one)),
     ),
-    section("For programs", {}, boxed(documents(ctx))),
+    documents(ctx),
   );
 }
 
@@ -264,24 +264,17 @@ function sandbox(walls) {
     " ",
     h("span", { class: "mono faint" }, walls.decision.rule),
   ];
-  return section("Sandbox", { key: "Sandbox" }, h("p", { class: "panel pad" }, held, " ", why));
+  return section("Sandbox", { key: "Sandbox" }, h("p", { class: "panel pad held" }, held, " ", why));
 }
 
 /** The same as JSON, for programs and people who want all of it. */
 function documents(ctx) {
-  const names = [
-    ["plan", "Plan"],
-    ["response", "Response"],
-    ["artifacts", "Artifacts"],
-    ["proof", "Proof"],
-  ];
-  return names.map(([name, label]) =>
-    h(
-      "li",
-      { key: name },
-      h("a", { href: `/api/v1${path(["runs", ctx.params.run, name])}`, "data-external": true }, label),
-    ),
-  );
+  const names = ["plan", "response", "artifacts", "proof"];
+  const link = (name) => {
+    const href = `/api/v1${path(["runs", ctx.params.run, name])}`;
+    return h("a", { key: name, href, "data-external": true, class: "task-ref" }, name);
+  };
+  return section("As JSON", { key: "json" }, h("p", { class: "panel pad" }, names.map(link)));
 }
 
 export default runView("run", { load, render, wants: () => true });

@@ -77,9 +77,9 @@ function filters({ projects }, ctx) {
 
 function nothing(ctx) {
   const { state, project, q } = asked(ctx);
-  if (state || project || q) return empty("No run fits", h("a", { href: "/runs" }, "Show all runs"));
+  if (state || project || q) return empty("No matching runs", h("a", { href: "/runs" }, "Show all runs"));
   return empty(
-    "There are no runs yet",
+    "No runs yet",
     h("a", { href: "/new" }, "Start the first one"),
     ", or try ",
     h("code", {}, "bosun demo"),
@@ -94,7 +94,10 @@ function row(run) {
     h(
       "a",
       { class: "run-row", href: path(["runs", run.run]), "data-row": true },
-      badge(runState({ ...run, escalated: run.state === "escalated" }), run.interrupted ? "interrupted" : run.state),
+      badge(
+        runState({ ...run, escalated: run.state === "escalated" }),
+        run.paused ? "paused" : run.interrupted ? "interrupted" : run.state,
+      ),
       h(
         "span",
         { class: "run-goal" },

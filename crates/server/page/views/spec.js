@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { path } from "../api.js";
 import { runView, to } from "../runpage.js";
 import { sign } from "../icons.js";
-import { chip, empty, section, table } from "../parts.js";
+import { boxed, chip, empty, section, sentences, table } from "../parts.js";
 import { plural, short, words } from "../format.js";
 
 const HEADS = [
@@ -38,6 +38,12 @@ function render({ matrix, proof }, ctx) {
           "This run has no spec",
           "It was started from a goal in words. A spec lists requirements and how each is checked.",
         ),
+    (matrix.constraints || []).length
+      ? section("Constraints", { key: "constraints" }, sentences(matrix.constraints))
+      : null,
+    (matrix.out_of_scope || []).length
+      ? section("Out of scope", { key: "out" }, sentences(matrix.out_of_scope))
+      : null,
     proof ? proofPart(proof) : null,
   ];
 }
@@ -46,7 +52,15 @@ function specHead(spec) {
   return h(
     "div",
     { class: "spec-head" },
-    h("p", {}, chip(spec.id), " ", chip(words(spec.status), spec.status === "approved" ? "good" : "")),
+    h(
+      "p",
+      {},
+      h("strong", {}, spec.title || spec.id),
+      " ",
+      chip(spec.version ? `version ${spec.version}` : spec.id),
+      " ",
+      chip(words(spec.status), spec.status === "approved" ? "good" : ""),
+    ),
     spec.intent ? h("p", { class: "why-reason" }, spec.intent) : null,
   );
 }
@@ -54,13 +68,18 @@ function specHead(spec) {
 function requirement(row, i, ctx) {
   const state = (passed) => (passed === null || passed === undefined ? "waiting" : passed ? "passed" : "failed");
   const check = (one) => h("li", { key: one.name }, sign(state(one.passed), 14), h("span", {}, one.name));
-  const task = (id) => h("a", { key: id, class: "task-ref", href: to(ctx, "tasks", id) }, id);
+  const task = ({ id }) => h("a", { key: id, class: "task-ref", href: to(ctx, "tasks", id) }, id);
+  const what = [
+    row.id ? h("span", { class: "faint" }, `${row.id} `) : null,
+    row.requirement,
+    row.verification ? h("p", { class: "faint" }, row.verification) : null,
+  ];
   const checks = row.checks.length
     ? h("ul", { class: "plain" }, row.checks.map(check))
     : h("span", { class: "t-warn" }, "no check");
   return {
     key: String(i),
-    cells: [row.requirement, h("span", {}, row.tasks.map(task)), checks, evidence(row.evidence)],
+    cells: [h("div", {}, what), h("span", {}, row.tasks.map(task)), checks, evidence(row.evidence)],
   };
 }
 
@@ -69,68 +88,42 @@ function covered(rows) {
   return `${shown} of ${plural(rows.length, "requirement")} shown by checks that pass`;
 }
 
-function evidence(value) {
-  if (!value) return h("span", { class: "faint" }, "none yet");
-  if (Array.isArray(value))
-    return h(
-      "ul",
-      { class: "plain" },
-      value.map((one, i) => h("li", { key: i }, String(one))),
-    );
-  return typeof value === "object" ? `${words(value.level)}: ${(value.because || []).join("; ")}` : String(value);
+function evidence(lines) {
+  if (!lines || !lines.length) return h("span", { class: "faint" }, "none yet");
+  return h(
+    "ul",
+    { class: "plain" },
+    lines.map((one, i) => h("li", { key: i }, one)),
+  );
 }
 
 function proofPart(proof) {
-  const statements = Array.isArray(proof.statements) ? proof.statements : [];
+  const line = (good, ...text) => h("p", {}, sign(good ? "passed" : "failed"), " ", text);
+  const log = (one) =>
+    h(
+      "li",
+      { key: one.log },
+      h("span", { class: "grow" }, one.log),
+      plural(one.lines, "line"),
+      h("code", { class: "faint" }, short(one.head)),
+    );
+  const how = proof.provable
+    ? ["This run can be proven: ", h("code", {}, "bosun prove RUN --sign KEY")]
+    : ["This run cannot be proven: ", proof.why];
   return section(
     "Proof",
-    {},
+    { key: "proof", aside: plural(proof.logs.length, "log") },
     h(
       "div",
       { class: "panel pad" },
-      h(
-        "p",
-        {},
-        sign(proof.provable ? "passed" : "skipped"),
-        " ",
-        proof.provable ? "This run can be proven: " : "This run cannot be proven: ",
-        proof.provable ? h("code", {}, "bosun prove RUN --sign KEY") : proof.why,
+      h("p", {}, sign(proof.provable ? "passed" : "skipped"), " ", how),
+      line(
+        proof.intact,
+        proof.intact ? "Every log is as it was written." : "A log was changed after it was written.",
       ),
-      statements.length
-        ? h(
-            "ul",
-            { class: "plain statements" },
-            statements.map((one, i) =>
-              h(
-                "li",
-                { key: i },
-                h(
-                  "details",
-                  {},
-                  h(
-                    "summary",
-                    {},
-                    typeof one === "string"
-                      ? one
-                      : one.predicateType || one.predicate_type || one.kind || `statement ${i + 1}`,
-                    one.subject
-                      ? h(
-                          "span",
-                          { class: "faint" },
-                          ` ${[]
-                            .concat(one.subject)
-                            .map((s) => s.name || short(s.digest))
-                            .join(", ")}`,
-                        )
-                      : null,
-                  ),
-                  h("pre", { class: "json", tabindex: 0 }, JSON.stringify(one, null, 2)),
-                ),
-              ),
-            ),
-          )
-        : null,
+      proof.flaws.length ? sentences(proof.flaws) : null,
     ),
+    h("details", { class: "logs" }, h("summary", {}, "Heads of the logs"), boxed(proof.logs.map(log))),
   );
 }
 

@@ -66,8 +66,8 @@ function render(data, ctx) {
           shares("By role", data.by_role, ctx),
         ]
       : empty(
-          "No run in this time",
-          days(ctx) ? h("a", { href: "/stats?days=" }, "Look at all") : h("a", { href: "/new" }, "Start one"),
+          "No runs in this period",
+          days(ctx) ? h("a", { href: "/stats?days=" }, "Show all") : h("a", { href: "/new" }, "Start one"),
         ),
   ];
 }

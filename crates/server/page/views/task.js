@@ -45,7 +45,7 @@ function render(detail, ctx, run) {
       h("div", {}, brief(detail)),
       h("div", {}, scope(detail.scope), documents(detail.documents), checks(task)),
     ),
-    attempts.length ? tries(attempts, ctx) : empty("No attempt was started yet", waits),
+    attempts.length ? tries(attempts, ctx) : empty("No attempts yet", waits),
   );
 }
 
@@ -65,7 +65,7 @@ function taskHead(task, run, ctx) {
 
 function brief({ brief: text, acceptance = [] }) {
   return [
-    section("Brief", {}, h("pre", { class: "panel pad brief", tabindex: 0 }, text || "It has no brief yet.")),
+    section("Brief", {}, h("pre", { class: "panel pad brief", tabindex: 0 }, text || "No brief yet.")),
     acceptance.length ? section("It is done when", {}, sentences(acceptance)) : null,
   ];
 }
@@ -241,7 +241,7 @@ const refused = (of) =>
           {},
           h("summary", {}, plural(of.length, "call")),
           of.map((text, i) =>
-            h("code", { key: i }, typeof text === "string" ? text : text.what || JSON.stringify(text)),
+            h("code", { key: i }, typeof text === "string" ? text : `${text.tool}: ${text.reason} (${text.rule})`),
           ),
         )
       : ""

@@ -26,7 +26,7 @@ async function load(ctx, at) {
 }
 
 function render(line, ctx, detail) {
-  if (!line.rows.length) return empty("Nothing has happened yet");
+  if (!line.rows.length) return empty("Nothing recorded yet");
   const from = ms(line.from);
   const open = line.rows.some((row) => row.bars.some((bar) => !bar.to)) && !ctx.query.get("at");
   const to_ = Math.max(open ? Date.now() : 0, ms(line.to) || 0, from + 1000);
@@ -107,13 +107,13 @@ function barBox(row, bar, i, { from, length }, ctx) {
   const id = `${row.id} ${i}`;
   const begin = (ms(bar.from) - from) / length;
   const size = between(bar.from, bar.to, ctx.query.get("at") ? from + length / 1.01 : Date.now()) / length;
-  const said = `${words(bar.kind)} ${bar.label || ""}, ${took(size * length)}${bar.outcome ? `, ${words(bar.outcome)}` : ""}${bar.reason ? `: ${bar.reason}` : ""}`;
+  const said = `${words(bar.kind)} ${shortly(bar)}, ${bar.label || ""}, ${took(size * length)}${bar.outcome ? `, ${words(bar.outcome)}` : ""}${bar.reason ? `: ${bar.reason}` : ""}`;
   return h(
     "button",
     {
       key: i,
       type: "button",
-      class: `bar k-${bar.kind} o-${bar.outcome || ""} ${ctx.state.bar === id ? "on" : ""} ${bar.to ? "" : "open"}`,
+      class: `bar k-${bar.kind} o-${bar.outcome || ""} ${ctx.state.bar === id ? "on" : ""} ${bar.to ? "" : "open"} ${bar.inner ? "inner" : ""}`,
       style: { left: `${begin * 100}%`, width: `max(3px, ${size * 100}%)` },
       "aria-label": said,
       title: said,
@@ -121,10 +121,14 @@ function barBox(row, bar, i, { from, length }, ctx) {
       onmouseenter: () => pick(ctx, id),
       onfocus: () => pick(ctx, id),
     },
-    size > 0.06
-      ? h("span", {}, bar.kind === "wait" || bar.kind === "question" ? bar.reason || bar.label : bar.label)
-      : null,
+    size > 0.06 ? h("span", {}, shortly(bar)) : null,
   );
+}
+
+/** What fits into a bar: why it is waited, which attempt, or its name. */
+function shortly(bar) {
+  if (bar.kind === "wait" || bar.kind === "question") return bar.reason || bar.label;
+  return bar.kind === "attempt" && bar.attempt ? bar.attempt : bar.label;
 }
 
 function pick(ctx, id) {

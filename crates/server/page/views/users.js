@@ -105,7 +105,7 @@ function render({ users, projects }, ctx) {
           })),
           ctx.go,
         )
-      : empty("There are no further users", "The token that bosun serve printed is the only one."),
+      : empty("No other users", "The token that bosun serve printed is the only one."),
     h(
       "form",
       { class: "inline-form", onsubmit: (event) => add(event, ctx) },

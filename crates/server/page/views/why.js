@@ -11,14 +11,15 @@ async function load(ctx, at) {
   const list = await ctx.get(path(["runs", ctx.params.run, "why"], { at }));
   const place = ctx.params.place;
   if (place && ctx.state.place !== place) {
-    ctx.state.one = await ctx.get(path(["runs", ctx.params.run, "why", place])).catch((error) => ({ failed: error }));
+    const asked = ctx.get(path(["runs", ctx.params.run, "why", place], { at }));
+    ctx.state.one = await asked.then((page) => page.items).catch((error) => ({ failed: error }));
     ctx.state.place = place;
   }
   return { items: list.items, one: place ? ctx.state.one : null };
 }
 
 function render({ items, one }, ctx) {
-  if (!items.length) return empty("Nothing was decided yet");
+  if (!items.length) return empty("No decisions yet");
   const asked = (ctx.state.search || "").toLowerCase();
   const text = (item) => `${item.place} ${item.event} ${item.rule} ${item.reason} ${item.summary}`.toLowerCase();
   const shown = items.filter((item) => !asked || text(item).includes(asked));
@@ -36,7 +37,7 @@ function render({ items, one }, ctx) {
       searchBox(`Search ${items.length} decisions`, ctx.state.search || "", search),
       lines.length
         ? h("ul", { class: "decisions" }, lines)
-        : h("p", { class: "faint pad" }, "No decision has these words."),
+        : h("p", { class: "faint pad" }, "No matching decisions."),
     ),
     h("div", { class: "split-one", tabindex: 0, role: "region", "aria-label": "Decision" }, chosen(one)),
   );
@@ -60,16 +61,16 @@ function decisionLink(item, ctx) {
 function chosen(one) {
   if (one && one.failed) return failure(one.failed);
   const hint = "Its rule is evaluated again, with what it saw, and every rule before it that did not match.";
-  return one ? explained(one) : empty("Choose a decision", hint);
+  return one ? one.map(explained) : empty("Choose a decision", hint);
 }
 
 function explained(one) {
   const { decision } = one;
   const inputs = one.inputs.filter((input) => input.name !== "seen");
-  const given = (input, i) => h("div", { key: i }, h("dt", {}, input.name), h("dd", {}, input.value));
+  const given = (input, i) => h("div", { key: i }, h("dt", {}, input.name), h("dd", {}, String(input.value)));
   return h(
     "article",
-    { class: "why-one" },
+    { class: "why-one", key: one.place },
     h(
       "div",
       { class: "crumbs" },
@@ -80,8 +81,8 @@ function explained(one) {
     h("h2", { class: "why-rule mono" }, decision ? decision.rule : one.event),
     h("p", { class: "why-reason" }, decision ? decision.reason : one.summary),
     again(one.again),
-    decision && (decision.seen || []).length ? part("What counted", sentences(decision.seen)) : null,
-    inputs.length ? part("What it saw", h("dl", { class: "inputs" }, inputs.map(given))) : null,
+    decision && (decision.seen || []).length ? part("Facts", sentences(decision.seen)) : null,
+    inputs.length ? part("Inputs", h("dl", { class: "inputs" }, inputs.map(given))) : null,
     part(
       "Rules, in order",
       one.rules.length
@@ -94,8 +95,8 @@ function explained(one) {
 const part = (title, content) => h("div", { class: "why-part", key: title }, h("h3", {}, title), content);
 
 function again(same) {
-  if (same === undefined || same === null) return chip("a fact from outside");
-  return same ? chip("decided again: the same", "good") : chip("decided again: differently", "bad");
+  if (same === undefined || same === null) return chip("external fact");
+  return same ? chip("re-evaluated: same result", "good") : chip("re-evaluated: different result", "bad");
 }
 
 function ruleLine(rule, i) {
@@ -109,6 +110,7 @@ function ruleLine(rule, i) {
       {},
       h("span", { class: "mono" }, rule.rule),
       rule.says ? chip(words(rule.says)) : null,
+      rule.about ? h("span", { class: "faint" }, ` ${rule.about}`) : null,
       h("p", { class: "muted" }, rule.matched ? "matched" : "did not match", because),
     ),
   );

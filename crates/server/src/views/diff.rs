@@ -1,6 +1,7 @@
 //! A change as files, hunks and rows, with syntax colours. The patch is git's, the text in it an agent's: everything is
 //! bounded, invalid UTF-8 is replaced, and control characters that could make a line read as another are made visible.
 
+mod kinds;
 mod patch;
 
 use evidence::highlight::{self, Class};
@@ -9,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use types::{CommitId, visible};
 
+pub use kinds::{DiffStatus, RowKind};
 use patch::{RawFile, RawHunk, RawRow};
 
 /// The most rows of a file, and of all files.
@@ -49,15 +51,6 @@ pub struct DiffFile {
     pub left_out: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DiffStatus {
-    Added,
-    Modified,
-    Deleted,
-    Renamed,
-}
-
 /// Lines that belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DiffHunk {
@@ -86,16 +79,6 @@ pub struct DiffRow {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum RowKind {
-    #[serde(rename = " ")]
-    Context,
-    #[serde(rename = "+")]
-    Added,
-    #[serde(rename = "-")]
-    Removed,
 }
 
 /// A part of a line.

@@ -1,6 +1,7 @@
 //! A run over time: a row for the run and one for each task, with bars for what was done and what was waited for, each
 //! wait with its reason. Read off the lines; `waits.rs` computes the waits.
 
+mod bar;
 mod waits;
 
 use std::collections::BTreeMap;
@@ -11,11 +12,11 @@ use types::{
     About, AttemptId, AttemptResult, Envelope, Event, MergeEnd, TaskId, Timestamp, one_line,
 };
 
+pub use bar::{Bar, BarKind, BarOutcome};
+use bar::{Rows, push};
+
 use super::checks::{self, CheckStatus, check_runs};
 use super::source::Recorded;
-
-/// The longest reason.
-const REASON: usize = 300;
 
 /// A run over time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,88 +38,6 @@ pub struct TimelineRow {
     /// By their beginning.
     pub bars: Vec<Bar>,
 }
-
-/// Something that took time, or happened at a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Bar {
-    pub kind: BarKind,
-    pub from: Timestamp,
-    /// Not there while it goes on.
-    pub to: Option<Timestamp>,
-    pub label: String,
-    pub outcome: BarOutcome,
-    /// Why it was waited for, or why it failed; empty where there is nothing to say.
-    pub reason: String,
-    pub attempt: Option<AttemptId>,
-    /// It lies inside the attempt's own bar.
-    pub inner: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BarKind {
-    /// An attempt at making the plan.
-    Plan,
-    /// A worktree is made ready.
-    Prepare,
-    Attempt,
-    Check,
-    Merge,
-    Wait,
-    /// A person is asked.
-    Question,
-    /// A point in time: the verdict of a gate.
-    Gate,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BarOutcome {
-    /// It goes on.
-    Open,
-    Ok,
-    Failed,
-    /// A check that fails for reasons of before.
-    Excused,
-    /// It was cut off by the end of the run, or cancelled.
-    Stopped,
-}
-
-impl Bar {
-    fn new(
-        kind: BarKind,
-        from: Timestamp,
-        to: Option<Timestamp>,
-        label: impl Into<String>,
-    ) -> Self {
-        let outcome = if to.is_some() { BarOutcome::Ok } else { BarOutcome::Open };
-        let (label, reason) = (label.into(), String::new());
-        Self { kind, from, to, label, outcome, reason, attempt: None, inner: false }
-    }
-
-    fn because(mut self, reason: &str) -> Self {
-        self.reason = one_line(reason, REASON);
-        self
-    }
-
-    fn ended(mut self, outcome: BarOutcome) -> Self {
-        self.outcome = outcome;
-        self
-    }
-
-    fn of(mut self, attempt: &AttemptId) -> Self {
-        self.attempt = Some(attempt.clone());
-        self
-    }
-
-    fn inside(mut self) -> Self {
-        self.inner = true;
-        self
-    }
-}
-
-/// The bars by row; those of the run itself have no task.
-type Rows = BTreeMap<Option<TaskId>, Vec<Bar>>;
 
 /// A run over time.
 #[must_use]
@@ -159,10 +78,6 @@ fn close(bar: &mut Bar, at: Timestamp) {
         bar.to = Some(at.max(bar.from));
         bar.outcome = BarOutcome::Stopped;
     }
-}
-
-fn push(rows: &mut Rows, task: Option<&TaskId>, bar: Bar) {
-    rows.entry(task.cloned()).or_default().push(bar);
 }
 
 fn attempts(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {

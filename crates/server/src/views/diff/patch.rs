@@ -1,7 +1,7 @@
 //! Reads a patch as git writes it. A hunk is as long as its header says, so no line inside of one can pass for another
 //! file. What does not look like a patch is skipped; nothing fails.
 
-use super::{DiffStatus, RowKind};
+use super::kinds::{DiffStatus, RowKind};
 
 /// The most characters of a line.
 const MOST_CHARS: usize = 4_000;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rules::dag;
 use types::{AttemptResult, Envelope, Event, Phase, Plan, TaskId, Timestamp};
 
-use super::{Bar, BarKind, Rows, push};
+use super::bar::{Bar, BarKind, BarOutcome, Rows, push};
 use crate::views::source::Recorded;
 
 /// When what happened to one task, as far as waits are concerned.
@@ -162,7 +162,7 @@ fn retries(own: &[&Envelope], rows: &mut Rows) {
             _ => continue,
         };
         if let Some(mut bar) = open.remove(task) {
-            (bar.to, bar.outcome) = (Some(line.at), super::BarOutcome::Ok);
+            (bar.to, bar.outcome) = (Some(line.at), BarOutcome::Ok);
             if line.at > bar.from {
                 push(rows, Some(task), bar);
             }

@@ -1,0 +1,202 @@
+//! The stream over a WebSocket: several subscriptions on one connection, each with its own cursor and filter. A client
+//! sends `{"subscribe": {...}}` and `{"unsubscribe": N}`; every message of the server names its `subscription`, counted
+//! from 1. A message that makes no sense is answered with an error, and the connection stays.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{Message as Frame, WebSocket, WebSocketUpgrade};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, interval_at, timeout};
+
+use super::{HEARTBEAT, Life, Message, QUEUE, Wanted, open, pump};
+use crate::access::Caller;
+use crate::app::App;
+use crate::problem::Problem;
+
+/// The longest message of a client.
+const MOST_BYTES: usize = 16 * 1024;
+/// Beyond this it is not even read, and the connection is closed.
+const FAR_TOO_MANY_BYTES: usize = 64 * 1024;
+/// The buffers of a connection; there may be thousands that are idle.
+const BUFFER: usize = 4 * 1024;
+/// The most subscriptions of one connection.
+const MOST: usize = 100;
+/// How long a client may take to accept one message.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a client sends.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Request {
+    Subscribe(Subscribe),
+    Unsubscribe(u64),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subscribe {
+    #[serde(default)]
+    after: Option<u64>,
+    #[serde(default)]
+    run: Option<String>,
+    #[serde(default)]
+    task: Option<String>,
+    #[serde(default)]
+    kinds: Vec<String>,
+    #[serde(default)]
+    deltas: bool,
+}
+
+pub(crate) async fn follow(
+    State(app): State<App>,
+    caller: Caller,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let upgrade = upgrade.map_err(|error| Problem::bad(error.body_text()))?;
+    let upgrade = upgrade
+        .max_message_size(FAR_TOO_MANY_BYTES)
+        .max_frame_size(FAR_TOO_MANY_BYTES)
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER);
+    Ok(upgrade.on_upgrade(move |socket| Connection::new(app, caller).serve(socket)))
+}
+
+/// A message with the number of its subscription.
+type Numbered = (u64, Message);
+
+struct Connection {
+    app: App,
+    caller: Caller,
+    life: Life,
+    queue: mpsc::Sender<Numbered>,
+    messages: mpsc::Receiver<Numbered>,
+    subscriptions: BTreeMap<u64, AbortHandle>,
+    /// The number of the last subscription.
+    last: u64,
+}
+
+impl Connection {
+    fn new(app: App, caller: Caller) -> Self {
+        let (queue, messages) = mpsc::channel(QUEUE + MOST);
+        let life = Life::of(&app, &caller);
+        Self { app, caller, life, queue, messages, subscriptions: BTreeMap::new(), last: 0 }
+    }
+
+    /// Serves a client until it leaves, is too slow, may not see this any more, or the server stops.
+    async fn serve(mut self, mut socket: WebSocket) {
+        let life = self.life.clone();
+        let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        loop {
+            let answer = tokio::select! {
+                () = life.stopping.cancelled() => break,
+                _ = heartbeat.tick() => {
+                    if !life.is_valid() {
+                        break;
+                    }
+                    Some(Frame::Ping(Vec::new().into()))
+                }
+                received = socket.recv() => match received {
+                    Some(Ok(Frame::Close(_)) | Err(_)) | None => break,
+                    Some(Ok(frame)) => self.receive(frame).await,
+                },
+                Some((number, message)) = self.messages.recv() => self.written(number, message),
+            };
+            let Some(answer) = answer else { continue };
+            if !matches!(timeout(PATIENCE, socket.send(answer)).await, Ok(Ok(()))) {
+                break;
+            }
+        }
+        for subscription in self.subscriptions.values() {
+            subscription.abort();
+        }
+        // The client may be gone, or does not read.
+        timeout(PATIENCE, socket.send(Frame::Close(None))).await.ok();
+    }
+
+    /// The answer to a frame of the client.
+    async fn receive(&mut self, frame: Frame) -> Option<Frame> {
+        let text = match frame {
+            Frame::Text(text) => text,
+            Frame::Binary(_) => return Some(error(None, "send JSON as text")),
+            // The library answers pings itself.
+            _ => return None,
+        };
+        if text.len() > MOST_BYTES {
+            return Some(error(None, &format!("a message has at most {MOST_BYTES} bytes")));
+        }
+        match serde_json::from_str(&text) {
+            Ok(Request::Subscribe(subscribe)) => Some(self.subscribe(subscribe).await),
+            Ok(Request::Unsubscribe(number)) => match self.subscriptions.remove(&number) {
+                Some(subscription) => {
+                    subscription.abort();
+                    None
+                }
+                None => Some(error(Some(number), "there is no such subscription")),
+            },
+            Err(cause) => Some(error(None, &format!("not understood: {cause}"))),
+        }
+    }
+
+    async fn subscribe(&mut self, subscribe: Subscribe) -> Frame {
+        if self.subscriptions.len() >= MOST {
+            return error(None, &format!("a connection has at most {MOST} subscriptions"));
+        }
+        let Subscribe { after, run, task, kinds, deltas } = subscribe;
+        let wanted = Wanted { after, run, task, kinds, deltas };
+        let feed = match open(&self.app, &self.caller, wanted).await {
+            Ok(feed) => feed,
+            Err(problem) => return error(None, &problem.detail),
+        };
+        // There is room for the last message of each subscription besides the queue.
+        let Ok(last) = self.queue.clone().try_reserve_owned() else {
+            return error(None, "too many messages wait to be read; read them first");
+        };
+        self.last += 1;
+        let (number, position) = (self.last, feed.position());
+        let (queue, life) = (self.queue.clone(), self.life.clone());
+        let pumping = pump(feed, (queue, last), life, move |message| (number, message));
+        self.subscriptions.insert(number, tokio::spawn(pumping).abort_handle());
+        frame("hello", Some(number), &json!({ "position": position }))
+    }
+
+    /// A message as it is sent; nothing for what was unsubscribed meanwhile.
+    fn written(&mut self, number: u64, message: Message) -> Option<Frame> {
+        if matches!(message, Message::Lagged { .. } | Message::Failed) {
+            self.subscriptions.remove(&number)?;
+        } else if !self.subscriptions.contains_key(&number) {
+            return None;
+        }
+        Some(match message {
+            Message::Line(_, line) => frame("line", Some(number), &line),
+            Message::Piece(piece) => frame("delta", Some(number), &piece),
+            Message::Lagged { after } => frame("lagged", Some(number), &json!({ "after": after })),
+            Message::Failed => error(Some(number), "the server failed; its log says why"),
+        })
+    }
+}
+
+fn error(subscription: Option<u64>, detail: &str) -> Frame {
+    frame("error", subscription, &json!({ "detail": detail }))
+}
+
+fn frame(kind: &str, subscription: Option<u64>, body: &impl Serialize) -> Frame {
+    #[derive(Serialize)]
+    struct Sent<'a, T> {
+        #[serde(rename = "type")]
+        kind: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subscription: Option<u64>,
+        #[serde(flatten)]
+        body: &'a T,
+    }
+    // Our plain data always serializes.
+    let text = serde_json::to_string(&Sent { kind, subscription, body }).unwrap_or_default();
+    Frame::Text(text.into())
+}
