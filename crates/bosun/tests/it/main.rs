@@ -80,6 +80,8 @@ mod workspace;
 mod ordinary;
 // The server, used by programs.
 mod serve;
+// Who may use it, and what is refused.
+mod serve_access;
 // The page, used in a real browser.
 mod page;
 // Hostile texts and hostile pages in a real browser.

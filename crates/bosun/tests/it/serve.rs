@@ -1,9 +1,8 @@
-//! The API of the real server, used by programs: runs from start to acceptance, questions, reviews, restarts, users, and
-//! what is refused.
+//! The API of the real server, used by programs: runs from start to acceptance, questions, reviews, plans, restarts.
 
 use serde_json::{Value, json};
 
-use crate::binary::{Place, stderr};
+use crate::binary::Place;
 use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
 
 /// What a review asks for.
@@ -20,7 +19,7 @@ submit = { summary = "done" }
 "#;
 
 /// Whether a reply is a problem document of this status, with an id.
-fn is_problem(reply: &testkit::client::Reply, status: u16) -> Value {
+pub(crate) fn is_problem(reply: &testkit::client::Reply, status: u16) -> Value {
     assert_eq!(reply.status, status, "{}", reply.text());
     assert_eq!(reply.header("content-type"), Some("application/problem+json"));
     let problem = reply.json();
@@ -246,180 +245,4 @@ async fn a_request_sent_again_with_its_key_starts_nothing_again() {
     is_problem(&other.expect("a reply"), 422);
     assert_eq!(ann.get("/runs").await["items"].as_array().map(Vec::len), Some(1));
     drop(served);
-}
-
-#[tokio::test]
-async fn users_see_their_own_projects_and_do_what_their_role_allows() {
-    let place = Place::new();
-    repository(&place, PROJECT);
-    repository(&place, "dock");
-    let served = Served::start(&place);
-    let ann = served.admin(&place);
-    let vic = served.user(&place, "vic", &["--role", "viewer", "--project", PROJECT]);
-    let otto = served.user(&place, "otto", &["--role", "operator", "--project", "dock"]);
-    let run = ann.run(GOAL, ASKS).await;
-    ann.until(&run, "question.asked").await;
-    assert_eq!(vic.get(&format!("/runs/{run}")).await["view"]["status"], "waiting");
-    assert_eq!(vic.get("/questions").await["items"].as_array().map(Vec::len), Some(1));
-    let answer = format!("/runs/{run}/questions/0/answer");
-    let body = json!({ "project": PROJECT, "goal": GOAL, "script": ASKS });
-    is_problem(&vic.try_post(&answer, &json!({ "text": "hello" })).await, 403);
-    is_problem(&vic.try_post("/runs", &body).await, 403);
-    is_problem(&vic.try_get("/users").await, 403);
-    for path in ["", "/graph", "/diff", "/events", "/why", "/comments", "/tasks/T1"] {
-        is_problem(&otto.try_get(&format!("/runs/{run}{path}")).await, 404);
-    }
-    is_problem(&otto.try_post(&answer, &json!({ "text": "hello" })).await, 404);
-    is_problem(&otto.try_post(&format!("/runs/{run}/cancel"), &json!({})).await, 404);
-    is_problem(&otto.try_post("/runs", &body).await, 422);
-    is_problem(&otto.try_post("/users", &json!({ "name": "eve", "role": "admin" })).await, 403);
-    for list in ["/runs", "/questions", "/sessions"] {
-        assert_eq!(otto.get(list).await["items"], json!([]), "{list}");
-    }
-    assert_eq!(otto.get("/projects").await["items"].as_array().map(Vec::len), Some(1));
-    let mut stream = otto.client.stream("/api/v1/events?after=0", &[]).await.expect("a stream");
-    let own = otto.post("/runs", &json!({ "project": "dock", "goal": GOAL, "script": TWO_TASKS }));
-    let own = own.await["run"].clone();
-    loop {
-        let event = stream.next().await.expect("an event").expect("the stream goes on");
-        let line = event.json();
-        assert!(event.event != "line" || line["run"] == own, "of another project: {line}");
-        if line["event"] == "run.finished" {
-            break;
-        }
-    }
-    let removed = place.run(&["user", "remove", "vic"]);
-    assert!(removed.status.success(), "{}", stderr(&removed));
-    is_problem(&vic.try_get("/me").await, 401);
-}
-
-#[tokio::test]
-async fn nobody_gets_anything_without_a_right_secret() {
-    let place = Place::new();
-    repository(&place, PROJECT);
-    let served = Served::with(&place, "127.0.0.1:0", &[]);
-    let ann = served.admin(&place);
-    let nobody = served.nobody();
-    for path in ["/me", "/runs", "/questions", "/events", "/ws", "/health", "/openapi.json"] {
-        let reply = nobody.get(&format!("/api/v1{path}")).await.expect("a reply");
-        is_problem(&reply, 401);
-    }
-    let page = nobody.get("/").await.expect("a reply");
-    assert_eq!(page.status, 401);
-    assert!(page.text().contains("Token") && !page.text().contains("app.js"), "asks for a token");
-    let path = served.link.strip_prefix(served.url()).expect("a path").to_owned();
-    let first = nobody.get(&path).await.expect("a reply");
-    assert_eq!((first.status, first.header("location")), (303, Some("/")));
-    let cookie = first.header("set-cookie").expect("a cookie").to_owned();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
-    assert_eq!(nobody.get(&path).await.expect("a reply").status, 401, "a link works once");
-    let mut refused = 0;
-    while refused < 40 {
-        let wrong = nobody.with_token("wrong").get("/api/v1/me").await.expect("a reply");
-        refused += 1;
-        if wrong.status == 429 {
-            is_problem(&wrong, 429);
-            assert!(wrong.header("retry-after").is_some());
-            break;
-        }
-        is_problem(&wrong, 401);
-    }
-    assert!(refused < 40, "guessing is slowed down");
-    assert_eq!(ann.get("/me").await["role"], "admin", "and nobody else is");
-}
-
-#[tokio::test]
-async fn a_user_who_sends_too_much_is_told_when_to_come_back() {
-    let place = Place::new();
-    repository(&place, PROJECT);
-    let served = Served::with(&place, "127.0.0.1:0", &["--rate", "1"]);
-    let ann = served.admin(&place);
-    let ben = served.user(&place, "ben", &[]);
-    let mut last = ann.try_get("/me").await;
-    for _ in 0..20 {
-        if last.status == 429 {
-            break;
-        }
-        last = ann.try_get("/me").await;
-    }
-    is_problem(&last, 429);
-    assert!(last.header("retry-after").and_then(|wait| wait.parse::<u64>().ok()).is_some());
-    assert_eq!(ben.try_get("/me").await.status, 200, "everybody has their own limit");
-}
-
-#[tokio::test]
-async fn a_request_from_another_site_is_refused_whatever_it_carries() {
-    let place = Place::new();
-    repository(&place, PROJECT);
-    let served = Served::start(&place);
-    let path = served.link.strip_prefix(served.url()).expect("a path").to_owned();
-    let nobody = served.nobody();
-    let logged = nobody.get(&path).await.expect("a reply");
-    let cookie = logged.header("set-cookie").expect("a cookie");
-    let cookie = cookie.split(';').next().expect("a pair").to_owned();
-    let own = ("Cookie", cookie.as_str());
-    let me = nobody.send("GET", "/api/v1/me", &[own], None).await.expect("a reply");
-    assert_eq!(me.json()["name"], "owner");
-    let rebound =
-        format!("rebound.example:{}", served.address().rsplit(':').next().expect("a port"));
-    for (headers, status) in [
-        (vec![own, ("Host", rebound.as_str())], 421),
-        (vec![own, ("Origin", "http://evil.example")], 403),
-        (vec![own, ("Origin", "null")], 403),
-        (vec![own, ("Sec-Fetch-Site", "cross-site")], 403),
-        (vec![own, ("Sec-Fetch-Site", "same-site")], 403),
-    ] {
-        for path in ["/api/v1/me", "/api/v1/events", "/api/v1/ws", "/page/app.js"] {
-            let upgrade = [
-                ("Connection", "Upgrade"),
-                ("Upgrade", "websocket"),
-                ("Sec-WebSocket-Version", "13"),
-                ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
-            ];
-            let more = if path.ends_with("ws") { &upgrade[..] } else { &[] };
-            let all = [&headers[..], more].concat();
-            let reply = nobody.send("GET", path, &all, None).await.expect("a reply");
-            is_problem(&reply, status);
-            assert!(reply.header("access-control-allow-origin").is_none());
-        }
-    }
-    let body = json!({ "project": PROJECT, "goal": GOAL, "script": TWO_TASKS }).to_string();
-    // What a form can send with a cookie: no header of ours, and no JSON.
-    let form = [own, ("Content-Type", "text/plain")];
-    let reply = nobody.send("POST", "/api/v1/runs", &form, Some(&body)).await.expect("a reply");
-    is_problem(&reply, 403);
-    let ours = [own, ("Content-Type", "application/json"), ("X-Bosun", "1")];
-    let reply = nobody.send("POST", "/api/v1/runs", &ours, Some(&body)).await.expect("a reply");
-    assert_eq!(reply.status, 201, "the page itself may: {}", reply.text());
-}
-
-#[tokio::test]
-async fn what_cannot_be_carried_out_is_a_problem_with_the_id_of_its_request() {
-    let place = Place::new();
-    repository(&place, PROJECT);
-    let served = Served::start(&place);
-    let ann = served.admin(&place);
-    let named = [("X-Request-Id", "mine-1")];
-    let reply = ann.client.send("GET", "/api/v1/runs/r_nothing", &named, None).await;
-    assert_eq!(is_problem(&reply.expect("a reply"), 404)["request_id"], "mine-1");
-    is_problem(&ann.try_get("/no/such/thing").await, 404);
-    is_problem(&ann.try_get("/runs?limit=many").await, 400);
-    is_problem(&ann.try_get("/runs?cursor=wrong").await, 400);
-    is_problem(&ann.try_post("/runs", &json!({ "project": PROJECT, "wish": 1 })).await, 422);
-    is_problem(&ann.try_post("/runs", &json!({ "project": PROJECT })).await, 422);
-    is_problem(&ann.try_post("/runs", &json!({ "project": "none", "goal": "x" })).await, 422);
-    let json_type = [("Content-Type", "application/json")];
-    for (headers, body, status) in [
-        (&json_type[..], "{broken".to_owned(), 400),
-        (&[], "{}".to_owned(), 415),
-        (&json_type[..], format!("{{\"goal\": \"{}\"}}", "x".repeat(20_000_000)), 413),
-    ] {
-        match ann.client.send("POST", "/api/v1/runs", headers, Some(&body)).await {
-            Ok(reply) => drop(is_problem(&reply, status)),
-            // A server may hang up on whoever sends too much.
-            Err(_) => assert_eq!(status, 413),
-        }
-    }
-    let reply = ann.client.send("PUT", "/api/v1/runs", &[], None).await.expect("a reply");
-    is_problem(&reply, 405);
 }
