@@ -177,10 +177,17 @@ impl Registry {
         addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
     }
 
-    /// The address of a model's server, if it runs on this machine without a key, and nobody else answers for it.
+    /// The address of a model's server, if it is of a kind that runs on this machine or one that the settings describe, and
+    /// nobody else answers for it.
     #[must_use]
     pub fn local_address(&self, model: &ModelRef) -> Option<String> {
-        let known = self.providers.get(model.provider()).filter(|known| !known.key_needed)?;
+        const LOCAL: [&str; 5] = ["ollama", "local", "llamacpp", "lmstudio", "vllm"];
+        let name = model.provider();
+        let described = self.settings.providers.get(name).is_some_and(|own| own.dialect.is_some());
+        let known = self.providers.get(name).filter(|known| !known.key_needed)?;
+        if !described && !LOCAL.contains(&name) {
+            return None;
+        }
         let address = &known.provider.base_url;
         let alone = !self.settings.chains.contains_key(model);
         (alone && is_on_this_machine(address)).then(|| address.clone())

@@ -18,7 +18,7 @@ Examples:
   bosun diff r_1a2b --stat
   bosun diff r_1a2b > result.patch")]
 pub(crate) struct Diff {
-    /// The run, by its id or the beginning of it [default: the newest one]
+    /// The run, by its id or the beginning of it [default: the newest one of this repository]
     pub(crate) run: Option<RunRef>,
     /// A task, such as T2, or an attempt, such as T2.1 [default: the whole result]
     #[arg(value_name = "TASK")]

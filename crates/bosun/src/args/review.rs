@@ -22,7 +22,7 @@ Examples:
   bosun review r_1a2b --comment T1 \"no new dependency, please\" --send
   bosun review r_1a2b --comments")]
 pub(crate) struct Review {
-    /// The run, by its id or the beginning of it [default: the newest one]
+    /// The run, by its id or the beginning of it [default: the newest one of this repository]
     pub(crate) run: Option<RunRef>,
     /// Only this task
     #[arg(value_name = "TASK")]
@@ -60,7 +60,7 @@ Examples:
   bosun pr r_1a2b --out pull-request.md
   bosun pr r_1a2b --open")]
 pub(crate) struct PullRequest {
-    /// The run, by its id or the beginning of it [default: the newest one]
+    /// The run, by its id or the beginning of it [default: the newest one of this repository]
     pub(crate) run: Option<RunRef>,
     /// Where to write it [default: standard output]
     #[arg(long, value_name = "FILE")]

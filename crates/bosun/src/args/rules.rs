@@ -21,7 +21,7 @@ Examples:
   bosun why T1                the same, in the newest run
   bosun why r_1a2b q0         why a question was asked")]
 pub(crate) struct Why {
-    /// The run, by its id or the beginning of it [default: the newest one]
+    /// The run, by its id or the beginning of it [default: the newest one of this repository]
     pub(crate) run: Option<RunRef>,
     /// A line, a task, an attempt, or a question
     #[arg(value_name = "EVENT")]

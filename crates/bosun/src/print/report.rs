@@ -131,7 +131,7 @@ fn task_line(task: &TaskView, room: usize) -> String {
         tries => count(tries, "attempt"),
     };
     let title = one_line(&task.title, room);
-    let checks = told_checks(task, |check| mark(check));
+    let checks = told_checks(task, mark);
     let line = format!("{:<5} {stage} {title:<room$} {tries:<11} {checks}", task.id);
     match (&task.fault, task.stage) {
         (Some(fault), TaskStage::Failed) => format!("{line}\n        {}", one_line(fault, 160)),
@@ -144,7 +144,7 @@ fn mark(check: &CheckView) -> String {
     match check.ended {
         Some(Ended::Exited(0)) => plain.green().to_string(),
         Some(_) if check.excused => plain.replace('✔', &"✔".green().to_string()),
-        Some(_) => plain.replace('✘', &bad_mark().to_string()),
+        Some(_) => plain.replace('✘', &bad_mark()),
         None => plain,
     }
 }
@@ -336,6 +336,7 @@ mod tests {
         .expect("a task");
         let tasks = [task];
         let row = format!("  {}", task_line(&tasks[0], title_room(&tasks, Some(80))));
+        let row = row.replace("\u{1b}[32m", "").replace("\u{1b}[39m", "");
         assert!(row.contains("Add a command that prints") && row.ends_with("cargo test"), "{row}");
         assert!(columns(&row) <= 80, "{row}");
         assert_eq!(title_room(&tasks, None), 44);

@@ -2,7 +2,7 @@
 //! paused, with an exit code of its own, and goes on with `bosun resume`.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::Output;
 use std::sync::{Arc, Mutex};
 
@@ -24,17 +24,30 @@ fn serve(answers: Vec<String>) -> (String, Arc<Mutex<usize>>) {
     let count = served.clone();
     std::thread::spawn(move || {
         for answer in answers {
-            let (mut connection, _) = listener.accept().expect("a connection");
-            let (mut request, mut buffer) = (vec![], [0; 4096]);
-            while !request.ends_with(b"}") {
-                let read = connection.read(&mut buffer).expect("a request");
-                request.extend_from_slice(&buffer[..read]);
-            }
+            let mut connection = asked(&listener);
             *count.lock().expect("a lock") += 1;
             connection.write_all(answer.as_bytes()).expect("an answer");
         }
     });
     (url, served)
+}
+
+/// The next connection with a request. Whether there is a server at all is asked before, and is no request.
+fn asked(listener: &TcpListener) -> TcpStream {
+    loop {
+        let (mut connection, _) = listener.accept().expect("a connection");
+        let (mut request, mut buffer) = (vec![], [0; 4096]);
+        let is_look =
+            |request: &[u8]| request.starts_with(b"GET ") && request.ends_with(b"\r\n\r\n");
+        while !request.ends_with(b"}") && !is_look(&request) {
+            let read = connection.read(&mut buffer).expect("a request");
+            request.extend_from_slice(&buffer[..read]);
+        }
+        if !is_look(&request) {
+            return connection;
+        }
+        connection.write_all(BUSY.as_bytes()).expect("an answer");
+    }
 }
 
 /// The rules of a preset with another patience, and short waits.
