@@ -4,66 +4,23 @@
 
 mod file;
 mod token;
+mod user;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use types::Timestamp;
 
 pub use file::AccessError;
 use file::{AccessFile, Listed, StoredLogin};
 use token::{digest, draw};
+pub use user::{Project, Role, User};
 
 /// How long a browser stays logged in.
 const LOGIN_DAYS: i64 = 30;
 /// How long a link to log in with can be used, once.
 const LINK_MINUTES: i64 = 15;
 const MINUTE_MS: i64 = 60_000;
-
-/// What a user may do; each role may also do what those before it may.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Look at everything in their projects.
-    Viewer,
-    /// Start runs, answer, review, accept.
-    Operator,
-    /// Manage users and projects.
-    Admin,
-}
-
-impl Role {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Operator => "operator",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-/// A person or program that may use the server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct User {
-    pub name: String,
-    pub role: Role,
-    /// The projects that they can see; null for all of them, and for repositories that are in no project.
-    #[serde(default)]
-    pub projects: Option<Vec<String>>,
-}
-
-/// A repository with a name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Project {
-    pub name: String,
-    /// The top of the repository on the server's machine.
-    pub path: PathBuf,
-}
 
 /// How a caller proved who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -33,6 +33,8 @@ pub(crate) struct Parts {
     /// Whether browsers reach it over TLS, its own or a proxy's.
     pub(crate) tls: bool,
     pub(crate) version: &'static str,
+    /// The OpenAPI document.
+    pub(crate) document: serde_json::Value,
     pub(crate) stopping: CancellationToken,
 }
 

@@ -17,6 +17,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         system_operations(),
         run_operations(),
         part_operations(),
+        record_operations(),
         act_operations(),
         session_operations(),
         stream_operations(),
@@ -145,6 +146,11 @@ fn part_operations() -> Vec<Operation> {
         get("/runs/{run}/diff", "diff", "What was changed", parts::change)
             .query::<parts::Of>()
             .answers::<diff::DiffView>(),
+    ]
+}
+
+fn record_operations() -> Vec<Operation> {
+    vec![
         get("/runs/{run}/gates", "gates", "Go or no-go, with the evidence", parts::gates)
             .query::<At>()
             .answers::<Page<gate::GateDetail>>(),

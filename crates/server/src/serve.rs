@@ -17,7 +17,9 @@ use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::RateLimit;
 use crate::listing::Listing;
+use crate::openapi::document;
 use crate::router::router;
+use crate::routes::operations;
 use crate::tls::{TlsError, TlsListener, acceptor};
 use crate::webhook::{self, Webhook};
 
@@ -109,6 +111,7 @@ impl Server {
             limit: RateLimit::new(config.rate),
             hosts: hosts(address, &config.hosts),
             tls: has_tls,
+            document: document(&operations(), config.version),
             version: config.version,
             stopping,
         });

@@ -1,3 +1,5 @@
+//! A list that is held is the same as one that is read anew.
+
 use std::sync::Arc;
 
 use sandbox::Repo;

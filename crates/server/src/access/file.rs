@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use types::Timestamp;
 
-use super::{Project, User};
+use super::user::{Project, User};
 
 /// Why the users cannot be read or changed.
 #[derive(Debug, thiserror::Error)]

@@ -1,3 +1,5 @@
+//! Users, tokens, links and cookies, also across processes.
+
 use super::*;
 
 fn at(minutes: i64) -> Timestamp {

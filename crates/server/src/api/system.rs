@@ -19,7 +19,6 @@ use crate::app::App;
 use crate::extract::{Named, Params};
 use crate::factory::{ModelItem, PolicyItem};
 use crate::problem::Problem;
-use crate::routes;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
@@ -41,7 +40,7 @@ pub(crate) async fn health(State(app): State<App>) -> Json<Health> {
 }
 
 pub(crate) async fn document(State(app): State<App>) -> Json<Value> {
-    Json(crate::openapi::document(&routes::operations(), app.version))
+    Json(app.document.clone())
 }
 
 pub(crate) async fn me(caller: Caller) -> Json<User> {
