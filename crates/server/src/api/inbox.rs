@@ -119,7 +119,7 @@ pub(crate) async fn list(
         match asked_by(&app, entry, &visible).await {
             Ok(asked) => items.extend(asked),
             Err(problem) => {
-                tracing::warn!(run = %entry.run, detail = %problem.detail, "reading what a run asks")
+                tracing::warn!(run = %entry.run, detail = %problem.detail, "reading what a run asks");
             }
         }
     }
