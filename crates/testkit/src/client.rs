@@ -36,12 +36,6 @@ impl Client {
         self.token.as_deref()
     }
 
-    /// The same client at another address.
-    #[must_use]
-    pub fn moved(&self, address: &str) -> Self {
-        Self { address: address.to_owned(), token: self.token.clone() }
-    }
-
     /// `host:port`.
     #[must_use]
     pub fn address(&self) -> &str {

@@ -41,7 +41,7 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
     let served = Served::start(&place);
     let ann = served.admin(&place);
     let looked = Looked::by_link(&served).await;
-    looked.sees("Nothing waits for you").await;
+    looked.sees("No open questions").await;
     looked.is_quiet();
     let (page, target, port) = (&looked.page, served.url(), elsewhere().await);
     // The first is the same site for cookies, since ports do not count; the second is another one.
@@ -125,7 +125,7 @@ async fn a_rebound_host_name_gets_nothing() {
     assert_eq!(page.eval(status).await.expect("a status"), 421);
     // The link was not used up by that.
     page.open(&served.link).await.expect("the page");
-    page.wait_for("Nothing waits for you").await.expect("the inbox");
+    page.wait_for("No open questions").await.expect("the inbox");
 }
 
 #[tokio::test]

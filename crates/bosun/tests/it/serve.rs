@@ -78,12 +78,7 @@ async fn a_run_is_started_followed_to_its_end_and_accepted() {
         assert!(!ann.get(&format!("/runs/{run}/{part}")).await.is_null(), "{part}");
     }
     let accepted = ann.post(&format!("/runs/{run}/accept"), &json!({})).await;
-    assert_eq!(
-        accepted["view"]["settled"]["as"].as_str().or(accepted["view"]["settled"].as_str()),
-        Some("accepted"),
-        "{}",
-        accepted["view"]["settled"]
-    );
+    assert_eq!(accepted["view"]["settled"]["how"], "accepted", "{accepted}");
     assert_eq!(std::fs::read_to_string(repo.join("greeting.txt")).expect("a file"), "hello\n");
     is_problem(&ann.try_post(&format!("/runs/{run}/accept"), &json!({})).await, 409);
 }
@@ -213,8 +208,9 @@ async fn a_plan_waits_for_its_approval() {
     });
     let run = ann.post("/runs", &wanted).await["run"].as_str().expect("an id").to_owned();
     ann.until(&run, "question.asked").await;
-    let plan = ann.get(&format!("/runs/{run}/plan")).await;
-    assert!(plan.to_string().contains("Write the farewell"), "{plan}");
+    let asked = ann.get("/questions").await["items"][0].clone();
+    assert_eq!((&asked["run"], &asked["rule"]), (&run.as_str().into(), &"plan.approval".into()));
+    assert!(asked["text"].to_string().contains("Write the farewell"), "the plan: {asked}");
     ann.post(&format!("/runs/{run}/plan/approve"), &json!({})).await;
     assert_eq!(ann.over(&run).await["status"], "done");
     is_problem(&ann.try_post(&format!("/runs/{run}/plan/approve"), &json!({})).await, 409);

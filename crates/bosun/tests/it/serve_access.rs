@@ -37,8 +37,8 @@ async fn users_see_their_own_projects_and_do_what_their_role_allows() {
     }
     assert_eq!(otto.get("/projects").await["items"].as_array().map(Vec::len), Some(1));
     let mut stream = otto.client.stream("/api/v1/events?after=0", &[]).await.expect("a stream");
-    let own = otto.post("/runs", &json!({ "project": "dock", "goal": GOAL, "script": TWO_TASKS }));
-    let own = own.await["run"].clone();
+    let wanted = json!({ "project": "dock", "goal": GOAL, "script": TWO_TASKS });
+    let own = otto.post("/runs", &wanted).await["run"].clone();
     loop {
         let event = stream.next().await.expect("an event").expect("the stream goes on");
         let line = event.json();

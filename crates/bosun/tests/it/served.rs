@@ -170,11 +170,6 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// The same user at a server that was started again elsewhere.
-    pub(crate) fn at(&self, served: &Served) -> Self {
-        Self { client: self.client.moved(served.address()) }
-    }
-
     /// What an address below the root answers, which must succeed.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let reply = self.client.get(&format!("/api/v1{path}")).await.expect("a reply");

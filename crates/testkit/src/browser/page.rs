@@ -253,7 +253,6 @@ impl Page {
     }
 
     /// Everything that went wrong so far; it is forgotten then.
-    #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         std::mem::take(&mut *self.complaints.lock().unwrap_or_else(PoisonError::into_inner))
     }
