@@ -102,8 +102,19 @@ impl Served {
     }
 
     pub(crate) fn with(place: &Place, listen: &str, more: &[&str]) -> Self {
+        Self::knowing(place, listen, more, &[])
+    }
+
+    /// The same with settings in its environment.
+    pub(crate) fn knowing(
+        place: &Place,
+        listen: &str,
+        more: &[&str],
+        settings: &[(&str, &str)],
+    ) -> Self {
         let log = std::fs::File::create(place.path().join("serve.log")).expect("a file");
         let mut command = place.command(&[&["serve", "--listen", listen], more].concat());
+        command.envs(settings.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it starts");
         let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
         let mut link = String::new();
@@ -217,7 +228,10 @@ impl Api {
             }
             panic!("the stream ended before {kind}: {lines:?}");
         };
-        tokio::time::timeout(PATIENCE, read).await.expect("the run goes on");
+        let ended = tokio::time::timeout(PATIENCE, read).await;
+        let told = |line: &Value| format!("{} {}", line["event"], line["summary"]);
+        let last = || lines.iter().rev().take(20).map(told).collect::<Vec<_>>();
+        assert!(ended.is_ok(), "the run does not come to {kind}: {:#?}", last());
         lines
     }
 

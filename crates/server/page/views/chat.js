@@ -124,7 +124,7 @@ function render(data, ctx) {
                     "span",
                     { class: "decision-top" },
                     h("span", { class: "clip" }, one.about || idOf(one)),
-                    h("span", { class: "faint" }, when(one.started)),
+                    h("span", { class: "faint nowrap" }, when(one.started)),
                   ),
                   h(
                     "span",

@@ -68,7 +68,8 @@ pub(crate) async fn projects(
         if let Some(item) = items.iter_mut().find(|item| item.name == name) {
             item.runs += 1;
             item.open += u64::from(listed.ended.is_none());
-            item.questions += listed.questions;
+            // What an ended run asked waits for nobody.
+            item.questions += if listed.ended.is_none() { listed.questions } else { 0 };
             item.tokens += listed.spent.map_or(0, |spent| spent.tokens);
         }
     }

@@ -53,7 +53,9 @@ pub fn timeline(recorded: &Recorded) -> Timeline {
     checked(recorded, &mut rows);
     waits::waits(recorded, &own, &mut rows);
     let to = view.ended.unwrap_or(recorded.now);
-    let ids = recorded.tasks();
+    let mut ids = recorded.tasks();
+    // The plan is made before its tasks.
+    ids.sort_by_key(|id| *id != TaskId::plan());
     let keys = std::iter::once(None).chain(ids.into_iter().map(Some));
     let rows = keys.map(|task| {
         let mut bars = rows.remove(&task).unwrap_or_default();

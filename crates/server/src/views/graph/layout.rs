@@ -2,13 +2,13 @@
 //! with few crossings, and edges that go around what is in their way. Knows no tasks.
 
 /// The size of a node, and the gaps between layers and between the nodes of one.
-pub(super) const WIDTH: u32 = 232;
+pub(super) const WIDTH: u32 = 204;
 pub(super) const HEIGHT: u32 = 76;
-const LAYER_GAP: u32 = 72;
+const LAYER_GAP: u32 = 44;
 const NODE_GAP: f64 = 24.0;
 /// The room that an edge takes up in a layer that it passes.
 const LANE: f64 = 14.0;
-const MARGIN: u32 = 16;
+const MARGIN: u32 = 4;
 /// How often each layer is put in order, and its nodes are moved.
 const SWEEPS: usize = 8;
 /// With more than this many places for edges in layers that they pass, edges run straight.
