@@ -205,6 +205,11 @@ pub(crate) async fn give(
     if let Some(by) = asked.answer.as_ref().map(|_| asked.by.as_deref().unwrap_or("the policy")) {
         return Err(Problem::conflict(format!("question {question} was answered by {by}")));
     }
+    let posted = app.bosun.journal().posted(run).await?;
+    let answers = |command: &Command| matches!(command, Command::Answer { question: other, .. } if *other == question);
+    if posted.iter().any(|(_, command)| answers(command)) {
+        return Err(Problem::conflict(format!("question {question} has an answer on its way")));
+    }
     if text.trim().is_empty() {
         return Err(Problem::unfit("an answer has words"));
     }
