@@ -8,21 +8,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use futures::{StreamExt as _, TryStreamExt as _};
-use runtime::store::{Batch, Clean, Journal as _, Redactor, SqliteJournal};
+use runtime::store::SqliteJournal;
 use runtime::{Bosun, Config, Found, presets};
-use testkit::{Scenario, play, scenarios, talk};
-use types::{Digest, Envelope, Event, LogId, Policy, RunId, Status, Timestamp};
+use testkit::stored::{keep_policy, sample_events, store_run, store_short_runs};
+use testkit::{Scenario, scenarios, talk};
+use types::{Envelope, Event, Status};
 
 const RUNS: u64 = 10_000;
-/// The events of each, without attempts.
-const EVENTS: usize = 10;
 const LONG: usize = 100_000;
 const TURNS: u32 = 5_000;
-/// The lines appended together.
-const TOGETHER: usize = 1_000;
-/// The runs written at a time.
-const AT_ONCE: usize = 64;
 /// The most time for any step, in milliseconds; enforced in release builds only.
 const MOST: u128 = 1_000;
 
@@ -78,35 +72,19 @@ async fn measure() -> anyhow::Result<ExitCode> {
 
 /// Writes the journal.
 async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
-    let run = play(&Scenario::load(&scenarios().join("failure/no_submission.toml"))?).await?;
-    let lines = run.lines.into_iter().filter(|line| line.attempt.is_none());
-    let crew = kept(journal, &presets::preset("crew")?).await?;
-    let mut events: Vec<Event> = lines.map(|line| line.event).collect();
-    if let Some(Event::RunRequested { policy, .. }) = events.first_mut() {
-        *policy = crew;
-    }
+    let events = sample_events(journal).await?;
     let checks =
         |event: &&Event| matches!(event, Event::CheckStarted { .. } | Event::CheckFinished { .. });
     let checks: Vec<Event> = events.iter().filter(checks).take(2).cloned().collect();
-    // Waiting appends are committed together.
-    let runs = (0..RUNS).map(|number| one_of_many(journal, number, &events));
-    futures::stream::iter(runs).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
+    store_short_runs(journal, RUNS, &events).await?;
     let long = events.iter().take(6).chain(checks.iter().cycle()).take(LONG).cloned().collect();
-    append(journal, "r_long", RUNS, long).await?;
+    store_run(journal, "r_long", RUNS, long).await?;
     chat(journal).await
-}
-
-/// A short run; every other one is finished.
-async fn one_of_many(journal: &SqliteJournal, number: u64, events: &[Event]) -> anyhow::Result<()> {
-    let end = events.len() - usize::from(number.is_multiple_of(2));
-    let mut some: Vec<Event> = events.iter().take(EVENTS - 1).cloned().collect();
-    some.extend(events.get(end - 1).cloned());
-    append(journal, &format!("r_{number:05}"), number, some).await
 }
 
 async fn chat(journal: &SqliteJournal) -> anyhow::Result<()> {
     let said = talk(&Scenario::load(&scenarios().join("talk/question.toml"))?).await?;
-    let solo = kept(journal, &presets::preset("solo")?).await?;
+    let solo = keep_policy(journal, &presets::preset("solo")?).await?;
     let find = |kind: &str| {
         let found = said.lines.iter().rev().find(|line| line.event.kind() == kind);
         found.map(|line: &Envelope| line.event.clone()).context("a line of the conversation")
@@ -128,28 +106,5 @@ async fn chat(journal: &SqliteJournal) -> anyhow::Result<()> {
         }
         events.extend([told.clone(), asked, replied]);
     }
-    append(journal, "r_chat", RUNS + 1, events).await
-}
-
-async fn kept(journal: &SqliteJournal, policy: &Policy) -> anyhow::Result<Digest> {
-    Ok(journal.put_blob(&serde_json::to_vec(policy)?).await?.digest)
-}
-
-async fn append(
-    journal: &SqliteJournal,
-    run: &str,
-    minute: u64,
-    events: Vec<Event>,
-) -> anyhow::Result<()> {
-    let log = LogId::run(run.parse::<RunId>()?);
-    let lease = journal.lease(&log).await?;
-    let at = Timestamp::from_millis(i64::try_from(minute)? * 60_000);
-    let redactor = Redactor::none();
-    let mut expect = 0;
-    for some in events.chunks(TOGETHER) {
-        let events: Vec<Clean> = some.iter().map(|event| redactor.clean(event.clone())).collect();
-        journal.append(&lease, Batch { expect, at, events: &events, taken: None }).await?;
-        expect += some.len() as u64;
-    }
-    Ok(())
+    store_run(journal, "r_chat", RUNS + 1, events).await
 }

@@ -1,7 +1,8 @@
 //! Scenarios as tests. A TOML file has the contents of a repository, the model's replies and the expected result; it is
 //! read here, played with real files, git, processes and journal, and played again with the power cut at any line of
 //! any log. Also a model server on the loopback that imitates the providers (`wire`), and, for tests of the server, a
-//! real browser (`browser`) and a small HTTP client (`client`).
+//! real browser (`browser`) and a small HTTP client (`client`); for benches, the server as a process (`served`) and journals
+//! with many runs (`stored`).
 
 pub mod browser;
 pub mod client;
@@ -11,6 +12,8 @@ mod kept;
 mod play;
 mod points;
 mod scenario;
+pub mod served;
+pub mod stored;
 mod talk;
 mod trace;
 mod unread;

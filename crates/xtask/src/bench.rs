@@ -7,6 +7,7 @@ mod figures;
 mod lives;
 mod llm;
 mod runs;
+mod server;
 mod session;
 mod size;
 mod tools;
@@ -14,6 +15,8 @@ mod tools;
 use std::path::Path;
 
 use anyhow::bail;
+
+pub(crate) use build::{release_binary, release_example};
 
 struct Bench {
     name: &'static str,
@@ -28,11 +31,15 @@ const BENCHES: &[Bench] = &[
     Bench { name: "lives", about: lives::ABOUT, run: lives::run },
     Bench { name: "llm", about: llm::ABOUT, run: llm::run },
     Bench { name: "runs", about: runs::ABOUT, run: runs::run },
+    Bench { name: "server", about: server::ABOUT, run: |root| server::run(root, &[]) },
     Bench { name: "session", about: session::ABOUT, run: session::run },
     Bench { name: "tools", about: tools::ABOUT, run: tools::run },
 ];
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    if let ["server", options @ ..] = words {
+        return server::run(root, options);
+    }
     let [name] = words else {
         for bench in BENCHES {
             println!("{:<8} {}", bench.name, bench.about);

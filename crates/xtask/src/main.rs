@@ -27,9 +27,11 @@ mod page;
 mod pictures;
 mod sample;
 mod scenarios;
+mod served;
 mod sim;
 mod tidy;
 mod tree;
+mod week;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +53,7 @@ usage: cargo xtask CHORE
   crash [--points N] [--point POINT]
                the built program killed at every write, with disk errors and power cuts (see `crash help`)
   bench        list the benches
-  bench NAME   run one of them
+  bench NAME   run one of them (`bench server [--only PART] [--binary PATH]`)
   eval intake [FILE] [--all]
                how often the rules judge requests as their labels say (eval/intake.jsonl)
   live         ask real model servers the same fifteen things in every dialect (see `live help`)
@@ -64,6 +66,7 @@ usage: cargo xtask CHORE
   fuzz         list the fuzz targets
   fuzz NAME..  run some of them, or `all`, for ten minutes each (`--minutes N`)
   sim          play simulated runs with seeded faults and hold them to laws (see `sim help`)
+  week         500 runs through the served API while the server is restarted (see `week help`)
   help         this text";
 
 fn main() -> ExitCode {
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["sim", rest @ ..] => sim::run(&root, rest),
+        ["week", rest @ ..] => week::run(&root, rest),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             return ExitCode::SUCCESS;

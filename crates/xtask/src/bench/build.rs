@@ -13,13 +13,13 @@ pub(super) fn example(root: &Path, package: &str, name: &str) -> anyhow::Result<
 }
 
 /// An example in release mode, freshly built.
-pub(super) fn release_example(root: &Path, package: &str, name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn release_example(root: &Path, package: &str, name: &str) -> anyhow::Result<PathBuf> {
     build(root, &["--package", package, "--example", name])?;
     Ok(release(root).join("examples").join(name))
 }
 
 /// The product in release mode, freshly built.
-pub(super) fn release_binary(root: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn release_binary(root: &Path) -> anyhow::Result<PathBuf> {
     build(root, &["--bin", "bosun"])?;
     Ok(release(root).join("bosun"))
 }

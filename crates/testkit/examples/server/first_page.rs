@@ -1,0 +1,91 @@
+//! The first page: the bytes of its document and of everything that it loads before anything is fetched from the API, and
+//! how soon a real browser shows it, where one is installed.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, ensure};
+use testkit::browser::Browser;
+use testkit::client::Client;
+use testkit::served::Served;
+
+use super::Figures;
+
+/// The most bytes, in kB.
+const BYTES: f64 = 100.0;
+/// The most time until it is shown, in milliseconds.
+const SHOWN: f64 = 200.0;
+
+/// When the inbox stands where its placeholder was, as milliseconds since the navigation began.
+const SHOWS: &str = "new Promise((done) => { const look = () => \
+    document.querySelector('#main .skeleton') ? requestAnimationFrame(look) : done(performance.now()); look(); })";
+
+pub(super) async fn measure(served: &Served, figures: &mut Figures) -> anyhow::Result<()> {
+    if Browser::is_installed() {
+        let page = Browser::start().await?;
+        let page = page.page().await?;
+        page.open(served.link()).await?;
+        let painted = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime";
+        let shown = page.eval(SHOWS).await?.as_f64().context("a time")?;
+        let painted = page.eval(painted).await?.as_f64().context("a first paint")?;
+        figures.judge("first page, first paint in Chromium", painted, "ms", SHOWN);
+        figures.show("first page, inbox in place, at the latest after", shown, "ms");
+    } else {
+        println!(
+            "SKIPPED: no Chromium is installed; when the first page is shown was NOT measured"
+        );
+    }
+    let (files, bytes) = loaded(&served.client()).await?;
+    let what = format!("first page, {files} files");
+    figures.judge(&what, bytes as f64 / 1_000.0, "kB", BYTES);
+    Ok(())
+}
+
+/// How many files the page loads at first, and their bytes.
+async fn loaded(client: &Client) -> anyhow::Result<(usize, usize)> {
+    let mut seen = BTreeSet::from(["/page/index.html".to_owned()]);
+    let mut open: Vec<String> = seen.iter().cloned().collect();
+    let mut bytes = 0;
+    while let Some(path) = open.pop() {
+        let reply = client.get(&path).await?;
+        ensure!(reply.status == 200, "{path} answers {}", reply.status);
+        bytes += reply.body.len();
+        for named in references(&path, &reply.text()) {
+            if seen.insert(named.clone()) {
+                open.push(named);
+            }
+        }
+    }
+    ensure!(seen.len() > 5, "the page names its files in another way: {seen:?}");
+    Ok((seen.len(), bytes))
+}
+
+/// The files that a file loads by itself: what a document names, and the static imports of a module.
+fn references(path: &str, text: &str) -> Vec<String> {
+    let openings: &[&str] = match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => &["src=\"", "href=\""],
+        "js" => &[" from \"", "import \""],
+        _ => &[],
+    };
+    let after = openings.iter().flat_map(|opening| text.split(opening).skip(1));
+    let named = after.filter_map(|rest| rest.split('"').next());
+    named.filter_map(|name| resolved(path, name)).collect()
+}
+
+/// A name as an address, if it is a file of the page.
+fn resolved(from: &str, name: &str) -> Option<String> {
+    if name.starts_with("/page/") {
+        return Some(name.to_owned());
+    }
+    let mut folder: Vec<&str> = from.split('/').collect();
+    folder.pop();
+    let mut name = name;
+    if let Some(rest) = name.strip_prefix("./") {
+        name = rest;
+    } else {
+        while let Some(rest) = name.strip_prefix("../") {
+            folder.pop();
+            name = rest;
+        }
+    }
+    name.ends_with(".js").then(|| format!("{}/{name}", folder.join("/")))
+}
