@@ -61,7 +61,7 @@ impl Access {
     }
 
     /// Adds a user and returns the token, which is stored nowhere.
-    pub fn add_user(&self, user: User, now: Timestamp) -> Result<String, AccessError> {
+    pub fn add_user(&self, user: &User, now: Timestamp) -> Result<String, AccessError> {
         file::check_name(&user.name)?;
         let token = draw();
         self.change(|file| {

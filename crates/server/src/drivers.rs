@@ -83,7 +83,7 @@ impl Drivers {
             match left {
                 Ok(left) => drivers.look_after(&run, &left),
                 Err(error) => {
-                    tracing::error!(%run, error = %crate::problem::chain(&error), "a run broke off")
+                    tracing::error!(%run, error = %crate::problem::chain(&error), "a run broke off");
                 }
             }
         });
@@ -119,7 +119,7 @@ impl Drivers {
             Err(Error::Over { .. }) => {}
             Err(error) if error.is_busy() => {}
             Err(error) => {
-                tracing::warn!(%run, error = %crate::problem::chain(&error), "a run cannot be resumed")
+                tracing::warn!(%run, error = %crate::problem::chain(&error), "a run cannot be resumed");
             }
         }
     }

@@ -129,7 +129,7 @@ pub(crate) struct Refused(Problem, Option<u64>);
 impl Refused {
     pub(crate) fn into_response(self) -> Response {
         let mut response = self.0.into_response();
-        let after = self.1.map(|seconds| HeaderValue::from(seconds));
+        let after = self.1.map(HeaderValue::from);
         if let Some(after) = after {
             response.headers_mut().insert(header::RETRY_AFTER, after);
         }

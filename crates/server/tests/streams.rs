@@ -151,7 +151,7 @@ impl Stage {
 
 fn add(access: &Access, name: &str, projects: Option<Vec<String>>) -> String {
     let user = User { name: name.to_owned(), role: Role::Viewer, projects };
-    access.add_user(user, Timestamp::from_millis(0)).expect("a user")
+    access.add_user(&user, Timestamp::from_millis(0)).expect("a user")
 }
 
 /// The next line of a response; `None` at its end.

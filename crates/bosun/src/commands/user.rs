@@ -17,7 +17,7 @@ pub(crate) fn user(home: &Home, args: args::User) -> anyhow::Result<Exit> {
         UserCommand::Add { name, role, projects } => {
             let projects = (!projects.is_empty()).then_some(projects);
             let user = User { name, role: role.into(), projects };
-            let token = access.add_user(user, now)?;
+            let token = access.add_user(&user, now)?;
             print::line(&token)?;
             print::note(
                 "this is the only time that the token is shown; send it as Authorization: Bearer TOKEN",

@@ -208,7 +208,11 @@ async fn a_page_can_follow_the_stream_over_a_web_socket() {
          ws.onmessage = (message) => {{ const one = JSON.parse(message.data); if (one.type === 'line') seen.push(one); \
          if (one.event === 'run.finished' || one.line?.event === 'run.finished') {{ ws.close(); done(seen.length); }} }}; }})"
     );
-    assert_eq!(looked.eval(&script).await, json!(lines.len()), "the same lines as over the other stream");
+    assert_eq!(
+        looked.eval(&script).await,
+        json!(lines.len()),
+        "the same lines as over the other stream"
+    );
     looked.is_quiet();
 }
 

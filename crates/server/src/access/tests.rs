@@ -16,13 +16,13 @@ fn opened() -> (tempfile::TempDir, Access) {
 fn a_token_is_stored_as_a_digest_and_revoked_with_its_user() {
     let (home, access) = opened();
     let user = User { name: "ann".into(), role: Role::Operator, projects: None };
-    let token = access.add_user(user.clone(), at(0)).expect("a new user");
+    let token = access.add_user(&user, at(0)).expect("a new user");
     let text = std::fs::read_to_string(home.path().join("access.toml")).expect("a file");
     assert!(!text.contains(&token), "only its digest is stored");
     let known = access.by_token(&token).expect("it is read").expect("it is known");
     assert_eq!(known.user, user);
     assert!(access.by_token("").expect("it is read").is_none());
-    assert!(matches!(access.add_user(user, at(0)), Err(AccessError::Taken { .. })));
+    assert!(matches!(access.add_user(&user, at(0)), Err(AccessError::Taken { .. })));
     // Another process takes the user away.
     Access::open(home.path()).expect("the same").remove_user("ann").expect("it is there");
     assert!(access.by_token(&token).expect("it is read").is_none());
@@ -57,10 +57,10 @@ fn names_and_projects_are_checked() {
         role: Role::Viewer,
         projects: Some(vec!["shop".into()]),
     };
-    assert!(matches!(access.add_user(of("ben"), at(0)), Err(AccessError::Unknown { .. })));
+    assert!(matches!(access.add_user(&of("ben"), at(0)), Err(AccessError::Unknown { .. })));
     let shop = Project { name: "shop".into(), path: "/w/shop".into() };
     access.add_project(&shop).expect("a new project");
-    access.add_user(of("ben"), at(0)).expect("a new user");
+    access.add_user(&of("ben"), at(0)).expect("a new user");
     access.remove_project("shop").expect("it is there");
     assert!(matches!(access.remove_project("shop"), Err(AccessError::Unknown { .. })));
 }

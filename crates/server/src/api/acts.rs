@@ -57,8 +57,8 @@ pub(crate) async fn pause(
     Named(run): Named<String>,
 ) -> Done {
     let run = app.run(&caller, &run).await?;
-    if !app.drivers.pause(&run) {
-        let view = app.bosun.view(&run).await?;
+    let view = app.bosun.view(&run).await?;
+    if view.status != Status::Running || !app.drivers.pause(&run) {
         let detail = match view.status {
             Status::Running if app.bosun.is_driven(&run).await? => {
                 "another process drives this run; pause it there".to_owned()

@@ -136,7 +136,7 @@ pub(crate) async fn add_user(
 ) -> Result<(StatusCode, Json<NewToken>), Problem> {
     let NewUser { name, role, projects } = new;
     let user = User { name: name.clone(), role, projects: projects.clone() };
-    let token = app.access.add_user(user, app.now())?;
+    let token = app.access.add_user(&user, app.now())?;
     Ok((StatusCode::CREATED, Json(NewToken { name, role, projects, token })))
 }
 

@@ -119,7 +119,7 @@ pub(crate) async fn list(
         match asked_by(&app, entry, &visible).await {
             Ok(asked) => items.extend(asked),
             Err(problem) => {
-                tracing::warn!(run = %entry.run, detail = %problem.detail, "reading what a run asks")
+                tracing::warn!(run = %entry.run, detail = %problem.detail, "reading what a run asks");
             }
         }
     }
@@ -204,6 +204,11 @@ pub(crate) async fn give(
         asked.ok_or_else(|| Problem::not_found(format!("run {run} has no question {question}")))?;
     if let Some(by) = asked.answer.as_ref().map(|_| asked.by.as_deref().unwrap_or("the policy")) {
         return Err(Problem::conflict(format!("question {question} was answered by {by}")));
+    }
+    let posted = app.bosun.journal().posted(run).await?;
+    let answers = |command: &Command| matches!(command, Command::Answer { question: other, .. } if *other == question);
+    if posted.iter().any(|(_, command)| answers(command)) {
+        return Err(Problem::conflict(format!("question {question} has an answer on its way")));
     }
     if text.trim().is_empty() {
         return Err(Problem::unfit("an answer has words"));

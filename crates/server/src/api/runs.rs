@@ -187,7 +187,9 @@ async fn item(app: &App, visible: &Visible, entry: &Entry) -> Result<RunItem, Pr
         settled: listed.and_then(|listed| listed.settled),
         tasks: listed.map_or(0, |listed| listed.tasks),
         finished: listed.map_or(0, |listed| listed.finished),
-        questions: listed.filter(|listed| listed.ended.is_none()).map_or(0, |listed| listed.questions),
+        questions: listed
+            .filter(|listed| listed.ended.is_none())
+            .map_or(0, |listed| listed.questions),
         tokens: listed.and_then(|listed| Some(listed.spent?.tokens)),
         cost: listed.and_then(|listed| Some(listed.spent?.money)),
     })

@@ -38,7 +38,7 @@ async fn pumped(bosun: &Bosun) -> Reader {
     let home = tempfile::tempdir().expect("a folder");
     let access = Arc::new(Access::open(home.path()).expect("no users yet"));
     let user = User { name: "ann".into(), role: Role::Viewer, projects: None };
-    access.add_user(user.clone(), Timestamp::from_millis(0)).expect("a user");
+    access.add_user(&user, Timestamp::from_millis(0)).expect("a user");
     let stopping = CancellationToken::new();
     let life = Life { stopping: stopping.clone(), access: access.clone(), user };
     let (queue, messages) = mpsc::channel(ROOM + 1);

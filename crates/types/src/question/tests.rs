@@ -1,4 +1,4 @@
-//! Answers as people give them.
+//! How answers to questions are read. Who may answer, and when, is not tested here.
 
 use super::*;
 
