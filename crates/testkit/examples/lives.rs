@@ -72,7 +72,7 @@ async fn measure() -> anyhow::Result<ExitCode> {
 
 /// Writes the journal.
 async fn fill(journal: &SqliteJournal) -> anyhow::Result<()> {
-    let events = sample_events(journal).await?;
+    let events = Box::pin(sample_events(journal)).await?;
     let checks =
         |event: &&Event| matches!(event, Event::CheckStarted { .. } | Event::CheckFinished { .. });
     let checks: Vec<Event> = events.iter().filter(checks).take(2).cloned().collect();
