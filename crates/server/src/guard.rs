@@ -78,12 +78,24 @@ fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
     {
         return Some(Problem::forbidden("a page of another origin may not use this server"));
     }
-    let site = HeaderName::from_static("sec-fetch-site");
-    let foreign = text(&site).is_some_and(|site| !["same-origin", "none"].contains(&site));
-    if foreign && request.uri().path() != "/" {
+    // Somebody may follow a link to the page from anywhere; nothing else may come from elsewhere.
+    let links = !request.uri().path().starts_with("/api/") && is_navigation(request.headers());
+    if is_foreign(request.headers()) && !(links && request.method() == Method::GET) {
         return Some(Problem::forbidden("a page of another site may not use this server"));
     }
     None
+}
+
+/// Whether a browser says that a page of another site is behind a request.
+pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    site.is_some_and(|site| site != b"same-origin" && site != b"none")
+}
+
+/// Whether a browser says that somebody goes to a page with it.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    let says = |name: &str, value: &str| headers.get(name).is_some_and(|said| said == value);
+    says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document")
 }
 
 fn harden(headers: &mut HeaderMap, id: &str) {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use types::Digest;
 
 use crate::app::App;
-use crate::guard::{cookie, cookie_name, wrong_secret};
+use crate::guard::{cookie, cookie_name, is_foreign, wrong_secret};
 use crate::problem::Problem;
 
 /// The files of the page, with their names below its root.
@@ -16,6 +16,11 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.r
 
 /// How long a browser keeps its cookie; the server forgets it by itself.
 const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
+
+const HTML: &str = "text/html; charset=utf-8";
+/// A page that is loaded once more, by itself.
+const ASK_AGAIN: &str =
+    "<!doctype html><meta http-equiv=\"refresh\" content=\"0\"><title>Bosun</title>";
 
 /// The secret in a link.
 #[derive(Debug, Deserialize)]
@@ -49,6 +54,11 @@ pub(crate) async fn show(
     };
     match known {
         Ok(Some(_)) => file("index.html", &headers, StatusCode::OK),
+        // A browser keeps the strict cookie to itself when somebody follows a link from elsewhere. Asked again by this
+        // page itself, it sends it.
+        Ok(None) if is_foreign(&headers) => {
+            ([(header::CONTENT_TYPE, HTML)], ASK_AGAIN).into_response()
+        }
         Ok(None) => file("login.html", &headers, StatusCode::UNAUTHORIZED),
         Err(error) => Problem::from(error).into_response(),
     }
@@ -118,7 +128,7 @@ fn file(name: &str, headers: &HeaderMap, status: StatusCode) -> Response {
 
 fn media(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
-        "html" => "text/html; charset=utf-8",
+        "html" => HTML,
         "css" => "text/css; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
         "svg" => "image/svg+xml",

@@ -142,6 +142,15 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
             assert!(reply.header("access-control-allow-origin").is_none());
         }
     }
+    // A link that somebody follows from elsewhere leads to the page, which asks for itself with the strict cookie.
+    let (site, mode) = (("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"));
+    for (dest, status) in [("document", 200), ("iframe", 403)] {
+        let from = [site, mode, ("Sec-Fetch-Dest", dest)];
+        let reply = nobody.send("GET", "/runs/r_1a2b", &from, None).await.expect("a reply");
+        assert_eq!((reply.status, reply.text().contains("refresh")), (status, status == 200));
+        let api = nobody.send("GET", "/api/v1/me", &from, None).await.expect("a reply");
+        is_problem(&api, 403);
+    }
     let body = json!({ "project": PROJECT, "goal": GOAL, "script": TWO_TASKS }).to_string();
     // What a form can send with a cookie: no header of ours, and no JSON.
     let form = [own, ("Content-Type", "text/plain")];
