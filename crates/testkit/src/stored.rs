@@ -18,7 +18,8 @@ const AT_ONCE: usize = 64;
 
 /// The run's own events of a real run that failed, by the preset crew.
 pub async fn sample_events(journal: &SqliteJournal) -> anyhow::Result<Vec<Event>> {
-    let run = play(&Scenario::load(&scenarios().join("failure/no_submission.toml"))?).await?;
+    let scenario = Scenario::load(&scenarios().join("failure/no_submission.toml"))?;
+    let run = Box::pin(play(&scenario)).await?;
     let lines = run.lines.into_iter().filter(|line| line.attempt.is_none());
     let crew = keep_policy(journal, &presets::preset("crew")?).await?;
     let mut events: Vec<Event> = lines.map(|line| line.event).collect();

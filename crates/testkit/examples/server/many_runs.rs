@@ -48,7 +48,7 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
 async fn fill(site: &Site) -> anyhow::Result<()> {
     std::fs::create_dir_all(site.home())?;
     let journal = SqliteJournal::open(&site.home().join("journal.db")).await?;
-    let events = Box::pin(sample_events(&journal)).await?;
+    let events = sample_events(&journal).await?;
     store_short_runs(&journal, RUNS, &events).await?;
     let bosun = Bosun::new(Config::new(Arc::new(journal), site.home()));
     bosun.fill_in_summaries().await?;

@@ -159,7 +159,7 @@ async fn next_event(
     let event = tokio::select! {
         event = &mut next => event?,
         () = over.cancelled(), if all_told => return Ok(None),
-        () = over.cancelled() => match timeout(PATIENCE, next).await {
+        () = over.cancelled(), if !all_told => match timeout(PATIENCE, next).await {
             Ok(event) => event?,
             // Runs that did not end are found by whoever waited for them.
             Err(_) => return Ok(None),
