@@ -176,7 +176,10 @@ mod tests {
             for (method, operation) in methods.as_object().unwrap() {
                 for response in operation["responses"].as_object().unwrap().values() {
                     let Some(content) = response["content"].as_object() else { continue };
-                    assert!(content.values().all(|one| one["schema"].is_object()), "{method} {path}");
+                    assert!(
+                        content.values().all(|one| one["schema"].is_object()),
+                        "{method} {path}"
+                    );
                 }
             }
         }

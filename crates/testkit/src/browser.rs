@@ -1,49 +1,28 @@
 //! A real headless Chromium for tests of the page, driven over the DevTools protocol: started with a profile of its own,
 //! ended by its process id. It can reach this machine and nothing else. What a page is made to do is in `page.rs`.
 
+mod error;
 mod page;
 mod wire;
 
-use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
+pub use error::BrowserError;
+use error::PATIENCE;
 pub use page::Page;
 use wire::Wire;
-
-/// How long anything may take in a browser; far more than it ever needs.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Names of the program, the usual one first.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A host name that leads the browser to this machine, as one does whose owner rebinds it.
 pub const REBOUND: &str = "rebound.example";
-
-/// Why a browser does not do what it is told.
-#[derive(Debug, thiserror::Error)]
-pub enum BrowserError {
-    #[error("no Chromium is installed")]
-    Missing,
-    #[error("starting the browser")]
-    Start(#[from] io::Error),
-    #[error("the browser left: {0}")]
-    Left(String),
-    #[error("{method}: {what}")]
-    Refused { method: String, what: String },
-    #[error("a script threw: {0}")]
-    Threw(String),
-    #[error("waited too long for {what}; {seen}")]
-    TooLong { what: String, seen: String },
-    #[error("{selector}: {what}")]
-    Element { selector: String, what: String },
-}
 
 /// A running browser. It ends when it is dropped.
 #[derive(Debug)]

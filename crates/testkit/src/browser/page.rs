@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
+use super::error::{BrowserError, PATIENCE};
 use super::wire::Wire;
-use super::{BrowserError, PATIENCE};
 
 type Complaints = Arc<Mutex<Vec<String>>>;
 
