@@ -99,7 +99,9 @@ fn described(
         }));
     }
     let content = match operation.answer {
-        Answer::Json(schema) => json!({ "application/json": { "schema": schema(generator) } }),
+        Answer::Json(schema) => {
+            json!({ "application/json": { "schema": object(schema(generator)) } })
+        }
         Answer::Other(media) => json!({ media: { "schema": { "type": "string" } } }),
     };
     let mut responses = Map::new();
@@ -131,6 +133,14 @@ fn described(
     described
 }
 
+/// A schema as an object: generators of clients do not read `true`.
+fn object(schema: Schema) -> Value {
+    match schema.to_value() {
+        Value::Bool(true) => json!({}),
+        schema => schema,
+    }
+}
+
 /// The properties of an object as parameters.
 fn query_parameters(schema: &Schema) -> Vec<Value> {
     let schema = schema.as_value();
@@ -152,4 +162,26 @@ fn query_parameters(schema: &Schema) -> Vec<Value> {
         })
     };
     properties.iter().map(parameter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routes::operations;
+
+    #[test]
+    fn every_answer_has_a_schema_that_generators_read() {
+        let document = document(&operations(), "1");
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                for response in operation["responses"].as_object().unwrap().values() {
+                    let Some(content) = response["content"].as_object() else { continue };
+                    assert!(
+                        content.values().all(|one| one["schema"].is_object()),
+                        "{method} {path}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A real headless Chromium for tests of the page, driven over the DevTools protocol: started with a profile of its own,
 //! ended by its process id. It can reach this machine and nothing else. What a page is made to do is in `page.rs`.
 
-mod failure;
+mod error;
 mod page;
 mod wire;
 
@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-pub use failure::BrowserError;
-use failure::PATIENCE;
+pub use error::BrowserError;
+use error::PATIENCE;
 pub use page::Page;
 use wire::Wire;
 

@@ -12,6 +12,9 @@ const AXE: &str = "https://registry.npmjs.org/axe-core/-/axe-core-4.10.3.tgz";
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 const GENERATOR: &str = "openapi-python-client==0.29.1";
 
+/// Which runs and sessions schemathesis reads.
+const KNOWN: &str = include_str!("page/schemathesis.toml");
+
 /// Starts a run with the generated client, and reads it back.
 const USE: &str = include_str!("page/use_client.py");
 
@@ -33,7 +36,7 @@ const HEAVIEST: u64 = 150_000;
 /// Writes pictures of every view, and keeps the chosen ones.
 pub(crate) fn screenshots(root: &Path) -> anyhow::Result<()> {
     let all = folder(root, "screenshots")?;
-    test(root, "pictures_of_every_view", &[("GALLERY_PICTURES", &text(&all)?)])?;
+    test(root, "every_view_is_drawn_and_fits_the_window", &[("PICTURES", &text(&all)?)])?;
     let kept = root.join("docs/pictures/page");
     fs::create_dir_all(&kept)?;
     for name in CHOSEN {
@@ -62,7 +65,7 @@ pub(crate) fn axe(root: &Path) -> anyhow::Result<()> {
             return skipped("axe-core cannot be fetched; accessibility was NOT checked");
         }
     }
-    test(root, "every_view_is_accessible", &[("GALLERY_AXE", &text(&script)?)])
+    test(root, "every_view_is_accessible", &[("AXE", &text(&script)?)])
 }
 
 /// Sends generated requests to every operation of the served document.
@@ -72,14 +75,17 @@ pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<()> {
     };
     let checks = "not_a_server_error,status_code_conformance,content_type_conformance,\
                   response_headers_conformance,response_schema_conformance,negative_data_rejection,ignored_auth";
+    let folder = folder(root, "schemathesis")?;
+    fs::write(folder.join("schemathesis.toml"), KNOWN)?;
     // Streams do not end.
     let command = format!(
-        "{}/schemathesis run \"$BOSUN_URL/api/v1/openapi.json\" -H \"Authorization: Bearer $BOSUN_TOKEN\" \
+        "cd {} && {}/schemathesis --config-file schemathesis.toml run \"$BOSUN_URL/api/v1/openapi.json\" -H \"Authorization: Bearer $BOSUN_TOKEN\" \
          --checks {checks} --exclude-path-regex '^/api/v1/(events|ws)$' --phases examples,coverage,fuzzing \
          --max-examples 25 --seed 19 --request-timeout 30 --generation-database none",
+        text(&folder)?,
         text(&programs)?
     );
-    test(root, "another_program_uses_the_server", &[("GALLERY_COMMAND", &command)])
+    test(root, "another_program_uses_the_server", &[("COMMAND", &command)])
 }
 
 /// Generates a client from the served document, and starts a run with it.
@@ -90,13 +96,13 @@ pub(crate) fn client(root: &Path) -> anyhow::Result<()> {
     let folder = folder(root, "client")?;
     fs::write(folder.join("use_client.py"), USE)?;
     let command = format!(
-        "cd {} && curl -fsS -H \"Authorization: Bearer $BOSUN_TOKEN\" \"$BOSUN_URL/api/v1/openapi.json\" -o openapi.json && \
-         {programs}/openapi-python-client generate --path openapi.json --output-path made --overwrite --meta none \
-         --fail-on-warning && {programs}/python use_client.py",
+        "cd {} && export PATH={programs}:\"$PATH\" && curl -fsS -H \"Authorization: Bearer $BOSUN_TOKEN\" \"$BOSUN_URL/api/v1/openapi.json\" -o openapi.json && \
+         openapi-python-client generate --path openapi.json --output-path made --overwrite --meta none \
+         --fail-on-warning && python use_client.py",
         text(&folder)?,
         programs = text(&programs)?,
     );
-    test(root, "another_program_uses_the_server", &[("GALLERY_COMMAND", &command)])
+    test(root, "another_program_uses_the_server", &[("COMMAND", &command)])
 }
 
 /// Runs one test of the gallery.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::failure::{BrowserError, PATIENCE};
+use super::error::{BrowserError, PATIENCE};
 use super::wire::Wire;
 
 type Complaints = Arc<Mutex<Vec<String>>>;

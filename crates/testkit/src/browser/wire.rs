@@ -12,7 +12,7 @@ use tokio_tungstenite::connect_async_with_config;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use super::failure::{BrowserError, PATIENCE};
+use super::error::{BrowserError, PATIENCE};
 
 /// How many events may wait for a slow listener.
 const EVENTS: usize = 16_384;

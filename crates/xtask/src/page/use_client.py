@@ -4,10 +4,10 @@ import os
 
 from made import AuthenticatedClient
 from made.api.runs import run as show, runs as runs_, start_run
-from made.models import WantedRun
+from made.models import StartRunBody
 
 client = AuthenticatedClient(base_url=os.environ["BOSUN_URL"], token=os.environ["BOSUN_TOKEN"])
-wanted = WantedRun(
+wanted = StartRunBody(
     project=os.environ["BOSUN_PROJECT"],
     goal="Write hello to greeting.txt and bye to farewell.txt",
     script=os.environ["BOSUN_SCRIPT"],
