@@ -309,7 +309,7 @@ mod tests {
     #[tokio::test]
     async fn events_are_read_over_the_borders_of_chunks() {
         let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
-            9\r\n: ping\n\nd\r\n16\r\nata: one\nid: 7\n\nevent\r\nd\r\n: two\ndata: \n\n\r\n0\r\n\r\n";
+            9\r\n: ping\n\nd\r\n15\r\nata: one\nid: 7\n\nevent\r\ne\r\n: two\ndata: \n\n\r\n0\r\n\r\n";
         let (client, _) = server(answer).await;
         let mut stream = client.stream("/events", &[]).await.unwrap();
         let first = stream.next().await.unwrap().unwrap();

@@ -21,7 +21,7 @@ fn reasons(timeline: &Timeline, row: &str, label: &str) -> Vec<String> {
 fn a_task_has_bars_for_what_was_done_and_what_was_waited_for() {
     let timeline = timeline(&recorded("schedule/parallel_then_dependant", None));
     let ids: Vec<&str> = timeline.rows.iter().map(|row| row.id.as_str()).collect();
-    assert_eq!(ids, ["run", "T1", "T2", "T3", "plan"]);
+    assert_eq!(ids, ["run", "plan", "T1", "T2", "T3"]);
     assert_eq!(reasons(&timeline, "T3", "blocked"), ["blocked by T1, T2"]);
     let blocked = bars(&timeline, "T3").into_iter().find(|bar| bar.label == "blocked");
     let attempt = bars(&timeline, "T3").into_iter().find(|bar| bar.kind == BarKind::Attempt);
