@@ -14,6 +14,7 @@ mod question;
 mod replay;
 mod review;
 mod rules;
+mod run;
 mod run_ref;
 mod runs;
 mod serve;
@@ -23,11 +24,11 @@ mod spec;
 mod stats;
 mod watch;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
-use types::{Artifact, Hint, ModelRef, Money};
+use types::{Artifact, Hint};
 
 pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
@@ -43,12 +44,13 @@ pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
 pub(crate) use review::{Completions, Man, PullRequest, Review};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
+pub(crate) use run::{Plan, Run};
 pub(crate) use run_ref::RunRef;
 pub(crate) use runs::{Cancel, List, Log, Resume};
 pub(crate) use serve::{LogFormat, Project, ProjectCommand, Serve, User, UserCommand};
 pub(crate) use session::{Chat, Rewind, Words};
 pub(crate) use settle::{Accept, Author, Discard};
-pub(crate) use spec::{Plan, Planned, Spec, SpecCommand};
+pub(crate) use spec::{Spec, SpecCommand};
 pub(crate) use stats::{Since, Stats};
 pub(crate) use watch::{Top, Watch};
 
@@ -193,101 +195,10 @@ pub(crate) enum Command {
     Man(Man),
 }
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  bosun run \"Fix the crash in src/parse.rs\" --check \"make test\"\n  bosun run --spec \
-    export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  gh issue view 12 --json title,body -q '.title + \"\\n\\n\" + .body' | bosun run --issue -\n  bosun run --preset solo -m \
-    anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waits for a \
-    person, 4 out of budget, 5 refused, 6 no-go at a gate; the README has all."
-)]
-pub(crate) struct Run {
-    /// What you want done
-    #[arg(default_value = "", hide_default_value = true)]
-    pub(crate) goal: String,
-    /// What you want done, as a file (- is standard input): a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
-    #[arg(long, value_name = "FILE", conflicts_with = "goal")]
-    pub(crate) request: Option<PathBuf>,
-    /// What you want done, as the text of an issue (- is standard input): the first line or heading is the goal, the rest is handed on as material by somebody else
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "request", "spec"])]
-    pub(crate) issue: Option<PathBuf>,
-    /// The repository to work in [default: the `project_path` of the request object, or else the current folder]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) repo: Option<PathBuf>,
-    /// Answer from this script instead of a model (a TOML file; `bosun demo --keep` leaves one to look at)
-    #[arg(long, value_name = "FILE", conflicts_with = "model")]
-    pub(crate) script: Option<PathBuf>,
-    /// The model to work with, as provider/model [default: the first provider for which there is a key]
-    #[arg(long, short, value_name = "MODEL")]
-    pub(crate) model: Option<ModelRef>,
-    /// A command that must pass in the end; may be given several times [default: those found in the repository]
-    #[arg(long = "check", value_name = "COMMAND")]
-    pub(crate) checks: Vec<String>,
-    /// The most tokens that may be spent
-    #[arg(long, value_name = "N")]
-    pub(crate) tokens: Option<u64>,
-    /// The most money that may be spent, in dollars, such as 1.50
-    #[arg(long, value_name = "DOLLARS", value_parser = money)]
-    pub(crate) money: Option<Money>,
-    /// The most calls to a model that may be made
-    #[arg(long, value_name = "N")]
-    pub(crate) calls: Option<u64>,
-    /// The most time that may be taken, in seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) time: Option<u64>,
-    /// The rules to work by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
-    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
-    pub(crate) preset: Option<String>,
-    /// The rules to work by: a file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// Nobody can be asked: calls that a person would have to allow are denied
-    #[arg(long)]
-    pub(crate) headless: bool,
-    /// Work in your home folder itself; keys and Bosun's own state stay closed there, too
-    #[arg(long)]
-    pub(crate) here_anyway: bool,
-    /// For one agent alone (--preset solo): a JSON Schema that the final answer must fit
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output_schema: Option<PathBuf>,
-    /// Take results in the order in which work was started, so that the same run twice gives the same log
-    #[arg(long)]
-    pub(crate) reproducible: bool,
-    /// Print the events as JSON lines, and the report as the last one
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print nothing but the response object at the end: status, deliverables, resources, next steps
-    #[arg(long, conflicts_with_all = ["json", "words"])]
-    pub(crate) response: bool,
-    /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
-    #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
-    pub(crate) words: Option<Words>,
-    /// Allow models on other machines where the rules work offline (--preset strict)
-    #[arg(long)]
-    pub(crate) online: bool,
-    #[command(flatten)]
-    pub(crate) planned: Planned,
-    #[command(flatten)]
-    pub(crate) chosen: Chosen,
-    /// The run ends with its plan, which is written there, if anywhere.
-    #[arg(skip)]
-    pub(crate) only_plan: Option<Option<PathBuf>>,
-}
-
-impl Run {
-    /// The repository to work in.
-    pub(crate) fn repo(&self) -> &Path {
-        self.repo.as_deref().unwrap_or(Path::new("."))
-    }
-}
-
 /// The operator's own word on what sort of request it is.
 fn hint() -> impl TypedValueParser<Value = Hint> {
     let words = ["technical", "product", "ambiguous"];
     PossibleValuesParser::new(words).try_map(|word| serde_json::from_value::<Hint>(word.into()))
-}
-
-fn money(word: &str) -> Result<Money, String> {
-    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
 }
 
 #[derive(Debug, Args)]

@@ -124,7 +124,7 @@ pub use projected::{Projected, Words};
 pub use prompt_facts::{Opening, project_documents, system_prompt};
 pub use prompts::{PromptError, Prompts};
 pub use pull_request::{ProposedRequest, PullRequestError};
-pub use question_groups::{QuestionGroup, open_questions};
+pub use question_groups::{QuestionGroup, evidence_lines, open_questions};
 pub use review::{Comment, ReviewError};
 pub use rules::folder::MachineFolders;
 pub use runs::RunsError;

@@ -7,6 +7,9 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::listing::Entry;
 
+/// A position that is never reached.
+const END: u64 = u64::MAX >> 1;
+
 /// A list as it was last read.
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
@@ -25,7 +28,8 @@ struct Read {
 impl Bosun {
     /// Brings a list up to date, and returns its entries, the newest first.
     pub async fn refresh(&self, overview: &mut Overview) -> Result<Arc<Vec<Entry>>, Error> {
-        let after = overview.read.map_or(u64::MAX >> 1, |read| read.position);
+        // The first time everything is read anyway, so no single change is asked for.
+        let after = overview.read.map_or(END, |read| read.position);
         let Some(changed) = self.journal().changed_summaries(after).await? else {
             return self.overview(false).await.map(Arc::new);
         };

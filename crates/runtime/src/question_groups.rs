@@ -1,6 +1,7 @@
-//! Open questions, with equal ones as one group, so that a person answers them once. Decides nothing about answers.
+//! Open questions as people are shown them: equal ones as one group, so that a person answers them once, and the lines of
+//! evidence that say most. Decides nothing about answers.
 
-use types::{About, QuestionView, RunView, TaskId};
+use types::{About, Package, QuestionView, RunView, TaskId};
 
 /// Open questions that read the same and may be answered the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,4 +64,55 @@ fn are_equal(one: &QuestionView, other: &QuestionView) -> bool {
         && kind
         && plain(one)
         && plain(other)
+}
+
+/// The lines that show that something is wrong, at most so many: of what the failed checks said, or else of what came with
+/// the fault.
+#[must_use]
+pub fn evidence_lines(package: &Package, most: usize) -> Vec<&str> {
+    let texts = [&package.evidence, &package.fault.evidence];
+    let shows = texts.into_iter().find(|text| !text.trim().is_empty());
+    let lines: Vec<&str> = shows
+        .map(|text| text.lines().filter(|line| !line.trim().is_empty()).collect())
+        .unwrap_or_default();
+    telling(&lines, most).to_vec()
+}
+
+/// What a line of a test runner or compiler that tells of a failure begins with.
+const FAILURES: [&str; 12] = [
+    "not ok ", "FAILED", "FAIL ", "FAIL:", "--- FAIL", "✖", "✗", "✕", "E   ", "error", "Error",
+    "thread '",
+];
+
+/// The lines to show of what a check said: the last ones, unless they only count, as the summary of a TAP report does.
+/// Then those from the first failure on.
+fn telling<'a, 'b>(lines: &'b [&'a str], most: usize) -> &'b [&'a str] {
+    let tells = |line: &&str| FAILURES.iter().any(|start| line.trim_start().starts_with(start));
+    let (before, last) = lines.split_at(lines.len().saturating_sub(most));
+    match before.iter().position(tells) {
+        Some(first) if !last.iter().any(tells) => &lines[first..lines.len().min(first + most)],
+        _ => last,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_ends_with_counts_is_shown_from_its_first_failure_on() {
+        let tap = "TAP version 13\n# Subtest: a\nok 1 - a\n# Subtest: rounds\nnot ok 2 - rounds\n  ---\n  \
+                   duration_ms: 2.6\n  location: 'test/a.test.js:5:1'\n  failureType: 'testCodeFailure'\n  error: |-\n    \
+                   Expected values to be strictly equal:\n    8.991 !== 8.99\n  code: 'ERR_ASSERTION'\n1..2\n# tests 2\n\
+                   # suites 0\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 350.5";
+        let lines: Vec<&str> = tap.lines().collect();
+        let shown = telling(&lines, 8);
+        assert_eq!((shown[0], shown[7]), ("not ok 2 - rounds", "    8.991 !== 8.99"), "{shown:?}");
+        // Others put the failure last.
+        let pytest: Vec<&str> = std::iter::repeat_n("E   assert 1 == 2", 9)
+            .chain(["FAILED tests/test_a.py::test_a", "1 failed in 0.07s"])
+            .collect();
+        assert_eq!(telling(&pytest, 8).last(), Some(&"1 failed in 0.07s"));
+        assert_eq!(telling(&["one"], 8), ["one"]);
+    }
 }

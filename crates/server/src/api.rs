@@ -33,7 +33,7 @@ impl<T> Page<T> {
 
 /// A run that was made.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Made {
+pub(crate) struct CreatedRun {
     pub(crate) run: types::RunId,
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Parts {
     pub(crate) limit: RateLimit,
     /// The authorities (`host:port`) under which the server is reached.
     pub(crate) hosts: BTreeSet<String>,
+    /// The name of the cookie. Browsers keep cookies by host, not by port, and two servers must not log each other out.
+    pub(crate) cookie: String,
     /// Whether browsers reach it over TLS, its own or a proxy's.
     pub(crate) tls: bool,
     pub(crate) version: &'static str,

@@ -107,13 +107,13 @@ impl Drivers {
         self.tasks.spawn(async move {
             let due = tokio::time::sleep(Duration::from_millis(wait) + GRACE);
             if drivers.stopping.run_until_cancelled(due).await.is_some() {
-                drivers.take_up(&run).await;
+                drivers.resume(&run).await;
             }
         });
     }
 
     /// Drives a run, unless somebody else does or it is over.
-    pub(crate) async fn take_up(&self, run: &RunId) {
+    pub(crate) async fn resume(&self, run: &RunId) {
         match Box::pin(self.bosun.resume(run)).await {
             Ok(handle) => self.keep(handle),
             Err(Error::Over { .. }) => {}
@@ -190,7 +190,7 @@ impl Drivers {
             let Found::Run { listed, .. } = &entry.found else { continue };
             let unfinished = listed.ended.is_none() && !self.is_paused(&entry.run);
             if unfinished && !self.bosun.is_driven(&entry.run).await.unwrap_or(true) {
-                self.take_up(&entry.run).await;
+                self.resume(&entry.run).await;
                 resumed += 1;
             }
         }

@@ -211,18 +211,10 @@ fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<C
     Ok(caller)
 }
 
-/// The name of the cookie: browsers keep cookies by host, not by port, and two servers must not log each other out.
-pub(crate) fn cookie_name(app: &App) -> String {
-    let port =
-        app.hosts.iter().find_map(|host| host.rsplit_once(':').map(|(_, port)| port.to_owned()));
-    format!("bosun-{}", port.unwrap_or_default())
-}
-
 /// The value of our cookie.
 pub(crate) fn cookie(app: &App, headers: &HeaderMap) -> Option<String> {
-    let name = cookie_name(app);
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs =
         all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+    pairs.find(|(key, _)| *key == app.cookie).map(|(_, value)| value.to_owned())
 }

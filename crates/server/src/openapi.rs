@@ -29,7 +29,7 @@ const FAILURES: [(&str, &str); 12] = [
 ];
 
 /// The document for a table of operations.
-pub(crate) fn document(operations: &[Operation], version: &str) -> Value {
+pub(crate) fn document(operations: &[Operation], version: &str, cookie: &str) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
     settings.meta_schema = None;
@@ -68,7 +68,7 @@ pub(crate) fn document(operations: &[Operation], version: &str) -> Value {
             "responses": failures,
             "securitySchemes": {
                 "token": { "type": "http", "scheme": "bearer" },
-                "cookie": { "type": "apiKey", "in": "cookie", "name": "bosun" },
+                "cookie": { "type": "apiKey", "in": "cookie", "name": cookie },
             },
         },
     })
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_answer_has_a_schema_that_generators_read() {
-        let document = document(&operations(), "1");
+        let document = document(&operations(), "1", "bosun");
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 for response in operation["responses"].as_object().unwrap().values() {

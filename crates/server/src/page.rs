@@ -8,7 +8,7 @@ use serde::Deserialize;
 use types::Digest;
 
 use crate::app::App;
-use crate::guard::{cookie, cookie_name, is_foreign, wrong_secret};
+use crate::guard::{cookie, is_foreign, wrong_secret};
 use crate::problem::Problem;
 
 /// The files of the page, with their names below its root.
@@ -92,7 +92,7 @@ fn log_in(app: &App, secret: &str, then: &str) -> Response {
 
 fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
     let secure = if app.tls { "; Secure" } else { "" };
-    let name = cookie_name(app);
+    let name = &app.cookie;
     let text =
         format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     // Only a path of our own: two slashes would lead to another host.

@@ -2,7 +2,8 @@
 
 use crate::access::{Project, Role, User};
 use crate::api::{
-    At, Made, Page, acts, admin, create, inbox, parts, preview, review, run, runs, sessions, system,
+    At, CreatedRun, Page, acts, admin, create, inbox, parts, preview, review, run, runs, sessions,
+    system,
 };
 use crate::factory::{ModelItem, PolicyItem, WantedRun, WantedSession};
 use crate::operation::{Operation, delete, get, post};
@@ -75,11 +76,11 @@ fn run_operations() -> Vec<Operation> {
             .answers::<Page<runs::RunItem>>(),
         post("/runs", "start_run", "Start a run", create::start)
             .body::<WantedRun>()
-            .makes::<Made>()
+            .makes::<CreatedRun>()
             .idempotent(),
         post("/runs/preview", "preview_run", "What would happen to a request", preview::show)
             .body::<WantedRun>()
-            .answers::<preview::Outlook>(),
+            .answers::<preview::PreviewReport>(),
         get("/runs/{run}", "run", "A run", run::show).query::<At>().answers::<run::RunDetail>(),
         get("/runs/{run}/comments", "comments", "Comments on a result", review::list)
             .answers::<Page<runtime::Comment>>(),
@@ -100,7 +101,7 @@ fn run_operations() -> Vec<Operation> {
             review::send,
         )
         .body::<review::FollowUp>()
-        .makes::<Made>(),
+        .makes::<CreatedRun>(),
         get("/questions", "questions", "What waits for a person", inbox::list)
             .answers::<Page<inbox::InboxItem>>(),
     ]
@@ -182,9 +183,9 @@ fn act_operations() -> Vec<Operation> {
             inbox::answer,
         )
         .body::<inbox::Answer>()
-        .answers::<inbox::Taken>(),
+        .answers::<inbox::Delivery>(),
         post("/runs/{run}/plan/approve", "approve_plan", "Carry the plan out", acts::approve_plan)
-            .answers::<inbox::Taken>(),
+            .answers::<inbox::Delivery>(),
         post(
             "/runs/{run}/plan/reject",
             "reject_plan",
@@ -192,7 +193,7 @@ fn act_operations() -> Vec<Operation> {
             acts::reject_plan,
         )
         .body::<acts::Reason>()
-        .answers::<inbox::Taken>(),
+        .answers::<inbox::Delivery>(),
         post("/runs/{run}/pause", "pause", "Stop, to be resumed", acts::pause)
             .answers::<run::RunDetail>(),
         post("/runs/{run}/resume", "resume", "Go on", acts::resume).answers::<run::RunDetail>(),
@@ -213,19 +214,19 @@ fn session_operations() -> Vec<Operation> {
             .answers::<Page<sessions::SessionItem>>(),
         post("/sessions", "open_session", "Begin a conversation", sessions::open)
             .body::<WantedSession>()
-            .makes::<Made>(),
+            .makes::<CreatedRun>(),
         get("/sessions/{run}", "session", "A conversation", sessions::show)
             .answers::<sessions::SessionItem>(),
         delete("/sessions/{run}", "close_session", "End a conversation", sessions::close)
-            .answers::<inbox::Taken>(),
+            .answers::<inbox::Delivery>(),
         post("/sessions/{run}/input", "say", "Say something", sessions::input)
             .body::<sessions::Message>()
-            .answers::<inbox::Taken>(),
+            .answers::<inbox::Delivery>(),
         post("/sessions/{run}/answer", "answer_session", "Answer what it asks", sessions::answer)
             .body::<sessions::SessionAnswer>()
-            .answers::<inbox::Taken>(),
+            .answers::<inbox::Delivery>(),
         post("/sessions/{run}/stop", "stop_session", "Stop what it does", sessions::stop)
-            .answers::<inbox::Taken>(),
+            .answers::<inbox::Delivery>(),
         get(
             "/sessions/{run}/transcript",
             "session_transcript",

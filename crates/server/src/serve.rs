@@ -24,7 +24,7 @@ use crate::tls::{TlsError, TlsListener, acceptor};
 use crate::webhook::{self, Webhook};
 
 /// How long open connections may go on after a stop.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How the server is set up.
 #[derive(Debug)]
@@ -79,6 +79,8 @@ pub struct Server {
     listener: TcpListener,
     tls: Option<(PathBuf, PathBuf)>,
     address: SocketAddr,
+    /// The first name under which browsers reach it.
+    name: Option<String>,
     resume: bool,
     webhook: Option<(Webhook, PathBuf)>,
 }
@@ -94,6 +96,7 @@ impl Server {
         let listener =
             bound.map_err(|source| ServeError::Bind { address: config.listen, source })?;
         let address = listener.local_addr()?;
+        let cookie = format!("bosun-{}", address.port());
         let (stopping, clock): (_, Arc<dyn Clock>) =
             (CancellationToken::new(), Arc::new(RealClock));
         let app = App::new(Parts {
@@ -111,12 +114,14 @@ impl Server {
             limit: RateLimit::new(config.rate),
             hosts: hosts(address, &config.hosts),
             tls: has_tls,
-            document: document(&operations(), config.version),
+            document: document(&operations(), config.version, &cookie),
+            cookie,
             version: config.version,
             stopping,
         });
         let webhook = config.webhook.map(|hook| (hook, config.home));
-        Ok(Self { app, listener, tls: config.tls, address, resume: config.resume, webhook })
+        let (name, resume) = (config.hosts.into_iter().next(), config.resume);
+        Ok(Self { app, listener, tls: config.tls, address, name, resume, webhook })
     }
 
     /// Where it listens.
@@ -125,11 +130,15 @@ impl Server {
         self.address
     }
 
-    /// The address of the page, for a browser on this machine.
+    /// The address of the page: under the first name that was given, or else on this machine.
     #[must_use]
     pub fn url(&self) -> String {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}", self.address)
+        let scheme = if self.app.tls { "https" } else { "http" };
+        let address = match self.address.ip().is_unspecified() {
+            true => format!("localhost:{}", self.address.port()),
+            false => self.address.to_string(),
+        };
+        format!("{scheme}://{}", self.name.as_ref().unwrap_or(&address))
     }
 
     /// Serves until `stop` is cancelled; then parks all runs and leaves.
@@ -163,7 +172,7 @@ impl Server {
         app.stopping.cancelled().await;
         tracing::info!("stopping: runs are parked");
         app.drivers.stop().await;
-        match tokio::time::timeout(LAST_WORDS, served).await {
+        match tokio::time::timeout(DRAIN_TIMEOUT, served).await {
             Ok(Ok(ended)) => Ok(ended?),
             Ok(Err(broken)) => Err(ServeError::Io(std::io::Error::other(broken))),
             // A connection that does not end is cut.

@@ -132,6 +132,19 @@ pub struct Budget {
     pub time_ms: Option<Millis>,
 }
 
+impl Budget {
+    /// Its limits, and where it has none, those of the other.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.or(other.tokens),
+            money: self.money.or(other.money),
+            calls: self.calls.or(other.calls),
+            time_ms: self.time_ms.or(other.time_ms),
+        }
+    }
+}
+
 /// An amount that was spent, or is reserved for a call in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

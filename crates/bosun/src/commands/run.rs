@@ -4,6 +4,8 @@ mod request;
 mod solo;
 mod strict;
 
+pub(crate) use request::plan;
+
 use engine::export::rejected;
 use runtime::settings::{Loaded, Settings};
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};

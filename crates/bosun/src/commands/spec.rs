@@ -31,34 +31,33 @@ pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
 
 /// A spec from a file, or everything that is wrong with it.
 fn load(path: &Path) -> Result<Spec, CliError> {
-    spec::read(&read_file(path)?).map_err(|bad| CliError::NotASpec {
-        path: path.display().to_string(),
-        cause: match bad {
-            BadSpec::Parse(error) => error.to_string(),
-            BadSpec::Validation(problems) => joined(&problems),
-        },
+    parsed(&read_file(path)?).map_err(not_a_spec(path))
+}
+
+/// The same, where somebody has filled it in.
+pub(crate) fn load_filled(path: &Path) -> Result<Spec, CliError> {
+    filled(&read_file(path)?).map_err(not_a_spec(path))
+}
+
+/// A spec that somebody has filled in, from its text, or everything that is wrong with it.
+pub(crate) fn filled(text: &str) -> Result<Spec, String> {
+    let spec = parsed(text)?;
+    match spec::unfilled(&spec).as_slice() {
+        [] => Ok(spec),
+        problems => Err(joined(problems)),
+    }
+}
+
+fn parsed(text: &str) -> Result<Spec, String> {
+    spec::read(text).map_err(|bad| match bad {
+        BadSpec::Parse(error) => error.to_string(),
+        BadSpec::Validation(problems) => joined(&problems),
     })
 }
 
-/// A spec that somebody has filled in, from its text.
-pub(crate) fn filled(text: &str) -> anyhow::Result<Spec> {
-    let spec = spec::read(text).map_err(|bad| match bad {
-        BadSpec::Parse(error) => anyhow::anyhow!("the spec cannot be read: {error}"),
-        BadSpec::Validation(problems) => anyhow::anyhow!("not a spec: {}", joined(&problems)),
-    })?;
-    match spec::unfilled(&spec).as_slice() {
-        [] => Ok(spec),
-        problems => Err(anyhow::anyhow!("not a spec: {}", joined(problems))),
-    }
-}
-
-/// The same as `load`, where somebody has filled it in.
-pub(crate) fn load_filled(path: &Path) -> Result<Spec, CliError> {
-    let (spec, path) = (load(path)?, path.display().to_string());
-    match spec::unfilled(&spec).as_slice() {
-        [] => Ok(spec),
-        problems => Err(CliError::NotASpec { path, cause: joined(problems) }),
-    }
+fn not_a_spec(path: &Path) -> impl FnOnce(String) -> CliError {
+    let path = path.display().to_string();
+    |cause| CliError::NotASpec { path, cause }
 }
 
 fn joined(problems: &[Problem]) -> String {

@@ -32,33 +32,10 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
 /// How many lines of evidence are shown with a question.
 const MOST_EVIDENCE: usize = 8;
 
-/// What a line of a test runner or compiler that tells of a failure begins with.
-const FAILURES: [&str; 12] = [
-    "not ok ", "FAILED", "FAIL ", "FAIL:", "--- FAIL", "✖", "✗", "✕", "E   ", "error", "Error",
-    "thread '",
-];
-
-/// The lines to show of what a check said: the last ones, unless they only count, as the summary of a TAP report does.
-/// Then those from the first failure on.
-fn telling<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
-    let tells = |line: &&str| FAILURES.iter().any(|start| line.trim_start().starts_with(start));
-    let (before, last) = lines.split_at(lines.len().saturating_sub(MOST_EVIDENCE));
-    match before.iter().position(tells) {
-        Some(first) if !last.iter().any(tells) => {
-            &lines[first..lines.len().min(first + MOST_EVIDENCE)]
-        }
-        _ => last,
-    }
-}
-
 /// What shows that something is wrong: what the failed checks said, or else what came with the fault.
 pub(crate) fn evidence(package: &Package, indent: &str) -> String {
-    let shows = [&package.evidence, &package.fault.evidence];
-    let Some(shows) = shows.into_iter().find(|text| !text.trim().is_empty()) else {
-        return String::new();
-    };
-    let lines: Vec<&str> = shows.lines().filter(|line| !line.trim().is_empty()).collect();
-    let shown = telling(&lines).iter().map(|line| format!("{indent}│ {}\n", one_line(line, 200)));
+    let lines = runtime::evidence_lines(package, MOST_EVIDENCE);
+    let shown = lines.iter().map(|line| format!("{indent}│ {}\n", one_line(line, 200)));
     shown.collect()
 }
 
@@ -177,23 +154,6 @@ mod tests {
         assert!(!text.contains("line 11\n") && !text.contains("of the fault"), "{text}");
         let alone = Package { evidence: String::new(), ..package };
         assert_eq!(evidence(&alone, ""), "│ of the fault\n");
-    }
-
-    #[test]
-    fn a_report_that_ends_with_counts_is_shown_from_its_first_failure_on() {
-        let tap = "TAP version 13\n# Subtest: a\nok 1 - a\n# Subtest: rounds\nnot ok 2 - rounds\n  ---\n  \
-                   duration_ms: 2.6\n  location: 'test/a.test.js:5:1'\n  failureType: 'testCodeFailure'\n  error: |-\n    \
-                   Expected values to be strictly equal:\n    8.991 !== 8.99\n  code: 'ERR_ASSERTION'\n1..2\n# tests 2\n\
-                   # suites 0\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 350.5";
-        let lines: Vec<&str> = tap.lines().collect();
-        let shown = telling(&lines);
-        assert_eq!((shown[0], shown[7]), ("not ok 2 - rounds", "    8.991 !== 8.99"), "{shown:?}");
-        // Others put the failure last.
-        let pytest: Vec<&str> = std::iter::repeat_n("E   assert 1 == 2", 9)
-            .chain(["FAILED tests/test_a.py::test_a", "1 failed in 0.07s"])
-            .collect();
-        assert_eq!(telling(&pytest).last(), Some(&"1 failed in 0.07s"));
-        assert_eq!(telling(&["one"]), ["one"]);
     }
 
     /// A `|` in it would start another program.

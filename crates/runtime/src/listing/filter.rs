@@ -52,7 +52,9 @@ impl ListFilter {
 }
 
 impl ListState {
-    fn is_of(self, found: &Found) -> bool {
+    /// Whether a run or session is in this state.
+    #[must_use]
+    pub fn is_of(self, found: &Found) -> bool {
         match found {
             Found::Run { listed, .. } => match self {
                 Self::Open => listed.ended.is_none(),

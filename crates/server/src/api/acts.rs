@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Command, RunId, Status};
 
-use super::inbox::{Taken, give};
+use super::inbox::{Delivery, give};
 use super::run::{RunDetail, detail};
 use crate::access::Caller;
 use crate::app::App;
@@ -137,7 +137,7 @@ pub(crate) async fn approve_plan(
     State(app): State<App>,
     caller: Caller,
     Named(run): Named<String>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     decide_plan(&app, &caller, &run, "approve", None).await
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn reject_plan(
     caller: Caller,
     Named(run): Named<String>,
     Body(why): Body<Reason>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     decide_plan(&app, &caller, &run, "reject", why.reason).await
 }
 
@@ -157,7 +157,7 @@ async fn decide_plan(
     run: &str,
     choice: &str,
     words: Option<String>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     let run = app.run(caller, run).await?;
     let view = app.bosun.view(&run).await?;
     let mut open = view.questions.iter().filter(|asked| asked.answer.is_none());
@@ -170,7 +170,7 @@ async fn decide_plan(
     let words = words.filter(|words| !words.trim().is_empty());
     let text = words.unwrap_or_else(|| choice.to_owned());
     give(app, caller, &run, asked, &text).await?;
-    Ok(Json(Taken { delivered: true }))
+    Ok(Json(Delivery { delivered: true }))
 }
 
 async fn shown(app: &App, caller: &Caller, run: &RunId) -> Done {

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use runtime::{Error, NewRun};
 use types::{Digest, Event, LogId, RunId};
 
-use super::Made;
+use super::CreatedRun;
 use crate::access::Caller;
 use crate::app::App;
 use crate::extract::Body;
@@ -110,7 +110,7 @@ fn again(text: &str, new: &NewRun, run: &RunId) -> Result<Response, Problem> {
 /// The answer with the run.
 pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
     let place = format!("{ROOT}/runs/{run}");
-    let mut response = (status, Json(Made { run })).into_response();
+    let mut response = (status, Json(CreatedRun { run })).into_response();
     if let Ok(place) = HeaderValue::from_str(&place) {
         response.headers_mut().insert(header::LOCATION, place);
     }

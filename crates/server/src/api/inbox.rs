@@ -5,7 +5,7 @@ use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
-use runtime::{Entry, Found, open_questions};
+use runtime::{Entry, Found, evidence_lines, open_questions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{
@@ -52,7 +52,7 @@ pub(crate) struct InboxItem {
     pub(crate) expires: Option<Timestamp>,
     pub(crate) severity: Option<Severity>,
     pub(crate) escalation: Option<types::Escalation>,
-    /// The last lines of what shows that something is wrong.
+    /// The lines that show what is wrong.
     pub(crate) evidence: Vec<String>,
     /// Everything that belongs to the question.
     pub(crate) package: Option<Package>,
@@ -95,13 +95,8 @@ impl InboxItem {
         }
         self.package = terms.package.as_deref().cloned();
         if let Some(package) = &self.package {
-            let texts = [&package.evidence, &package.fault.evidence];
-            let shows = texts.into_iter().find(|text| !text.trim().is_empty());
-            let lines: Vec<&str> = shows
-                .map(|text| text.lines().filter(|line| !line.trim().is_empty()).collect())
-                .unwrap_or_default();
-            let from = lines.len().saturating_sub(EVIDENCE);
-            self.evidence = lines[from..].iter().map(|line| (*line).to_owned()).collect();
+            let lines = evidence_lines(package, EVIDENCE);
+            self.evidence = lines.into_iter().map(str::to_owned).collect();
         }
         self
     }
@@ -175,7 +170,7 @@ pub(crate) struct Answer {
 
 /// That an answer was taken.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Taken {
+pub(crate) struct Delivery {
     pub(crate) delivered: bool,
 }
 
@@ -184,10 +179,10 @@ pub(crate) async fn answer(
     caller: Caller,
     Named((run, question)): Named<(String, u32)>,
     Body(answer): Body<Answer>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     let run = app.run(&caller, &run).await?;
     give(&app, &caller, &run, question, &answer.text).await?;
-    Ok(Json(Taken { delivered: true }))
+    Ok(Json(Delivery { delivered: true }))
 }
 
 /// Answers an open question of a run.

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 
 /// What would happen to a request.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Outlook {
+pub(crate) struct PreviewReport {
     admission: AdmissionItem,
     route: RouteItem,
     documents: Documents,
@@ -81,13 +81,13 @@ pub(crate) async fn show(
     State(app): State<App>,
     caller: Caller,
     Body(wanted): Body<WantedRun>,
-) -> Result<Json<Outlook>, Problem> {
+) -> Result<Json<PreviewReport>, Problem> {
     let new = prepare(&app, &caller, &wanted).await?;
     let preview = Box::pin(app.bosun.preview(&new)).await.map_err(refused)?;
     let Preview { survey, explained, view } = preview;
     let own: Vec<String> = new.request.checks.iter().map(|check| check.name.clone()).collect();
     let found = || survey.checks.iter().map(|check| check.name.clone()).collect();
-    Ok(Json(Outlook {
+    Ok(Json(PreviewReport {
         admission: AdmissionItem {
             verdict: match explained.admission.verdict {
                 Admission::Refuse => "refuse",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
-use runtime::{Entry, Found};
+use runtime::{Entry, Found, ListState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{Money, RunId, Settling, Status, Timestamp};
@@ -62,6 +62,25 @@ pub(crate) enum StateFilter {
     Unsettled,
     Accepted,
     Discarded,
+}
+
+impl From<StateFilter> for ListState {
+    fn from(state: StateFilter) -> Self {
+        match state {
+            StateFilter::Open => Self::Open,
+            StateFilter::Running => Self::Is(Status::Running),
+            StateFilter::Waiting => Self::Is(Status::Waiting),
+            StateFilter::Done => Self::Is(Status::Done),
+            StateFilter::Failed => Self::Is(Status::Failed),
+            StateFilter::OutOfBudget => Self::Is(Status::OutOfBudget),
+            StateFilter::Refused => Self::Is(Status::Refused),
+            StateFilter::NoGo => Self::Is(Status::NoGo),
+            StateFilter::Cancelled => Self::Is(Status::Cancelled),
+            StateFilter::Unsettled => Self::Unsettled,
+            StateFilter::Accepted => Self::Settled(Settling::Accepted),
+            StateFilter::Discarded => Self::Settled(Settling::Discarded),
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -130,22 +149,7 @@ impl RunQuery {
                 && self.project.is_none()
                 && self.q.is_none();
         };
-        let state = self.state.is_none_or(|state| match state {
-            StateFilter::Open => listed.ended.is_none(),
-            StateFilter::Running => listed.status == Status::Running,
-            StateFilter::Waiting => listed.status == Status::Waiting,
-            StateFilter::Done => listed.status == Status::Done,
-            StateFilter::Failed => listed.status == Status::Failed,
-            StateFilter::OutOfBudget => listed.status == Status::OutOfBudget,
-            StateFilter::Refused => listed.status == Status::Refused,
-            StateFilter::NoGo => listed.status == Status::NoGo,
-            StateFilter::Cancelled => listed.status == Status::Cancelled,
-            StateFilter::Unsettled => {
-                listed.ended.is_some() && listed.settled.is_none() && listed.finished > 0
-            }
-            StateFilter::Accepted => listed.settled == Some(Settling::Accepted),
-            StateFilter::Discarded => listed.settled == Some(Settling::Discarded),
-        });
+        let state = self.state.is_none_or(|state| ListState::from(state).is_of(&entry.found));
         let project = self
             .project
             .as_deref()

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{ListedSession, RunId, SessionState, Timestamp};
 
-use super::inbox::Taken;
-use super::{Made, Page};
+use super::inbox::Delivery;
+use super::{CreatedRun, Page};
 use crate::access::Caller;
 use crate::app::{App, Visible};
 use crate::extract::{Body, Named};
@@ -88,7 +88,7 @@ pub(crate) async fn open(
     State(app): State<App>,
     caller: Caller,
     Body(wanted): Body<WantedSession>,
-) -> Result<(StatusCode, Json<Made>), Problem> {
+) -> Result<(StatusCode, Json<CreatedRun>), Problem> {
     if app.stopping.is_cancelled() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
     }
@@ -106,7 +106,7 @@ pub(crate) async fn open(
     let session = Box::pin(app.bosun.open(new)).await?;
     let run = session.id().clone();
     app.drivers.keep_session(session);
-    Ok((StatusCode::CREATED, Json(Made { run })))
+    Ok((StatusCode::CREATED, Json(CreatedRun { run })))
 }
 
 /// The conversation, driven here from now on.
@@ -124,7 +124,7 @@ pub(crate) async fn input(
     caller: Caller,
     Named(run): Named<String>,
     Body(message): Body<Message>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     let session = driven(&app, &caller, &run).await?;
     if message.text.trim().is_empty() {
         return Err(Problem::unfit("a message has words"));
@@ -133,7 +133,7 @@ pub(crate) async fn input(
         SessionState::Processing => session.steer(message.text).await?,
         _ => session.submit(message.text).await?,
     }
-    Ok(Json(Taken { delivered: true }))
+    Ok(Json(Delivery { delivered: true }))
 }
 
 pub(crate) async fn answer(
@@ -141,7 +141,7 @@ pub(crate) async fn answer(
     caller: Caller,
     Named(run): Named<String>,
     Body(answer): Body<SessionAnswer>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     let session = driven(&app, &caller, &run).await?;
     let asked = session.view().question.filter(|asked| asked.question == answer.question);
     let asked =
@@ -150,27 +150,27 @@ pub(crate) async fn answer(
         terms.choose(&answer.text).map_err(|wrong| Problem::unfit(wrong.to_string()))?;
     }
     session.answer(answer.question, answer.text).await?;
-    Ok(Json(Taken { delivered: true }))
+    Ok(Json(Delivery { delivered: true }))
 }
 
 pub(crate) async fn stop(
     State(app): State<App>,
     caller: Caller,
     Named(run): Named<String>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     driven(&app, &caller, &run).await?.interrupt().await?;
-    Ok(Json(Taken { delivered: true }))
+    Ok(Json(Delivery { delivered: true }))
 }
 
 pub(crate) async fn close(
     State(app): State<App>,
     caller: Caller,
     Named(run): Named<String>,
-) -> Result<Json<Taken>, Problem> {
+) -> Result<Json<Delivery>, Problem> {
     let session = driven(&app, &caller, &run).await?;
     session.abort().await?;
     app.drivers.forget_session(session.id());
-    Ok(Json(Taken { delivered: true }))
+    Ok(Json(Delivery { delivered: true }))
 }
 
 pub(crate) async fn transcript(

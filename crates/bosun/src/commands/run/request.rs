@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rules::plan::BadPlan;
 use runtime::presets;
 use types::{
-    Budget, Check, Hint, Millis, ModelRef, Outputs, Policy, Request, UserRequest, WorkPath,
+    Budget, Check, Hint, Millis, ModelRef, Outputs, Plan, Policy, Request, UserRequest, WorkPath,
 };
 
 use crate::args;
@@ -63,13 +63,9 @@ pub(super) fn requested(
 /// What may be spent: what the command line says, else the request object, else what is set.
 pub(super) fn budget(args: &args::Run, object: Option<&UserRequest>, set: Budget) -> Budget {
     let wished = object.map(UserRequest::budget).unwrap_or_default();
-    let time = args.time.map(Millis::seconds);
-    Budget {
-        tokens: args.tokens.or(wished.tokens).or(set.tokens),
-        money: args.money.or(wished.money).or(set.money),
-        calls: args.calls.or(wished.calls).or(set.calls),
-        time_ms: time.or(wished.time_ms).or(set.time_ms),
-    }
+    let time_ms = args.time.map(Millis::seconds);
+    let said = Budget { tokens: args.tokens, money: args.money, calls: args.calls, time_ms };
+    said.or(wished).or(set)
 }
 
 /// The request as it goes on record.
@@ -111,19 +107,22 @@ fn with_plan(args: &args::Run, policy: &Policy, mut request: Request) -> Result<
     };
     request.outputs = (outputs != Outputs::default()).then(|| Box::new(outputs));
     if let Some(path) = &planned.plan {
-        let plan = rules::plan::read(policy, &request, &read(path)?);
-        let plan = plan.map_err(|bad| CliError::NotAPlan {
-            path: path.display().to_string(),
-            cause: match bad {
-                BadPlan::Parse(error) => error.to_string(),
-                BadPlan::Invalid(problems) => {
-                    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-                }
-            },
-        })?;
+        let plan = plan(policy, &request, &read(path)?);
+        let path = path.display().to_string();
+        let plan = plan.map_err(|cause| CliError::NotAPlan { path, cause })?;
         request.planning.given = Some(Box::new(plan));
     }
     Ok(request)
+}
+
+/// A plan from its text, or what is wrong with it.
+pub(crate) fn plan(policy: &Policy, request: &Request, text: &str) -> Result<Plan, String> {
+    rules::plan::read(policy, request, text).map_err(|bad| match bad {
+        BadPlan::Parse(error) => error.to_string(),
+        BadPlan::Invalid(problems) => {
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        }
+    })
 }
 
 /// A path as it goes on record: as it was given, if it is absolute, and otherwise as it leads there from the repository.

@@ -4,13 +4,12 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use rules::plan::BadPlan;
 use runtime::settings::Settings;
 use runtime::{Bosun, NewRun, NewSession, presets};
 use server::{ModelItem, PolicyItem, RunFactory, Unfit, WantedRun, WantedSession};
 use types::{Budget, Check, ModelRef, Policy, Request, RoleId, UserRequest};
 
-use crate::commands::run::applied;
+use crate::commands::run::{applied, plan};
 use crate::commands::spec;
 use crate::home::Home;
 use crate::rules::{policy_effort, solo_model, unattended_rules};
@@ -35,6 +34,12 @@ impl MachineFactory {
         if ::rules::policy::is_solo(&policy) {
             anyhow::bail!("the policy {} is for one agent alone; begin a session", policy.name);
         }
+        if ::rules::policy::is_strict(&policy) {
+            anyhow::bail!(
+                "the policy {} is for `bosun run` alone: it reads its project's files",
+                policy.name
+            );
+        }
         policy.headless |= wanted.headless;
         policy.unattended = true;
         let set = applied(&rules.loaded, wanted.script.is_some(), &mut policy)?;
@@ -45,7 +50,7 @@ impl MachineFactory {
             self.home.check_models(&policy, &all).await?;
         }
         set.instruct(&mut policy);
-        let budget = narrowed(wanted.budget, set.budget());
+        let budget = wanted.budget.unwrap_or_default().or(set.budget());
         let request = request(wanted, &policy, model, budget)?;
         let repository = repository.to_owned();
         Ok(NewRun { request, repository, policy, id: None, base: None })
@@ -93,17 +98,6 @@ fn model_flag(model: Option<&ModelRef>) -> Vec<(&'static str, &'static str, Stri
     model.iter().map(|model| ("model", "model", model.to_string())).collect()
 }
 
-/// What a caller grants, and where they say nothing, what is set.
-fn narrowed(wanted: Option<Budget>, set: Budget) -> Budget {
-    let wanted = wanted.unwrap_or_default();
-    Budget {
-        tokens: wanted.tokens.or(set.tokens),
-        money: wanted.money.or(set.money),
-        calls: wanted.calls.or(set.calls),
-        time_ms: wanted.time_ms.or(set.time_ms),
-    }
-}
-
 /// The request as it goes on record.
 fn request(
     wanted: &WantedRun,
@@ -126,17 +120,13 @@ fn request(
         ..Request::new(object.user_request, model)
     };
     if let Some(text) = &wanted.spec {
-        request = ::rules::spec::request(spec::filled(text)?, request);
+        let spec = spec::filled(text).map_err(|cause| anyhow::anyhow!("not a spec: {cause}"))?;
+        request = ::rules::spec::request(spec, request);
     }
     request.planning.approve = wanted.approve_plan;
     if let Some(text) = &wanted.plan {
-        let plan = ::rules::plan::read(policy, &request, text).map_err(|bad| match bad {
-            BadPlan::Parse(error) => anyhow::anyhow!("the plan cannot be read: {error}"),
-            BadPlan::Invalid(problems) => {
-                let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                anyhow::anyhow!("the plan is not valid: {}", all.join("; "))
-            }
-        })?;
+        let plan = plan(policy, &request, text);
+        let plan = plan.map_err(|cause| anyhow::anyhow!("not a plan: {cause}"))?;
         request.planning.given = Some(Box::new(plan));
     }
     Ok(request)
