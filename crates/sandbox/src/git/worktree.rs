@@ -133,7 +133,10 @@ impl Repo {
             entries.map(|entry| entry.path()).filter(|path| left(path)).collect()
         };
         let found = find();
-        if found.is_empty() {
+        let is_empty =
+            |dir| std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
+        // A removal that was cut off after its last entry leaves the list itself.
+        if found.is_empty() && !is_empty(&list) {
             return Ok(0);
         }
         if found.iter().any(|git_dir| may_be_under_way(git_dir)) {

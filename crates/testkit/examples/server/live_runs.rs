@@ -2,6 +2,7 @@
 //! watchers are there; then each works through its turns, as slowly as a quick model. The delay of a line is from the time
 //! written in it, which is before its commit, to its arrival.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -44,11 +45,17 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
     let start = Instant::now();
     std::fs::write(&go, "")?;
     let mut delays = Vec::new();
+    let mut late = BTreeMap::<String, usize>::new();
     for reader in readers {
         for (arrived, text) in timeout(PATIENCE, reader).await.context("a run hangs")??? {
             let line: serde_json::Value = serde_json::from_str(&text)?;
             let at: Timestamp = serde_json::from_value(line["at"].clone())?;
-            delays.push(arrived.since(at).0 as f64);
+            let delay = arrived.since(at).0 as f64;
+            if delay >= MOST {
+                let kind = line["event"].as_str().context("an event")?.to_owned();
+                *late.entry(kind).or_default() += 1;
+            }
+            delays.push(delay);
         }
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -57,6 +64,9 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
     figures.show(&format!("{what}, median"), percentile(&mut delays, 0.5)?, "ms");
     figures.judge(&format!("{what}, p99"), percentile(&mut delays, 0.99)?, "ms", MOST);
     figures.show(&format!("{what}, longest"), percentile(&mut delays, 1.0)?, "ms");
+    for (kind, lines) in late {
+        println!("  over {MOST} ms: {lines} lines of {kind}");
+    }
     served.stop().await?;
     Ok(())
 }

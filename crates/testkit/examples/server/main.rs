@@ -57,11 +57,11 @@ async fn measure(binary: &Path, wanted: &dyn Fn(&str) -> bool) -> anyhow::Result
 
 /// Memory after the first requests, and the first page.
 async fn idle(binary: &Path, figures: &mut Figures) -> anyhow::Result<()> {
-    let Ready { served, client, site: _site } = Ready::start(binary, &[]).await?;
+    let Ready { served, client, site } = Ready::start(binary, &[]).await?;
     let runs = client.get("/api/v1/runs").await?;
     ensure!(runs.status == 200, "{}", runs.text());
     figures.judge("memory of an idle server", megabytes(served.memory()?), "MB", IDLE);
-    first_page::measure(&served, figures).await
+    first_page::measure(&site, &served, figures).await
 }
 
 /// A server with one project, and a caller who may do everything.

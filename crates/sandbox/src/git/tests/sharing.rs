@@ -91,6 +91,16 @@ async fn registrations_that_a_crash_has_torn_are_forgotten() {
 }
 
 #[tokio::test]
+async fn a_list_of_worktrees_that_a_crash_has_left_empty_is_removed() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let list = fixture.repo.common_dir().join("worktrees");
+    std::fs::create_dir(&list).expect("a folder");
+    let below = fixture.dir.path();
+    assert_eq!(fixture.repo.forget_worktrees(below).await.expect("it can be read"), 0);
+    assert!(!list.exists(), "nothing is left");
+}
+
+#[tokio::test]
 async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
     let fixture = fixture(&[("a", "1\n")]).await;
     let own = fixture.dir.path().join("own");
