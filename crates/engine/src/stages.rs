@@ -13,7 +13,7 @@ pub mod intake;
 pub(crate) mod intent;
 pub(crate) mod isolation;
 pub(crate) mod merge;
-pub(crate) mod plan;
+pub mod plan;
 pub(crate) mod question;
 #[cfg(test)]
 mod question_tests;

@@ -123,9 +123,14 @@ fn part_operations() -> Vec<Operation> {
         get("/runs/{run}/money", "money", "Spent, set aside, forecast", parts::money)
             .query::<At>()
             .answers::<money::MoneyReport>(),
-        get("/runs/{run}/plan", "plan", "The plan", parts::plan)
-            .query::<At>()
-            .answers::<types::Plan>(),
+        get(
+            "/runs/{run}/plan",
+            "plan",
+            "The adopted plan, or the one that waits for approval",
+            parts::plan,
+        )
+        .query::<At>()
+        .answers::<types::Plan>(),
         get("/runs/{run}/response", "response", "The response object", parts::respond)
             .query::<At>(),
         get("/runs/{run}/spec", "spec", "Requirements, tasks, checks, evidence", parts::spec)

@@ -211,6 +211,8 @@ async fn a_plan_waits_for_its_approval() {
     let asked = ann.get("/questions").await["items"][0].clone();
     assert_eq!((&asked["run"], &asked["rule"]), (&run.as_str().into(), &"plan.approval".into()));
     assert!(asked["text"].to_string().contains("Write the farewell"), "the plan: {asked}");
+    let plan = ann.get(&format!("/runs/{run}/plan")).await;
+    assert_eq!(plan["tasks"].as_array().map(Vec::len), Some(2), "it can be looked at: {plan}");
     ann.post(&format!("/runs/{run}/plan/approve"), &json!({})).await;
     assert_eq!(ann.over(&run).await["status"], "done");
     is_problem(&ann.try_post(&format!("/runs/{run}/plan/approve"), &json!({})).await, 409);

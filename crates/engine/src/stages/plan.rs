@@ -83,6 +83,15 @@ fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
     })
 }
 
+/// The plan that waits for a person's approval.
+#[must_use]
+pub fn proposed(run: &Run) -> Option<Plan> {
+    let Stage::Submitted { submission, .. } = run.planning().stage() else { return None };
+    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
+    let shown = approval(run, &attempt).filter(|question| question.is_open())?;
+    rules::plan::judged(run.policy(), run.request()?, submission, &shown.room).ok()
+}
+
 /// Whether a person wrote or approved the plan.
 pub(crate) fn is_a_persons(run: &Run) -> bool {
     let given = run.request().is_some_and(|request| request.planning.given.is_some());

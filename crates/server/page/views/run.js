@@ -27,7 +27,7 @@ function render(graph, ctx, detail) {
     ];
   }
   return [
-    section("Plan", { class: "plan", aside: legend(ctx) }, picture(graph, view, ctx)),
+    section(graph.proposed ? "Plan, not approved yet" : "Plan", { class: "plan", aside: legend(ctx) }, picture(graph, view, ctx)),
     tasks(graph, view, ctx),
     outcome(view, ctx),
   ];

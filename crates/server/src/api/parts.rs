@@ -80,7 +80,7 @@ pub(crate) async fn plan(
 ) -> Shown<Plan> {
     let run = app.run(&caller, &run).await?;
     let recorded = recorded(&app, &run, at.at).await?;
-    let plan = recorded.run.plan().cloned();
+    let plan = recorded.plan().cloned();
     plan.map(Json).ok_or_else(|| Problem::not_found("the run has no plan yet"))
 }
 

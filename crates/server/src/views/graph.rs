@@ -18,6 +18,8 @@ use layout::{HEIGHT, Layout, WIDTH};
 pub struct Graph {
     pub width: u32,
     pub height: u32,
+    /// Whether the plan waits for approval.
+    pub proposed: bool,
     pub nodes: Vec<GraphNode>,
     pub edges: Vec<GraphEdge>,
 }
@@ -88,7 +90,9 @@ pub fn graph(recorded: &Recorded) -> Graph {
         kind: *kind,
         path: path.clone(),
     });
-    Graph { width: layout.width, height: layout.height, nodes, edges: drawn.collect() }
+    let (width, height) = (layout.width, layout.height);
+    let proposed = recorded.run.plan().is_none() && recorded.plan().is_some();
+    Graph { width, height, proposed, nodes, edges: drawn.collect() }
 }
 
 type Arrow = (usize, usize, EdgeKind);
@@ -99,7 +103,7 @@ fn arrows(
     ids: &[TaskId],
     places: &BTreeMap<&TaskId, usize>,
 ) -> (Vec<Arrow>, Vec<Option<u32>>) {
-    let tasks = recorded.run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = recorded.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
     let mut found: BTreeMap<(usize, usize), EdgeKind> = BTreeMap::new();
     let mut turns = vec![None; ids.len()];
     let mut dag = dag::shape(tasks);
@@ -149,7 +153,7 @@ fn nodes(
     let stage = |place: usize| {
         views.get(place).and_then(Option::as_ref).map_or(TaskStage::Waiting, |view| view.stage)
     };
-    let planned = recorded.run.plan().map_or(0, |plan| plan.tasks.len());
+    let planned = recorded.plan().map_or(0, |plan| plan.tasks.len());
     let is_plan = |place: usize| place < planned;
     // What is in no plan has no line that settles it: its last attempt's end is its own.
     let ends: BTreeMap<&TaskId, Timestamp> = recorded
@@ -164,7 +168,7 @@ fn nodes(
         let did = activity.task(id);
         let spent = did.map(runtime::TaskActivity::spent).unwrap_or_default();
         let role = did.and_then(|did| did.role.clone());
-        let own = recorded.run.plan().and_then(|plan| plan.tasks.get(place));
+        let own = recorded.plan().and_then(|plan| plan.tasks.get(place));
         let waits = !is_settled(stage(place));
         let before = edges.iter().filter(|(from, to, kind)| {
             *to == place && *kind != EdgeKind::About && waits && !is_settled(stage(*from))
@@ -174,7 +178,11 @@ fn nodes(
         });
         nodes.push(GraphNode {
             id: id.clone(),
-            title: views[place].as_ref().map(|view| view.title.clone()).unwrap_or_default(),
+            title: match (&views[place], own) {
+                (Some(view), _) => view.title.clone(),
+                (None, Some(task)) => task.title.clone(),
+                (None, None) => String::new(),
+            },
             stage: stage(place),
             planned: is_plan(place),
             x: *x,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Machine as _, Run};
 use runtime::Activity;
-use types::{AttemptId, Envelope, Event, TaskId, Timestamp};
+use types::{AttemptId, Envelope, Event, Plan, TaskId, Timestamp};
 
 /// A run as it was after one line of its log.
 #[derive(Debug, Clone)]
@@ -21,6 +21,7 @@ pub struct Recorded {
     /// The last line of the run's log.
     pub last: u64,
     blank: Run,
+    proposed: Option<Plan>,
 }
 
 impl Recorded {
@@ -38,13 +39,20 @@ impl Recorded {
         let own = lines.iter().filter(|line| line.attempt.is_none());
         own.for_each(|line| run.apply(&line.event, line.at));
         let at = at.map_or(last, |at| at.min(last));
-        Self { run, lines, now, at, last, blank: blank.clone() }
+        let proposed = engine::stages::plan::proposed(&run);
+        Self { run, lines, now, at, last, blank: blank.clone(), proposed }
     }
 
     /// The run before its first line.
     #[must_use]
     pub fn blank(&self) -> &Run {
         &self.blank
+    }
+
+    /// The adopted plan, or the one that waits for approval.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
+        self.run.plan().or(self.proposed.as_ref())
     }
 
     /// The lines of the run's own log.
@@ -77,7 +85,7 @@ impl Recorded {
     /// Before there is a plan, making it is there in any case.
     #[must_use]
     pub fn tasks(&self) -> Vec<TaskId> {
-        let planned = self.run.plan().map(|plan| plan.tasks.as_slice());
+        let planned = self.plan().map(|plan| plan.tasks.as_slice());
         let mut ids: Vec<TaskId> =
             planned.unwrap_or_default().iter().map(|task| task.id.clone()).collect();
         if planned.is_none() {

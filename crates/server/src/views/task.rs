@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use types::{
     Artifact, AttemptId, AttemptResult, Changes, Check, CommitId, Event, Fault, IsolationLevel,
-    ModelRef, Money, RoleId, RuleId, Scope, Selected, TaskId, TaskPriority, TaskView, Timestamp,
-    Usage, WorkPath, one_line,
+    ModelRef, Money, RoleId, RuleId, Scope, Selected, Task, TaskId, TaskPriority, TaskStage,
+    TaskView, Timestamp, Usage, WorkPath, one_line,
 };
 
 use super::gate::FindingItem;
@@ -151,8 +151,8 @@ pub struct RefusedCall {
 /// A task of the plan, planning, a review or the adviser's; nothing, if the run has no such task.
 #[must_use]
 pub fn task(recorded: &Recorded, id: &TaskId) -> Option<TaskDetail> {
-    let shown = recorded.run.task_shown(id)?;
-    let planned = recorded.run.plan().and_then(|plan| plan.tasks.iter().find(|one| one.id == *id));
+    let planned = recorded.plan().and_then(|plan| plan.tasks.iter().find(|one| one.id == *id));
+    let shown = recorded.run.task_shown(id).or_else(|| planned.map(not_begun))?;
     let attempts = attempts(recorded, id);
     let last = attempts.last();
     let role = last.map(|one| one.role.clone()).or_else(|| Some(planned?.role.clone()));
@@ -191,6 +191,21 @@ pub fn task(recorded: &Recorded, id: &TaskId) -> Option<TaskDetail> {
         sandbox: sandbox(recorded),
         attempts,
     })
+}
+
+/// A task of a plan that waits for approval.
+fn not_begun(task: &Task) -> TaskView {
+    TaskView {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        stage: TaskStage::Waiting,
+        depends_on: task.depends_on.clone(),
+        attempts: 0,
+        checks: vec![],
+        commit: None,
+        fault: None,
+        evidence: None,
+    }
 }
 
 /// What was selected last, split by what this role gets of it.

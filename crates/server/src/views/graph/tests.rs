@@ -30,6 +30,18 @@ fn a_task_shows_what_it_waits_for_and_what_waits_for_it() {
 }
 
 #[test]
+fn a_plan_that_waits_for_approval_is_shown() {
+    let recorded = recorded_after("plan/approved", "question.asked", "");
+    let graph = graph(&recorded);
+    let first = node(&graph, "T1");
+    assert!(recorded.run.plan().is_none() && first.planned && !first.title.is_empty());
+    assert_eq!((first.stage, first.attempts), (TaskStage::Waiting, 0));
+    assert!(graph.proposed && node(&graph, "plan").x < first.x);
+    let task = crate::views::task::task(&recorded, &first.id).expect("it can be looked at");
+    assert_eq!((task.task.title, task.attempts.len()), (first.title.clone(), 0));
+}
+
+#[test]
 fn planning_ends_with_its_last_attempt() {
     let recorded = recorded("schedule/parallel_then_dependant", None);
     let times = recorded.own().filter_map(|line| match &line.event {
