@@ -134,13 +134,14 @@ impl Bosun {
     /// The run before its first event, into which a watcher folds the log.
     pub async fn blank(&self, run: &RunId) -> Result<Run, Error> {
         let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
-        let digest = first.first().and_then(|line| match &line.event {
-            types::Event::RunRequested { policy, .. } => Some(*policy),
-            _ => None,
-        });
-        if first.is_empty() {
-            return Err(self.unknown(run).await);
-        }
+        let digest = match first.first().map(|line| &line.event) {
+            None => return Err(self.unknown(run).await),
+            Some(types::Event::SessionStarted { .. }) => {
+                return Err(Error::NoSuchRun { run: run.clone() });
+            }
+            Some(types::Event::RunRequested { policy, .. }) => Some(*policy),
+            Some(_) => None,
+        };
         Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
     }
 

@@ -11,7 +11,7 @@ use types::{RunId, Timestamp};
 use crate::access::{Access, Caller, Project};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
-use crate::limit::RateLimit;
+use crate::limit::{RateLimit, StreamLimit};
 use crate::listing::Listing;
 use crate::problem::Problem;
 
@@ -28,6 +28,7 @@ pub(crate) struct Parts {
     pub(crate) listing: Listing,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limit: RateLimit,
+    pub(crate) streams: StreamLimit,
     /// The authorities (`host:port`) under which the server is reached.
     pub(crate) hosts: BTreeSet<String>,
     /// The name of the cookie. Browsers keep cookies by host, not by port, and two servers must not log each other out.

@@ -1,8 +1,8 @@
-//! A limit on the rate of requests: a bucket for each caller that fills steadily, and a smaller one for everybody who has
-//! not proved who they are. Streams count once, when they are opened.
+//! Limits for each caller. Of the rate of requests: a bucket that fills steadily, and a smaller one for everybody who has
+//! not proved who they are; streams count once, when they are opened. And of streams that are open at a time.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use types::Timestamp;
 
@@ -60,9 +60,65 @@ impl RateLimit {
     }
 }
 
+/// The streams that are open, by user.
+#[derive(Debug, Clone)]
+pub(crate) struct StreamLimit {
+    most: usize,
+    open: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+impl StreamLimit {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, open: Arc::default() }
+    }
+
+    /// A place for one more stream of a user, until it is dropped; nothing, if they have too many.
+    pub(crate) fn open(&self, user: &str) -> Option<OpenStream> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(user.to_owned()).or_default();
+        if *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        Some(OpenStream { limit: self.clone(), user: user.to_owned() })
+    }
+}
+
+/// The place of one stream.
+#[derive(Debug)]
+pub(crate) struct OpenStream {
+    limit: StreamLimit,
+    user: String,
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        let mut open = self.limit.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.user) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.user);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_user_has_so_many_streams_at_a_time() {
+        let limit = StreamLimit::new(2);
+        let first = limit.open("ann").expect("a place");
+        let second = limit.open("ann").expect("another");
+        assert!(limit.open("ann").is_none());
+        assert!(limit.open("ben").is_some(), "everybody has their own");
+        drop(first);
+        assert!(limit.open("ann").is_some(), "the place of one that ended is free");
+        drop(second);
+        assert!(limit.open.lock().expect("nobody broke it").is_empty());
+    }
 
     #[test]
     fn a_bucket_is_emptied_and_fills_again() {

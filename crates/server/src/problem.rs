@@ -91,7 +91,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let detail = chain(&error);
         match error {
-            Error::NoSuchRun { .. } => Self::not_found(detail),
+            Error::NoSuchRun { .. } | Error::NoSuchSession { .. } => Self::not_found(detail),
             Error::Removed { .. } => Self::new(StatusCode::GONE, detail),
             Error::Over { .. } => Self::conflict(detail),
             error if error.is_busy() => Self::conflict(detail),

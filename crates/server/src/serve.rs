@@ -15,11 +15,12 @@ use crate::access::Access;
 use crate::app::{App, Parts};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
-use crate::limit::RateLimit;
+use crate::limit::{RateLimit, StreamLimit};
 use crate::listing::Listing;
 use crate::openapi::document;
 use crate::router::router;
 use crate::routes::operations;
+use crate::stream::MOST_STREAMS;
 use crate::tls::{TlsError, TlsListener, acceptor};
 use crate::webhook::{self, Webhook};
 
@@ -112,6 +113,7 @@ impl Server {
             listing: Listing::default(),
             clock,
             limit: RateLimit::new(config.rate),
+            streams: StreamLimit::new(MOST_STREAMS),
             hosts: hosts(address, &config.hosts),
             tls: has_tls,
             document: document(&operations(), config.version, &cookie),

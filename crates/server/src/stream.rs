@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use runtime::{Feed, FeedFilter, FeedItem, MaySee};
 use tokio::sync::mpsc::{OwnedPermit, Sender, error::SendTimeoutError};
 use tokio::time::{Instant, interval_at};
@@ -18,6 +19,7 @@ use types::{RunId, TaskId};
 
 use crate::access::{Access, Caller, User};
 use crate::app::App;
+use crate::limit::OpenStream;
 use crate::problem::{Problem, chain};
 use crate::views::events::EventLine;
 use piece::Piece;
@@ -28,6 +30,8 @@ pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 const QUEUE: usize = 256;
 /// How long the queue may be full.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The most streams of one user at a time; connections, not subscriptions.
+pub(crate) const MOST_STREAMS: usize = 4_096;
 /// The most kinds that a filter names.
 const MOST_KINDS: usize = 64;
 /// The most runs whose visibility is kept in memory, for each reader.
@@ -100,12 +104,18 @@ struct Life {
     stopping: CancellationToken,
     access: Arc<Access>,
     user: User,
+    /// Its place among the streams of its reader.
+    _open: Arc<OpenStream>,
 }
 
 impl Life {
-    fn of(app: &App, caller: &Caller) -> Self {
+    fn of(app: &App, caller: &Caller) -> Result<Self, Problem> {
         let (stopping, access) = (app.stopping.clone(), app.access.clone());
-        Self { stopping, access, user: caller.user.clone() }
+        let open = app.streams.open(&caller.user.name).ok_or_else(|| {
+            let detail = format!("a user has at most {MOST_STREAMS} streams at a time");
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
+        })?;
+        Ok(Self { stopping, access, user: caller.user.clone(), _open: Arc::new(open) })
     }
 
     fn is_valid(&self) -> bool {

@@ -223,6 +223,45 @@ async fn a_plan_waits_for_its_approval() {
 }
 
 #[tokio::test]
+async fn a_conversation_is_held_over_the_api() {
+    const TALK: &str = r#"
+[[attempt]]
+role = "solo"
+[[attempt.reply]]
+say = "What should it say?"
+[[attempt.reply]]
+call = { tool = "ask_user", question = "In which language?" }
+[[attempt.reply]]
+say = "Then it says ahoj."
+"#;
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let wanted = json!({ "project": PROJECT, "text": "Write a greeting", "script": TALK });
+    let id = ann.post("/sessions", &wanted).await["run"].as_str().expect("an id").to_owned();
+    ann.until(&id, "model.replied").await;
+    is_problem(&ann.try_get(&format!("/runs/{id}")).await, 404);
+    ann.post(&format!("/sessions/{id}/input"), &json!({ "text": "Something short" })).await;
+    let asked = ann.until(&id, "question.asked").await;
+    let asked = asked.last().expect("a line")["data"]["question"].clone();
+    let answer = json!({ "question": asked, "text": "Czech" });
+    ann.post(&format!("/sessions/{id}/answer"), &answer).await;
+    ann.until(&id, "question.answered").await;
+    // Closing waits for nothing, so the last reply is awaited first.
+    let said = |lines: &Value| lines.to_string().contains("Then it says ahoj.");
+    let replied = ann.until_line(&id, |line| line["event"] == "model.replied" && said(line)).await;
+    assert!(replied.iter().any(|line| line["event"] == "session.told"), "{replied:?}");
+    let told = ann.get(&format!("/sessions/{id}/transcript")).await.to_string();
+    assert!(told.contains("Something short") && told.contains("ahoj"), "{told}");
+    let closed = ann.client.send("DELETE", &format!("/api/v1/sessions/{id}"), &[], None).await;
+    assert!(matches!(closed.expect("a reply").status, 200 | 204));
+    ann.until(&id, "session.ended").await;
+    let sessions = ann.get("/sessions").await;
+    assert_eq!(sessions["items"][0]["run"], id.as_str(), "{sessions}");
+}
+
+#[tokio::test]
 async fn a_request_sent_again_with_its_key_starts_nothing_again() {
     let place = Place::new();
     repository(&place, PROJECT);

@@ -213,6 +213,15 @@ impl Api {
 
     /// Reads the stream of a run from its beginning until a line of this kind; all lines so far.
     pub(crate) async fn until(&self, run: &str, kind: &str) -> Vec<Value> {
+        self.until_line(run, |line| line["event"] == kind).await
+    }
+
+    /// Reads the stream of a run from its beginning until such a line; all lines so far.
+    pub(crate) async fn until_line(
+        &self,
+        run: &str,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Vec<Value> {
         let path = format!("/api/v1/events?after=0&run={run}");
         let mut lines = Vec::new();
         let read = async {
@@ -222,16 +231,16 @@ impl Api {
                     continue;
                 }
                 lines.push(event.json());
-                if lines.last().is_some_and(|line| line["event"] == kind) {
+                if lines.last().is_some_and(&wanted) {
                     return;
                 }
             }
-            panic!("the stream ended before {kind}: {lines:?}");
+            panic!("the stream ended early: {lines:?}");
         };
         let ended = tokio::time::timeout(PATIENCE, read).await;
         let told = |line: &Value| format!("{} {}", line["event"], line["summary"]);
         let last = || lines.iter().rev().take(20).map(told).collect::<Vec<_>>();
-        assert!(ended.is_ok(), "the run does not come to {kind}: {:#?}", last());
+        assert!(ended.is_ok(), "the run does not come that far: {:#?}", last());
         lines
     }
 

@@ -58,13 +58,14 @@ pub(crate) async fn follow(
         kinds: query.kind.iter().flat_map(|kinds| kinds.split(',')).map(str::to_owned).collect(),
         deltas: query.deltas.is_some_and(|deltas| deltas > 0),
     };
+    let life = Life::of(&app, &caller)?;
     let feed = open(&app, &caller, wanted).await?;
     let position = feed.position();
     let (queue, messages) = mpsc::channel(QUEUE + 1);
     let Ok(last) = queue.clone().try_reserve_owned() else {
         return Err(Problem::not_found("the stream is closed"));
     };
-    tokio::spawn(pump(feed, (queue, last), Life::of(&app, &caller), |message| message));
+    tokio::spawn(pump(feed, (queue, last), life, |message| message));
     let hello = event("hello", &json!({ "position": position })).id(position.to_string());
     let events =
         stream::unfold((Some(hello.retry(RETRY)), messages), |(hello, mut messages)| async {

@@ -7,6 +7,7 @@ use types::{Event, LogId, Timestamp};
 
 use super::*;
 use crate::access::Role;
+use crate::limit::StreamLimit;
 
 const ROOM: usize = 4;
 
@@ -40,7 +41,8 @@ async fn pumped(bosun: &Bosun) -> Reader {
     let user = User { name: "ann".into(), role: Role::Viewer, projects: None };
     access.add_user(&user, Timestamp::from_millis(0)).expect("a user");
     let stopping = CancellationToken::new();
-    let life = Life { stopping: stopping.clone(), access: access.clone(), user };
+    let open = Arc::new(StreamLimit::new(1).open("ann").expect("a place"));
+    let life = Life { stopping: stopping.clone(), access: access.clone(), user, _open: open };
     let (queue, messages) = mpsc::channel(ROOM + 1);
     let last = queue.clone().try_reserve_owned().expect("room");
     let feed = bosun.feed(FeedFilter::default(), Some(0)).await.expect("a feed");

@@ -60,12 +60,13 @@ pub(crate) async fn follow(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade = upgrade.map_err(|error| Problem::bad(error.body_text()))?;
+    let life = Life::of(&app, &caller)?;
     let upgrade = upgrade
         .max_message_size(FAR_TOO_MANY_BYTES)
         .max_frame_size(FAR_TOO_MANY_BYTES)
         .read_buffer_size(BUFFER)
         .write_buffer_size(BUFFER);
-    Ok(upgrade.on_upgrade(move |socket| Connection::new(app, caller).serve(socket)))
+    Ok(upgrade.on_upgrade(move |socket| Connection::new(app, caller, life).serve(socket)))
 }
 
 /// A message with the number of its subscription.
@@ -83,9 +84,8 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(app: App, caller: Caller) -> Self {
+    fn new(app: App, caller: Caller, life: Life) -> Self {
         let (queue, messages) = mpsc::channel(QUEUE + MOST);
-        let life = Life::of(&app, &caller);
         Self { app, caller, life, queue, messages, subscriptions: BTreeMap::new(), last: 0 }
     }
 
