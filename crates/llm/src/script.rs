@@ -65,6 +65,13 @@ impl Script {
         types::PriceCap { input: self.price.input, output: self.price.output }
     }
 
+    /// Whether a reply waits for a file of this machine.
+    #[must_use]
+    pub fn waits_for_files(&self) -> bool {
+        let mut replies = self.attempts.iter().flat_map(|attempt| &attempt.replies);
+        replies.any(|reply| reply.hold.is_some())
+    }
+
     /// Reads a script, and refuses it with line and cause where it does not make sense.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let file: File = toml::from_str(text).map_err(|error| ScriptError {

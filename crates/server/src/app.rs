@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use runtime::llm::Script;
 use runtime::{Bosun, Clock, Entry};
 use tokio_util::sync::CancellationToken;
 use types::{RunId, Timestamp};
 
-use crate::access::{Access, Caller, Project};
+use crate::access::{Access, Caller, Project, Role};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
@@ -91,6 +92,15 @@ impl App {
         }
         Ok(run)
     }
+}
+
+/// Refuses a script that waits for a file, by which it tells which files this machine has, unless an admin brings it.
+pub(crate) fn check_script(caller: &Caller, script: Option<&str>) -> Result<(), Problem> {
+    let waits = |text| Script::parse(text).is_ok_and(|script| script.waits_for_files());
+    if script.is_some_and(waits) && caller.user.role < Role::Admin {
+        return Err(Problem::forbidden("a script with `hold` takes the role admin"));
+    }
+    Ok(())
 }
 
 /// The runs that somebody may see: those in their projects, or all.

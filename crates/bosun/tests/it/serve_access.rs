@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::binary::{Place, stderr};
 use crate::serve::is_problem;
-use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, repository};
+use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
 
 #[tokio::test]
 async fn users_see_their_own_projects_and_do_what_their_role_allows() {
@@ -38,6 +38,11 @@ async fn users_see_their_own_projects_and_do_what_their_role_allows() {
     assert_eq!(otto.get("/projects").await["items"].as_array().map(Vec::len), Some(1));
     let mut stream = otto.client.stream("/api/v1/events?after=0", &[]).await.expect("a stream");
     let wanted = json!({ "project": "dock", "goal": GOAL, "script": TWO_TASKS });
+    let probe = held(&place.path().join("secret"));
+    let run = json!({ "project": "dock", "goal": GOAL, "script": probe });
+    is_problem(&otto.try_post("/runs", &run).await, 403);
+    let talk = json!({ "project": "dock", "text": "Hello", "script": probe });
+    is_problem(&otto.try_post("/sessions", &talk).await, 403);
     let own = otto.post("/runs", &wanted).await["run"].clone();
     loop {
         let event = stream.next().await.expect("an event").expect("the stream goes on");

@@ -10,7 +10,7 @@ use types::{Digest, Event, LogId, RunId};
 
 use super::CreatedRun;
 use crate::access::Caller;
-use crate::app::App;
+use crate::app::{App, check_script};
 use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::openapi::ROOT;
@@ -69,6 +69,7 @@ pub(crate) async fn prepare(
             "say what is to be done with exactly one of goal, issue and spec",
         ));
     }
+    check_script(caller, wanted.script.as_deref())?;
     let made = app.factory.run(wanted, &project.path).await;
     let mut new = made.map_err(|unfit| Problem::unfit(unfit.0))?;
     new.request.by = Some(caller.user.name.clone());

@@ -16,7 +16,7 @@ use types::{ListedSession, RunId, SessionState, Timestamp};
 use super::inbox::Delivery;
 use super::{CreatedRun, Page};
 use crate::access::Caller;
-use crate::app::{App, Visible};
+use crate::app::{App, Visible, check_script};
 use crate::extract::{Body, Named};
 use crate::factory::WantedSession;
 use crate::problem::Problem;
@@ -99,6 +99,7 @@ pub(crate) async fn open(
     if wanted.text.trim().is_empty() {
         return Err(Problem::unfit("a conversation begins with words"));
     }
+    check_script(&caller, wanted.script.as_deref())?;
     let made = app.factory.session(&wanted, &project.path).await;
     let mut new = made.map_err(|unfit| Problem::unfit(unfit.0))?;
     new.by.clone_from(&caller.user.name);
