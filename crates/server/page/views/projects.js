@@ -72,7 +72,7 @@ function render(data, ctx) {
             fieldRow({ name: "name", label: "Name", required: true, placeholder: "harbor" }),
             fieldRow({
               name: "path",
-              label: "Path of the repository on the server",
+              label: "Path on the server",
               required: true,
               placeholder: "/srv/harbor",
             }),
