@@ -25,10 +25,15 @@ use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
 use super::{command, fenced, network, private, probe, restrict, root_fs};
 
+/// How far commands stand back behind other programs, as in `nice -n`.
+const NICENESS: i32 = 5;
+
 /// A helper from start to end; the answer is its exit code.
 pub(super) fn main() -> i32 {
     let Ok(ours) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
     let mut ours = UnixStream::from(ours);
+    // Commands give way to the person's own programs, and to ours. A machine that does not allow it runs them all the same.
+    rustix::process::nice(NICENESS).ok();
     let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
     let done = told.and_then(|(prelude, _)| match prelude.rung {
         IsolationLevel::Landlock => fenced::serve(&mut ours),

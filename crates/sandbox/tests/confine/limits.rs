@@ -63,6 +63,17 @@ pub(crate) async fn the_limits_are_proved(fixture: Fixture) {
     }
 }
 
+pub(crate) async fn commands_give_way_to_other_programs(fixture: Fixture) {
+    const NICE: usize = 18;
+    let nice = |stat: &str| -> i64 {
+        let (_, after) = stat.rsplit_once(") ").expect("a name");
+        after.split(' ').nth(NICE - 2).and_then(|field| field.parse().ok()).expect("a number")
+    };
+    let own = nice(&std::fs::read_to_string("/proc/self/stat").expect("it can be read"));
+    let result = fixture.sh("cat /proc/self/stat").await;
+    assert_eq!(nice(&result.output), (own + 5).min(19), "{result:?}");
+}
+
 pub(crate) async fn other_numberings_of_system_calls_are_refused(fixture: Fixture) {
     if !cfg!(target_arch = "x86_64") {
         println!("  skipped: this processor has one numbering");

@@ -87,6 +87,7 @@ all![
     walls::every_rule_for_environments_is_kept,
     walls::dangerous_calls_are_denied,
     walls::a_link_cannot_be_used_to_start_elsewhere,
+    limits::commands_give_way_to_other_programs,
     limits::the_limits_are_proved,
     limits::other_numberings_of_system_calls_are_refused,
     limits::a_service_of_the_machine_is_not_reached_through_the_workspace,
