@@ -5,6 +5,7 @@
 import { h, patch, throttled, $ } from "./dom.js";
 import { get, Problem } from "./api.js";
 import * as live from "./live.js";
+import { notify } from "./notify.js";
 import * as keyboard from "./keys.js";
 import { PLACES, drawShell, switchTheme } from "./shell.js";
 import { grouped } from "./question.js";
@@ -226,6 +227,7 @@ function listen(ctx) {
     },
     line: (line) => {
       if (line.event.startsWith("question.") || line.event === "run.finished") counted();
+      if (line.event === "run.finished") notify(line.run, `Run ${line.run} ended: ${line.summary}`, `/runs/${line.run}`);
       if (current === ctx && wants && wants(line, ctx)) ctx.soon();
     },
     delta: (one) => {
@@ -245,7 +247,10 @@ const counted = throttled(async () => {
 
 /** How many questions are open, for the navigation and the title. */
 function setQuestions(number) {
-  if (number > app.questions && app.counted) $("#announce").textContent = "New question";
+  if (number > app.questions && app.counted) {
+    $("#announce").textContent = "New question";
+    notify("questions", number === 1 ? "A question waits for you" : `${number} questions wait for you`, "/");
+  }
   app.counted = true;
   if (app.questions === number) return;
   app.questions = number;

@@ -4,6 +4,7 @@
 import { h, patch, $ } from "./dom.js";
 import { icon } from "./icons.js";
 import { help } from "./keys.js";
+import { notifies, switchNotifications } from "./notify.js";
 import { iconButton } from "./parts.js";
 
 /** The places: name, address, label, keys. */
@@ -49,7 +50,13 @@ export function drawShell(app, here) {
       "details",
       { class: "more" },
       h("summary", { class: "place" }, icon("more"), h("span", {}, "More")),
-      h("div", { class: "sheet" }, more.map(item), themeButton("place", h("span", {}, "Light or dark"))),
+      h(
+        "div",
+        { class: "sheet" },
+        more.map(item),
+        notifyButton("place", h("span", {}, "Notifications")),
+        themeButton("place", h("span", {}, "Light or dark")),
+      ),
     ),
   );
 }
@@ -89,12 +96,32 @@ const themeButton = (kind, label) =>
     label,
   );
 
+const notifyButton = (kind, label) =>
+  h(
+    "button",
+    {
+      class: kind,
+      type: "button",
+      "aria-label": "Notifications in this browser",
+      "aria-pressed": String(notifies()),
+      title: "Notifications in this browser",
+      onclick: async (event) => {
+        const button = event.currentTarget;
+        await switchNotifications();
+        button.setAttribute("aria-pressed", String(notifies()));
+      },
+    },
+    icon("bell"),
+    label,
+  );
+
 function tools(me) {
   const who = me ? [me.name, h("span", { class: "faint" }, ` ${me.role}`)] : [];
   return h(
     "div",
     { class: "side-tools" },
     me ? h("span", { class: "who", title: `${me.name}, ${me.role}` }, who) : null,
+    notifyButton("icon-button", null),
     themeButton("icon-button", null),
     iconButton("help", "Keys (?)", help),
   );

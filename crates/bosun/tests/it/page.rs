@@ -79,6 +79,37 @@ async fn a_question_is_answered_in_the_inbox_after_a_reload_and_a_restart() {
 }
 
 #[tokio::test]
+async fn a_browser_notifies_of_questions_and_ends_once_it_was_told_to() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let looked = Looked::by_link(&served).await;
+    looked.sees("No open questions").await;
+    // Stands in for the desktop, which a headless browser does not have; the page is in the background.
+    let desktop = "(() => { window.told = []; window.Notification = class { \
+        constructor(title, { body }) { told.push(body) } \
+        static permission = 'granted'; static requestPermission = async () => 'granted' }; \
+        Object.defineProperty(document, 'hidden', { get: () => true }); return true })()";
+    looked.until(desktop).await;
+    let before = ann.run(GOAL, ASKS).await;
+    looked.sees("Which greeting is wanted?").await;
+    looked.until("told.length === 0").await;
+    looked.click("#side button[title^=Notifications]").await;
+    looked.until("document.querySelector('#side button[aria-pressed=true]')").await;
+    let after = ann.run(GOAL, &ASKS.replace("Which greeting", "Which farewell")).await;
+    looked.until("told.includes('2 questions wait for you')").await;
+    for run in [&before, &after] {
+        ann.post(&format!("/runs/{run}/questions/0/answer"), &json!({ "text": "hello" })).await;
+    }
+    looked.until(&format!("told.some((text) => text.includes('{after} ended'))")).await;
+    looked.is_quiet();
+}
+
+#[tokio::test]
 async fn a_comment_on_a_line_of_the_diff_becomes_a_run_that_follows() {
     if !can_be_had() {
         return;
