@@ -21,6 +21,7 @@ mod painter;
 mod past;
 mod person;
 mod slash;
+mod syntax;
 mod table;
 mod talk;
 mod told;
