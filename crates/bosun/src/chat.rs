@@ -19,6 +19,7 @@ mod markdown;
 mod mention;
 mod painter;
 mod past;
+mod patch;
 mod person;
 mod slash;
 mod syntax;
