@@ -68,14 +68,14 @@ impl Scratch {
         put(&live, "user/.local/share/bash-completion/completions/.keep", "");
         put(&live, "done.toml", DONE);
         put(&live, "session.toml", SESSION);
-        self.place.git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+        self.place.git(&repo, &["init", "--quiet", "--initial-branch=main", "--template="]);
         self.place.git(&repo, &["config", "user.name", "Ann"]);
         self.place.git(&repo, &["config", "user.email", "ann@example.org"]);
         self.place.git(&repo, &["add", "--all"]);
         self.place.git(&repo, &["add", "--force", "colours.schema.json"]);
         self.place.git(&repo, &["commit", "--quiet", "--message=Start"]);
         for other in ["shop", "other"] {
-            self.place.git(&live, &["clone", "--quiet", "harbor", other]);
+            self.place.git(&live, &["clone", "--quiet", "--template=", "harbor", other]);
         }
         put(&live, "shop/greeting.txt", "hello\n");
         std::fs::create_dir(self.place.path().join("bin")).expect("a folder");
@@ -91,6 +91,8 @@ impl Scratch {
         let kept = "bosun audit anchor newest --file anchors.jsonl; \
                     bosun audit export newest bundle.audit.jsonl";
         self.shell(kept);
+        // Few files are quickly copied and removed.
+        self.place.git(&repo, &["repack", "-d", "--quiet"]);
         self.copy("live/harbor", "live/moved-repository");
         self.copy("live", "kept");
     }
