@@ -319,6 +319,8 @@ pub(crate) struct Doctor {
 }
 
 #[cfg(test)]
+mod documented;
+#[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,13 @@
 //! read here, played with real files, git, processes and journal, and played again with the power cut at any line of
 //! any log. Also a model server on the loopback that imitates the providers (`wire`), and, for tests of the server, a
 //! real browser (`browser`) and a small HTTP client (`client`); for benches, the server as a process (`served`) and journals
-//! with many runs (`stored`).
+//! with many runs (`stored`); and the commands that the documents show (`documents`).
 
 pub mod browser;
 pub mod client;
 mod counted;
 mod cut;
+pub mod documents;
 mod kept;
 mod play;
 mod points;

@@ -28,7 +28,7 @@ const LAYERS: &[Layer] = &[
     layer("tools", &["types", "sandbox"]),
     layer("runtime", &["types", "evidence", "rules", "engine", "llm", "sandbox", "store", "tools"]),
     layer("server", &["types", "evidence", "rules", "engine", "runtime"]),
-    layer("bosun", &["types", "rules", "engine", "runtime", "server"]),
+    layer("bosun", &["types", "evidence", "rules", "engine", "runtime", "server"]),
     layer(
         "testkit",
         &["types", "evidence", "rules", "engine", "llm", "sandbox", "store", "tools", "runtime"],

@@ -15,6 +15,7 @@ mod code;
 mod coverage;
 mod crash;
 mod crew;
+mod dist;
 mod docs;
 mod eval;
 mod events;
@@ -44,6 +45,8 @@ usage: cargo xtask CHORE
   modules [CRATE..]
                which file of a crate uses which, and which use each other
   docs         write docs/events.md again from crates/types/src/event.rs
+  dist [--binary PATH]
+               the archive of a release with its sums, in target/dist; packs a program that is there instead of building
   coverage [--missing]
                which test or scenario shows which requirement, and which has none
   attacks [FILE] [ID]
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root),
         ["tidy"] => tidy::run(&root),
         ["coverage", rest @ ..] => coverage::run(&root, rest),
+        ["dist", rest @ ..] => dist::run(&root, rest),
         ["docs"] => docs::write(&root),
         ["attacks", rest @ ..] => attacks::run(&root, rest),
         ["cheats", rest @ ..] => cheats::run(&root, rest),

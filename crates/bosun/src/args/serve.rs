@@ -56,6 +56,7 @@ pub(crate) enum LogFormat {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  bosun project add shop ../shop
   bosun user add ann --role operator --project shop
   bosun user link ann
   bosun user remove ann")]

@@ -1,13 +1,12 @@
 //! What an edit changes, in colour, read off the arguments of the call: the call says it before it is made, so a person
 //! can look at it while deciding. Long ones are cut; the file itself has the whole.
 
-use ratatui::style::Style;
-use ratatui::text::Span;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 use types::{Arguments, Call};
 
-use super::look::{ADDED, BOLD, DIM, REMOVED};
+use super::look::{BOLD, DIM};
+use super::syntax;
 use super::visible::visible;
 use super::wrap::Row;
 
@@ -20,7 +19,8 @@ const LARGEST: usize = 256 * 1024;
 pub(crate) fn of(call: &Call) -> Option<Change> {
     let Arguments::Json(arguments) = &call.arguments else { return None };
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
-    let mut change = Change::default();
+    let path = text("path").or_else(|| text("file_path")).unwrap_or_default();
+    let mut change = Change { path: path.to_owned(), ..Change::default() };
     if let Some(patch) = text("patch") {
         patch.lines().for_each(|line| change.patch_line(line));
     } else if let (Some(old), Some(new)) = (text("old_string"), text("new_string")) {
@@ -29,10 +29,11 @@ pub(crate) fn of(call: &Call) -> Option<Change> {
         }
         change.compare(old, new);
     } else if call.tool.contains("write") {
-        text("content")?.lines().for_each(|line| change.line('+', line, ADDED));
+        text("content")?.lines().for_each(|line| change.line('+', line));
     } else {
         return None;
     }
+    change.end_file();
     Some(change)
 }
 
@@ -42,6 +43,9 @@ pub(crate) struct Change {
     pub(crate) removed: usize,
     rows: Vec<Row>,
     left_out: usize,
+    /// The file that is being read, and its lines that have no rows yet: each with its sign, fit for a screen.
+    path: String,
+    lines: Vec<(char, String)>,
 }
 
 impl Change {
@@ -56,11 +60,12 @@ impl Change {
     fn compare(&mut self, old: &str, new: &str) {
         for change in TextDiff::from_lines(old, new).iter_all_changes() {
             let line = change.value().trim_end_matches(['\n', '\r']);
-            match change.tag() {
-                ChangeTag::Delete => self.line('-', line, REMOVED),
-                ChangeTag::Insert => self.line('+', line, ADDED),
-                ChangeTag::Equal => self.line(' ', line, DIM),
-            }
+            let sign = match change.tag() {
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+                ChangeTag::Equal => ' ',
+            };
+            self.line(sign, line);
         }
     }
 
@@ -68,34 +73,51 @@ impl Change {
         if let Some(head) = line.strip_prefix("*** ") {
             let named = ["Begin Patch", "End Patch", "End of File"];
             if !named.contains(&head.trim()) {
-                self.push(Row::text(format!("    {}", visible(head)), BOLD));
+                self.begin_file(head);
             }
             return;
         }
         let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
         match sign {
-            "+" => self.line('+', rest, ADDED),
-            "-" => self.line('-', rest, REMOVED),
-            _ => self.line(' ', if sign == " " { rest } else { line }, DIM),
+            "+" => self.line('+', rest),
+            "-" => self.line('-', rest),
+            _ => self.line(' ', if sign == " " { rest } else { line }),
         }
     }
 
-    fn line(&mut self, sign: char, text: &str, style: Style) {
+    /// The head of a file in a patch, such as `Update File: src/main.rs`.
+    fn begin_file(&mut self, head: &str) {
+        self.end_file();
+        if let Some((_, path)) = head.split_once(": ") {
+            path.trim().clone_into(&mut self.path);
+        }
+        if self.has_room() {
+            self.rows.push(Row::text(format!("    {}", visible(head)), BOLD));
+        }
+    }
+
+    fn line(&mut self, sign: char, text: &str) {
         match sign {
             '+' => self.added += 1,
             '-' => self.removed += 1,
             _ => {}
         }
-        let text = format!("    {sign} {}", visible(text));
-        self.push(Row::new(vec![Span::styled(text, style)]).hang(6).exact());
+        if self.has_room() {
+            self.lines.push((sign, visible(text)));
+        }
     }
 
-    fn push(&mut self, row: Row) {
-        if self.rows.len() < MOST {
-            self.rows.push(row);
-        } else {
-            self.left_out += 1;
-        }
+    fn has_room(&mut self) -> bool {
+        let room = self.rows.len() + self.lines.len() < MOST;
+        self.left_out += usize::from(!room);
+        room
+    }
+
+    /// The lines of a file are coloured together: a comment may go over several.
+    fn end_file(&mut self) {
+        let lines = std::mem::take(&mut self.lines);
+        let coloured = syntax::coloured(&self.path, &lines).into_iter();
+        self.rows.extend(coloured.map(|spans| Row::new(spans).hang(6).exact()));
     }
 }
 
@@ -138,5 +160,27 @@ mod tests {
         assert_eq!(change_of.added, 100);
         assert!(drawn(&change_of)[MOST].contains("76 more lines"));
         assert_eq!(change("read_file", json!({"path": "a"})), None);
+    }
+
+    #[test]
+    fn each_file_of_a_patch_has_the_colours_of_its_language() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n-fn a\n*** Update File: a.py\n-fn a\n*** End Patch";
+        let change = change("apply_patch", json!({ "patch": patch })).expect("an edit");
+        let spans: Vec<usize> = change.rows().iter().map(|row| row.spans.len()).collect();
+        assert_eq!(spans, [1, 3, 1, 2], "`fn` is a keyword of one of them");
+    }
+
+    #[test]
+    fn colours_change_neither_the_text_nor_where_it_breaks() {
+        let code = "    let a = \"b\x1b]0;c\x07\"; // d\n".repeat(2);
+        let rows = |path: &str| {
+            let call =
+                change("write_file", json!({"path": path, "content": code})).expect("an edit");
+            let broken = |row: &Row| super::super::wrap::wrap(row, 17);
+            let rows = call.rows();
+            rows.iter().flat_map(broken).map(|line| line.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows("a.rs"), rows("a.unknown"));
+        assert!(rows("a.rs").iter().all(|row| !row.contains('\x1b')), "{:?}", rows("a.rs"));
     }
 }

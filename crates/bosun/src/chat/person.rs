@@ -5,7 +5,8 @@ use ratatui::text::Span;
 use types::one_line;
 
 use super::app::App;
-use super::look::{ADDED, BOLD, DIM, REMOVED};
+use super::look::{BOLD, DIM};
+use super::patch;
 use super::ui_command::UiCommand;
 use super::visible::visible;
 use super::wrap::Row;
@@ -61,29 +62,10 @@ impl App {
 
     /// A unified diff, with line numbers of the new file.
     pub(crate) fn show_diff(&mut self, diff: &str) {
-        let mut number = 0_usize;
-        let text = visible(diff);
-        for line in text.lines().take(MOST_LINES) {
-            let (shown, style) = match line.as_bytes().first() {
-                _ if line.starts_with("diff ") => (line.to_owned(), BOLD),
-                _ if line.starts_with("+++") || line.starts_with("---") => (line.to_owned(), BOLD),
-                Some(b'@') => {
-                    number = hunk(line).unwrap_or(0);
-                    (line.to_owned(), DIM)
-                }
-                Some(b'-') => (format!("      {line}"), REMOVED),
-                Some(sign @ (b'+' | b' ')) => {
-                    let style = if *sign == b'+' { ADDED } else { DIM };
-                    let shown = format!("{number:>5} {line}");
-                    number += 1;
-                    (shown, style)
-                }
-                _ => (line.to_owned(), DIM),
-            };
-            self.say(Row::new(vec![Span::styled(shown, style)]).hang(8).exact());
-        }
-        if text.lines().count() > MOST_LINES {
-            self.note(format!("… {} more lines: !git diff", text.lines().count() - MOST_LINES));
+        self.say_all(patch::rows(diff, MOST_LINES));
+        let all = diff.lines().count();
+        if all > MOST_LINES {
+            self.note(format!("… {} more lines: !git diff", all - MOST_LINES));
         }
     }
 
@@ -116,10 +98,4 @@ impl App {
         };
         self.note(format!("  allowed in this session beside the policy: {granted}"));
     }
-}
-
-/// The first line of a hunk in the new file, from its head `@@ -1,2 +3,4 @@`.
-fn hunk(line: &str) -> Option<usize> {
-    let new = line.split_once('+')?.1;
-    new.split([',', ' ']).next()?.parse().ok()
 }

@@ -61,9 +61,10 @@ pub(crate) fn wrap(row: &Row, width: usize) -> Vec<Line<'static>> {
     let width = width.max(4);
     let mut page =
         Page { rows: vec![], row: vec![], used: 0, width, hang: row.hang.min(width / 2) };
-    for span in &row.spans {
+    for (at, span) in row.spans.iter().enumerate() {
         if row.exact {
-            page.put(&span.content, span.style);
+            let last = at + 1 == row.spans.len();
+            page.put(&span.content, span.style, last);
             continue;
         }
         for word in span.content.split_inclusive(' ') {
@@ -71,7 +72,7 @@ pub(crate) fn wrap(row: &Row, width: usize) -> Vec<Line<'static>> {
             if page.used + bare > width && bare <= width - page.hang && page.used > page.hang {
                 page.turn();
             }
-            page.put(word, span.style);
+            page.put(word, span.style, true);
         }
     }
     page.rows.push(Line::from(page.row));
@@ -95,8 +96,8 @@ impl Page {
         self.used = self.hang;
     }
 
-    /// Puts a text down, breaking it wherever the row is full. Blanks that do not fit any more are dropped.
-    fn put(&mut self, text: &str, style: Style) {
+    /// Puts a text down, breaking it wherever the row is full. Blanks that do not fit any more are dropped on request.
+    fn put(&mut self, text: &str, style: Style, drop_blanks: bool) {
         let mut rest = text;
         while !rest.is_empty() {
             let (head, tail) = split(rest, self.width - self.used);
@@ -104,7 +105,7 @@ impl Page {
                 self.used += columns(head);
                 self.row.push(Span::styled(head.to_owned(), style));
             }
-            if !tail.is_empty() && tail.chars().all(|c| c == ' ') {
+            if drop_blanks && !tail.is_empty() && tail.chars().all(|c| c == ' ') {
                 return;
             }
             if !tail.is_empty() {
@@ -161,6 +162,8 @@ mod tests {
     #[test]
     fn code_keeps_its_blanks() {
         assert_eq!(rows(&Row::text("a      b", PLAIN).exact(), 6), ["a     ", " b"]);
+        let spans = ["a     ", " ", "b"].map(Span::raw);
+        assert_eq!(rows(&Row::new(spans.to_vec()).exact(), 6), ["a     ", " b"], "in any pieces");
     }
 
     #[test]

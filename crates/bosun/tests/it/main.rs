@@ -13,6 +13,8 @@ mod commands;
 mod config;
 // The reference pages say what the code does.
 mod pages;
+// Every command that the documents show, run.
+mod documented;
 // How runs are named and listed; what holds for every command.
 mod naming;
 // The mistakes of a first hour.

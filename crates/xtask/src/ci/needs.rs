@@ -17,6 +17,8 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { program: "sh", probe: &["-c", "exit 0"], package: "dash" },
     Need { program: "git", probe: &["--version"], package: "git" },
+    // The check of the repository in which documented commands are run.
+    Need { program: "make", probe: &["--version"], package: "make" },
     // Comes with ssh-keygen, which has no harmless command line that succeeds.
     Need { program: "ssh", probe: &["-V"], package: "openssh-client" },
     // Shows syncs, and kills at single steps.

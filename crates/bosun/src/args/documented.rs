@@ -1,0 +1,70 @@
+//! Every `bosun` command that the README and docs/ show, in a block or in a sentence, is accepted by the argument parser.
+//! Which of them are run, and how they end, is in `tests/it/documented.rs`.
+
+use std::path::Path;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use testkit::documents::{pages, simple_commands};
+
+use super::Cli;
+
+fn top() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The `bosun` commands of a line.
+fn own(line: &str) -> impl Iterator<Item = Vec<String>> {
+    simple_commands(line).into_iter().filter(|words| words[0] == "bosun")
+}
+
+#[test]
+fn every_command_in_a_block_is_understood() {
+    let mut wrong = Vec::new();
+    let mut parsed = 0;
+    for block in
+        pages(&top()).expect("the documents").iter().flat_map(testkit::documents::Page::blocks)
+    {
+        for words in block.commands().iter().flat_map(|line| own(line)) {
+            parsed += 1;
+            if let Err(error) = Cli::try_parse_from(&words) {
+                wrong.push(format!("{}:{}: {}\n{error}", block.page, block.line, words.join(" ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(parsed > 150, "only {parsed} commands were found");
+}
+
+/// In sentences commands are named, and need not be whole; forms with brackets are for people.
+#[test]
+fn every_command_in_a_sentence_is_there() {
+    let incomplete = [
+        ErrorKind::MissingRequiredArgument,
+        // A word in capitals stands for a number; an option is named without its value.
+        ErrorKind::InvalidValue,
+        ErrorKind::ValueValidation,
+        ErrorKind::DisplayVersion,
+        ErrorKind::DisplayHelp,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+        ErrorKind::MissingSubcommand,
+    ];
+    let mut wrong = Vec::new();
+    for page in pages(&top()).expect("the documents") {
+        let spans = page.inline().into_iter();
+        let whole = |span: &String| {
+            !span.contains(['[', '|', '…', '\\', '<'])
+                && !span.contains("...")
+                && !span.contains("COMMAND")
+        };
+        for words in spans.filter(whole).flat_map(|span| own(&span).collect::<Vec<_>>()) {
+            match Cli::try_parse_from(&words) {
+                Err(error) if !incomplete.contains(&error.kind()) => {
+                    wrong.push(format!("{}: {}\n{error}", page.name, words.join(" ")));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

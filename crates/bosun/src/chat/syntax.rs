@@ -1,0 +1,97 @@
+//! The lines of a change in the colours of their language, on top of those that say what was added and removed. Uses the
+//! terminal's own sixteen colours, so it follows the terminal's theme. The signs carry the meaning: without colours nothing is
+//! lost.
+
+use evidence::highlight::{self, Class, Piece};
+use ratatui::style::{Color, Style};
+use ratatui::text::Span;
+
+use super::look::{ADDED, DIM, REMOVED};
+
+/// The spans of lines that are fit for a screen, each with its sign: `+`, `-`, or a blank for one that stays.
+pub(crate) fn coloured(path: &str, lines: &[(char, String)]) -> Vec<Vec<Span<'static>>> {
+    let (old, new) = (side(lines, '+'), side(lines, '-'));
+    let mut old_lines = highlight::lines(path, &old).into_iter();
+    let mut new_lines = highlight::lines(path, &new).into_iter();
+    let row = |(sign, _): &(char, String)| {
+        let before = if *sign == '+' { None } else { old_lines.next() };
+        let after = if *sign == '-' { None } else { new_lines.next() };
+        spans(*sign, &after.or(before).unwrap_or_default())
+    };
+    lines.iter().map(row).collect()
+}
+
+/// The text of one side: everything but the lines with the other side's sign.
+fn side(lines: &[(char, String)], other: char) -> String {
+    let own = lines.iter().filter(|(sign, _)| *sign != other);
+    own.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn spans(sign: char, pieces: &[Piece<'_>]) -> Vec<Span<'static>> {
+    let whole = match sign {
+        '+' => ADDED,
+        '-' => REMOVED,
+        _ => DIM,
+    };
+    let mut spans = vec![Span::styled(format!("    {sign} "), whole)];
+    let piece = |piece: &Piece<'_>| Span::styled(piece.text.to_owned(), style(piece.class, whole));
+    spans.extend(pieces.iter().map(piece));
+    spans
+}
+
+/// Green and red are taken: they say what was added and removed.
+fn style(class: Class, whole: Style) -> Style {
+    match class {
+        Class::Plain => whole,
+        Class::Keyword => whole.fg(Color::Magenta),
+        Class::String => whole.fg(Color::Yellow),
+        Class::Number => whole.fg(Color::Cyan),
+        Class::Comment => whole.fg(Color::DarkGray),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(texts: &[&str]) -> Vec<(char, String)> {
+        texts.iter().map(|text| (text.as_bytes()[0].into(), text[1..].to_owned())).collect()
+    }
+
+    fn painted<'a>(spans: &'a [Span<'static>]) -> Vec<(&'a str, Option<Color>)> {
+        spans.iter().map(|span| (span.content.as_ref(), span.style.fg)).collect()
+    }
+
+    #[test]
+    fn words_have_colours_and_the_sign_keeps_its_own() {
+        let rows = coloured("a.rs", &lines(&["-fn a", "+let x = \"y\"; // z"]));
+        let (green, red) = (Some(Color::Green), Some(Color::Red));
+        assert_eq!(painted(&rows[0]), [("    - ", red), ("fn", Some(Color::Magenta)), (" a", red)]);
+        let expected = [
+            ("    + ", green),
+            ("let", Some(Color::Magenta)),
+            (" x = ", green),
+            ("\"y\"", Some(Color::Yellow)),
+            ("; ", green),
+            ("// z", Some(Color::DarkGray)),
+        ];
+        assert_eq!(painted(&rows[1]), expected);
+    }
+
+    #[test]
+    fn each_side_is_read_by_itself() {
+        let rows = coloured("a.rs", &lines(&["-/* a", "+b", " c", "-d */"]));
+        assert_eq!(painted(&rows[0])[1].1, Some(Color::DarkGray), "the old side is a comment");
+        assert_eq!(painted(&rows[1])[1].1, Some(Color::Green), "the new side is not");
+        assert_eq!(painted(&rows[3])[1].1, Some(Color::DarkGray));
+    }
+
+    #[test]
+    fn a_text_of_no_known_language_is_as_it_was() {
+        let rows = coloured("notes", &lines(&["+let it be", " x", "-"]));
+        let green = Some(Color::Green);
+        assert_eq!(painted(&rows[0]), [("    + ", green), ("let it be", green)]);
+        assert_eq!(painted(&rows[2]), [("    - ", Some(Color::Red))]);
+        assert_eq!(rows[1][1].style, DIM);
+    }
+}
