@@ -181,6 +181,7 @@ impl Bosun {
             insist: request.insist.clone(),
             project_type: request.project_type.clone(),
             budget: request.budget,
+            server: request.server.clone(),
             checks: request.checks.clone(),
             planning: Planning { given, ..Planning::default() },
             ..Request::new(wanted(&view, &comments), model)

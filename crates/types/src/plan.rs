@@ -38,6 +38,9 @@ pub struct Request {
     pub budget: Budget,
     /// The model for every role without its own.
     pub model: ModelRef,
+    /// Another server than the provider's usual one, for the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Box<crate::ModelServer>>,
     /// The deciding checks; if empty, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
@@ -123,6 +126,7 @@ impl Request {
             attachments: vec![],
             budget: Budget::default(),
             model,
+            server: None,
             checks: vec![],
             criteria: vec![],
             spec: None,

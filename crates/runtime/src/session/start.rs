@@ -40,7 +40,7 @@ impl Bosun {
         else {
             return Err(SessionError::Closed);
         };
-        self.services.refuse_remote(&policy, &view.model)?;
+        self.services.refuse_remote(&policy, &view.model, brief.server.as_deref())?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let workspace = match environment {
             Some(env) => Workspace::Given(env),
@@ -72,6 +72,7 @@ impl Bosun {
         let task = tokio::spawn(driven.go(self.services.clone(), suspend.clone(), going));
         let shared = Shared {
             run: brief.run,
+            server: brief.server,
             by,
             services: self.services.clone(),
             profiled,
