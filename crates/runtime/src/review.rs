@@ -183,6 +183,7 @@ impl Bosun {
             budget: request.budget,
             server: request.server.clone(),
             checks: request.checks.clone(),
+            follows: Some(run.clone()),
             planning: Planning { given, ..Planning::default() },
             ..Request::new(wanted(&view, &comments), model)
         };

@@ -56,6 +56,9 @@ pub struct Request {
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Box<Forked>>,
+    /// The run whose result this one changes, as a review of it asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<RunId>,
     /// Files written for the person when the run is over or left, by any driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Box<Outputs>>,
@@ -132,6 +135,7 @@ impl Request {
             spec: None,
             planning: Planning::default(),
             forked: None,
+            follows: None,
             outputs: None,
         }
     }
