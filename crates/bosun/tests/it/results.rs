@@ -161,9 +161,13 @@ fn comments_become_a_run_that_begins_with_the_result() {
     let shown = good(&place, &["review", &run]);
     assert!(shown.contains("T1  Write the greeting") && shown.contains("     1 +hello"), "{shown}");
     assert!(shown.contains(&format!("accept {run}")), "{shown}");
-    for (at, why) in
-        [("T9", "T1, T2"), ("T1:other.txt:1", "it changed greeting.txt"), ("T1:a:b", "T2:")]
-    {
+    for (at, why) in [
+        ("T9", "T1, T2"),
+        ("T1:other.txt:1", "it changed greeting.txt"),
+        ("T1:a:b", "T2:"),
+        ("T1:greeting.txt:2", "has 1 line,"),
+        ("T1:greeting.txt:0", "no line 0"),
+    ] {
         let (code, said) = says(&place, &["review", &run, "--comment", at, "no"]);
         assert!(code == 2 && said.contains(why), "{at}: {said}");
     }
