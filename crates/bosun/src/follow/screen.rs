@@ -120,7 +120,8 @@ impl Screen {
         if self.notifies && view.ended.is_some() {
             let took = RealClock.now().since(self.opened);
             let text = format!("{}: {}", view.status_word(), print::one_line(&view.goal, 120));
-            notify::tell(&view.run, Occasion::End(took), &text, self.live.is_some());
+            let on_terminal = self.live.is_some();
+            notify::tell(&view.run, Occasion::End(took), &text, Some(view), on_terminal);
         }
     }
 
@@ -242,7 +243,7 @@ impl Screen {
     fn tell_question(&self, event: &Envelope) {
         let is_new = event.attempt.is_none() && event.at >= self.opened;
         if let (Event::QuestionAsked { text, .. }, true) = (&event.event, is_new && self.notifies) {
-            notify::tell(&event.run, Occasion::Question, text, self.live.is_some());
+            notify::tell(&event.run, Occasion::Question, text, None, self.live.is_some());
         }
     }
 }
