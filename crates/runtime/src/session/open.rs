@@ -92,7 +92,6 @@ impl Bosun {
         let system = source.prompt(&self.services.prompts, (&new.model, &profile), now);
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
         let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
-        let price = self.services.models.price(&new.model, &*self.services.journal).await;
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
@@ -116,7 +115,7 @@ impl Bosun {
             reply: None,
             shows: vec![],
             files: vec![],
-            price,
+            price: self.services.models.price(&new.model, &*self.services.journal).await,
             folder: self.kept_folder(&run, &folder, new.environment.as_ref())?,
             policy: Some(digest),
             output: new.output,

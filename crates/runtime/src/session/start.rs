@@ -34,9 +34,8 @@ impl Bosun {
     pub(super) fn converse(
         &self,
         drive: Drive<Attempt>,
-        spec: SessionSpec<'_>,
+        SessionSpec { policy, folder, environment, by }: SessionSpec<'_>,
     ) -> Result<Session, SessionError> {
-        let SessionSpec { policy, folder, environment, by } = spec;
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
             return Err(SessionError::Closed);
