@@ -11,8 +11,9 @@ use runtime::llm::Registry;
 use runtime::sandbox::HelperExe;
 use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
-use types::{Answer, ModelRef, Policy};
+use types::{Answer, ModelRef, ModelServer, Policy};
 
+use crate::setup_error::SetupError;
 use crate::{config, files, models, print, secrets};
 
 /// How many losses are named before the rest is counted.
@@ -156,14 +157,26 @@ impl Home {
     }
 
     /// Asks a model's provider at another address, from now on. Nothing of this home has been opened before.
-    pub(crate) fn ask_at(
-        &self,
-        model: &ModelRef,
-        elsewhere: models::Elsewhere,
-    ) -> anyhow::Result<()> {
+    fn ask_at(&self, model: &ModelRef, elsewhere: models::Elsewhere) -> anyhow::Result<()> {
         let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
         self.models.get_or_init(|| Arc::new(registry));
         Ok(())
+    }
+
+    /// The server of a command line, for the record; from now on this home asks there. An address that holds a secret is
+    /// refused: what is recorded has none, and a run that is continued would ask somewhere else.
+    pub(crate) fn served_at(
+        &self,
+        model: Option<&ModelRef>,
+        base_url: Option<&str>,
+    ) -> anyhow::Result<Option<ModelServer>> {
+        let (Some(model), Some(url)) = (model, base_url) else { return Ok(None) };
+        models::must_be_an_address(url)?;
+        self.ask_at(model, models::Elsewhere { base_url: Some(url.to_owned()), dialect: None })?;
+        if self.redactor().scrub(url) != url {
+            return Err(SetupError::SecretInUrl.into());
+        }
+        Ok(Some(ModelServer { provider: model.provider().to_owned(), base_url: url.to_owned() }))
     }
 
     /// Refuses models that cannot be asked, before anything is started with them. A policy that works offline refuses

@@ -28,6 +28,20 @@ pub(crate) fn settings() -> anyhow::Result<Settings> {
     Ok(config::load(None, &[])?.settings.models())
 }
 
+/// Refuses what is no web address, and one that names a user: requests carry the key, and addresses are recorded.
+pub(crate) fn must_be_an_address(url: &str) -> Result<(), SetupError> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    if authority.contains('@') {
+        return Err(SetupError::SecretInUrl);
+    }
+    let is_bad = |c: char| c.is_whitespace() || c.is_control();
+    if authority.is_empty() || url.contains(is_bad) {
+        return Err(SetupError::NoUrl { url: types::one_line(url, 100) });
+    }
+    Ok(())
+}
+
 /// How long a server on this machine may take to answer.
 const SOON: Millis = Millis::seconds(2);
 

@@ -1,5 +1,5 @@
-//! Runs and sessions in the journal: selecting one, its state, spec, response and check reports. Prints and writes
-//! nothing.
+//! Runs and sessions in the journal: selecting one, its state, spec, response and check reports. Writes nothing, and
+//! prints only which run was selected, where that may surprise.
 
 use std::path::Path;
 
@@ -10,6 +10,8 @@ use types::{Envelope, ListedRun, RunId, Spec};
 
 use crate::args::RunRef;
 use crate::exit::CliError;
+use crate::print;
+use crate::usage_error::UsageError;
 
 /// The run or session that was named, by its id or the beginning of it.
 pub(crate) async fn named(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
@@ -61,6 +63,53 @@ pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::
         // A session is refused by its own name, and a journal without anything by that.
         None => newest(bosun, None, CliError::NoRuns).await,
     }
+}
+
+/// Refuses a result that nobody named while a run that follows it up, directly or through others, is open.
+pub(crate) async fn must_not_be_followed(
+    bosun: &Bosun,
+    what: &'static str,
+    run: &RunId,
+) -> anyhow::Result<()> {
+    let mut line = vec![run.clone()];
+    // A follow-up is younger than what it follows up.
+    for (next, listed) in fitting(bosun, |listed| listed.follows.is_some()).await?.into_iter().rev()
+    {
+        if !listed.follows.as_ref().is_some_and(|before| line.contains(before)) {
+            continue;
+        }
+        if listed.ended.is_none() {
+            let (run, status) = (run.clone(), listed.status_word());
+            return Err(UsageError::FollowedUp { what, run, next, status }.into());
+        }
+        line.push(next);
+    }
+    Ok(())
+}
+
+/// The newest run with a part of it, for commands about results. That it is a follow-up which is not over is said, with
+/// the name of the result before it.
+pub(crate) async fn newest_result(
+    bosun: &Bosun,
+    what: &'static str,
+    run: Option<RunRef>,
+    part: Option<String>,
+) -> anyhow::Result<(RunId, Option<String>)> {
+    let (named, part) = split(bosun, run, part).await;
+    let was_named = named.is_some();
+    let run = newest_run(bosun, named).await?;
+    if was_named {
+        return Ok((run, part));
+    }
+    must_not_be_followed(bosun, what, &run).await?;
+    let open = fitting(bosun, |listed| listed.ended.is_none()).await?;
+    let this = open.into_iter().find(|(other, _)| *other == run);
+    if let Some(before) = this.and_then(|(_, listed)| listed.follows) {
+        print::note(&format!(
+            "{run} follows up {before}, and is not over; the result before it: bosun {what} {before}"
+        ));
+    }
+    Ok((run, part))
 }
 
 /// A run and a part of it, such as a task. A single word that names no run may be a part of the newest one.

@@ -20,6 +20,13 @@ pub(crate) enum SetupError {
          your config.toml (`bosun config path` says where that is)"
     )]
     OnlyLocal { model: types::ModelRef },
+    #[error("--base-url: {url:?} is no http or https address")]
+    NoUrl { url: String },
+    #[error(
+        "--base-url: the address contains a user, a password or a key, and it would be recorded with the run; describe the \
+         server in your config.toml, with its key in a variable (docs/providers.md)"
+    )]
+    SecretInUrl,
     #[error("there is no schema {name:?}; there are {known}")]
     NoSchema { name: String, known: String },
 }

@@ -28,6 +28,13 @@ pub(crate) enum UsageError {
     NotAPlace { place: String },
     #[error("the comment on {place} is empty; write what is to be changed")]
     EmptyComment { place: String },
+    #[error(
+        "{next} follows up {run}, as a review asks for, and is {status}; `bosun show {next}` says how far it is. To take the \
+         earlier result all the same, name it: bosun {what} {run}"
+    )]
+    FollowedUp { what: &'static str, run: RunId, next: RunId, status: &'static str },
+    #[error("standard input is empty: there is nothing to ask")]
+    NothingAsked,
     #[error("nothing waits for an answer; `bosun questions` lists what does")]
     NothingWaits,
     #[error(

@@ -120,8 +120,29 @@ impl Registry {
         let name = provider.name.clone();
         let (key_env, key_url, address_env) = (vec![], None, vec![]);
         let provider = Arc::new(provider);
-        let known = Known { provider, pace, key_env, key_url, key_needed, address_env };
+        let from_variables = vec![];
+        let known =
+            Known { provider, pace, key_env, key_url, key_needed, address_env, from_variables };
         self.providers.insert(name, known);
+    }
+
+    /// The same with a provider at another address, where no key is needed; `None` if there is no such provider. What the
+    /// variables say about its usual server, except the key, does not hold there.
+    #[must_use]
+    pub fn served_at(&self, provider: &str, base_url: &str) -> Option<Self> {
+        let mut providers = self.providers.clone();
+        let known = providers.get_mut(provider)?;
+        *known = known.served_at(base_url);
+        Some(Self {
+            providers,
+            settings: self.settings.clone(),
+            catalogue: self.catalogue.clone(),
+            transport: self.transport.clone(),
+            breakers: Mutex::default(),
+            delivery: self.delivery,
+            spread: self.spread,
+            layers: self.layers.clone(),
+        })
     }
 
     /// The model to ask when nobody names one: the one that is set, else the first for which there is a key.

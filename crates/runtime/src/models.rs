@@ -2,11 +2,11 @@
 //! hash so that a run can be resumed with the same replies.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use llm::{Model, Script, ScriptedModel};
 use store::Journal;
-use types::{Digest, Fault, FaultClass, ModelRef, PriceCap};
+use types::{Digest, Fault, FaultClass, ModelRef, ModelServer, PriceCap};
 
 /// The provider name of scripts.
 pub(crate) const SCRIPT: &str = "script";
@@ -16,6 +16,8 @@ pub(crate) const SCRIPT: &str = "script";
 pub struct Models {
     providers: BTreeMap<String, Arc<dyn Model>>,
     registry: Option<Arc<llm::Registry>>,
+    /// The registry with one provider at another address, for runs and sessions that ask there.
+    elsewhere: Arc<Mutex<BTreeMap<ModelServer, Arc<llm::Registry>>>>,
 }
 
 impl Models {
@@ -34,11 +36,37 @@ impl Models {
     }
 
     /// The address of a remote model; `None` for scripts and registered models.
-    pub(crate) fn remote_address(&self, model: &ModelRef) -> Option<String> {
+    pub(crate) fn remote_address(
+        &self,
+        model: &ModelRef,
+        server: Option<&ModelServer>,
+    ) -> Option<String> {
         if model.provider() == SCRIPT || self.providers.contains_key(model.provider()) {
             return None;
         }
-        self.registry.as_ref()?.remote_address(model)
+        self.registry_for(model, server)?.remote_address(model)
+    }
+
+    /// The registry that answers for a model: the usual one, unless this server does.
+    fn registry_for(
+        &self,
+        model: &ModelRef,
+        server: Option<&ModelServer>,
+    ) -> Option<Arc<llm::Registry>> {
+        let usual = self.registry.as_ref()?;
+        let Some(server) = server.filter(|server| server.serves(model)) else {
+            return Some(usual.clone());
+        };
+        let mut elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = elsewhere.get(server) {
+            return Some(known.clone());
+        }
+        let Some(made) = usual.served_at(&server.provider, &server.base_url).map(Arc::new) else {
+            // The registry says itself that there is no such provider.
+            return Some(usual.clone());
+        };
+        elsewhere.insert(server.clone(), made.clone());
+        Some(made)
     }
 
     /// The context window of a model, if known.
@@ -68,16 +96,18 @@ impl Models {
     pub(crate) async fn find(
         &self,
         model: &ModelRef,
+        server: Option<&ModelServer>,
         journal: &dyn Journal,
     ) -> Result<Arc<dyn Model>, Fault> {
         if let Some(found) = self.providers.get(model.provider()) {
             return Ok(found.clone());
         }
-        if let Some(registry) = self.registry.as_ref().filter(|_| model.provider() != SCRIPT) {
+        let remote = model.provider() != SCRIPT;
+        if let Some(registry) = self.registry_for(model, server).filter(|_| remote) {
             // A session has its own, recorded retries.
             return registry.once(model);
         }
-        if model.provider() != SCRIPT {
+        if remote {
             let what = format!("no provider is set up for the model {model}");
             return Err(Fault::new(FaultClass::Resource, "model.no_provider", what));
         }

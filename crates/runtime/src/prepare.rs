@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sandbox::{Sharing, venv};
-use types::{CommitId, Fault, WorkPath};
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
+use sandbox::{Repo, Sharing, venv};
+use types::{CommitId, Fault, WorkPath, WorkspacePolicy};
 
 use crate::effects::exact;
 use checkout::Checkout;
@@ -41,6 +43,37 @@ pub(crate) struct Preparations {
 pub(crate) struct Prepared {
     checkout: Checkout,
     state: Option<Arc<State>>,
+}
+
+/// How a folder was prepared: known, or still being found out.
+pub(crate) type Readying = Shared<BoxFuture<'static, Option<Arc<Ready>>>>;
+
+/// What is known already.
+pub(crate) fn known(ready: Option<Ready>) -> Readying {
+    std::future::ready(ready.map(Arc::new)).boxed().shared()
+}
+
+/// How commands run in the person's own checkout: its virtual environments are used by the same rules as in a worktree,
+/// and where these cannot be applied, none is. Found out in the background.
+pub(crate) fn in_checkout(
+    repo: impl Future<Output = Option<Repo>> + Send + 'static,
+    policy: WorkspacePolicy,
+    home: PathBuf,
+) -> Readying {
+    let looking = async move {
+        let repo = repo.await?;
+        let base = repo.head().await.ok()?;
+        match Plan::named(&policy, &repo, &base, &home).await {
+            Ok(plan) => Some(Arc::new(Ready::in_checkout(repo.root(), &plan.environments))),
+            Err(fault) => {
+                tracing::debug!(what = fault.what, "virtual environments of the checkout");
+                None
+            }
+        }
+    };
+    let looking = looking.boxed().shared();
+    tokio::spawn(looking.clone());
+    looking
 }
 
 impl Preparations {

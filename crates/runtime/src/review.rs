@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{
-    ModelRef, Plan, Planning, Request, RunId, RunView, Settling, Task, TaskId, Timestamp, WorkPath,
-    count, one_line,
+    CommitId, ModelRef, Plan, Planning, Request, RunId, RunView, Settling, Task, TaskId, Timestamp,
+    WorkPath, count, one_line,
 };
 
 use crate::api::{Bosun, NewRun};
@@ -62,6 +62,8 @@ pub enum ReviewError {
         "{path} is not a file that task {task} changed; it changed {known}, and a comment on the whole task names no file"
     )]
     NoSuchFile { path: String, task: TaskId, known: String },
+    #[error("{path} has {}, counted from 1, so there is no line {line}", count(*lines, "line"))]
+    NoSuchLine { path: String, line: u64, lines: u64 },
     #[error(
         "there are no comments on run {run}; make one: bosun review {run} --comment TASK:PATH:LINE TEXT"
     )]
@@ -103,7 +105,7 @@ impl Bosun {
             return Err(ReviewError::NoSuchTask { task, run, known });
         }
         if let Some(path) = &new.path {
-            self.must_have_changed(run, &new.task, path).await?;
+            self.must_have_changed(run, &new.task, (path, new.line)).await?;
         }
         let mut all = self.comments(run)?;
         if all.len() >= MOST {
@@ -118,14 +120,17 @@ impl Bosun {
         &self,
         run: &RunId,
         task: &TaskId,
-        path: &WorkPath,
+        (path, line): (&WorkPath, Option<u64>),
     ) -> Result<(), ReviewError> {
         // A change that cannot be shown any more can still be talked about.
         let Ok(diff) = self.diff(run, &crate::diff::DiffOf::Task(task.clone())).await else {
             return Ok(());
         };
         if diff.changes.0.iter().any(|file| file.path == *path) {
-            return Ok(());
+            return match line {
+                Some(line) => self.must_have_line(run, &diff.to, (path, line)).await,
+                None => Ok(()),
+            };
         }
         let known = diff.changes.0.iter().take(10).map(|file| one_line(file.path.as_str(), 100));
         let known = known.collect::<Vec<_>>().join(", ");
@@ -134,6 +139,27 @@ impl Bosun {
             task: task.clone(),
             known,
         })
+    }
+
+    /// Refuses a line beyond the file's end, as the task left it and as it is in the result.
+    async fn must_have_line(
+        &self,
+        run: &RunId,
+        left: &CommitId,
+        (path, line): (&WorkPath, u64),
+    ) -> Result<(), ReviewError> {
+        let machine = self.load(run).await?;
+        let result = self.shown(&machine).head;
+        let repo = self.repository_of(&machine).await?;
+        let mut lines = 0;
+        for commit in [left, &result] {
+            let text = repo.text_at(commit, path.as_str()).await.map_err(Error::Git)?;
+            lines = lines.max(text.map_or(0, |text| text.lines().count() as u64));
+        }
+        if (1..=lines).contains(&line) {
+            return Ok(());
+        }
+        Err(ReviewError::NoSuchLine { path: one_line(path.as_str(), 200), line, lines })
     }
 
     /// Removes one comment by its place in the list; the rest.
@@ -181,7 +207,9 @@ impl Bosun {
             insist: request.insist.clone(),
             project_type: request.project_type.clone(),
             budget: request.budget,
+            server: request.server.clone(),
             checks: request.checks.clone(),
+            follows: Some(run.clone()),
             planning: Planning { given, ..Planning::default() },
             ..Request::new(wanted(&view, &comments), model)
         };

@@ -9,7 +9,7 @@ use rules::folder::MachineFolders;
 use sandbox::{GitError, HelperExe, Repo};
 use store::{Journal, Redactor};
 use tools::Registry;
-use types::{Digest, ModelRef, Policy};
+use types::{Digest, ModelRef, ModelServer, Policy};
 
 use crate::clock::{Clock, RealClock};
 use crate::error::Error;
@@ -128,8 +128,13 @@ impl Services {
     }
 
     /// Refuses a remote model under an offline policy.
-    pub(crate) fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
-        match self.models.remote_address(model).filter(|_| policy.offline) {
+    pub(crate) fn refuse_remote(
+        &self,
+        policy: &Policy,
+        model: &ModelRef,
+        server: Option<&ModelServer>,
+    ) -> Result<(), Error> {
+        match self.models.remote_address(model, server).filter(|_| policy.offline) {
             None => Ok(()),
             Some(address) => {
                 Err(Error::Remote { policy: policy.name.clone(), model: model.clone(), address })

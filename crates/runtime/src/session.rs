@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{
-    Command, Digest, Effort, LogId, Message, ModelRef, Policy, RunId, SessionChange, SessionState,
-    SessionView, Telling,
+    Command, Digest, Effort, LogId, Message, ModelRef, ModelServer, Policy, RunId, SessionChange,
+    SessionState, SessionView, Telling,
 };
 
 use undo::Changes;
@@ -59,6 +59,7 @@ struct Shared {
     by: String,
     services: Arc<Services>,
     policy: Arc<Policy>,
+    server: Option<Box<ModelServer>>,
     profiled: Arc<ProfiledTools>,
     /// The wanted tools, in base names.
     tools: Mutex<Vec<String>>,
@@ -151,9 +152,10 @@ impl Session {
         if model.is_some() || tools.is_some() {
             let named = model.clone().unwrap_or_else(|| self.view().model);
             if model.is_some() {
-                self.shared.services.refuse_remote(&self.shared.policy, &named)?;
-                let found =
-                    self.shared.services.models.find(&named, &*self.shared.services.journal).await;
+                let (shared, server) = (&self.shared, self.shared.server.as_deref());
+                shared.services.refuse_remote(&shared.policy, &named, server)?;
+                let journal = &*shared.services.journal;
+                let found = shared.services.models.find(&named, server, journal).await;
                 found.map_err(SessionError::Fault)?;
                 change.system = Some(self.system_for(&named).await?);
             }

@@ -34,6 +34,9 @@ pub struct Settings {
     pub instruction: Option<String>,
     pub checks: Option<Vec<String>>,
     pub project_models: Vec<String>,
+    /// Programs of the person's own, with their arguments; no project can set them.
+    pub on_question: Option<Vec<String>>,
+    pub on_end: Option<Vec<String>>,
     pub roles: BTreeMap<String, RoleSettings>,
     pub budget: BudgetSettings,
     pub providers: BTreeMap<String, llm::ProviderSettings>,

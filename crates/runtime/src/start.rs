@@ -7,7 +7,7 @@ use engine::Run;
 use sandbox::Repo;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use types::{Begin, Input, LogId, ModelRef, Policy, RunId};
+use types::{Begin, Input, LogId, Policy, Request, RunId};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
 use crate::effects::run_executor::RunExecutor;
@@ -21,7 +21,7 @@ use crate::worktrees::Worktrees;
 impl Bosun {
     /// Admits a request and starts to work on it. Errors are found before anything is written.
     pub async fn start(&self, new: NewRun) -> Result<Handle, Error> {
-        self.refuse_remote(&new.policy, &new.request.model)?;
+        self.refuse_remote(&new.policy, &new.request)?;
         let repo = self.services.repo(&new.repository).await?;
         self.services
             .sandboxes
@@ -62,7 +62,7 @@ impl Bosun {
             }
         };
         if let Some(request) = drive.machine.request() {
-            self.refuse_remote(drive.machine.policy(), &request.model)?;
+            self.refuse_remote(drive.machine.policy(), request)?;
         }
         Box::pin(self.sweep(Some(repo.root()))).await;
         if let Err(error) = Box::pin(repo.clear_packed_refs_lock()).await {
@@ -72,10 +72,11 @@ impl Bosun {
     }
 
     /// Under an offline policy, every model that a run could use must be on this machine.
-    fn refuse_remote(&self, policy: &Policy, model: &ModelRef) -> Result<(), Error> {
+    fn refuse_remote(&self, policy: &Policy, request: &Request) -> Result<(), Error> {
+        let (model, server) = (&request.model, request.server.as_deref());
         let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
         let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
-        roles.chain(others).try_for_each(|model| self.services.refuse_remote(policy, model))
+        roles.chain(others).try_for_each(|model| self.services.refuse_remote(policy, model, server))
     }
 
     fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {

@@ -113,6 +113,7 @@ pub fn brief(attempt: &str) -> Brief {
         forked: None,
         output: None,
         instruction: None,
+        server: None,
     }
 }
 

@@ -1,25 +1,77 @@
-//! Commands of the person's own that are run when something happens: a shell line from the person's settings, with the
-//! facts in environment variables. Nothing of those facts becomes part of the line, and no sandbox is around it, so the
-//! line must never come from a repository or a model.
+//! Commands of the person's own that are run when something happens: a shell line or a program from the person's
+//! settings, with the facts in environment variables and as JSON on standard input. Nothing of those facts becomes part of
+//! the command, and no sandbox is around it, so the command must never come from a repository or a model.
 
 use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// Runs a line with `sh -c`, without input or output, and ends it after `limit`. Whether it succeeded.
-pub async fn run_hook(line: &str, facts: &[(&str, &str)], limit: Duration) -> io::Result<bool> {
-    let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(line).kill_on_drop(true);
+/// A command of the person's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hook {
+    /// A line for `sh -c`.
+    Line(String),
+    /// A program and its arguments, run without a shell.
+    Program(Vec<String>),
+}
+
+impl Hook {
+    fn command(&self) -> io::Result<Command> {
+        match self {
+            Self::Line(line) => {
+                let mut shell = Command::new("/bin/sh");
+                shell.arg("-c").arg(line);
+                Ok(shell)
+            }
+            Self::Program(words) => {
+                let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "it names no program");
+                let (program, arguments) = words.split_first().ok_or_else(nothing)?;
+                let mut command = Command::new(program);
+                command.args(arguments);
+                Ok(command)
+            }
+        }
+    }
+}
+
+/// Runs a hook with this input, without output, and ends it after `limit`. Whether it succeeded. It need not read the
+/// input.
+pub async fn run_hook(
+    hook: &Hook,
+    facts: &[(&str, &str)],
+    input: &str,
+    limit: Duration,
+) -> io::Result<bool> {
+    let mut command = hook.command()?;
+    command.kill_on_drop(true);
     for (name, value) in facts {
         // A value with a NUL cannot be handed over, and must not keep the hook from running.
         command.env(name, value.replace('\0', ""));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;
+    let stdin = child.stdin.take();
+    let told = async move {
+        if let Some(mut stdin) = stdin {
+            // A hook that does not read closes its end.
+            let _unread = stdin.write_all(input.as_bytes()).await;
+        }
+    };
+    let ended = async move {
+        tokio::pin!(told);
+        let mut is_told = false;
+        loop {
+            tokio::select! {
+                status = child.wait() => return status,
+                () = &mut told, if !is_told => is_told = true,
+            }
+        }
+    };
     let timed_out = |_| io::Error::new(io::ErrorKind::TimedOut, "it did not end in time");
-    let status = tokio::time::timeout(limit, child.wait()).await.map_err(timed_out)??;
+    let status = tokio::time::timeout(limit, ended).await.map_err(timed_out)??;
     Ok(status.success())
 }
 
@@ -35,7 +87,8 @@ mod tests {
         let (file, trap) = (dir.path().join("said"), dir.path().join("trap"));
         let (said, text) = (file.display().to_string(), format!("$(touch {})`; x", trap.display()));
         let facts = [("SAID", said.as_str()), ("BOSUN_TEXT", text.as_str())];
-        let done = run_hook("printf %s \"$BOSUN_TEXT\" > \"$SAID\"", &facts, LONG).await;
+        let line = Hook::Line("printf %s \"$BOSUN_TEXT\" > \"$SAID\"".to_owned());
+        let done = run_hook(&line, &facts, "", LONG).await;
         assert!(done.expect("it ran"), "it succeeded");
         assert_eq!(std::fs::read_to_string(file).expect("a file"), text);
         assert!(!trap.exists(), "a fact was run");
@@ -43,8 +96,24 @@ mod tests {
 
     #[tokio::test]
     async fn a_hook_that_does_not_end_is_ended() {
-        let ended = run_hook("sleep 600", &[], Duration::from_millis(50)).await;
+        let ended = run_hook(&words(&["sleep", "600"]), &[], "", Duration::from_millis(50)).await;
         assert_eq!(ended.expect_err("no time").kind(), io::ErrorKind::TimedOut);
-        assert!(!run_hook("exit 3", &[], LONG).await.expect("it ran"));
+        assert!(!run_hook(&Hook::Line("exit 3".to_owned()), &[], "", LONG).await.expect("it ran"));
+    }
+    fn words(words: &[&str]) -> Hook {
+        Hook::Program(words.iter().map(|&word| word.to_owned()).collect())
+    }
+
+    #[tokio::test]
+    async fn a_program_has_no_shell_around_it_and_reads_its_input_if_it_likes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let said = dir.path().join("$(said); x");
+        let input = "x".repeat(300_000);
+        let path = said.display().to_string();
+        let copy = words(&["tee", &path]);
+        assert!(run_hook(&copy, &[], &input, LONG).await.expect("it ran"));
+        assert_eq!(std::fs::read_to_string(said).expect("a file"), input);
+        assert!(run_hook(&words(&["true"]), &[], &input, LONG).await.expect("it ran"));
+        assert!(run_hook(&words(&[]), &[], "", LONG).await.is_err());
     }
 }

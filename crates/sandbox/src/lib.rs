@@ -112,7 +112,7 @@ pub use git::unsupported_git;
 pub use git::{
     Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
 };
-pub use hook::run_hook;
+pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};
 pub use job_control::{is_in_foreground, stop_job};
 pub use local::{IntentLog, LocalEnvironment};

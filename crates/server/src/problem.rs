@@ -136,6 +136,7 @@ impl From<ReviewError> for Problem {
             ReviewError::Door(error) => error.into(),
             ReviewError::NoSuchTask { .. }
             | ReviewError::NoSuchFile { .. }
+            | ReviewError::NoSuchLine { .. }
             | ReviewError::NoSuchComment { .. } => Self::not_found(chain(&error)),
             error => Self::conflict(chain(&error)),
         }

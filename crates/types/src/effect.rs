@@ -133,6 +133,9 @@ pub struct Brief {
     pub attempt: AttemptId,
     pub role: RoleId,
     pub model: crate::ModelRef,
+    /// Another server than the provider's usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Box<crate::ModelServer>>,
     pub system: String,
     /// The first message to the model.
     pub task: String,

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Effort, ModelRef, Money, SessionState, Settling, Spend, Status, Timestamp, Usage, one_line,
+    Effort, ModelRef, Money, RunId, SessionState, Settling, Spend, Status, Timestamp, Usage,
+    one_line,
 };
 
 /// The longest text that is kept.
@@ -41,6 +42,9 @@ pub struct ListedRun {
     pub questions: u64,
     pub repository: String,
     pub branch: String,
+    /// The run that it follows up, as a review of that run's result asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<RunId>,
     /// What it has spent, where the list was written by a version that keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spend>,

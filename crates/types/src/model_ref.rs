@@ -31,6 +31,22 @@ impl ModelRef {
     }
 }
 
+/// The address at which one provider is asked in a run or session, instead of its usual one: a person's choice. No secret.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelServer {
+    pub provider: String,
+    pub base_url: String,
+}
+
+impl ModelServer {
+    /// Whether it answers for a model.
+    #[must_use]
+    pub fn serves(&self, model: &ModelRef) -> bool {
+        self.provider == model.provider()
+    }
+}
+
 impl FromStr for ModelRef {
     type Err = NotAModel;
     fn from_str(text: &str) -> Result<Self, NotAModel> {

@@ -38,6 +38,9 @@ pub struct Request {
     pub budget: Budget,
     /// The model for every role without its own.
     pub model: ModelRef,
+    /// Another server than the provider's usual one, for the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Box<crate::ModelServer>>,
     /// The deciding checks; if empty, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
@@ -53,6 +56,9 @@ pub struct Request {
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Box<Forked>>,
+    /// The run whose result this one changes, as a review of it asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<RunId>,
     /// Files written for the person when the run is over or left, by any driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Box<Outputs>>,
@@ -123,11 +129,13 @@ impl Request {
             attachments: vec![],
             budget: Budget::default(),
             model,
+            server: None,
             checks: vec![],
             criteria: vec![],
             spec: None,
             planning: Planning::default(),
             forked: None,
+            follows: None,
             outputs: None,
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct Chosen {
     /// What every agent shall keep to, said after everything else
     #[arg(long, value_name = "TEXT")]
     pub(crate) instruction: Option<String>,
-    /// The server to ask instead of the provider's own; a resumed run asks the provider's own again
+    /// The server to ask instead of the provider's own, for the whole run, also when it is continued later
     #[arg(long, value_name = "URL", requires = "model")]
     pub(crate) base_url: Option<String>,
 }

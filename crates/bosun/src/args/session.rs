@@ -18,7 +18,7 @@ pub(crate) struct Chat {
     /// What to say first
     pub(crate) text: Option<String>,
     /// Go on with a session [default: the newest one in this folder]
-    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["model", "script", "policy", "effort", "instruction"])]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["model", "script", "policy", "effort", "instruction", "base_url"])]
     pub(crate) resume: Option<Option<RunRef>>,
     /// The folder to work in; it need not be a repository
     #[arg(long = "repo", alias = "folder", default_value = ".", value_name = "DIR")]
@@ -35,6 +35,9 @@ pub(crate) struct Chat {
     /// What it shall always keep to, said after everything else
     #[arg(long, value_name = "TEXT")]
     pub(crate) instruction: Option<String>,
+    /// The server to ask instead of the provider's own, as long as the session lasts
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub(crate) base_url: Option<String>,
     /// Answer from this script instead of a model
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,

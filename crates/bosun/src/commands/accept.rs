@@ -11,7 +11,7 @@ use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
-use crate::recorded::pick;
+use crate::recorded::{must_not_be_followed, pick};
 
 pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -26,7 +26,11 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         let ends_well = run.status == Status::Done || args.force && run.ended.is_some();
         ends_well && run.settled.is_none() && run.finished > 0 && Path::new(&run.repository) == top
     };
+    let named = args.run.is_some();
     let run = pick(&bosun, args.run, fits, CliError::NothingToAccept).await?;
+    if !named {
+        must_not_be_followed(&bosun, "accept", &run).await?;
+    }
     let done = bosun.accept(&run, &how).await?;
     let (way, said) = match &done.taken {
         Some(Taken::Already(_)) => ("already", "was on your branch already"),

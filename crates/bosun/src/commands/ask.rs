@@ -19,6 +19,7 @@ use crate::files::read;
 use crate::home::unattended;
 use crate::models::{self, Elsewhere};
 use crate::print;
+use crate::usage_error::UsageError;
 
 /// How long a model that is away is waited for where nobody watches.
 const PATIENCE: Millis = Millis::seconds(600);
@@ -135,6 +136,9 @@ fn question(args: &args::Ask) -> anyhow::Result<Option<String>> {
         Some("-") => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text).context("reading the question")?;
+            if text.trim().is_empty() {
+                return Err(UsageError::NothingAsked.into());
+            }
             Ok(Some(text))
         }
         text => Ok(text.map(ToOwned::to_owned)),

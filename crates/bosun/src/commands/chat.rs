@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use anyhow::Context as _;
 use runtime::{Bosun, NewSession, Order, Session, presets};
 use types::{
-    Envelope, Event, Grants, ListedSession, LogId, ModelRef, Policy, RunId, SessionId,
+    Envelope, Event, Grants, ListedSession, LogId, ModelRef, ModelServer, Policy, RunId, SessionId,
     SessionState, Telling,
 };
 
@@ -31,12 +31,13 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
     if takes_project(home, &args.folder)? {
         home.work_in(&presets::top(&args.folder));
     }
+    let server = home.served_at(args.model.as_ref(), args.base_url.as_deref())?;
     let bosun = home.open(Order::Arrival).await?;
     let mut session = match &args.resume {
         Some(named) => {
             bosun.reopen(&which(&bosun, named.clone(), &args).await?, &home::person()).await?
         }
-        None => open(home, &bosun, &args, None).await?,
+        None => open(home, &bosun, &args, (None, server.clone())).await?,
     };
     let context = context(&bosun, &args);
     let always = always(&context)?;
@@ -55,7 +56,7 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
         let model = session.view().model;
         let other = match next {
             Next::Leave => break,
-            Next::New => open(home, &bosun, &args, Some(model)).await?,
+            Next::New => open(home, &bosun, &args, (Some(model), server.clone())).await?,
             Next::Open(run) => bosun.reopen(&run, &home::person()).await?,
         };
         if app.clearing {
@@ -152,7 +153,7 @@ async fn open(
     home: &Home,
     bosun: &Bosun,
     args: &args::Chat,
-    before: Option<ModelRef>,
+    (before, server): (Option<ModelRef>, Option<ModelServer>),
 ) -> anyhow::Result<Session> {
     let rules = working_rules(home, (args.policy.as_deref(), Some("solo")), &args.folder, &[])?;
     let (mut policy, set) = (rules.policy, rules.loaded.settings);
@@ -171,6 +172,7 @@ async fn open(
         policy,
         instruction: args.instruction.clone().or(set.instruction),
         by: home::person(),
+        server,
         ..NewSession::new(&args.folder, model)?
     };
     Ok(bosun.open(new).await?)

@@ -17,7 +17,7 @@ use crate::usage_error::UsageError;
 
 pub(crate) async fn diff(home: &Home, args: args::Diff) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let (run, part) = recorded::run_and_part(&bosun, args.run, args.part).await?;
+    let (run, part) = recorded::newest_result(&bosun, "diff", args.run, args.part).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
         return Err(CliError::NotARun { run }.into());
     }

@@ -98,13 +98,17 @@ async fn json(bosun: &Bosun, entry: Entry) -> anyhow::Result<String> {
 }
 
 fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
+    let followed;
     let (state, done, cost, folder, about) = match &entry.found {
         Found::Run { listed, .. } => (
             state(listed, interrupted),
             format!("{}/{}", listed.finished, listed.tasks),
             listed.spent,
             listed.repository.as_str(),
-            listed.goal.as_str(),
+            {
+                followed = about(listed);
+                followed.as_str()
+            },
         ),
         Found::Session(listed) => (
             format!("session {}", listed.state.as_str()),
@@ -131,6 +135,14 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
         Cell::left(&folder_name(folder)),
         Cell::last(&one_line(about, 120)),
     ]
+}
+
+/// The goal; of a follow-up, which has the goal of the run before it, with that run.
+fn about(listed: &ListedRun) -> String {
+    match &listed.follows {
+        Some(before) => format!("follows {before}: {}", listed.goal),
+        None => listed.goal.clone(),
+    }
 }
 
 fn state(listed: &ListedRun, interrupted: bool) -> String {

@@ -12,7 +12,7 @@ use crate::sessions;
 
 pub(crate) async fn pr(home: &Home, args: args::PullRequest) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = recorded::newest_run(&bosun, args.run).await?;
+    let (run, _) = recorded::newest_result(&bosun, "pr", args.run, None).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
         return Err(CliError::NotARun { run }.into());
     }

@@ -27,7 +27,7 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
         home.read(false).await?
     };
     let (named, task) = (args.run.clone(), args.task.clone());
-    let (run, task) = recorded::run_and_part(&bosun, named, task).await?;
+    let (run, task) = recorded::newest_result(&bosun, "review", named, task).await?;
     if sessions::one(&bosun, &run).await?.is_some() {
         return Err(CliError::NotARun { run }.into());
     }

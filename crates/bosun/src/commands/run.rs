@@ -9,7 +9,7 @@ pub(crate) use request::plan;
 use engine::export::rejected;
 use runtime::settings::{Loaded, Settings};
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
-use types::{ModelRef, Policy, Request, RoleId, RunId, UserRequest};
+use types::{ModelRef, ModelServer, Policy, Request, RoleId, RunId, UserRequest};
 
 use crate::args;
 use crate::commands::route;
@@ -17,7 +17,6 @@ use crate::exit::{CliError, Exit};
 use crate::files::read_request;
 use crate::follow::{self, Form, Over};
 use crate::home::{self, Home};
-use crate::models::Elsewhere;
 use crate::print;
 use crate::recorded;
 use crate::rules::{Origin, Rules, working_rules};
@@ -96,12 +95,12 @@ async fn work(
     let named = wished.or_else(|| set.model.clone());
     let budget = request::budget(&args, object.as_ref(), set.budget());
     let order = if args.reproducible { Order::Started } else { Order::Arrival };
-    let bosun = opened(home, &args, project, order).await?;
+    let (bosun, server) = opened(home, &args, project, order).await?;
     if rules::policy::is_solo(&policy) {
         if directed.id.is_some() {
             return Err(CliError::ForACrew { what: "a coordinator's input" }.into());
         }
-        let exit = solo::solo(home, &bosun, &args, (budget, named), (policy, &set)).await?;
+        let exit = solo::solo(home, &bosun, &args, (budget, named, server), (policy, &set)).await?;
         return Ok(Over { exit, wrong: None });
     }
     if args.output_schema.is_some() {
@@ -110,7 +109,8 @@ async fn work(
     let model = home.model(&bosun, args.script.as_deref(), named).await?;
     check_models(home, &args, &policy, &model).await?;
     set.instruct(&mut policy);
-    let request = request::build(&args, &policy, (directed, object), (budget, model))?;
+    let mut request = request::build(&args, &policy, (directed, object), (budget, model))?;
+    request.server = server.map(Box::new);
     Box::pin(carry_out(home, &bosun, &args, (request, policy), order)).await
 }
 
@@ -120,14 +120,12 @@ async fn opened(
     args: &args::Run,
     project: bool,
     order: Order,
-) -> anyhow::Result<Bosun> {
+) -> anyhow::Result<(Bosun, Option<ModelServer>)> {
     if project {
         home.work_in(&presets::top(args.repo()));
     }
-    if let (Some(model), Some(url)) = (&args.model, &args.chosen.base_url) {
-        home.ask_at(model, Elsewhere { base_url: Some(url.clone()), dialect: None })?;
-    }
-    home.open(order).await
+    let server = home.served_at(args.model.as_ref(), args.chosen.base_url.as_deref())?;
+    Ok((home.open(order).await?, server))
 }
 
 /// Refuses models that cannot be asked. A script answers for all.

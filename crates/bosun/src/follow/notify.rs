@@ -1,13 +1,17 @@
 //! Telling a person who looks elsewhere: the terminal's bell, a desktop notification where the terminal is known to make
-//! one, and commands of the person's own. Only the environment configures it, never a repository, and nothing here holds
-//! up the run.
+//! one, and commands of the person's own. The environment and the person's config.toml configure it, never a repository, and
+//! nothing here holds up the run.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use runtime::sandbox::run_hook;
-use types::{Millis, RunId, one_line};
+use runtime::sandbox::{Hook, run_hook};
+use runtime::settings::ConfigError;
+use serde_json::json;
+use types::{Millis, RunId, RunView, one_line};
+
+use crate::{config, print};
 
 /// A run that took less needs no notification of its end.
 const LONG: Millis = Millis::seconds(30);
@@ -30,6 +34,15 @@ pub(crate) enum Occasion {
     Question,
     /// The run is over or left, after so long.
     End(Millis),
+}
+
+impl Occasion {
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Question => "question",
+            Self::End(_) => "end",
+        }
+    }
 }
 
 /// How a terminal is asked for a desktop notification.
@@ -63,9 +76,14 @@ impl Desktop {
     }
 }
 
-/// Tells the person, on the terminal if there is one, and by their own command.
-pub(crate) fn tell(run: &RunId, occasion: Occasion, text: &str, on_terminal: bool) {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+/// Tells the person, on the terminal if there is one, and by their own command, which gets the report if there is one.
+pub(crate) fn tell(
+    run: &RunId,
+    occasion: Occasion,
+    text: &str,
+    report: Option<&RunView>,
+    on_terminal: bool,
+) {
     if on_terminal && !SILENT.load(Ordering::Relaxed) && is_worth_it(occasion) {
         let desktop = Desktop::of(&variable("TERM"), &variable("TERM_PROGRAM"));
         let title = format!("bosun {run}");
@@ -75,14 +93,40 @@ pub(crate) fn tell(run: &RunId, occasion: Occasion, text: &str, on_terminal: boo
         let _unseen =
             out.write_all(format!("{sequence}\x07").as_bytes()).and_then(|()| out.flush());
     }
-    let (name, kind) = match occasion {
-        Occasion::Question => ("BOSUN_ON_QUESTION", "question"),
-        Occasion::End(_) => ("BOSUN_ON_END", "end"),
-    };
-    let line = variable(name);
-    if !line.trim().is_empty() {
-        hook(line, run.to_string(), kind, one_line(text, MOST));
+    let kind = occasion.kind();
+    match command(occasion) {
+        Ok(None) => {}
+        Ok(Some(hook)) => {
+            let mut told = json!({ "run": run, "kind": kind, "text": text });
+            if let Some(report) = report {
+                told["report"] = serde_json::to_value(report).unwrap_or_default();
+            }
+            start(hook, (run.to_string(), kind, one_line(text, MOST)), told.to_string());
+        }
+        Err(error) => later(tokio::spawn(async move { Some(error.to_string()) })),
     }
+}
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+/// The person's command for an occasion: a line in a variable, or else a program in their settings.
+fn command(occasion: Occasion) -> Result<Option<Hook>, ConfigError> {
+    let line = variable(match occasion {
+        Occasion::Question => "BOSUN_ON_QUESTION",
+        Occasion::End(_) => "BOSUN_ON_END",
+    });
+    if !line.trim().is_empty() {
+        return Ok(Some(Hook::Line(line)));
+    }
+    // No project is named, so nothing of a repository is read.
+    let set = config::load(None, &[])?.settings;
+    let words = match occasion {
+        Occasion::Question => set.on_question,
+        Occasion::End(_) => set.on_end,
+    };
+    Ok(words.filter(|words| !words.is_empty()).map(Hook::Program))
 }
 
 fn is_worth_it(occasion: Occasion) -> bool {
@@ -92,31 +136,39 @@ fn is_worth_it(occasion: Occasion) -> bool {
     }
 }
 
-/// Commands that were started and may be running.
-static HOOKS: std::sync::Mutex<Vec<tokio::task::JoinHandle<()>>> =
+/// Commands that were started and may be running; each says what went wrong with it.
+static HOOKS: std::sync::Mutex<Vec<tokio::task::JoinHandle<Option<String>>>> =
     std::sync::Mutex::new(Vec::new());
 
-fn hook(line: String, run: String, kind: &'static str, text: String) {
-    let work = tokio::spawn(async move {
+fn start(hook: Hook, (run, kind, text): (String, &'static str, String), input: String) {
+    later(tokio::spawn(async move {
         let facts = [("BOSUN_RUN", run.as_str()), ("BOSUN_KIND", kind), ("BOSUN_TEXT", &text)];
-        match run_hook(&line, &facts, HOOK_LIMIT).await {
-            Ok(true) => {}
-            Ok(false) => tracing::warn!("the command for {kind} failed"),
-            Err(error) => tracing::warn!(%error, "running the command for {kind}"),
+        match run_hook(&hook, &facts, &input, HOOK_LIMIT).await {
+            Ok(true) => None,
+            Ok(false) => Some(format!("your command on_{kind} failed")),
+            Err(error) => Some(format!("your command on_{kind} could not be run: {error}")),
         }
-    });
+    }));
+}
+
+fn later(work: tokio::task::JoinHandle<Option<String>>) {
     if let Ok(mut hooks) = HOOKS.lock() {
-        hooks.retain(|hook| !hook.is_finished());
         hooks.push(work);
     }
 }
 
-/// Lets commands that were started come to their end, before the process ends; each has its own time limit.
+/// Lets commands that were started come to their end, before the process ends, and warns of those that failed; each has
+/// its own time limit.
 pub(crate) async fn hooks_done() {
     let hooks = HOOKS.lock().map(|mut hooks| std::mem::take(&mut *hooks)).unwrap_or_default();
+    let mut said: Vec<String> = vec![];
     for hook in hooks {
         // One that panicked was logged by the runtime.
-        let _over = hook.await;
+        let wrong = hook.await.ok().flatten();
+        said.extend(wrong.filter(|wrong| !said.contains(wrong)));
+    }
+    for wrong in said {
+        print::warn(&format!("bosun: warning: {}", one_line(&wrong, 2 * MOST)));
     }
 }
 

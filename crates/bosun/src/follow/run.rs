@@ -1,5 +1,7 @@
 //! Follows a run until it is over: shows events as they happen, and suspends the run on Ctrl-C.
 
+use std::collections::BTreeMap;
+
 use crossterm::event::Event as Key;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
@@ -8,7 +10,7 @@ use runtime::{Bosun, Delta, Handle, Left, Mix, Words};
 use tokio::sync::broadcast;
 use tokio::time::Interval;
 use tokio_util::sync::CancellationToken;
-use types::{Command, Envelope, RunId};
+use types::{Command, Envelope, LogId, RunId};
 
 use super::form::{Form, PACE, frames};
 use super::live::{Act, Answers, Live};
@@ -40,7 +42,18 @@ pub(crate) async fn until_over(
     answers: &[&str],
 ) -> anyhow::Result<Over> {
     // What is on the screen is large, and whoever waits for it need not be.
-    Box::pin(stay(home, bosun, handle, form, answers)).await
+    Box::pin(stay(home, bosun, handle, (form, BTreeMap::new()), answers)).await
+}
+
+/// The same, showing only what comes after the lines that are known.
+pub(crate) async fn until_over_after(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    form: Form,
+    known: BTreeMap<LogId, u64>,
+) -> anyhow::Result<Over> {
+    Box::pin(stay(home, bosun, handle, (form, known), &[])).await
 }
 
 /// A run that is over or was left.
@@ -63,11 +76,11 @@ async fn stay(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
-    form: Form,
+    (form, known): (Form, BTreeMap<LogId, u64>),
     answers: &[&str],
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
-    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?;
+    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?.knowing(known);
     if home.is_passing() || !answers.is_empty() {
         screen = screen.without_notifications();
     }

@@ -28,6 +28,8 @@ pub(super) struct Screen {
     projected: Option<Projected>,
     /// The last line of each log that was shown.
     seen: BTreeMap<LogId, u64>,
+    /// The last line of each log that is not shown, because it was shown before.
+    known: BTreeMap<LogId, u64>,
     /// What happened before is not told once more.
     opened: Timestamp,
     /// Whether the person is told of questions and of the end.
@@ -52,6 +54,7 @@ impl Screen {
                 _ => None,
             },
             seen: BTreeMap::new(),
+            known: BTreeMap::new(),
             opened: RealClock.now(),
             notifies: true,
         })
@@ -60,6 +63,12 @@ impl Screen {
     /// Tells nobody of questions and of the end.
     pub(super) fn without_notifications(mut self) -> Self {
         self.notifies = false;
+        self
+    }
+
+    /// Shows only what comes after these lines.
+    pub(super) fn knowing(mut self, known: BTreeMap<LogId, u64>) -> Self {
+        self.known = known;
         self
     }
 
@@ -111,7 +120,8 @@ impl Screen {
         if self.notifies && view.ended.is_some() {
             let took = RealClock.now().since(self.opened);
             let text = format!("{}: {}", view.status_word(), print::one_line(&view.goal, 120));
-            notify::tell(&view.run, Occasion::End(took), &text, self.live.is_some());
+            let on_terminal = self.live.is_some();
+            notify::tell(&view.run, Occasion::End(took), &text, Some(view), on_terminal);
         }
     }
 
@@ -194,6 +204,7 @@ impl Screen {
 
     async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
         let log = LogId { run: event.run.clone(), attempt: event.attempt.clone() };
+        let is_known = self.known.get(&log).is_some_and(|last| event.seq <= *last);
         self.seen.insert(log, event.seq);
         self.tell_question(event);
         if let Some(projected) = &mut self.projected {
@@ -209,6 +220,7 @@ impl Screen {
             }
         }
         match self.form {
+            Form::Json(_) if is_known => return Ok(()),
             Form::Json(_) => return json(event),
             Form::Quiet => return Ok(()),
             Form::Plain if print::is_quiet() => return Ok(()),
@@ -219,7 +231,7 @@ impl Screen {
         if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
             text.push_str(&report::forecast(&self.run.view(event.at)));
         }
-        match (&mut self.live, text) {
+        match (&mut self.live, text.filter(|_| !is_known)) {
             (Some(live), Some(text)) => live.say(&text),
             (None, Some(text)) => line(&text)?,
             (_, None) => {}
@@ -231,7 +243,7 @@ impl Screen {
     fn tell_question(&self, event: &Envelope) {
         let is_new = event.attempt.is_none() && event.at >= self.opened;
         if let (Event::QuestionAsked { text, .. }, true) = (&event.event, is_new && self.notifies) {
-            notify::tell(&event.run, Occasion::Question, text, self.live.is_some());
+            notify::tell(&event.run, Occasion::Question, text, None, self.live.is_some());
         }
     }
 }

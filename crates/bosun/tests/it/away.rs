@@ -133,3 +133,54 @@ fn a_crew_whose_model_stays_away_is_left_and_resumed_without_losing_an_attempt()
     let log = stdout(&place.run(&["log"]));
     assert!(log.contains("T1.1 submitted") && !log.contains("T1.2"), "{log}");
 }
+
+#[test]
+fn an_agent_is_asked_at_the_address_of_its_command_line_when_it_is_resumed() {
+    let place = Place::new();
+    let (url, served) = serve(vec![BUSY.to_owned(), whole()]);
+    let folder = place.path().join("work");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (folder, rules) = (folder.display().to_string(), rules(&place, "solo", 0));
+    let words = ["run", "--policy", &rules, "--repo", &folder, "-m", "vllm/small"];
+    let output = place.run(&[&words[..], &["--base-url", &url, "How is it?"]].concat());
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    let output = place.run(&["resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "All is well.\n");
+    assert_eq!(*served.lock().expect("a lock"), 2);
+}
+
+#[test]
+fn a_crew_is_asked_at_the_address_of_its_command_line_when_it_is_resumed() {
+    let place = Place::new();
+    let (url, served) = serve(vec![BUSY.to_owned(); 3]);
+    let files = [("test.sh", "grep -q hello greeting.txt\n")];
+    let (repo, _) = repository(&place, &files, "");
+    let (repo, rules) = (repo.display().to_string(), rules(&place, "crew", 0));
+    let goal = "Write hello to greeting.txt";
+    let words = ["run", "--policy", &rules, "--headless", "--repo", &repo, "-m", "vllm/small"];
+    let output = place.run(&[&words[..], &["--base-url", &url, goal]].concat());
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    assert_eq!(*served.lock().expect("a lock"), 1);
+    let output = place.run(&["resume"]);
+    assert_eq!(output.status.code(), Some(75), "{}", stderr(&output));
+    assert_eq!(*served.lock().expect("a lock"), 2, "it was asked at the same address");
+}
+
+#[test]
+fn an_address_that_would_put_a_secret_on_record_is_refused() {
+    let place = Place::new();
+    let (repo, _) = repository(&place, &[("test.sh", "true\n")], "");
+    let repo = repo.display().to_string();
+    for (url, why) in [
+        ("http://ann:open-sesame@127.0.0.1:9/v1", "would be recorded with the run"),
+        ("127.0.0.1:9", "is no http or https address"),
+    ] {
+        let output =
+            place.run(&["run", "--repo", &repo, "-m", "vllm/small", "--base-url", url, "Do it"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        assert!(!stderr(&output).contains("sesame"), "{}", stderr(&output));
+    }
+    assert_eq!(stdout(&place.run(&["list", "--json"])), "", "nothing was started");
+}

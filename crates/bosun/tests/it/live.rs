@@ -255,3 +255,44 @@ fn commands_of_the_person_are_told_of_the_end_and_of_questions() {
     assert!(last.contains("|end|") && last.contains("$(touch trap)"), "{said}");
     assert!(!place.path().join("trap").exists(), "a goal was run");
 }
+
+/// The same from the person's config.toml, without a shell of ours; a command that fails changes nothing.
+#[test]
+fn programs_of_the_persons_settings_are_told_and_their_failure_is_a_warning() {
+    let place = Place::new();
+    let_go(&place);
+    let mut words = stage(&place);
+    words.extend(["--check".to_owned(), "test ! -e manual.txt".to_owned()]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (config, told) = (place.path().join("own.toml"), place.path().join("told it"));
+    let set = |on: &str, words: &[&str]| {
+        std::fs::write(&config, format!("{on} = {words:?}\n")).expect("a file");
+    };
+    let read = || -> serde_json::Value {
+        let text = std::fs::read_to_string(&told).expect("it was told");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let with_settings = |words: &[&str]| {
+        place.command(words).env("BOSUN_CONFIG", &config).output().expect("it runs")
+    };
+    let mut ends = vec![];
+    for on_end in ["tee", "/no/such/program"] {
+        set("on_question", &["tee", &told.display().to_string()]);
+        let output = with_settings(&words);
+        assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+        let asked = read();
+        assert_eq!(asked["kind"], "question");
+        assert!(asked["text"].as_str().is_some_and(|text| !text.is_empty()), "{asked}");
+        let run = asked["run"].as_str().expect("an id").to_owned();
+        set("on_end", &[on_end, &told.display().to_string()]);
+        let end = with_settings(&["answer", &run, "stop"]);
+        let warned = stderr(&end).contains("warning: your command on_end could not be run");
+        assert_eq!(warned, on_end != "tee", "{}", stderr(&end));
+        if on_end == "tee" {
+            let told = (read()["kind"].clone(), read()["report"]["run"].clone());
+            assert_eq!(told, ("end".into(), run.as_str().into()));
+        }
+        ends.push(end.status.code());
+    }
+    assert_eq!(ends[0], ends[1], "a command that fails changes nothing");
+}

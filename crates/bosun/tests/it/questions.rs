@@ -69,6 +69,7 @@ fn a_question_is_answered_by_its_number_and_by_a_word_and_only_once() {
     assert!(said.contains("choose one of: again, retry [words], stop"), "{said}");
     let (code, said) = says(&place, &["answer", &id, "ag"]);
     assert_eq!(code, 3, "nothing was mended, so it asks once more: {said}");
+    assert!(said.trim_start().starts_with("answer"), "only from the answer on: {said}");
     for words in [["0", "stop"].as_slice(), &["#0", "stop"], &["stop", "--question", "0"]] {
         let (code, said) = says(&place, &[&["answer", &id], words].concat());
         assert_eq!(code, 2, "{said}");

@@ -161,9 +161,13 @@ fn comments_become_a_run_that_begins_with_the_result() {
     let shown = good(&place, &["review", &run]);
     assert!(shown.contains("T1  Write the greeting") && shown.contains("     1 +hello"), "{shown}");
     assert!(shown.contains(&format!("accept {run}")), "{shown}");
-    for (at, why) in
-        [("T9", "T1, T2"), ("T1:other.txt:1", "it changed greeting.txt"), ("T1:a:b", "T2:")]
-    {
+    for (at, why) in [
+        ("T9", "T1, T2"),
+        ("T1:other.txt:1", "it changed greeting.txt"),
+        ("T1:a:b", "T2:"),
+        ("T1:greeting.txt:2", "has 1 line,"),
+        ("T1:greeting.txt:0", "no line 0"),
+    ] {
         let (code, said) = says(&place, &["review", &run, "--comment", at, "no"]);
         assert!(code == 2 && said.contains(why), "{at}: {said}");
     }
@@ -268,6 +272,66 @@ fn a_pull_request_is_written_and_opened_with_the_persons_own_program() {
         assert!(seen.contains(part), "{part} is not in {seen}");
     }
     assert!(place.git(&remote, &["branch", "--list"]).contains(&branch), "it was pushed");
+}
+
+/// What the run before a follow-up made is there, and need not be written again to count as done.
+#[test]
+fn a_follow_up_need_not_touch_every_file_that_the_plan_named_at_first() {
+    let place = Place::new();
+    let both = SCRIPT
+        .replace("artifacts = [\"greeting.txt\"]", "artifacts = [\"greeting.txt\", \"greet.py\"]")
+        .replace(
+            "say = \"I write",
+            "call = { tool = \"write_file\", path = \"greet.py\", content = \"x = 1\\n\" }\n\
+             [[attempt.reply]]\nsay = \"I write",
+        );
+    let files = [("test.sh", "grep -q hello greeting.txt\n")];
+    let (repo, script) = repository(&place, &files, &both);
+    let goal = "Write hello to greeting.txt and greet.py, and bye to farewell.txt";
+    let args = ["run", goal, "--repo", text(&repo), "--script", text(&script)];
+    let first = Told::of(&place, &args);
+    assert_eq!(first.status(), "done", "{}", first.said);
+    good(&place, &["review", first.id(), "--comment", "T1:greeting.txt", "greet the world"]);
+    let script = place.path().join("again.toml");
+    std::fs::write(&script, AGAIN).expect("a file");
+    let told = Told::of(&place, &["review", first.id(), "--send", "--script", text(&script)]);
+    assert_eq!(told.status(), "done", "{}", told.said);
+    assert!(told.events("task.rejected").is_empty(), "{:?}", told.events("task.rejected"));
+}
+
+/// A coder that cannot do what the review asks for: a person is asked.
+const STUCK: &str = r#"
+[[attempt]]
+role = "coder"
+task = "T1"
+[[attempt.reply]]
+submit = { blocked = "the review does not say how" }
+"#;
+
+/// As long as a review is being worked on, nobody means the result before it without naming it.
+#[test]
+fn an_open_follow_up_is_named_before_the_result_that_it_follows_is_taken() {
+    let place = Place::new();
+    let (repo, run) = done(&place);
+    good(&place, &["review", &run, "--comment", "T1:greeting.txt:1", "greet the world"]);
+    let script = place.path().join("stuck.toml");
+    std::fs::write(&script, STUCK).expect("a file");
+    let told = Told::of(&place, &["review", &run, "--send", "--script", text(&script)]);
+    assert_eq!(told.status(), "waiting", "{}", told.said);
+    let here = |args: &[&str]| {
+        let output = place.command(args).current_dir(&repo).output().expect("it runs");
+        (output.status.code(), stdout(&output) + &stderr(&output))
+    };
+    let (code, said) = here(&["accept"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains(&format!("{} follows up {run}", told.id())), "{said}");
+    assert!(said.contains(&format!("bosun accept {run}")), "{said}");
+    let (_, said) = here(&["diff"]);
+    assert!(said.contains(&format!("the result before it: bosun diff {run}")), "{said}");
+    let (_, said) = here(&["list"]);
+    assert_eq!(said.matches(&format!("follows {run}: Write hello")).count(), 1, "{said}");
+    let (code, said) = here(&["accept", &run]);
+    assert_eq!(code, Some(0), "{said}");
 }
 
 /// Whoever looks at a result means a run of this repository, whatever was talked about since.

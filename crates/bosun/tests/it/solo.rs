@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::binary::{Place, send, stderr, stdout};
+use crate::stage::repository;
 
 fn stage(place: &Place, replies: &str) -> (PathBuf, String) {
     let folder = place.path().join("work");
@@ -319,4 +320,26 @@ say = "Nothing there."
     assert_eq!(session.last().map(String::as_str), Some("SESSION_END"), "{session:?}");
     let coordinator = kinds("coordinator", "type");
     assert_eq!(coordinator.last().map(String::as_str), Some("done"), "{coordinator:?}");
+}
+
+/// An agent's commands find the programs of the repository's virtual environment, as checks do.
+#[test]
+fn the_programs_of_a_virtual_environment_are_first_in_the_path() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let files = [("app.py", "x = 1\n"), (".gitignore", ".venv/\n")];
+    let script = "[[attempt]]\nrole = \"solo\"\n[[attempt.reply]]\n\
+                  call = { tool = \"shell\", command = \"ls\" }\n[[attempt.reply]]\nsay = \"Done.\"\n";
+    let (repo, script) = repository(&place, &files, script);
+    let (repo_word, script) = (repo.display().to_string(), script.display().to_string());
+    std::fs::create_dir_all(repo.join(".venv/bin")).expect("a folder");
+    std::fs::write(repo.join(".venv/pyvenv.cfg"), "home = /usr\n").expect("a file");
+    let program = repo.join(".venv/bin/ls");
+    std::fs::write(&program, "#!/bin/sh\necho \"made in ${VIRTUAL_ENV##*/}\"\n").expect("a file");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    let words = ["run", "--preset", "solo", "--repo", &repo_word, "--script", &script, "Look"];
+    let output = place.run(&words);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let told = stdout(&place.run(&["transcript"]));
+    assert!(told.contains("made in .venv"), "{told}");
 }

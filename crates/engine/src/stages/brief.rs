@@ -28,6 +28,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         attempt: attempt.clone(),
         role: running.role.clone(),
         model: model.unwrap_or_else(no_model),
+        server: run.request().and_then(|request| request.server.clone()),
         system: match role {
             // A role with a contract gets everything in its first message.
             Some(role) if role.reply.is_some() => role.prompt.clone(),

@@ -1,14 +1,14 @@
 //! Verification of a submission, from what Bosun itself ran and saw; the agent's claims about its own work are ignored.
 
 use types::{
-    Artifact, AttemptId, Changes, Check, CheckId, CommitId, Decision, Event, Fault, FaultClass,
-    Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope, Sensitive, Subject, Task,
-    TaskId, Timestamp, Weighed,
+    Artifact, AttemptId, ChangeKind, Changes, Check, CheckId, CommitId, Decision, Event, Fault,
+    FaultClass, FileChange, Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope,
+    Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
 };
 
 use crate::stages::review;
 use crate::stages::trials::{self, DID_NOT_PASS, Next};
-use crate::state::{CheckState, Run, Stage, TaskState, current};
+use crate::state::{Asked, CheckState, Run, Stage, TaskState, current};
 use rules::permit::names_file;
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -72,14 +72,32 @@ fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
     let alone = run.plan().is_some_and(|plan| plan.tasks.len() == 1);
     let goal = if alone { asked.request.text.as_str() } else { "" };
     let tests = run.test_files();
+    let earlier = earlier(task, task_state, asked);
     rules::findings::unchanged::nothing_done(
         task,
         goal,
         &asked.survey.files,
-        changes,
+        (changes, &earlier),
         &tests,
         before,
     )
+}
+
+/// What the task did before this attempt: its results on the branch, and in a follow-up the files that it promised and
+/// the followed run made.
+fn earlier(task: &Task, task_state: &TaskState, asked: &Asked) -> Changes {
+    let merged = task_state.merged().iter().flat_map(|changes| changes.0.iter().cloned());
+    let made = |path: &&WorkPath| {
+        asked.request.follows.is_some()
+            && task.artifacts.iter().any(|artifact| artifact.path == **path)
+    };
+    let made = asked.survey.files.iter().filter(made).map(|path| FileChange {
+        path: path.clone(),
+        added: 0,
+        removed: 0,
+        how: ChangeKind::Modified,
+    });
+    Changes(merged.chain(made).collect())
 }
 
 /// A change outside the task's scope is a violation and not fixable by feedback.

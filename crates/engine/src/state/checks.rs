@@ -14,7 +14,10 @@ pub(super) fn take_off(run: &mut Run, task: &TaskId) {
         return;
     };
     let Before { head, changes, missing } = (**before).clone();
-    change(run, task, |task_state| task_state.base = Some(head.clone()));
+    change(run, task, |task_state| {
+        task_state.base = Some(head.clone());
+        task_state.merged.pop();
+    });
     (run.head, run.changes, run.missing) = (head, changes, missing);
 }
 
@@ -109,7 +112,11 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
                 run.check_results.same_files(&checked, &commit);
             }
             run.tip = Some(commit.clone());
-            change(run, task, |task_state| task_state.stage = Stage::Landed { commit, before });
+            change(run, task, |task_state| {
+                let last = task_state.last.as_ref().map(|last| last.changes.clone());
+                task_state.merged.push(last.unwrap_or_default());
+                task_state.stage = Stage::Landed { commit, before };
+            });
         }
         MergeEnd::Conflict { .. } => {
             if let Some(fault) = fault {

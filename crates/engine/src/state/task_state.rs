@@ -30,6 +30,8 @@ pub(crate) struct TaskState {
     pub(super) warned: bool,
     /// The brief and the output of the last attempt, until the task is finished.
     pub(super) last: Option<Box<Last>>,
+    /// What its results that are on the branch changed, one entry for each merge.
+    pub(super) merged: Vec<Changes>,
     /// A person waived the task.
     pub(super) waived: bool,
     /// Feedback for the first attempt of a restarted task.
@@ -167,6 +169,7 @@ impl TaskState {
             spent: Spend::default(),
             warned: false,
             last: None,
+            merged: vec![],
             waived: false,
             told: None,
             waits_for,
@@ -229,6 +232,11 @@ impl TaskState {
     /// The last finished attempt of an unfinished task.
     pub(crate) fn last(&self) -> Option<&Last> {
         self.last.as_deref()
+    }
+
+    /// The changes of its results that are on the branch.
+    pub(crate) fn merged(&self) -> &[Changes] {
+        &self.merged
     }
 
     /// Feedback for its next first attempt.

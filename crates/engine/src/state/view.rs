@@ -158,6 +158,7 @@ impl Run {
             questions: run.open.len() as u64,
             repository: asked.survey.repository.clone(),
             branch: run.branch(),
+            follows: asked.request.follows.clone(),
             spent: Some(run.ledger.spent()),
         }))
     }

@@ -12,7 +12,7 @@ use crate::{Auth, Pace, Provider};
 pub(super) const AT_ONCE: usize = 32;
 
 /// A provider, and what a person is told about it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) provider: Arc<Provider>,
     pub(super) pace: Arc<Pace>,
@@ -21,11 +21,27 @@ pub(super) struct Known {
     pub(super) key_needed: bool,
     /// What has to be set before there is an address.
     pub(super) address_env: Vec<String>,
+    /// The names of headers whose values come from variables.
+    pub(super) from_variables: Vec<String>,
 }
 
 impl Known {
     pub(super) fn has_key(&self) -> bool {
         self.provider.key.is_some() || self.provider.auth.has_credentials()
+    }
+
+    /// The same at another address.
+    pub(super) fn served_at(&self, base_url: &str) -> Self {
+        let mut provider = (*self.provider).clone();
+        provider.base_url = base_url.to_owned();
+        provider.headers.retain(|name, _| !self.from_variables.contains(name));
+        Self {
+            provider: Arc::new(provider),
+            key_needed: false,
+            address_env: vec![],
+            from_variables: vec![],
+            ..self.clone()
+        }
     }
 }
 
@@ -41,9 +57,13 @@ pub(super) fn known(
     };
     let key_env = settings.key_env.unwrap_or_default();
     let mut headers = settings.headers;
+    let mut from_variables = vec![];
     for (header, name) in settings.header_env {
-        if let Some(value) = first(&[name]) {
-            headers.entry(header).or_insert(value);
+        if let Some(value) = first(&[name])
+            && !headers.contains_key(&header)
+        {
+            from_variables.push(header.clone());
+            headers.insert(header, value);
         }
     }
     let region = first(&settings.region_env).or(settings.region);
@@ -72,7 +92,7 @@ pub(super) fn known(
     let pace = Arc::new(Pace::new(settings.at_once.unwrap_or(AT_ONCE)));
     let key_needed = settings.key_needed.unwrap_or(!key_env.is_empty());
     let (provider, key_url) = (Arc::new(provider), settings.key_url);
-    Some(Known { provider, pace, key_env, key_url, key_needed, address_env })
+    Some(Known { provider, pace, key_env, key_url, key_needed, address_env, from_variables })
 }
 
 /// An address with its region and project filled in, and the variables that are missing for that.

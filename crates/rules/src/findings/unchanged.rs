@@ -16,13 +16,14 @@ const BETWEEN: &[&str] = &[
     "stale", "legacy", "script", "module", "document",
 ];
 
-/// Why a result counts as not done, if it does. `goal` is the request, where the task is all of it.
+/// Why a result counts as not done, if it does. `goal` is the request, where the task is all of it. `earlier` is what the
+/// task did before: it need not be done again, but a result that adds nothing to it is none.
 #[must_use]
 pub fn nothing_done(
     task: &Task,
     goal: &str,
     files: &[WorkPath],
-    changes: &Changes,
+    (changes, earlier): (&Changes, &Changes),
     tests: &[String],
     untouched_before: bool,
 ) -> Option<Fault> {
@@ -34,6 +35,7 @@ pub fn nothing_done(
                     `blocked` with the reason";
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
+    let changes = &Changes(changes.0.iter().chain(&earlier.0).cloned().collect());
     let texts = [task.title.as_str(), task.description.as_str(), goal];
     let still_there: Vec<String> = texts
         .iter()
@@ -135,8 +137,15 @@ mod tests {
             ["notes.txt", "todo.txt", "src/old.py", "inventory.py", "README.md"]
                 .map(|f| f.parse().expect("a path"))
                 .to_vec();
-        nothing_done(&task(title, artifacts), "", &files, &changes(made), &[], false)
-            .map(|fault| fault.what)
+        nothing_done(
+            &task(title, artifacts),
+            "",
+            &files,
+            (&changes(made), &Changes::default()),
+            &[],
+            false,
+        )
+        .map(|fault| fault.what)
     }
 
     use ChangeKind::{Added, Deleted, Modified};
@@ -168,7 +177,8 @@ mod tests {
             let mut changes = changes(&[(path, Added)]);
             changes.0.iter_mut().for_each(|change| change.removed = removed);
             let task = task("Move the notes", &["./"]);
-            nothing_done(&task, "", &[], &changes, &[], false).map(|fault| fault.what)
+            nothing_done(&task, "", &[], (&changes, &Changes::default()), &[], false)
+                .map(|fault| fault.what)
         };
         let said = copied("docs/one.md", 0).expect("nothing is gone");
         assert!(said.contains("nothing is gone"), "{said}");
@@ -181,8 +191,34 @@ mod tests {
         let said = said("Add x", &["a.py", "b.py", "README.md", "docs/"], &made)
             .expect("b.py is untouched");
         assert!(said.contains("names b.py, and"), "{said}");
-        let again =
-            nothing_done(&task("Add x", &["a.py", "b.py"]), "", &[], &changes(&made), &[], true);
+        let again = nothing_done(
+            &task("Add x", &["a.py", "b.py"]),
+            "",
+            &[],
+            (&changes(&made), &Changes::default()),
+            &[],
+            true,
+        );
         assert_eq!(again, None);
+    }
+    #[test]
+    fn what_the_task_did_before_need_not_be_done_again() {
+        let made = changes(&[("a.py", Modified)]);
+        let said = |title: &str, artifacts: &[&str], earlier: &[(&str, ChangeKind)]| {
+            let files = ["notes.txt".parse().expect("a path")];
+            let both = (&made, &changes(earlier));
+            nothing_done(&task(title, artifacts), "", &files, both, &[], false)
+        };
+        assert!(said("Add x", &["a.py", "b.py"], &[]).is_some());
+        assert_eq!(said("Add x", &["a.py", "b.py"], &[("b.py", Added)]), None);
+        assert!(said("Write x and delete notes.txt", &["a.py"], &[]).is_some());
+        assert_eq!(
+            said("Write x and delete notes.txt", &["a.py"], &[("notes.txt", Deleted)]),
+            None
+        );
+        let (nothing, earlier) = (Changes::default(), changes(&[("a.py", Added)]));
+        let again =
+            nothing_done(&task("Add x", &["a.py"]), "", &[], (&nothing, &earlier), &[], false);
+        assert!(again.is_some_and(|fault| fault.what.contains("nothing is changed")));
     }
 }

@@ -180,14 +180,15 @@ impl AttemptExecutor {
         if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(found);
         }
+        let server = self.brief.server.as_deref();
         // Includes a model that an agent names for a sub-agent.
         if let (true, Some(address)) =
-            (self.policy.offline, self.services.models.remote_address(model))
+            (self.policy.offline, self.services.models.remote_address(model, server))
         {
             let what = format!("the policy works offline, and {model} is asked at {address}");
             return Err(Fault::new(FaultClass::Resource, "policy.offline", what));
         }
-        let found = self.services.models.find(model, &*self.services.journal).await?;
+        let found = self.services.models.find(model, server, &*self.services.journal).await?;
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         models.push((model.clone(), found.clone()));
         Ok(found)

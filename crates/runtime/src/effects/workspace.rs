@@ -15,7 +15,7 @@ use types::{
 };
 
 use crate::event_loop::Recovery;
-use crate::prepare::Ready;
+use crate::prepare::{self, Ready, Readying};
 use crate::sandbox_factory::{SandboxSpec, Whose};
 use crate::services::Services;
 use crate::worktrees::Worktrees;
@@ -48,7 +48,7 @@ pub(crate) struct Folder {
     /// The log of intended file changes.
     pub(crate) intents: Option<IntentLog>,
     /// How it was prepared, if it was.
-    ready: Option<Ready>,
+    pub(crate) ready: Readying,
     /// Opened environments by scope: the one above, and narrower ones of sub-agents.
     opened: tokio::sync::Mutex<Vec<(Option<Scope>, LocalEnvironment)>>,
 }
@@ -94,7 +94,7 @@ impl Folder {
             walls,
             policy,
             intents: None,
-            ready: None,
+            ready: prepare::known(None),
             opened,
         }
     }
@@ -173,7 +173,7 @@ impl Workspace {
         let folder = Folder::new(&path, repo, brief.walls, policy.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let assignment = brief.assignment.clone();
-        let ready = Some(ready);
+        let ready = prepare::known(Some(ready));
         let intents = Some(worktrees.intents(&brief.attempt));
         Self::Folder(Box::new(Folder { start, assignment, scope, ready, intents, ..folder }))
     }
@@ -197,6 +197,7 @@ impl Workspace {
         let env = match there {
             Some((_, env)) => env.clone(),
             None => {
+                let ready = folder.ready.clone().await;
                 let spec = SandboxSpec {
                     folder: &folder.path,
                     whose: Whose::Agent,
@@ -205,7 +206,7 @@ impl Workspace {
                     scope,
                     walls: folder.walls,
                     policy: &folder.policy,
-                    ready: folder.ready.as_ref(),
+                    ready: ready.as_deref(),
                 };
                 let env = services.sandboxes.open(spec).await?;
                 // With a narrower scope, a sub-agent would remove files that others write meanwhile.

@@ -97,6 +97,7 @@ mod tests {
             questions: 0,
             repository: repository.to_owned(),
             branch: "bosun/x".to_owned(),
+            follows: None,
             spent: None,
         };
         let found = Found::Run { listed, view: None };

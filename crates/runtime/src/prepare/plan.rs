@@ -45,6 +45,21 @@ impl Plan {
         base: &CommitId,
         home: &Path,
     ) -> Result<Self, Fault> {
+        let mut plan = Self::named(policy, repo, base, home).await?;
+        plan.fingerprint = plan.looks(repo).await?;
+        if plan.submodules {
+            plan.missing_submodules(repo, base).await?;
+        }
+        Ok(plan)
+    }
+
+    /// The same without a look at the files that would be copied.
+    pub(super) async fn named(
+        policy: &WorkspacePolicy,
+        repo: &Repo,
+        base: &CommitId,
+        home: &Path,
+    ) -> Result<Self, Fault> {
         let proposal = proposal(repo, base).await?;
         // A policy with set-up commands does not want the checkout's dependencies as well.
         let found = proposal.bring.clone().filter(|_| policy.setup.is_empty());
@@ -72,10 +87,6 @@ impl Plan {
         // Set-up results that tools write to.
         kept.extend("node_modules".parse().ok().filter(|_| !plan.setup.is_empty()));
         plan.writable = policy.writable.clone().unwrap_or_else(|| rules::caches(&kept));
-        plan.fingerprint = plan.looks(repo).await?;
-        if plan.submodules {
-            plan.missing_submodules(repo, base).await?;
-        }
         Ok(plan)
     }
 

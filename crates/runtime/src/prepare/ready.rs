@@ -25,6 +25,12 @@ impl Ready {
         Self { visible, ..Self::default() }
     }
 
+    /// Commands in the person's own checkout use its virtual environments where they are.
+    pub(super) fn in_checkout(root: &Path, environments: &[WorkPath]) -> Self {
+        let environments = environments.iter().map(|path| root.join(path.as_str())).collect();
+        Self { environments, ..Self::default() }
+    }
+
     /// Adds a virtual environment in its original place, with links to it under its own name in the worktree.
     pub(super) fn environment(
         &mut self,

@@ -8,8 +8,8 @@ use engine::{Attempt, Machine as _};
 use sandbox::Environment;
 use types::{
     AttemptId, Brief, Budget, Command, CommitId, Effort, Ending, Event, Fault, FaultClass, Input,
-    IsolationLevel, LogId, ModelRef, OutputSchema, Policy, Role, RoleId, RunId, Scope, SessionView,
-    TaskId, Telling,
+    IsolationLevel, LogId, ModelRef, ModelServer, OutputSchema, Policy, Role, RoleId, RunId, Scope,
+    SessionView, TaskId, Telling,
 };
 
 use super::start::{SessionSpec, base_prompt};
@@ -28,6 +28,8 @@ pub struct NewSession {
     /// The agent's folder. Unused with a custom environment.
     pub folder: PathBuf,
     pub model: ModelRef,
+    /// Another server than the provider's usual one, as long as the session lasts.
+    pub server: Option<ModelServer>,
     pub policy: Policy,
     pub effort: Option<Effort>,
     /// The person's standing instruction, added last.
@@ -53,6 +55,7 @@ impl NewSession {
         Ok(Self {
             folder: folder.into(),
             model,
+            server: None,
             policy: presets::preset("solo")?,
             effort: None,
             instruction: None,
@@ -73,7 +76,7 @@ impl Bosun {
         let role = RoleId::solo();
         let solo = role_of(&new.policy, &role)?.clone();
         self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
-        self.services.refuse_remote(&new.policy, &new.model)?;
+        self.services.refuse_remote(&new.policy, &new.model, new.server.as_ref())?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
         let profiled = ProfiledTools::new(&self.services, &policy, &role);
         let (tools, tool_specs) =
@@ -89,7 +92,6 @@ impl Bosun {
         let system = source.prompt(&self.services.prompts, (&new.model, &profile), now);
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
         let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
-        let price = self.services.models.price(&new.model, &*self.services.journal).await;
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
@@ -113,13 +115,14 @@ impl Bosun {
             reply: None,
             shows: vec![],
             files: vec![],
-            price,
+            price: self.services.models.price(&new.model, &*self.services.journal).await,
             folder: self.kept_folder(&run, &folder, new.environment.as_ref())?,
             policy: Some(digest),
             output: new.output,
             instruction: source.instruction,
             forked: None,
             model: new.model,
+            server: new.server.map(Box::new),
         };
         let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
         let mut drive =

@@ -17,6 +17,7 @@ use crate::effects::workspace::{Folder, ProfiledTools, Workspace, looked_for};
 use crate::event_loop::{Drive, DriveError, Left, Posted, WhenWaiting};
 use crate::hub::Hub;
 use crate::inbox::listen;
+use crate::prepare::in_checkout;
 use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
@@ -33,14 +34,13 @@ impl Bosun {
     pub(super) fn converse(
         &self,
         drive: Drive<Attempt>,
-        spec: SessionSpec<'_>,
+        SessionSpec { policy, folder, environment, by }: SessionSpec<'_>,
     ) -> Result<Session, SessionError> {
-        let SessionSpec { policy, folder, environment, by } = spec;
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
             return Err(SessionError::Closed);
         };
-        self.services.refuse_remote(&policy, &view.model)?;
+        self.services.refuse_remote(&policy, &view.model, brief.server.as_deref())?;
         let source = Arc::new(source(&policy, &brief, folder, environment.clone()));
         let workspace = match environment {
             Some(env) => Workspace::Given(env),
@@ -72,6 +72,7 @@ impl Bosun {
         let task = tokio::spawn(driven.go(self.services.clone(), suspend.clone(), going));
         let shared = Shared {
             run: brief.run,
+            server: brief.server,
             by,
             services: self.services.clone(),
             profiled,
@@ -151,7 +152,9 @@ fn workspace(
 ) -> Workspace {
     // The engine has accepted the probed level; after a restart it must not be lower.
     let walls = proof.map_or(IsolationLevel::None, |proof| proof.rung.min(policy.sandbox.require));
-    let mut place = Folder::new(folder, looked_for(folder), walls, policy.sandbox.clone());
+    let repo = looked_for(folder);
+    let mut place = Folder::new(folder, repo.clone(), walls, policy.sandbox.clone());
+    place.ready = in_checkout(repo, policy.workspace.clone(), services.home.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);
     place.intents = Some(IntentLog::new(intents(services, &brief.run)));

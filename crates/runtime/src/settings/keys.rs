@@ -69,6 +69,16 @@ pub const KEYS: &[Key] = &[
         "[\"*\"]",
         "The models that a project may choose, as patterns such as `anthropic/*`",
     ),
+    key(
+        "on_question",
+        Kind::Texts,
+        "A program of yours, with its arguments, that is run when a question comes up",
+    ),
+    key(
+        "on_end",
+        Kind::Texts,
+        "A program of yours, with its arguments, that is run when a run is over",
+    ),
     shared("roles.*.model", Kind::Model, "The model of one role"),
     shared("roles.*.effort", Kind::Word(EFFORTS), "How hard the model of one role thinks"),
     shared(

@@ -57,6 +57,7 @@ fn brief(world: &World) -> Brief {
         forked: None,
         output: None,
         instruction: None,
+        server: None,
     }
 }
 

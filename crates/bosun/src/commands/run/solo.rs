@@ -4,7 +4,7 @@ use std::path::Path;
 
 use runtime::settings::Settings;
 use runtime::{Bosun, NewSession, asking_for};
-use types::{Budget, ModelRef, OutputSchema, Policy, RoleId};
+use types::{Budget, ModelRef, ModelServer, OutputSchema, Policy, RoleId};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
@@ -17,7 +17,7 @@ pub(super) async fn solo(
     home: &Home,
     bosun: &Bosun,
     args: &args::Run,
-    (budget, model): (Budget, Option<ModelRef>),
+    (budget, model, server): (Budget, Option<ModelRef>, Option<ModelServer>),
     (policy, set): (Policy, &Settings),
 ) -> anyhow::Result<Exit> {
     if let Some(what) = for_a_crew(args) {
@@ -37,6 +37,7 @@ pub(super) async fn solo(
         effort: set.roles.get(RoleId::solo().as_str()).and_then(|solo| solo.effort).or(set.effort),
         instruction: set.instruction.clone(),
         policy,
+        server,
         budget,
         by: home::person(),
         first: Some(text),

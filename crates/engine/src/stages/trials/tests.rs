@@ -266,3 +266,18 @@ fn a_document_does_not_mend_tests_that_fail() {
     assert!(events.contains("gate.blocked monitoring"), "{events}");
     assert!(events.contains("question.asked"), "{events}");
 }
+
+#[test]
+fn a_file_that_the_task_has_on_the_branch_need_not_be_written_again() {
+    let mut bench = run_with(proving());
+    bench.tell("begin Build a CLI\ncheck base/0 exits 0 passed=3");
+    bench.tell("plan.1 plans T1 src/a.py,src/b.py");
+    bench.tell("T1.1 hands in src/a.py src/b.py\ncheck T1.1/0 exits 0 passed=3");
+    bench.tell("check altered:T1.1/0 exits 1 failing=x\nmerge T1 lands");
+    let events = said(&mut bench, "check merged/0 exits 1 failing=y");
+    assert!(events.contains("gate.blocked monitoring"), "{events}");
+    let events = said(&mut bench, "answer 0 retry");
+    assert!(events.contains("attempt.started T1.2"), "{events}");
+    let events = said(&mut bench, "T1.2 hands in src/a.py");
+    assert!(events.contains("check.started T1.2/0") && !events.contains("rejected"), "{events}");
+}
