@@ -155,20 +155,15 @@ fn nodes(
     };
     let planned = recorded.plan().map_or(0, |plan| plan.tasks.len());
     let is_plan = |place: usize| place < planned;
-    // What is in no plan has no line that settles it: its last attempt's end is its own.
-    let ends: BTreeMap<&TaskId, Timestamp> = recorded
-        .own()
-        .filter_map(|line| match &line.event {
-            Event::AttemptFinished { attempt, .. } => Some((&attempt.task, line.at)),
-            _ => None,
-        })
-        .collect();
+    let ends = ends(recorded);
     let mut nodes = Vec::with_capacity(ids.len());
     for (place, (id, (x, y))) in ids.iter().zip(&layout.places).enumerate() {
         let did = activity.task(id);
         let spent = did.map(runtime::TaskActivity::spent).unwrap_or_default();
         let role = did.and_then(|did| did.role.clone());
         let own = recorded.plan().and_then(|plan| plan.tasks.get(place));
+        let shown = views[place].as_ref();
+        let title = shown.map(|view| &view.title).or_else(|| own.map(|task| &task.title));
         let waits = !is_settled(stage(place));
         let before = edges.iter().filter(|(from, to, kind)| {
             *to == place && *kind != EdgeKind::About && waits && !is_settled(stage(*from))
@@ -178,11 +173,7 @@ fn nodes(
         });
         nodes.push(GraphNode {
             id: id.clone(),
-            title: match (&views[place], own) {
-                (Some(view), _) => view.title.clone(),
-                (None, Some(task)) => task.title.clone(),
-                (None, None) => String::new(),
-            },
+            title: title.cloned().unwrap_or_default(),
             stage: stage(place),
             planned: is_plan(place),
             x: *x,
@@ -191,7 +182,7 @@ fn nodes(
             h: HEIGHT,
             role: role.or_else(|| own.map(|task| task.role.clone())),
             action: did.map(|did| did.action.clone()).unwrap_or_default(),
-            attempts: views[place].as_ref().map_or(0, |view| view.attempts),
+            attempts: shown.map_or(0, |view| view.attempts),
             elapsed_ms: did.and_then(|did| {
                 let over = is_settled(stage(place)).then(|| ends.get(id).copied()).flatten();
                 Some(did.ended.or(over).unwrap_or(recorded.now).since(did.began?))
@@ -204,6 +195,15 @@ fn nodes(
         });
     }
     nodes
+}
+
+/// When each task's last attempt ended. What is in no plan has no other line that settles it.
+fn ends(recorded: &Recorded) -> BTreeMap<&TaskId, Timestamp> {
+    let ended = recorded.own().filter_map(|line| match &line.event {
+        Event::AttemptFinished { attempt, .. } => Some((&attempt.task, line.at)),
+        _ => None,
+    });
+    ended.collect()
 }
 
 const fn is_settled(stage: TaskStage) -> bool {
