@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use bytes::Bytes;
 use runtime::llm::Script;
 use runtime::{Bosun, Clock, Entry};
 use tokio_util::sync::CancellationToken;
@@ -37,8 +38,8 @@ pub(crate) struct Parts {
     /// Whether browsers reach it over TLS, its own or a proxy's.
     pub(crate) tls: bool,
     pub(crate) version: &'static str,
-    /// The OpenAPI document.
-    pub(crate) document: serde_json::Value,
+    /// The OpenAPI document, written when it is first asked for.
+    pub(crate) document: LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>,
     pub(crate) stopping: CancellationToken,
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use runtime::{Bosun, Clock, RealClock};
@@ -100,6 +100,8 @@ impl Server {
         let cookie = format!("bosun-{}", address.port());
         let (stopping, clock): (_, Arc<dyn Clock>) =
             (CancellationToken::new(), Arc::new(RealClock));
+        let (version, named) = (config.version, cookie.clone());
+        let written = move || document(&operations(), version, &named).to_string().into();
         let app = App::new(Parts {
             drivers: Drivers::new(
                 config.bosun.clone(),
@@ -116,7 +118,7 @@ impl Server {
             streams: StreamLimit::new(MOST_STREAMS),
             hosts: hosts(address, &config.hosts),
             tls: has_tls,
-            document: document(&operations(), config.version, &cookie),
+            document: LazyLock::new(Box::new(written)),
             cookie,
             version: config.version,
             stopping,

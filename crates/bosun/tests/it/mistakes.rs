@@ -23,7 +23,12 @@ const MISTAKES: &[(&str, i32, &str, &str)] = &[
     ("rewind RUN --to 1", 68, "not a session", "bosun list"),
     ("show RUN --gate closed", 2, "closed", "initiation"),
     ("diff r_nosuch", 68, "r_nosuch", "bosun list"),
-    ("ask -m near/small --base-url http://127.0.0.1:9 -", 2, "standard input", "nothing to ask"),
+    (
+        "ask -m near/small --base-url http://127.0.0.1:9 --dialect chat -",
+        2,
+        "standard input",
+        "nothing to ask",
+    ),
     ("diff T9", 2, "no task or attempt T9", "it has T1"),
     ("diff RUN T9", 2, "no task or attempt T9", "it has T1"),
     ("transcript RUN T9", 2, "no transcript of T9", "bosun show RUN"),

@@ -10,7 +10,6 @@ use engine::export::Stats;
 use runtime::Found;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use types::Timestamp;
 
 use super::Page;
@@ -39,8 +38,8 @@ pub(crate) async fn health(State(app): State<App>) -> Json<Health> {
     Json(Health { status, version: app.version, active_runs: app.drivers.count() as u64, stopping })
 }
 
-pub(crate) async fn document(State(app): State<App>) -> Json<Value> {
-    Json(app.document.clone())
+pub(crate) async fn document(State(app): State<App>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], app.document.clone()).into_response()
 }
 
 pub(crate) async fn me(caller: Caller) -> Json<User> {
