@@ -156,10 +156,11 @@ fn lines_explanations_and_entries_are_what_their_schemas_say() {
 #[test]
 fn a_schema_refuses_what_is_not_a_view() {
     let schema = Schema::of::<graph::Graph>("graph");
-    for wrong in
-        [json!({}), json!([]), json!({"width": "1", "height": 1, "nodes": [], "edges": []})]
-    {
+    let right = json!({ "width": 1, "height": 1, "proposed": false, "nodes": [], "edges": [] });
+    let mut text = right.clone();
+    text["width"] = json!("1");
+    for wrong in [json!({}), json!([]), text] {
         assert!(!schema.validator.is_valid(&wrong), "{wrong}");
     }
-    assert!(schema.validator.is_valid(&json!({"width": 1, "height": 1, "nodes": [], "edges": []})));
+    assert!(schema.validator.is_valid(&right));
 }
