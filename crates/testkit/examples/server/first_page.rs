@@ -29,9 +29,10 @@ pub(super) async fn measure(
 ) -> anyhow::Result<()> {
     if Browser::is_installed() {
         let browser = Browser::start().await?;
+        let url = format!("http://{}", served.address());
         let (mut painted, mut shown) = (Vec::new(), Vec::new());
         for _ in 0..VISITS {
-            let printed = site.run(&["user", "link", "ann"]).await?;
+            let printed = site.run(&["user", "link", "ann", "--url", &url]).await?;
             let link = printed.split_whitespace().find(|word| word.starts_with("http"));
             let page = browser.page().await?;
             page.open(link.context("a link")?).await?;

@@ -1,9 +1,9 @@
 //! Watchers of live runs: fifty runs at once in one project, each with four streams of its own. All agents wait until all
-//! watchers are there; then each works through its turns, as slowly as a quick model. The delay of a line is from the time
+//! watchers are there; then one after the other works through its turns, as slowly as a quick model. The delay of a line is from the time
 //! written in it, which is before its commit, to its arrival.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -22,6 +22,8 @@ const TURNS: usize = 20;
 /// The time of a model for one turn, in milliseconds; each run's differs by a little, so that they do not end together.
 const TURN: usize = 800;
 const MORE: usize = 30;
+/// The time between the starts of two runs: all of them within one turn, but not in step.
+const APART: Duration = Duration::from_millis(16);
 /// How many requests are sent at a time while everything is set up.
 const AT_ONCE: usize = 8;
 /// How long anything may take.
@@ -34,8 +36,8 @@ type Arrival = (Timestamp, String);
 
 pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Result<()> {
     let Ready { served, client, site } = Ready::start(binary, &[]).await?;
-    let go = site.path().join("go");
-    let runs = futures::stream::iter(0..RUNS).map(|n| begin(&client, n, &go));
+    let go = |n: usize| site.path().join(format!("go-{n}"));
+    let runs = futures::stream::iter(0..RUNS).map(|n| begin(&client, n, go(n)));
     let runs: Vec<String> = runs.buffered(AT_ONCE).try_collect().await?;
     let watched = runs.iter().flat_map(|run| std::iter::repeat_n(run, WATCHERS_OF_ONE));
     let streams = futures::stream::iter(watched).map(|run| watch(&client, run));
@@ -43,7 +45,10 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
     let watchers = streams.len();
     let readers: Vec<_> = streams.into_iter().map(|stream| tokio::spawn(read(stream))).collect();
     let start = Instant::now();
-    std::fs::write(&go, "")?;
+    for n in 0..RUNS {
+        std::fs::write(go(n), "")?;
+        tokio::time::sleep(APART).await;
+    }
     let mut delays = Vec::new();
     let mut late = BTreeMap::<String, usize>::new();
     for reader in readers {
@@ -72,8 +77,8 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
 }
 
 /// Starts a run, and waits until its agent does.
-async fn begin(client: &Client, number: usize, go: &Path) -> anyhow::Result<String> {
-    let script = script(TURN + number * MORE, go);
+async fn begin(client: &Client, number: usize, go: PathBuf) -> anyhow::Result<String> {
+    let script = script(TURN + number * MORE, &go);
     let goal = "Write hello to greeting.txt";
     let body = json!({ "project": "harbor", "goal": goal, "script": script });
     let reply = client.post("/api/v1/runs", &body).await?;
