@@ -45,9 +45,10 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
     let watchers = streams.len();
     let readers: Vec<_> = streams.into_iter().map(|stream| tokio::spawn(read(stream))).collect();
     let start = Instant::now();
+    let mut starts = tokio::time::interval(APART);
     for n in 0..RUNS {
+        starts.tick().await;
         std::fs::write(go(n), "")?;
-        tokio::time::sleep(APART).await;
     }
     let mut delays = Vec::new();
     let mut late = BTreeMap::<String, usize>::new();
