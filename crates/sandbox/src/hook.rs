@@ -59,15 +59,12 @@ pub async fn run_hook(
             // A hook that does not read closes its end.
             let _unread = stdin.write_all(input.as_bytes()).await;
         }
+        std::future::pending().await
     };
-    let ended = async move {
-        tokio::pin!(told);
-        let mut is_told = false;
-        loop {
-            tokio::select! {
-                status = child.wait() => return status,
-                () = &mut told, if !is_told => is_told = true,
-            }
+    let ended = async {
+        tokio::select! {
+            status = child.wait() => status,
+            never = told => never,
         }
     };
     let timed_out = |_| io::Error::new(io::ErrorKind::TimedOut, "it did not end in time");
@@ -100,6 +97,7 @@ mod tests {
         assert_eq!(ended.expect_err("no time").kind(), io::ErrorKind::TimedOut);
         assert!(!run_hook(&Hook::Line("exit 3".to_owned()), &[], "", LONG).await.expect("it ran"));
     }
+
     fn words(words: &[&str]) -> Hook {
         Hook::Program(words.iter().map(|&word| word.to_owned()).collect())
     }

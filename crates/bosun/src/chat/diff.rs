@@ -116,8 +116,8 @@ impl Change {
     /// The lines of a file are coloured together: a comment may go over several.
     fn end_file(&mut self) {
         let lines = std::mem::take(&mut self.lines);
-        let coloured = syntax::coloured(&self.path, &lines).into_iter();
-        self.rows.extend(coloured.map(|spans| Row::new(spans).hang(6).exact()));
+        let coloured = syntax::coloured(&self.path, &lines, |_, sign| format!("    {sign} "));
+        self.rows.extend(coloured.into_iter().map(|spans| Row::new(spans).hang(6).exact()));
     }
 }
 

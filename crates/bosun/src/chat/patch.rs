@@ -1,8 +1,6 @@
 //! A unified diff as rows: with the line numbers of the new file, in the colours of each file's language. What is inside a
 //! hunk is told by the hunk's own numbers. Takes a patch as git writes it; makes none.
 
-use ratatui::text::Span;
-
 use super::look::{BOLD, DIM};
 use super::syntax;
 use super::visible::visible;
@@ -54,14 +52,12 @@ impl Painted {
     fn end_hunk(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         let numbers = std::mem::take(&mut self.numbers);
-        let coloured = syntax::coloured(&self.path, &lines);
-        for ((mut spans, number), (sign, _)) in coloured.into_iter().zip(numbers).zip(&lines) {
-            let number = number.map(|number| number.to_string()).unwrap_or_default();
-            if let Some(first) = spans.first_mut() {
-                *first = Span::styled(format!("{number:>5} {sign}"), first.style);
-            }
-            self.rows.push(Row::new(spans).hang(8).exact());
-        }
+        let head = |at: usize, sign: char| match numbers.get(at).copied().flatten() {
+            Some(number) => format!("{number:>5} {sign}"),
+            None => format!("      {sign}"),
+        };
+        let coloured = syntax::coloured(&self.path, &lines, head);
+        self.rows.extend(coloured.into_iter().map(|spans| Row::new(spans).hang(8).exact()));
     }
 }
 

@@ -8,17 +8,22 @@ use ratatui::text::Span;
 
 use super::look::{ADDED, DIM, REMOVED};
 
-/// The spans of lines that are fit for a screen, each with its sign: `+`, `-`, or a blank for one that stays.
-pub(crate) fn coloured(path: &str, lines: &[(char, String)]) -> Vec<Vec<Span<'static>>> {
+/// The spans of lines that are fit for a screen, each with its sign: `+`, `-`, or a blank for one that stays. `head` is what
+/// a line begins with, by its place and its sign.
+pub(crate) fn coloured(
+    path: &str,
+    lines: &[(char, String)],
+    head: impl Fn(usize, char) -> String,
+) -> Vec<Vec<Span<'static>>> {
     let (old, new) = (side(lines, '+'), side(lines, '-'));
     let mut old_lines = highlight::lines(path, &old).into_iter();
     let mut new_lines = highlight::lines(path, &new).into_iter();
-    let row = |(sign, _): &(char, String)| {
+    let row = |(at, (sign, _)): (usize, &(char, String))| {
         let before = if *sign == '+' { None } else { old_lines.next() };
         let after = if *sign == '-' { None } else { new_lines.next() };
-        spans(*sign, &after.or(before).unwrap_or_default())
+        spans(head(at, *sign), *sign, &after.or(before).unwrap_or_default())
     };
-    lines.iter().map(row).collect()
+    lines.iter().enumerate().map(row).collect()
 }
 
 /// The text of one side: everything but the lines with the other side's sign.
@@ -27,13 +32,13 @@ fn side(lines: &[(char, String)], other: char) -> String {
     own.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-fn spans(sign: char, pieces: &[Piece<'_>]) -> Vec<Span<'static>> {
+fn spans(head: String, sign: char, pieces: &[Piece<'_>]) -> Vec<Span<'static>> {
     let whole = match sign {
         '+' => ADDED,
         '-' => REMOVED,
         _ => DIM,
     };
-    let mut spans = vec![Span::styled(format!("    {sign} "), whole)];
+    let mut spans = vec![Span::styled(head, whole)];
     let piece = |piece: &Piece<'_>| Span::styled(piece.text.to_owned(), style(piece.class, whole));
     spans.extend(pieces.iter().map(piece));
     spans
@@ -58,13 +63,17 @@ mod tests {
         texts.iter().map(|text| (text.as_bytes()[0].into(), text[1..].to_owned())).collect()
     }
 
+    fn painted_rows(path: &str, lines: &[(char, String)]) -> Vec<Vec<Span<'static>>> {
+        coloured(path, lines, |_, sign| format!("    {sign} "))
+    }
+
     fn painted<'a>(spans: &'a [Span<'static>]) -> Vec<(&'a str, Option<Color>)> {
         spans.iter().map(|span| (span.content.as_ref(), span.style.fg)).collect()
     }
 
     #[test]
     fn words_have_colours_and_the_sign_keeps_its_own() {
-        let rows = coloured("a.rs", &lines(&["-fn a", "+let x = \"y\"; // z"]));
+        let rows = painted_rows("a.rs", &lines(&["-fn a", "+let x = \"y\"; // z"]));
         let (green, red) = (Some(Color::Green), Some(Color::Red));
         assert_eq!(painted(&rows[0]), [("    - ", red), ("fn", Some(Color::Magenta)), (" a", red)]);
         let expected = [
@@ -80,7 +89,7 @@ mod tests {
 
     #[test]
     fn each_side_is_read_by_itself() {
-        let rows = coloured("a.rs", &lines(&["-/* a", "+b", " c", "-d */"]));
+        let rows = painted_rows("a.rs", &lines(&["-/* a", "+b", " c", "-d */"]));
         assert_eq!(painted(&rows[0])[1].1, Some(Color::DarkGray), "the old side is a comment");
         assert_eq!(painted(&rows[1])[1].1, Some(Color::Green), "the new side is not");
         assert_eq!(painted(&rows[3])[1].1, Some(Color::DarkGray));
@@ -88,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_text_of_no_known_language_is_as_it_was() {
-        let rows = coloured("notes", &lines(&["+let it be", " x", "-"]));
+        let rows = painted_rows("notes", &lines(&["+let it be", " x", "-"]));
         let green = Some(Color::Green);
         assert_eq!(painted(&rows[0]), [("    + ", green), ("let it be", green)]);
         assert_eq!(painted(&rows[2]), [("    - ", Some(Color::Red))]);

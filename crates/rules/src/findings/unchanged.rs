@@ -201,6 +201,7 @@ mod tests {
         );
         assert_eq!(again, None);
     }
+
     #[test]
     fn what_the_task_did_before_need_not_be_done_again() {
         let made = changes(&[("a.py", Modified)]);
