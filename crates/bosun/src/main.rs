@@ -86,8 +86,11 @@ fn start_log(verbose: u8, command: &Command) {
     };
     let said = std::env::var("BOSUN_LOG").unwrap_or_default();
     let said = if said.is_empty() { level } else { said.as_str() };
+    let stderr = anstream::AutoStream::choice(&std::io::stderr());
+    let coloured = stderr != anstream::ColorChoice::Never;
     let log = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(said))
+        .with_ansi(coloured)
         .with_writer(std::io::stderr);
     match command {
         Command::Serve(args) if args.log == args::LogFormat::Json => log.json().init(),

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sandbox::{Environment as _, GitRequest, GlobRequest, LocalEnvironment};
+use sandbox::{Environment as _, GitRequest, GlobRequest, Hook, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{Arguments, BlockBody, Ended, Message, Part, Source, WorkPath};
 
@@ -17,6 +18,13 @@ const MOST_FILES: usize = 20_000;
 /// The largest picture, and the most of them with one input.
 const LARGEST_PICTURE: u64 = 5 * 1024 * 1024;
 const MOST_PICTURES: usize = 8;
+/// Writes the picture in the clipboard to a file, by whichever program of the desktop there is.
+const CLIPBOARD: &str = r#"exec >"$BOSUN_PICTURE"
+[ -n "$WAYLAND_DISPLAY" ] && wl-paste --no-newline --type image/png && exit
+exec xclip -selection clipboard -target image/png -out"#;
+const CLIPBOARD_LIMIT: Duration = Duration::from_secs(5);
+/// How every PNG file begins.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The most of a command's output that is given on.
 const MOST_OUTPUT: usize = 20_000;
 
@@ -61,8 +69,48 @@ pub async fn files(folder: &Path) -> Vec<String> {
 /// The pictures that a text names by their paths, alone or after an `@`.
 #[must_use]
 pub fn pictures(text: &str, folder: &Path) -> Vec<Source> {
-    let named = text.split_whitespace().filter_map(|word| picture(word, folder));
+    let named = words(text).into_iter().filter_map(|word| picture(&word, folder));
     named.take(MOST_PICTURES).collect()
+}
+
+/// The words of a text. A path with blanks is one word if it is in quotes or has a backslash before each, as terminals
+/// paste it; an apostrophe within a word is no quote.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![];
+    let mut word = String::new();
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(end), c) if c == end => quote = None,
+            (None, '\'' | '"') if matches!(word.as_str(), "" | "@") => quote = Some(c),
+            (None, '\\') => word.extend(chars.next()),
+            (None, c) if c.is_whitespace() => words.push(std::mem::take(&mut word)),
+            (_, c) => word.push(c),
+        }
+    }
+    match quote {
+        // It was no quote.
+        Some(_) => words.extend(word.split_whitespace().map(ToOwned::to_owned)),
+        None => words.push(word),
+    }
+    words
+}
+
+/// Writes the picture in the person's clipboard to a file.
+pub async fn clipboard_picture(file: &Path) -> Result<(), String> {
+    let (hook, name) = (Hook::Line(CLIPBOARD.to_owned()), file.to_string_lossy());
+    let ran = sandbox::run_hook(&hook, &[("BOSUN_PICTURE", &name)], "", CLIPBOARD_LIMIT).await;
+    let found = matches!(ran, Ok(true)).then(|| std::fs::read(file).ok()).flatten();
+    match found {
+        Some(bytes) if bytes.len() as u64 > LARGEST_PICTURE => {
+            Err("the picture in the clipboard is larger than 5 MB".to_owned())
+        }
+        Some(bytes) if bytes.starts_with(PNG) => Ok(()),
+        _ => Err("no picture could be read from the clipboard (with wl-paste or xclip); \
+                  name a file instead: @PATH"
+            .to_owned()),
+    }
 }
 
 fn picture(word: &str, folder: &Path) -> Option<Source> {
@@ -148,11 +196,14 @@ mod tests {
     #[test]
     fn a_picture_is_attached_by_its_path_and_nothing_else_is() {
         let dir = tempfile::tempdir().expect("a folder");
-        for name in ["a.png", "b.txt", "c.JPG"] {
+        for name in ["a.png", "b.txt", "c.JPG", "from a screen.gif", "it's.webp"] {
             std::fs::write(dir.path().join(name), "x").expect("a file");
         }
         let whole = dir.path().join("c.JPG").display().to_string();
-        let text = format!("look at @a.png, b.txt and '{whole}' not missing.png");
+        let text = format!(
+            "don't look at @a.png, b.txt and '{whole}' not missing.png: \
+             @'from a screen.gif' from\\ a\\ screen.gif \"it's.webp\""
+        );
         let found = pictures(&text, dir.path());
         let kinds: Vec<&str> = found
             .iter()
@@ -161,7 +212,8 @@ mod tests {
                 _ => "",
             })
             .collect();
-        assert_eq!(kinds, ["image/png", "image/jpeg"]);
+        assert_eq!(kinds, ["image/png", "image/jpeg", "image/gif", "image/gif", "image/webp"]);
+        assert_eq!(pictures("'tis a.png", dir.path()).len(), 1, "an apostrophe is no quote");
     }
 
     #[test]

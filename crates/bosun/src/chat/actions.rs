@@ -43,6 +43,7 @@ pub(crate) enum Done {
     Diff(String),
     Ran(String),
     Planning(bool),
+    Picture(tempfile::NamedTempFile),
     Switch(Next),
 }
 
@@ -98,6 +99,13 @@ impl ChatContext {
             }
             UiCommand::Export(file) => return self.export(session, file).await.map(Done::Note),
             UiCommand::Sessions(number) => return self.sessions(session, number).await,
+            UiCommand::PastePicture => {
+                let file = tempfile::Builder::new().prefix("bosun-").suffix(".png").tempfile();
+                let failed = |error| Failed::Other(format!("making a temporary file: {error}"));
+                let file = file.map_err(failed)?;
+                let pasted = beside::clipboard_picture(file.path()).await;
+                return pasted.map(|()| Done::Picture(file)).map_err(Failed::Other);
+            }
             UiCommand::New => return Ok(Done::Switch(Next::New)),
             UiCommand::Interrupt => session.interrupt().await?,
             UiCommand::Run(_)
@@ -181,6 +189,7 @@ impl App {
             (Ok(Done::Ran(output)), UiCommand::Run(line)) => self.ran(line, &output),
             (Ok(Done::Ran(_)), _) => {}
             (Ok(Done::Planning(on)), _) => self.planning = on,
+            (Ok(Done::Picture(file)), _) => self.attach(file),
             (Ok(Done::Switch(next)), _) => return Some(next),
             (Err(error), wish) => {
                 self.person_runs &= !matches!(wish, UiCommand::Run(_));

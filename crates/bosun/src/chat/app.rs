@@ -142,6 +142,8 @@ pub(crate) struct App {
     pub(crate) granting: Option<Granting>,
     pub(crate) search: Option<HistorySearch>,
     pub(crate) files: Files,
+    /// Pictures out of the clipboard; their files go with the screen.
+    pub(crate) pasted: Vec<tempfile::NamedTempFile>,
     /// What the person ran, for the next input.
     pub(crate) carried: Vec<String>,
     /// A command of the person's own is running.
@@ -176,6 +178,7 @@ impl App {
             granting: None,
             search: None,
             files: Files::default(),
+            pasted: vec![],
             carried: vec![],
             person_runs: false,
             planning: false,

@@ -13,13 +13,14 @@ use super::visible::visible;
 use super::wrap::Row;
 
 /// The keys, for `/help`.
-pub(crate) const KEYS: [(&str, &str); 14] = [
+pub(crate) const KEYS: [(&str, &str); 15] = [
     ("Enter", "send; while it works, steer it"),
     ("Alt-Enter", "another line (or Ctrl-J, or \\ at the end)"),
     ("Esc, Ctrl-C", "stop what it does; the session stays"),
     ("Up, Down", "what you typed before"),
     ("Ctrl-R", "look for what you typed before"),
     ("Ctrl-G", "write in your editor ($VISUAL, $EDITOR)"),
+    ("Ctrl-V", "attach the picture in the clipboard"),
     ("Ctrl-O", "the whole output of the last call"),
     ("Ctrl-T", "what it thought last"),
     ("Ctrl-L", "draw the screen anew"),
@@ -51,6 +52,7 @@ impl App {
                 None
             }
             KeyCode::Char('g') if control => Some(UiCommand::Edit),
+            KeyCode::Char('v') if control => Some(UiCommand::PastePicture),
             KeyCode::Esc => self.is_busy().then_some(UiCommand::Interrupt),
             KeyCode::Char('c') if control => self.stop(was_leaving),
             KeyCode::Char('d') if control && self.editor.is_empty() => Some(UiCommand::Leave),

@@ -1,4 +1,4 @@
-//! Files named with `@`: while one is being typed, those that match are shown, and Tab takes the first. The list is made when
+//! Files named with `@`, among them pictures out of the clipboard: while one is being typed, those that match are shown, and Tab takes the first. The list is made when
 //! the first `@` is typed; looking through it costs the same however long the conversation is.
 
 use super::app::App;
@@ -21,6 +21,12 @@ impl App {
         let lower = |file: String| (file.to_lowercase(), file);
         self.files =
             Files::Found(files.into_iter().map(lower).map(|(low, file)| (file, low)).collect());
+    }
+
+    /// Names a picture that has no other file than this one.
+    pub(crate) fn attach(&mut self, picture: tempfile::NamedTempFile) {
+        self.on_paste(&format!("@{} ", picture.path().display()));
+        self.pasted.push(picture);
     }
 
     /// What stands after the `@` at the cursor.

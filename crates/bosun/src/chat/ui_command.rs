@@ -36,6 +36,8 @@ pub(crate) enum UiCommand {
     /// A command of the person's own.
     Run(String),
     StopRun,
+    /// The picture in the clipboard.
+    PastePicture,
     /// The text in the person's editor.
     Edit,
     Redraw,

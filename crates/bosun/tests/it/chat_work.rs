@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::binary::{Place, stdout};
 use crate::chat::{begins, stage};
-use crate::screen::{Screen, can_be_had};
+use crate::screen::{Screen, can_be_had, run};
 
 fn says(screen: &Screen, text: &str) {
     screen.types(text);
@@ -332,4 +332,34 @@ fn a_conversation_ends_with_its_terminal() {
     drop(screen);
     let ended = ended.recv_timeout(std::time::Duration::from_secs(20));
     assert_eq!(ended, Ok(true), "the conversation outlived its terminal");
+}
+
+/// The clipboard is read by a program of the desktop; the one here has one picture, and no more after that.
+#[test]
+fn a_picture_is_pasted_from_the_clipboard() {
+    if !can_be_had() {
+        return;
+    }
+    let place = Place::new();
+    let (folder, script) = stage(&place, "[[attempt.reply]]\nsay = \"A square.\"\n");
+    let xclip = place.path().join("xclip");
+    let copied = place.path().join("copied.png");
+    std::fs::write(&copied, b"\x89PNG\r\n\x1a\nsquare").expect("a picture");
+    let copied = copied.display();
+    let text = format!("#!/bin/sh\n[ \"$4\" = image/png ] && cat {copied} && rm {copied}\n");
+    std::fs::write(&xclip, text).expect("a program");
+    run("chmod", &["+x", &xclip.display().to_string()]);
+    let screen = Screen::open(&place, &folder, 140, 40);
+    screen.types(&format!("unset WAYLAND_DISPLAY; PATH={}:$PATH", place.path().display()));
+    screen.press("Enter");
+    begins(&screen, &script);
+    screen.press("C-v");
+    screen.waits_for("/tmp/bosun-");
+    screen.types("What is this?");
+    screen.press("Enter");
+    screen.waits_for("A square.");
+    screen.press("C-v");
+    screen.waits_for("no picture could be read from the clipboard");
+    let log = stdout(&place.run(&["log", "--json"]));
+    assert!(log.contains("iVBORw0KGgpzcXVhcmU="), "the picture went to the model: {log}");
 }

@@ -118,6 +118,8 @@ async fn a_restart_in_the_middle_loses_nothing() {
     let run = ann.run(GOAL, ASKS).await;
     let before = ann.until(&run, "question.asked").await;
     let address = served.stop();
+    let log = std::fs::read_to_string(place.path().join("serve.log")).expect("a log");
+    assert!(log.contains(" INFO ") && !log.contains('\x1b'), "no colours in a file: {log}");
     let served = Served::with(&place, &address, &["--rate", "2000"]);
     assert_eq!(ann.get("/me").await["name"], "ann", "a token outlives the server");
     let inbox = ann.get("/questions").await;

@@ -125,7 +125,7 @@ impl Repo {
             let ours =
                 || ["bosun-index", "bosun-exclude"].iter().any(|name| git_dir.join(name).exists());
             points_to.trim_ascii().is_empty()
-                || is_lost(&points_to) && (ours() || broken())
+                || is_lost(&points_to) && (ours() || broken() || is_half_made(git_dir))
                 || link.starts_with(&below) && (!there || broken())
         };
         let find = || -> Vec<PathBuf> {
@@ -241,6 +241,14 @@ impl Repo {
 /// Whether nothing is left of a line: after a power cut a file may be empty, or have its length and zeros for content.
 fn is_lost(line: &[u8]) -> bool {
     line.trim_ascii().is_empty() || line.contains(&0)
+}
+
+/// Whether git was cut off while it made a worktree: there is no index yet, or the lock that git itself holds meanwhile is
+/// still there. The lock of a person says something else.
+fn is_half_made(git_dir: &Path) -> bool {
+    let locked = std::fs::read(git_dir.join("locked"));
+    let is_being_made = |reason: &Vec<u8>| is_lost(reason) || reason.starts_with(b"initializing");
+    !git_dir.join("index").exists() || locked.as_ref().is_ok_and(is_being_made)
 }
 
 /// One line of `--porcelain -z`: two letters, a blank, the name.

@@ -121,6 +121,32 @@ async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
     assert!(listed.contains("/own"), "{listed}");
 }
 
+/// Git holds a lock with this word while it makes a worktree, and writes the index last.
+#[tokio::test]
+async fn a_worktree_that_git_was_making_at_a_power_cut_is_forgotten() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let list = fixture.repo.common_dir().join("worktrees");
+    let names = ["locked", "lost-lock", "no-index", "of-a-person"];
+    for name in names {
+        let dir = fixture.dir.path().join(name);
+        git(fixture.repo.root(), &["worktree", "add", "--detach", &dir.to_string_lossy()]);
+        let link = list.join(name).join("gitdir");
+        let length = std::fs::read(&link).expect("it can be read").len();
+        std::fs::write(&link, vec![0; length]).expect("it can be written");
+    }
+    let lock = |name: &str, reason: &str| {
+        std::fs::write(list.join(name).join("locked"), reason).expect("it can be written");
+    };
+    lock("locked", "initializing\n");
+    lock("lost-lock", "\0\0\0\0\0\0\0\0\0\0\0\0\n");
+    lock("of-a-person", "on a disk that is away\n");
+    std::fs::remove_file(list.join("no-index/index")).expect("it can be removed");
+    let below = fixture.dir.path().join("elsewhere");
+    assert_eq!(fixture.repo.forget_worktrees(&below).await.expect("it can be read"), 3);
+    let left: Vec<bool> = names.iter().map(|name| list.join(name).exists()).collect();
+    assert_eq!(left, [false, false, false, true]);
+}
+
 #[tokio::test]
 async fn the_lock_of_a_git_command_that_was_killed_does_not_stop_a_branch() {
     let fixture = fixture(&[("a", "1\n")]).await;
