@@ -25,7 +25,7 @@ pub(crate) struct Home {
     folder: Option<PathBuf>,
     /// It goes away when the command ends.
     passing: bool,
-    walls: Isolation,
+    isolation: Isolation,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
     /// The top of the project that is worked in, if there is one.
@@ -36,9 +36,9 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn at(folder: Option<PathBuf>, helper_exe: HelperExe) -> Self {
-        let walls = Isolation::Kernel(helper_exe);
+        let isolation = Isolation::Kernel(helper_exe);
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { folder, passing: false, walls, journal, models, project, without_project: false }
+        Self { folder, passing: false, isolation, journal, models, project, without_project: false }
     }
 
     /// The same, without what projects bring for agents.
@@ -54,12 +54,12 @@ impl Home {
     /// A home elsewhere, that goes away when the command ends.
     pub(crate) fn passing(&self, folder: PathBuf) -> Self {
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let walls = self.walls.clone();
+        let isolation = self.isolation.clone();
         let without_project = self.without_project;
         Self {
             folder: Some(folder),
             passing: true,
-            walls,
+            isolation,
             journal,
             models,
             project,
@@ -123,7 +123,7 @@ impl Home {
         config.redactor = self.redactor();
         config.models = Models::default().with_registry(self.models()?);
         config.order = order;
-        config.walls = self.walls.clone();
+        config.isolation = self.isolation.clone();
         config.machine = self.machine()?;
         config.prompts = prompts(self.project.get().map(PathBuf::as_path))?;
         let bosun = Bosun::new(config);

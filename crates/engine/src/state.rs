@@ -234,8 +234,8 @@ impl Run {
     }
 
     /// The required isolation level: the probed one, or the policy's before the probe.
-    pub(crate) fn rung(&self) -> IsolationLevel {
-        self.proof().map_or(self.policy.sandbox.require, |proof| proof.rung)
+    pub(crate) fn isolation(&self) -> IsolationLevel {
+        self.proof().map_or(self.policy.sandbox.require, |proof| proof.level)
     }
 
     /// The adopted plan.

@@ -21,7 +21,7 @@ use crate::{InFlight, Machine, Run};
 pub(crate) use dice::Dice;
 pub(crate) use render::render;
 pub(crate) use samples::{audited, brief, crew, proving, request, strict};
-pub(crate) use script::{plan, submission, walls};
+pub(crate) use script::{isolation, plan, submission};
 
 /// A repository with one check of its own.
 pub(crate) fn survey() -> Survey {
@@ -94,7 +94,7 @@ impl<M: Machine> Bench<M> {
         let mut events = settle(&mut self.machine, input, self.now);
         self.log.extend(events.iter().map(|event| (event.clone(), self.now)));
         if self.walled && self.machine.awaits(&EffectId::Probe) {
-            let held = Input::Outcome(EffectId::Probe, types::Outcome::Probed(walls("full")));
+            let held = Input::Outcome(EffectId::Probe, types::Outcome::Probed(isolation("full")));
             let probed = |event: &Event| matches!(event, Event::SandboxProbed { .. });
             events.extend(self.send(&held).into_iter().filter(|event| !probed(event)));
         }

@@ -13,23 +13,23 @@ pub fn judged(policy: &Policy, proof: Proof) -> Event {
 /// The decision on a proof under a policy.
 #[must_use]
 pub fn decision(policy: &Policy, proof: &Proof) -> Decision {
-    let (require, rung) = (policy.sandbox.require, proof.rung);
+    let (require, level) = (policy.sandbox.require, proof.level);
     let missing = proof.missing.join("; ");
-    let (rule, reason) = if rung < require {
+    let (rule, reason) = if level < require {
         let reason = format!(
             "commands would be held by {} here, and the policy requires {}: {missing}. \
              `bosun doctor` shows what is there; put that right, or accept less with `require` in [sandbox]",
-            rung.as_str(),
+            level.as_str(),
             require.as_str()
         );
         ("sandbox.refused", reason)
-    } else if rung < IsolationLevel::Full {
+    } else if level < IsolationLevel::Full {
         let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
         let open = if open.is_empty() { "anything".to_owned() } else { open.join(", ") };
         let reason = format!(
             "the policy accepts {}, and there is {}: {missing}. A command could {open}",
             require.as_str(),
-            rung.as_str(),
+            level.as_str(),
         );
         ("sandbox.degraded", reason)
     } else {

@@ -8,7 +8,7 @@ mod sensitive;
 mod verdict;
 
 use types::{
-    Access, CallFacts, Decision, Deed, Grants, Permission, PermitRule, Policy, RuleId, Scope,
+    Access, CallFacts, CommandRisk, Decision, Grants, Permission, PermitRule, Policy, RuleId, Scope,
 };
 
 use crate::command::{self, Part, Pattern};
@@ -190,7 +190,7 @@ fn only_wraps(part: &Part) -> bool {
     let sets_up =
         part.words.is_empty() || part.words.first().is_some_and(|word| word.shown() == "[[");
     (part.is_wrapper || sets_up)
-        && part.risks.iter().all(|risk| part.is_wrapper && *risk == Deed::RunsCode)
+        && part.risks.iter().all(|risk| part.is_wrapper && *risk == CommandRisk::RunsCode)
 }
 
 /// The decision on a whole command: that of its strictest part.

@@ -39,7 +39,7 @@ async fn talk(helper_exe: HelperExe) -> anyhow::Result<()> {
     let log = LogId::run(session.id().clone());
     for line in bosun.journal().read(&log, 0, 1_000).await? {
         match line.event {
-            Event::SandboxProbed { proof, .. } => println!("held by {}", proof.rung.as_str()),
+            Event::SandboxProbed { proof, .. } => println!("held by {}", proof.level.as_str()),
             Event::ToolFinished { output, .. } => println!("{}", output.text.trim_end()),
             Event::ToolRefused { decision, .. } => println!("refused: {}", decision.reason),
             _ => {}

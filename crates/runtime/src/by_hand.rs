@@ -39,7 +39,7 @@ pub struct HandCall<'a> {
     pub workspace: &'a Path,
     /// The write scope.
     pub scope: Scope,
-    pub walls: Isolation,
+    pub isolation: Isolation,
     /// Folders of this machine that agents must not use.
     pub machine: MachineFolders,
     pub redactor: &'a Redactor,
@@ -192,7 +192,8 @@ impl HandCall<'_> {
 
     /// Opens the workspace. Only a command needs the sandbox and probes it.
     async fn open(&self, root: &Path, access: Access) -> Result<LocalEnvironment, Fault> {
-        let walls = if access == Access::Execute { self.walls.clone() } else { Isolation::None };
+        let isolation =
+            if access == Access::Execute { self.isolation.clone() } else { Isolation::None };
         let require = if access == Access::Execute {
             self.policy.sandbox.require
         } else {
@@ -207,11 +208,11 @@ impl HandCall<'_> {
             repo: repo.as_ref(),
             start: None,
             scope: Some(&self.scope).filter(|_| !whole),
-            walls: require,
+            isolation: require,
             policy: &self.policy.sandbox,
             ready: None,
         };
-        let sandboxes = SandboxFactory::new(walls, self.machine.clone(), None);
+        let sandboxes = SandboxFactory::new(isolation, self.machine.clone(), None);
         sandboxes.refuse_folder(root, &self.policy.sandbox)?;
         sandboxes.open(spec).await
     }

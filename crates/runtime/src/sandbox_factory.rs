@@ -29,7 +29,7 @@ pub enum Isolation {
 /// The sandbox of this process, and its probed isolation.
 #[derive(Debug)]
 pub(crate) struct SandboxFactory {
-    walls: Isolation,
+    isolation: Isolation,
     proof: OnceCell<Proof>,
     machine: MachineFolders,
     /// The folder for files that commands should not have written.
@@ -57,15 +57,19 @@ pub(crate) struct SandboxSpec<'a> {
     /// The write scope; `None`: everywhere.
     pub(crate) scope: Option<&'a Scope>,
     /// The required isolation level.
-    pub(crate) walls: IsolationLevel,
+    pub(crate) isolation: IsolationLevel,
     pub(crate) policy: &'a SandboxPolicy,
     /// How it was prepared, if it was.
     pub(crate) ready: Option<&'a Ready>,
 }
 
 impl SandboxFactory {
-    pub(crate) fn new(walls: Isolation, machine: MachineFolders, aside: Option<PathBuf>) -> Self {
-        Self { walls, proof: OnceCell::new(), machine: known(machine), aside }
+    pub(crate) fn new(
+        isolation: Isolation,
+        machine: MachineFolders,
+        aside: Option<PathBuf>,
+    ) -> Self {
+        Self { isolation, proof: OnceCell::new(), machine: known(machine), aside }
     }
 
     /// Refuses a folder that agents must not use. An empty path stands for a custom environment.
@@ -121,14 +125,14 @@ impl SandboxFactory {
 
     /// Whether mounts keep commands from writing.
     pub(crate) async fn holds_mounts(&self) -> bool {
-        let kernel = matches!(self.walls, Isolation::Kernel(_));
-        kernel && self.proof().await.rung == IsolationLevel::Full
+        let kernel = matches!(self.isolation, Isolation::Kernel(_));
+        kernel && self.proof().await.level == IsolationLevel::Full
     }
 
     /// The isolation probed in this process.
     pub(crate) async fn proof(&self) -> Proof {
         let tried = async {
-            match &self.walls {
+            match &self.isolation {
                 Isolation::None => Proof::nothing("this program was set up without a sandbox"),
                 Isolation::Kernel(helper_exe) => Confine::probe(helper_exe.clone()).await,
                 Isolation::Told(proof) => proof.clone(),
@@ -140,11 +144,11 @@ impl SandboxFactory {
     /// A workspace whose commands are isolated as well as this process can, and at least as required.
     pub(crate) async fn open(&self, spec: SandboxSpec<'_>) -> Result<LocalEnvironment, Fault> {
         let proof = self.proof().await;
-        if proof.rung < spec.walls {
+        if proof.level < spec.isolation {
             let what = format!(
                 "commands of this run are held by {}, and only {} is here now: {}; `bosun doctor` shows more",
-                spec.walls.as_str(),
-                proof.rung.as_str(),
+                spec.isolation.as_str(),
+                proof.level.as_str(),
                 proof.missing.join("; ")
             );
             return Err(Fault::new(FaultClass::Safety, "sandbox.weaker", what));
@@ -161,9 +165,9 @@ impl SandboxFactory {
             Some(ready) => ready.variables(variables),
             None => variables,
         });
-        let env = match &self.walls {
-            Isolation::Kernel(helper_exe) if proof.rung > IsolationLevel::None => {
-                let confine = confine(helper_exe.clone(), &spec)?.holding(proof.rung);
+        let env = match &self.isolation {
+            Isolation::Kernel(helper_exe) if proof.level > IsolationLevel::None => {
+                let confine = confine(helper_exe.clone(), &spec)?.holding(proof.level);
                 let confine = self.masking_own(confine, &spec);
                 let confine = match spec.scope {
                     Some(scope) => confine.writing_to(with_builds(scope, &spec).await?),
@@ -278,12 +282,15 @@ mod tests {
     use super::*;
     use types::Attack;
 
-    fn told(rung: IsolationLevel) -> Isolation {
+    fn told(level: IsolationLevel) -> Isolation {
         let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
-        Isolation::Told(Proof { rung, attacks, missing: vec!["no namespaces".to_owned()] })
+        Isolation::Told(Proof { level, attacks, missing: vec!["no namespaces".to_owned()] })
     }
 
-    async fn opened(walls: Isolation, wanted: IsolationLevel) -> Result<LocalEnvironment, Fault> {
+    async fn opened(
+        isolation: Isolation,
+        wanted: IsolationLevel,
+    ) -> Result<LocalEnvironment, Fault> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let policy = SandboxPolicy::default();
         let spec = SandboxSpec {
@@ -292,21 +299,21 @@ mod tests {
             repo: None,
             start: None,
             scope: None,
-            walls: wanted,
+            isolation: wanted,
             policy: &policy,
             ready: None,
         };
-        SandboxFactory::new(walls, MachineFolders::default(), None).open(spec).await
+        SandboxFactory::new(isolation, MachineFolders::default(), None).open(spec).await
     }
 
     #[tokio::test]
     async fn a_process_that_has_less_than_the_run_was_started_with_runs_nothing() {
-        for (walls, wanted) in [
+        for (isolation, wanted) in [
             (told(IsolationLevel::Landlock), IsolationLevel::Full),
             (told(IsolationLevel::None), IsolationLevel::Landlock),
             (Isolation::None, IsolationLevel::Full),
         ] {
-            let fault = opened(walls, wanted).await.expect_err("it is refused");
+            let fault = opened(isolation, wanted).await.expect_err("it is refused");
             assert_eq!((fault.class, fault.code.as_str()), (FaultClass::Safety, "sandbox.weaker"));
             assert!(fault.what.contains("bosun doctor"), "{}", fault.what);
         }

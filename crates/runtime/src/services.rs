@@ -32,7 +32,7 @@ pub struct Config {
     pub redactor: Redactor,
     pub order: Order,
     /// The isolation of commands.
-    pub walls: Isolation,
+    pub isolation: Isolation,
     /// The prompts for agents.
     pub prompts: Prompts,
     /// The folders of this machine that agents must not use: the person's home folder itself, and our own.
@@ -48,7 +48,7 @@ impl Config {
         home: impl Into<PathBuf>,
         helper_exe: HelperExe,
     ) -> Self {
-        Self { walls: Isolation::Kernel(helper_exe), ..Self::new(journal, home) }
+        Self { isolation: Isolation::Kernel(helper_exe), ..Self::new(journal, home) }
     }
 
     /// The default configuration: the standard tools, the real clock, scripts as models, only key-shaped texts
@@ -65,7 +65,7 @@ impl Config {
             clock: Arc::new(RealClock),
             redactor: Redactor::none(),
             order: Order::Arrival,
-            walls: Isolation::None,
+            isolation: Isolation::None,
             prompts: Prompts::default(),
         }
     }
@@ -97,7 +97,7 @@ pub(crate) struct Services {
 impl Services {
     pub(crate) fn new(config: Config) -> Self {
         let sandboxes =
-            SandboxFactory::new(config.walls, config.machine, Some(config.home.join(ASIDE)));
+            SandboxFactory::new(config.isolation, config.machine, Some(config.home.join(ASIDE)));
         Self {
             journal: config.journal,
             home: config.home,

@@ -93,7 +93,7 @@ pub fn brief(attempt: &str) -> Brief {
         images: vec![],
         tools: ["read_file", "write_file", "shell", "submit"].map(str::to_owned).to_vec(),
         tool_specs: vec![],
-        walls: types::IsolationLevel::Full,
+        isolation: types::IsolationLevel::Full,
         scope: types::Scope(vec!["src/".parse().expect("an artifact")]),
         start: CommitId("base".to_owned()),
         assignment: types::Assignment::default(),

@@ -1,4 +1,4 @@
-//! Runs a command behind the walls in this folder, as often as asked, and says what it cost beside the plain shell:
+//! Runs a command in the sandbox in this folder, as often as asked, and says what it cost beside the plain shell:
 //! `cargo run --release -p sandbox --example confined -- 200 true`.
 #![expect(clippy::print_stdout, reason = "a program that shows figures")]
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         for (name, took) in
-            ["plain bash -c", "an environment", "behind walls"].iter().zip(&mut took)
+            ["plain bash -c", "an environment", "in the sandbox"].iter().zip(&mut took)
         {
             took.sort();
             let at = |share: usize| {

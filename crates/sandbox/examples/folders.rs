@@ -1,4 +1,4 @@
-//! Runs commands behind walls in many folders in turn, and says how long one of them took:
+//! Runs commands in the sandbox in many folders in turn, and says how long one of them took:
 //! `cargo run --release -p sandbox --example folders -- 20 10` for 20 folders and ten rounds.
 #![expect(clippy::print_stdout, reason = "a program that shows figures")]
 

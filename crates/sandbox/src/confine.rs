@@ -80,7 +80,7 @@ pub struct Confine {
     hosts: Arc<Hosts>,
     /// The network of background processes, which the commands after them share.
     shared: Arc<SharedNetwork>,
-    rung: IsolationLevel,
+    level: IsolationLevel,
 }
 
 impl Confine {
@@ -88,8 +88,8 @@ impl Confine {
     pub fn new(helper_exe: HelperExe) -> Self {
         let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
         let (masked, closed, reopened) = (Vec::new(), Vec::new(), Vec::new());
-        let (scope, shared, rung) = (None, Arc::default(), IsolationLevel::Full);
-        Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, shared, rung }
+        let (scope, shared, level) = (None, Arc::default(), IsolationLevel::Full);
+        Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, shared, level }
     }
 
     /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file can be
@@ -123,10 +123,10 @@ impl Confine {
         self
     }
 
-    /// Holds commands by another rung than the highest, where that is what there is.
+    /// Holds commands by another level than the highest, where that is what there is.
     #[must_use]
-    pub fn holding(mut self, rung: IsolationLevel) -> Self {
-        self.rung = rung;
+    pub fn holding(mut self, level: IsolationLevel) -> Self {
+        self.level = level;
         self
     }
 
@@ -159,7 +159,7 @@ impl Confine {
 
     /// Whether what lies beside a file of the scope can be closed while its folder is open.
     pub(crate) fn closes_beside(&self) -> bool {
-        self.rung == IsolationLevel::Full
+        self.level == IsolationLevel::Full
     }
 
     /// Runs a command in this sandbox.
@@ -187,7 +187,7 @@ impl Confine {
             *value = "/tmp".into();
         }
         // The way out needs a network of its own.
-        let full = self.rung == IsolationLevel::Full;
+        let full = self.level == IsolationLevel::Full;
         let network = !self.hosts.is_empty() && full;
         let joins = full && self.shared.is_there();
         let proxy_port = if joins { self.shared.next_port() } else { network::PROXY_PORT };
@@ -220,7 +220,7 @@ impl Confine {
             closed: self.closed.clone(),
             reopened: self.reopened.clone(),
             limits: self.limits,
-            rung: self.rung,
+            level: self.level,
             network,
             proxy_port,
             shares: false,

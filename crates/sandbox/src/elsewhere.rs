@@ -12,7 +12,7 @@ use types::{ExecResult, IsolationLevel, Millis, Proof, Scope, WorkPath};
 use crate::{EnvError, Hosts, Listener};
 
 const REASON: &str =
-    "walls around commands are built of namespaces, Landlock and seccomp, which only Linux has";
+    "commands are isolated by namespaces, Landlock and seccomp, which only Linux has";
 
 /// Stands for the second start of this program, which there is none of here.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl Confine {
     }
 
     #[must_use]
-    pub fn holding(self, _rung: IsolationLevel) -> Self {
+    pub fn holding(self, _level: IsolationLevel) -> Self {
         self
     }
 

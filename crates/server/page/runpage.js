@@ -127,6 +127,12 @@ function head(data, ctx, tab) {
           ]
         : null,
       h("span", { class: "mono" }, view.run),
+      detail.follows
+        ? [
+            h("span", { class: "faint" }, "follows up"),
+            h("a", { class: "mono", href: path(["runs", detail.follows]) }, detail.follows),
+          ]
+        : null,
     ),
     h("div", { class: "run-title" }, goal(view, ctx), at ? null : actions(detail, ctx)),
     h(

@@ -168,7 +168,7 @@ fn line(before: usize, at: Timestamp, event: Event) -> Envelope {
 fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
     Ok(match effect {
         Effect::Probe => {
-            Outcome::Probed(Proof { rung: types::IsolationLevel::Full, ..Proof::nothing("") })
+            Outcome::Probed(Proof { level: types::IsolationLevel::Full, ..Proof::nothing("") })
         }
         Effect::RunAttempt { brief, .. } => attempt(brief, tasks)?,
         Effect::RunCheck { .. } => {

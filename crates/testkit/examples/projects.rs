@@ -31,7 +31,7 @@ async fn measure(helper_exe: HelperExe) -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir()?;
     let journal = Arc::new(SqliteJournal::open(&folder.path().join("home/journal.db")).await?);
     let mut setup = Config::new(journal, folder.path().join("home"));
-    setup.walls = Isolation::Kernel(helper_exe);
+    setup.isolation = Isolation::Kernel(helper_exe);
     let bosun = Bosun::new(setup);
     let before = memory("VmRSS:")?;
     let start = Instant::now();

@@ -34,7 +34,7 @@ async fn whole_runs(helper_exe: HelperExe, runs: usize, at_a_time: usize) -> any
     Repo::create(&repository, "Start\n", Timestamp::from_millis(0)).await?;
     let journal = Arc::new(SqliteJournal::open(&folder.path().join("home/journal.db")).await?);
     let mut setup = Config::new(journal.clone(), folder.path().join("home"));
-    setup.walls = Isolation::Kernel(helper_exe);
+    setup.isolation = Isolation::Kernel(helper_exe);
     let bosun = Bosun::new(setup);
     let model = bosun.keep_script(&script()).await?;
     let start = Instant::now();

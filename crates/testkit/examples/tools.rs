@@ -190,7 +190,7 @@ async fn commands(helper_exe: HelperExe, missed: &mut Vec<String>) -> anyhow::Re
         ExecRequest::new(command.to_owned(), WorkPath::root(), Millis::seconds(120))
     };
     let stop = CancellationToken::new();
-    let (mut plain, mut ours, mut walls) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plain, mut ours, mut isolation) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TURNS {
         let began = Instant::now();
         Command::new("/bin/bash").args(["-c", "true"]).stdin(Stdio::null()).status()?;
@@ -200,19 +200,19 @@ async fn commands(helper_exe: HelperExe, missed: &mut Vec<String>) -> anyhow::Re
         ours.push(began.elapsed());
         let began = Instant::now();
         let result = held.exec(request("true"), &stop).await?;
-        walls.push(began.elapsed());
+        isolation.push(began.elapsed());
         ensure!(result.passed(), "the sandbox does not work here: {}", result.output);
     }
-    let [plain, ours, walls] = [plain, ours, walls].map(|mut times| {
+    let [plain, ours, isolation] = [plain, ours, isolation].map(|mut times| {
         times.sort();
         (times[0], times[times.len() / 2])
     });
     println!(
-        "true: bash {:.2?} (median {:.2?}), without walls {:.2?} ({:.2?}), behind walls {:.2?} ({:.2?})",
-        plain.0, plain.1, ours.0, ours.1, walls.0, walls.1
+        "true: bash {:.2?} (median {:.2?}), without the sandbox {:.2?} ({:.2?}), in the sandbox {:.2?} ({:.2?})",
+        plain.0, plain.1, ours.0, ours.1, isolation.0, isolation.1
     );
-    let more = walls.0.saturating_sub(plain.0).as_secs_f64() * 1000.0;
-    figure("a command behind walls costs more, best of each", more, "ms", 5.0, missed);
+    let more = isolation.0.saturating_sub(plain.0).as_secs_f64() * 1000.0;
+    figure("a command in the sandbox costs more, best of each", more, "ms", 5.0, missed);
     let before = peak_kb();
     let began = Instant::now();
     let result = held.exec(request("yes 0123456789abcdef | head -c 1073741824"), &stop).await?;

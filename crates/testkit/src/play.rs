@@ -139,7 +139,7 @@ impl<'a> Stage<'a> {
     pub(crate) fn bosun(
         &self,
         journal: Arc<dyn Journal>,
-        walls: IsolationLevel,
+        isolation: IsolationLevel,
     ) -> anyhow::Result<Bosun> {
         let mut setup = Config::new(journal, self.folder.path().join("home"));
         setup.clock = Arc::new(ManualClock::at(START));
@@ -147,13 +147,13 @@ impl<'a> Stage<'a> {
             NeverEnds { like: self.scenario.never_ends.clone(), clock: setup.clock.clone() };
         setup.registry = counted::standard(&self.executions, &never_ends)?;
         setup.order = Order::Started;
-        setup.walls = Isolation::Told(told(walls));
+        setup.isolation = Isolation::Told(told(isolation));
         Ok(Bosun::new(setup))
     }
 
     /// Starts or resumes the run, and drives it to its end.
     async fn live(&self, journal: Arc<dyn Journal>) -> anyhow::Result<RunView> {
-        let bosun = self.bosun(journal, self.walls().await?)?;
+        let bosun = self.bosun(journal, self.isolation().await?)?;
         let begun = !self.read(&LogId::run(self.run.clone())).await?.is_empty();
         let handle = if begun {
             Box::pin(bosun.resume(&self.run)).await
@@ -178,11 +178,11 @@ impl<'a> Stage<'a> {
     }
 
     /// The current isolation level of the scenario's machine.
-    async fn walls(&self) -> anyhow::Result<IsolationLevel> {
-        let walls = self.scenario.walls;
+    async fn isolation(&self) -> anyhow::Result<IsolationLevel> {
+        let isolation = self.scenario.isolation;
         Ok(match self.scenario.walls_after_cut {
             Some(then) if self.story_cut().await? => then,
-            _ => walls,
+            _ => isolation,
         })
     }
 
@@ -316,19 +316,19 @@ impl<'a> Stage<'a> {
 }
 
 /// The same proof on every machine.
-fn told(rung: IsolationLevel) -> Proof {
+fn told(level: IsolationLevel) -> Proof {
     let attack = |what: &str, through: Option<&str>| Attack {
         what: what.to_owned(),
         through: through.map(str::to_owned),
     };
     let outside = attack("write outside the workspace", None);
     let see = "see processes of the machine";
-    match rung {
+    match level {
         IsolationLevel::Full => {
-            Proof { rung, attacks: vec![outside, attack(see, None)], missing: vec![] }
+            Proof { level, attacks: vec![outside, attack(see, None)], missing: vec![] }
         }
         IsolationLevel::Landlock => Proof {
-            rung,
+            level,
             attacks: vec![outside, attack(see, Some("saw 42 of them"))],
             missing: vec!["making namespaces: not permitted".to_owned()],
         },

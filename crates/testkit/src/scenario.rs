@@ -28,7 +28,7 @@ pub struct Scenario {
     pub policy: BTreeMap<String, toml::Value>,
     /// The isolation level found on the scenario's machine. Its commands are not isolated.
     #[serde(default)]
-    pub walls: IsolationLevel,
+    pub isolation: IsolationLevel,
     /// The person's answers, question by question.
     #[serde(default)]
     pub answers: Vec<String>,

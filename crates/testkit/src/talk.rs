@@ -61,7 +61,7 @@ pub async fn talk_and_cut(scenario: &Scenario, at: &Point) -> anyhow::Result<Tal
 }
 
 async fn live(stage: &Stage<'_>, journal: Arc<dyn Journal>) -> anyhow::Result<Talked> {
-    let bosun = stage.bosun(journal, stage.scenario.walls)?;
+    let bosun = stage.bosun(journal, stage.scenario.isolation)?;
     let log = LogId::run(stage.run.clone());
     let before = stage.read(&log).await?;
     let ended = before.iter().any(|line| matches!(line.event, Event::SessionEnded { .. }));

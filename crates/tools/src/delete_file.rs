@@ -37,7 +37,7 @@ impl Typed for DeleteFile {
     const DESCRIPTION: &'static str = "Deletes a file, or a folder that is empty. A link is deleted itself, not what \
         it leads to.";
 
-    // Cut off, it is not made again: a second time could not tell its own deed from a wrong path.
+    // Cut off, it is not made again: a second time could not tell its own deletion from a wrong path.
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         Ok(facts(Access::Write, vec![args.path()?], Repeat::Unknown))
     }

@@ -27,7 +27,8 @@ pub enum Effect {
         what: Check,
         commit: CommitId,
         /// The required isolation level.
-        walls: IsolationLevel,
+        #[serde(rename = "walls")]
+        isolation: IsolationLevel,
         /// The comparison data, also for a trial's tree.
         against: Against,
     },
@@ -148,8 +149,8 @@ pub struct Brief {
     pub tool_specs: Vec<ToolSpec>,
     pub scope: Scope,
     /// The required isolation level.
-    #[serde(default)]
-    pub walls: IsolationLevel,
+    #[serde(rename = "walls", default)]
+    pub isolation: IsolationLevel,
     /// The commit that the worktree starts from.
     pub start: CommitId,
     /// Its assignment, if it works on a task.

@@ -59,7 +59,7 @@ pub enum Event {
     /// Which documents the agents are given, and which not.
     #[serde(rename = "context.selected")]
     ContextSelected { included: Vec<Selected>, excluded: Vec<Selected> },
-    /// What the walls around commands hold, and whether that is enough.
+    /// What the sandbox holds, and whether that is enough.
     #[serde(rename = "sandbox.probed")]
     SandboxProbed { proof: Proof, decision: Decision },
     /// The plan is valid and will be executed.

@@ -58,7 +58,8 @@ pub enum Evidence {
     /// Rules have selected the documents for agents.
     ContextSelected,
     /// The sandbox was attacked and holds what the policy requires.
-    WallsHeld,
+    #[serde(rename = "walls_held")]
+    IsolationHeld,
     PlanAdopted,
     /// The tasks of the plan can be ordered.
     TasksOrdered,
@@ -154,7 +155,8 @@ pub enum Measure {
     /// The share of tokens left.
     Budget,
     /// The isolation of commands.
-    Walls,
+    #[serde(rename = "walls")]
+    Isolation,
 }
 
 impl Measure {
@@ -171,7 +173,7 @@ impl Measure {
             Self::Estimates => "estimates",
             Self::Risks => "risks",
             Self::Budget => "budget",
-            Self::Walls => "walls",
+            Self::Isolation => "walls",
         }
     }
 }

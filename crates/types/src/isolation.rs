@@ -136,7 +136,8 @@ pub enum Inherit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// The highest level that held every attack.
-    pub rung: IsolationLevel,
+    #[serde(rename = "rung")]
+    pub level: IsolationLevel,
     pub attacks: Vec<Attack>,
     /// Why there is no higher level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -157,7 +158,7 @@ impl Proof {
     /// A machine without isolation.
     #[must_use]
     pub fn nothing(why: impl Into<String>) -> Self {
-        Self { rung: IsolationLevel::None, attacks: vec![], missing: vec![why.into()] }
+        Self { level: IsolationLevel::None, attacks: vec![], missing: vec![why.into()] }
     }
 
     /// Whether there were attacks, and all were held.

@@ -30,7 +30,7 @@ pub struct PermitRule {
     pub commands: Vec<String>,
     /// The part of the command has one of these risks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub does: Vec<Deed>,
+    pub does: Vec<CommandRisk>,
     /// Command lines that the rule must match; checked when the policy is loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
@@ -63,7 +63,7 @@ impl Permission {
 /// A command risk: what a part of a command line does, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum CommandRisk {
     /// What it runs is known only at run time, or the line could not be parsed with certainty.
     Opaque,
     /// It writes to a file by a redirection.
@@ -88,7 +88,7 @@ pub enum Deed {
     ForkBomb,
 }
 
-impl Deed {
+impl CommandRisk {
     /// A description, as a sentence that starts with the command.
     #[must_use]
     pub const fn says(self) -> &'static str {

@@ -72,8 +72,8 @@ pub struct RunView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Decision>,
     /// The isolation of its commands, once probed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub walls: Option<WallsView>,
+    #[serde(rename = "walls", default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationView>,
     #[serde(default)]
     pub progress: Progress,
     pub tasks: Vec<TaskView>,
@@ -129,8 +129,9 @@ pub struct Progress {
 
 /// The isolation of a run's commands, and the rule that accepted or refused it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WallsView {
-    pub rung: IsolationLevel,
+pub struct IsolationView {
+    #[serde(rename = "rung")]
+    pub level: IsolationLevel,
     pub decision: Decision,
 }
 

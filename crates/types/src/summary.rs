@@ -26,7 +26,7 @@ impl Event {
             Self::ResultSettled { how, by, .. } => format!("{} by {}", how.as_str(), word(by)),
             Self::ContextSelected { included, excluded } => selected(included, excluded),
             Self::SandboxProbed { proof, decision } => {
-                format!("{}, {}", proof.rung.as_str(), rule(decision))
+                format!("{}, {}", proof.level.as_str(), rule(decision))
             }
             Self::PlanAdopted { plan, decision } => {
                 format!("{}{}", count(plan.tasks.len(), "task"), unusual(decision, "plan.valid"))

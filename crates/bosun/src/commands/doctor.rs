@@ -104,10 +104,10 @@ async fn journal(home: &Home) -> Finding {
     }
 }
 
-/// The walls are attacked as before a run. Less than everything is bad news, even where a policy would accept it.
+/// The sandbox is attacked as before a run. Less than everything is bad news, even where a policy would accept it.
 async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     let proof = Confine::probe(helper_exe.clone()).await;
-    let says = match proof.rung {
+    let says = match proof.level {
         IsolationLevel::Full => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
             format!("full: namespaces, Landlock and seccomp held {held} attacks")
@@ -115,7 +115,7 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
         IsolationLevel::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
         IsolationLevel::None => format!("none: {}", proof.missing.join("; ")),
     };
-    let rung = match proof.rung {
+    let level = match proof.level {
         IsolationLevel::Full => Finding::good("sandbox", says),
         _ => Finding::bad("sandbox", says, UNSHARE),
     };
@@ -127,8 +127,8 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
         }
     };
     let mut attacks = proof.attacks;
-    if proof.rung != IsolationLevel::None {
-        match Confine::new(helper_exe).holding(proof.rung).prove_limits().await {
+    if proof.level != IsolationLevel::None {
+        match Confine::new(helper_exe).holding(proof.level).prove_limits().await {
             Ok(limits) => attacks.extend(limits),
             Err(error) => attacks.push(Attack {
                 what: "exceed a limit".to_owned(),
@@ -136,7 +136,7 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
             }),
         }
     }
-    std::iter::once(rung).chain(attacks.into_iter().map(finding)).collect()
+    std::iter::once(level).chain(attacks.into_iter().map(finding)).collect()
 }
 
 async fn providers() -> anyhow::Result<Vec<Finding>> {

@@ -38,7 +38,7 @@ pub(crate) async fn tool(
         policy: &policy,
         workspace: &args.workspace,
         scope,
-        walls: Isolation::Kernel(helper_exe),
+        isolation: Isolation::Kernel(helper_exe),
         machine: home.machine()?,
         redactor: &redactor,
         profile: rules::profile(&policy, &args.profile)?,

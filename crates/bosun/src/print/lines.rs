@@ -96,7 +96,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         }
         Event::SandboxProbed { proof, decision } => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
-            let what = match proof.rung {
+            let what = match proof.level {
                 IsolationLevel::Full => {
                     format!("{} {} from inside", good("held"), count(held, "attack"))
                 }

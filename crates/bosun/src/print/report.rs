@@ -165,9 +165,10 @@ fn numbers(out: &mut String, view: &RunView, width: Option<usize>) {
     if !gates.is_empty() {
         let _ = writeln!(out, "  gates     {}", wrapped(&gates.join(", "), width, INDENT));
     }
-    if let Some(walls) = &view.walls {
-        let (rung, held) = (walls.rung.as_str(), count(walls.decision.seen.len(), "time"));
-        let _ = writeln!(out, "  sandbox   {rung}, attacked {held} ({})", walls.decision.rule);
+    if let Some(isolation) = &view.isolation {
+        let (level, held) =
+            (isolation.level.as_str(), count(isolation.decision.seen.len(), "time"));
+        let _ = writeln!(out, "  sandbox   {level}, attacked {held} ({})", isolation.decision.rule);
     }
     let spent = format!(
         "{} tokens ({} in, {} out{}){}, {}",

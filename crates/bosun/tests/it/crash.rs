@@ -2,7 +2,7 @@
 //! nothing lost, nothing that had finished done twice. What every run has is cut in one folder alone. `EVERY_LINE=1` cuts
 //! every scenario after every line.
 
-use crate::scenarios::{PRESETS, STATIONS, TALKS};
+use crate::scenarios::{PRESETS, STAGES, TALKS};
 use testkit::{
     Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
 };
@@ -14,15 +14,15 @@ use types::{
 /// A run in which nothing happens that others do not have, and where its lines are cut.
 const PLAIN: (&str, &str) = ("merge", "merge/accepted.toml");
 
-fn cut_all(station: &str) {
+fn cut_all(stage: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut points = Points::default();
-    if station != PLAIN.0 {
+    if stage != PLAIN.0 {
         let plain = Scenario::load(&scenarios().join(PLAIN.1)).expect("a scenario");
         points.of(&runtime.block_on(play(&plain)).expect("it is played").lines);
     }
-    for path in all_below(&scenarios().join(station)).expect("the folder can be read") {
-        let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
+    for path in all_below(&scenarios().join(stage)).expect("the folder can be read") {
+        let name = format!("{stage}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         let whole =
             runtime.block_on(play(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -104,12 +104,12 @@ macro_rules! cut {
 }
 
 cut!(
-    spec, intake, route, context, walls, plan, schedule, session, permit, verify, merge, gate,
+    spec, intake, route, context, isolation, plan, schedule, session, permit, verify, merge, gate,
     failure, budget, human, audited, strict
 );
 
 #[test]
 fn no_folder_stays_whole() {
-    let known: Vec<&str> = STATIONS.into_iter().chain(PRESETS).collect();
+    let known: Vec<&str> = STAGES.into_iter().chain(PRESETS).collect();
     assert_eq!(CUT, known);
 }

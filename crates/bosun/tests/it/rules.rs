@@ -44,8 +44,8 @@ fn a_run_answers_with_the_response_object() {
         .lines()
         .map(|line| json(line)["event"].as_str().unwrap_or_default().to_owned())
         .collect();
-    let deeds = kinds.iter().filter(|kind| kind.starts_with("tool.") || kind.starts_with("model."));
-    assert_eq!(deeds.count(), 0, "only attempts call tools and models: {kinds:?}");
+    let acts = kinds.iter().filter(|kind| kind.starts_with("tool.") || kind.starts_with("model."));
+    assert_eq!(acts.count(), 0, "only attempts call tools and models: {kinds:?}");
     let state = json(&stdout(&place.run(&["show", "--state"])));
     assert_eq!((&state["status"], &state["phase"]), (&"completed".into(), &"closure".into()));
     assert_eq!(state["plan"]["tasks"][0]["id"], "T1");

@@ -5,9 +5,22 @@ use std::collections::BTreeSet;
 use testkit::{Scenario, all_below, play, rewrite_trace, scenarios, talk, unread};
 
 /// The folders, in the order of the line.
-pub(crate) const STATIONS: [&str; 15] = [
-    "spec", "intake", "route", "context", "walls", "plan", "schedule", "session", "permit",
-    "verify", "merge", "gate", "failure", "budget", "human",
+pub(crate) const STAGES: [&str; 15] = [
+    "spec",
+    "intake",
+    "route",
+    "context",
+    "isolation",
+    "plan",
+    "schedule",
+    "session",
+    "permit",
+    "verify",
+    "merge",
+    "gate",
+    "failure",
+    "budget",
+    "human",
 ];
 
 /// The folder of conversations with a single agent.
@@ -44,17 +57,17 @@ fn no_folder_of_scenarios_is_forgotten() {
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
     let known =
-        STATIONS.iter().chain(&PRESETS).chain(&[TALKS, FILES, UNUSABLE]).map(ToString::to_string);
+        STAGES.iter().chain(&PRESETS).chain(&[TALKS, FILES, UNUSABLE]).map(ToString::to_string);
     let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }
 
-fn play_all(station: &str) {
+fn play_all(stage: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let paths = all_below(&scenarios().join(station)).expect("the folder can be read");
-    assert!(!paths.is_empty(), "there is no scenario in {station}");
+    let paths = all_below(&scenarios().join(stage)).expect("the folder can be read");
+    assert!(!paths.is_empty(), "there is no scenario in {stage}");
     for path in paths {
-        let name = format!("{station}/{}", path.file_name().unwrap_or_default().display());
+        let name = format!("{stage}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         let played = runtime
             .block_on(play(&scenario))
@@ -150,8 +163,8 @@ fn context() {
     play_all("context");
 }
 #[test]
-fn walls() {
-    play_all("walls");
+fn isolation() {
+    play_all("isolation");
 }
 #[test]
 fn plan() {

@@ -105,6 +105,8 @@ async fn comments_on_a_line_become_a_run_that_follows() {
     assert_ne!(next, run);
     assert_eq!(ann.over(next).await["status"], "done");
     assert_eq!(ann.get(&comments).await["items"], json!([]), "they were sent");
+    assert_eq!(ann.get(&format!("/runs/{next}")).await["follows"], run.as_str());
+    assert_eq!(ann.get("/runs").await["items"][0]["follows"], run.as_str());
     let diff = ann.get(&format!("/runs/{next}/diff")).await;
     assert!(diff.to_string().contains("hello, world"), "{diff}");
 }

@@ -65,11 +65,11 @@ fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Op
 fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
     let proof = attempt.proof.as_ref().filter(|_| facts.access == Access::Execute)?;
     let require = attempt.policy.sandbox.require;
-    (proof.rung < require).then(|| {
+    (proof.level < require).then(|| {
         format!(
             "commands are not run here: the policy requires {}, and there is {}: {}",
             require.as_str(),
-            proof.rung.as_str(),
+            proof.level.as_str(),
             proof.missing.join("; ")
         )
     })

@@ -44,7 +44,7 @@ pub(crate) fn policy() -> Policy {
 pub(super) fn opened(policy: Policy, brief: Brief) -> Bench<Attempt> {
     let mut bench = Bench::of(Attempt::new(Arc::new(policy)));
     bench.send(&types::Input::Brief(Box::new(brief)));
-    bench.tell("walls full");
+    bench.tell("isolation full");
     bench
 }
 
@@ -377,7 +377,7 @@ fn commands_wait_until_the_walls_were_tried_and_are_refused_where_they_do_not_ho
     bench.tell("submit go");
     same(&bench.tell("model calls shell make"), "model.replied t1");
     same(
-        &bench.tell("walls landlock"),
+        &bench.tell("isolation landlock"),
         "sandbox.probed landlock, sandbox.refused
          tool.refused s1.t1.c0 shell refused, sandbox.refused
          model.asked t2",

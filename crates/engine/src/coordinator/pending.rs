@@ -147,7 +147,7 @@ fn open_checks<'a>(
         check: CheckId { on: on.clone(), index },
         what: check.what.clone(),
         commit: check.commit.clone(),
-        walls: run.rung(),
+        isolation: run.isolation(),
     })
 }
 
@@ -175,7 +175,7 @@ fn open_trials<'a>(
         },
         what: one.state.what.clone(),
         commit: one.state.commit.clone(),
-        walls: run.rung(),
+        isolation: run.isolation(),
         against: Against {
             setup: run.check_results().setup().to_vec(),
             ..trials::against(run, attempt, one.trial, one.index)

@@ -270,7 +270,7 @@ fn predicate(
         "policy": { "name": view.policy, "digest": { "sha256": policy } },
         "logs": heads.collect::<Vec<_>>(),
         "models": models(lines),
-        "sandbox": view.walls.as_ref().map(|walls| walls.rung),
+        "sandbox": view.isolation.as_ref().map(|isolation| isolation.level),
         "tasks": view.tasks.iter().map(task).collect::<Vec<_>>(),
         "gates": standing(view).into_iter().map(gate).collect::<Vec<_>>(),
         "questions": questions(view),

@@ -40,7 +40,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 fn wanted(run: &Run) -> bool {
     run.policy().verify.baseline
         && run.documents().is_some()
-        && run.proof().is_some_and(|proof| proof.rung >= run.policy().sandbox.require)
+        && run.proof().is_some_and(|proof| proof.level >= run.policy().sandbox.require)
         && !run.winds_down()
         && advice::is_over(run)
 }

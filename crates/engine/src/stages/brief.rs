@@ -54,7 +54,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         output: None,
         instruction: None,
         scope: running.scope.clone(),
-        walls: run.rung(),
+        isolation: run.isolation(),
         start: running.start.clone(),
         assignment: Assignment {
             base: run.task_state(&attempt.task).and_then(|task_state| task_state.base()).cloned(),

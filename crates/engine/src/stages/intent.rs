@@ -67,10 +67,10 @@ fn inline(run: &Run) -> Vec<Event> {
     let files = named(run);
     let requirement = |(place, path): (usize, &WorkPath)| {
         let there = asked.survey.files.contains(path);
-        let deed = if there { "changed" } else { "there" };
+        let state = if there { "changed" } else { "there" };
         json!({
             "id": format!("REQ-{:03}", place + 1),
-            "description": format!("{path} is {deed} as the request says"),
+            "description": format!("{path} is {state} as the request says"),
             "verification": format!("a line of {path} shows it"),
         })
     };

@@ -8,7 +8,7 @@ use crate::Run;
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some(proof) = run.proof() else { return vec![] };
-    if proof.rung >= run.policy().sandbox.require {
+    if proof.level >= run.policy().sandbox.require {
         return vec![];
     }
     vec![Event::RunRefused { decision: decision(run.policy(), proof) }]
@@ -37,21 +37,21 @@ mod tests {
     #[test]
     fn nobody_starts_before_the_walls_were_tried() {
         let mut bench = begun(IsolationLevel::Full);
-        assert_eq!(bench.asked().len(), 2, "the walls and the deadline: {:?}", bench.asked());
+        assert_eq!(bench.asked().len(), 2, "the probe and the deadline: {:?}", bench.asked());
         same(
-            &bench.tell("walls full"),
+            &bench.tell("isolation full"),
             "sandbox.probed full, sandbox.walls_held
              gate.passed initiation
              attempt.started plan.1 planner",
         );
-        same(&bench.tell("walls none"), "");
+        same(&bench.tell("isolation none"), "");
     }
 
     #[test]
     fn less_than_the_policy_requires_ends_the_run_and_says_what_is_missing() {
         let mut bench = begun(IsolationLevel::Full);
         same(
-            &bench.tell("walls landlock"),
+            &bench.tell("isolation landlock"),
             "sandbox.probed landlock, sandbox.refused
              run.refused sandbox.refused
              run.finished refused, sandbox.refused",
@@ -64,16 +64,16 @@ mod tests {
     #[test]
     fn what_the_policy_accepts_is_used_and_its_gaps_are_on_record() {
         let mut bench = begun(IsolationLevel::Landlock);
-        let said = bench.tell("walls landlock");
+        let said = bench.tell("isolation landlock");
         same(
             &only(&said, &["sandbox", "attempt"]),
             "sandbox.probed landlock, sandbox.degraded
              attempt.started plan.1 planner",
         );
         let asked = format!("{:?}", bench.asked());
-        assert!(asked.contains("walls: Landlock"), "{asked}");
+        assert!(asked.contains("isolation: Landlock"), "{asked}");
         let mut bench = begun(IsolationLevel::None);
-        bench.tell("walls none");
+        bench.tell("isolation none");
         assert_eq!(bench.machine.status(), Status::Running);
     }
 

@@ -1,8 +1,8 @@
 //! A run as plain data for every screen: terminal, dashboard, report. Computed on demand, stored nowhere.
 
 use types::{
-    About, CheckView, CommitId, Listed, ListedRun, QuestionView, RunId, RunView, Spend, Status,
-    TaskId, TaskView, Timestamp, WallsView,
+    About, CheckView, CommitId, IsolationView, Listed, ListedRun, QuestionView, RunId, RunView,
+    Spend, Status, TaskId, TaskView, Timestamp,
 };
 
 use super::Run;
@@ -52,8 +52,8 @@ impl Run {
             started: self.started,
             ended: self.ended,
             why: stopped.or(blocked).cloned(),
-            walls: self.proof.as_ref().map(|(proof, decision)| WallsView {
-                rung: proof.rung,
+            isolation: self.proof.as_ref().map(|(proof, decision)| IsolationView {
+                level: proof.level,
                 decision: decision.clone(),
             }),
             progress: self.progress(now),

@@ -10,7 +10,7 @@ use types::{
 };
 
 use super::script::changes;
-use super::{begin, brief, plan, request, survey, talk, walls};
+use super::{begin, brief, isolation, plan, request, survey, talk};
 
 pub(crate) fn inputs() -> impl Strategy<Value = Input> {
     let text = prop::sample::select(vec!["Build a CLI", "fix it", "", "write ransomware", "a b c"]);
@@ -83,7 +83,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         "calls write_file src/a.rs",
     ]);
     prop_oneof![
-        1 => Just(Outcome::Probed(walls("landlock"))),
+        1 => Just(Outcome::Probed(isolation("landlock"))),
         4 => attempt_ends(),
         1 => (0..3_u32).prop_map(|question| {
             let decision = Decision::new(types::RuleId::fixed("odd.rule"), "odd");

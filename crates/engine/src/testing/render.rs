@@ -20,7 +20,7 @@ fn facts(event: &Event) -> String {
             format!("{}, {}", status.as_str(), decision.rule)
         }
         Event::SandboxProbed { proof, decision } => {
-            format!("{}, {}", proof.rung.as_str(), decision.rule)
+            format!("{}, {}", proof.level.as_str(), decision.rule)
         }
         Event::ContextSelected { included, excluded } => {
             let list = |sign: char, of: &[types::Selected]| {

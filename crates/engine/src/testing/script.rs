@@ -18,7 +18,7 @@ pub(crate) fn input(line: &str, asked: &[Effect]) -> Input {
         "begin" => begin(request(rest), survey()),
         "woke" => Input::Woke { workspace: Some("M src/a.rs".to_owned()), recovered: vec![] },
         "due" => Input::Due,
-        "walls" => Input::Outcome(EffectId::Probe, Outcome::Probed(walls(rest))),
+        "isolation" => Input::Outcome(EffectId::Probe, Outcome::Probed(isolation(rest))),
         "cancel" => Input::Command(Command::Cancel {
             by: "ann".to_owned(),
             reason: "changed my mind".to_owned(),
@@ -96,17 +96,17 @@ fn time_is_up(session: &str, asked: &[Effect]) -> Input {
 }
 
 /// `full`, `landlock` or `none`: a probe result of that level.
-pub(crate) fn walls(rung: &str) -> Proof {
-    let rung = serde_json::from_value(rung.into()).expect("a rung");
+pub(crate) fn isolation(level: &str) -> Proof {
+    let level = serde_json::from_value(level.into()).expect("a level");
     let attack = |what: &str, through: Option<&str>| Attack {
         what: what.to_owned(),
         through: through.map(str::to_owned),
     };
     let outside = attack("write outside", None);
-    match rung {
-        IsolationLevel::Full => Proof { rung, attacks: vec![outside], missing: vec![] },
+    match level {
+        IsolationLevel::Full => Proof { level, attacks: vec![outside], missing: vec![] },
         IsolationLevel::Landlock => Proof {
-            rung,
+            level,
             attacks: vec![outside, attack("see other processes", Some("saw 7"))],
             missing: vec!["no user namespaces".to_owned()],
         },

@@ -14,7 +14,7 @@ use types::{
 
 use super::drive::{Drive, Outside};
 use super::script::changes;
-use super::{Bench, Dice, begin, check, crew, request, run_with, survey, walls};
+use super::{Bench, Dice, begin, check, crew, isolation, request, run_with, survey};
 use crate::Run;
 
 /// The result of one attempt.
@@ -237,7 +237,7 @@ fn tree(commit: &CommitId) -> &str {
 impl Outside for World {
     fn perform(&self, effect: &Effect) -> Outcome {
         match effect {
-            Effect::Probe => Outcome::Probed(walls("full")),
+            Effect::Probe => Outcome::Probed(isolation("full")),
             Effect::RunAttempt { brief, .. } => self.attempt(brief),
             Effect::RunCheck { check, .. } => {
                 let passes = match &check.on {

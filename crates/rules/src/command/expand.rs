@@ -4,7 +4,7 @@
 //! The shell evaluates values of variables as expressions in their turn, and subscripts in those can run commands; so
 //! arithmetic on anything but numbers counts as code that cannot be read.
 
-use types::Deed;
+use types::CommandRisk;
 
 use super::grammar::End;
 use super::part::Part;
@@ -251,7 +251,7 @@ impl Source<'_> {
     /// Adds a part for an expression that is evaluated.
     pub(super) fn evaluates(&mut self, text: &str) -> Read<()> {
         let mut part = Part { words: vec![Word::of(text)], ..Part::default() };
-        part.risks.insert(Deed::RunsCode);
+        part.risks.insert(CommandRisk::RunsCode);
         self.add(part)
     }
 }

@@ -1,6 +1,6 @@
 //! Scripts, lists, pipelines and compound commands: finds the commands in a text and connects the stages of pipelines.
 
-use types::Deed;
+use types::CommandRisk;
 
 use super::part::Part;
 use super::source::{Found, MOST_BYTES, Read, Source, Unclear, ends_word, is_name};
@@ -337,7 +337,7 @@ impl Source<'_> {
         };
         let mut part = Part { inside: from..self.found.parts.len(), ..Part::default() };
         if words.iter().any(counts) {
-            part.risks.insert(Deed::RunsCode);
+            part.risks.insert(CommandRisk::RunsCode);
         }
         part.words = words;
         self.add(part)

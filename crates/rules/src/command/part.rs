@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use types::Deed;
+use types::CommandRisk;
 
 use super::paths::Cwd;
 use super::word::Word;
@@ -17,7 +17,7 @@ pub struct Part {
     pub(super) assigns: Vec<(String, Word)>,
     pub(crate) redirections: Vec<Redirection>,
     /// Effects beyond those of the program itself.
-    pub(crate) risks: BTreeSet<Deed>,
+    pub(crate) risks: BTreeSet<CommandRisk>,
     /// It only starts another command, which is a part of its own.
     pub(crate) is_wrapper: bool,
     /// Why it could not be read, if it could not.
@@ -57,7 +57,12 @@ impl Part {
     /// A part for text that could not be read.
     pub(super) fn unclear(why: &'static str, text: String) -> Self {
         let words = vec![Word::unknown(text)];
-        Self { words, unclear: Some(why), risks: BTreeSet::from([Deed::Opaque]), ..Self::default() }
+        Self {
+            words,
+            unclear: Some(why),
+            risks: BTreeSet::from([CommandRisk::Opaque]),
+            ..Self::default()
+        }
     }
 }
 

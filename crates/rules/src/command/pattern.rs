@@ -5,7 +5,7 @@
 //! characters, `<outside>` and `<device>` match arguments that name something outside the workspace, or a device. Rules
 //! that forbid match loosely; rules that allow match strictly and never cover a dangerous flag that they do not name.
 
-use types::Deed;
+use types::CommandRisk;
 
 use super::flags::Flag;
 use super::part::Part;
@@ -13,15 +13,15 @@ use super::word::Word;
 use super::{dangerous_flags, paths, programs};
 
 /// Risks that a rule allowing a program never covers.
-const NEVER: [Deed; 8] = [
-    Deed::Opaque,
-    Deed::Redirects,
-    Deed::WritesOutside,
-    Deed::WritesDevice,
-    Deed::SetsVariable,
-    Deed::PipeToShell,
-    Deed::NetworkToShell,
-    Deed::Connects,
+const NEVER: [CommandRisk; 8] = [
+    CommandRisk::Opaque,
+    CommandRisk::Redirects,
+    CommandRisk::WritesOutside,
+    CommandRisk::WritesDevice,
+    CommandRisk::SetsVariable,
+    CommandRisk::PipeToShell,
+    CommandRisk::NetworkToShell,
+    CommandRisk::Connects,
 ];
 
 /// A parsed pattern.
@@ -141,8 +141,8 @@ impl Pattern {
         let arguments = part.words.get(1..).unwrap_or_default();
         named
             && self.begins(part, arguments)
-            && !part.risks.iter().any(|risk| NEVER.contains(risk) || *risk == Deed::ForkBomb)
-            && !(plain && part.risks.contains(&Deed::RunsCode))
+            && !part.risks.iter().any(|risk| NEVER.contains(risk) || *risk == CommandRisk::ForkBomb)
+            && !(plain && part.risks.contains(&CommandRisk::RunsCode))
             && dangerous_flags::find(&name, arguments, &self.flags).is_none()
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use types::Deed;
+use types::CommandRisk;
 
 use super::dangerous_flags;
 use super::part::{Direction, Part};
@@ -102,7 +102,7 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
         .iter()
         .enumerate()
         .filter(|(_, part)| {
-            part.is_network() || part.risks.contains(&Deed::Connects) || connects(part)
+            part.is_network() || part.risks.contains(&CommandRisk::Connects) || connects(part)
         })
         .map(|(place, part)| (place, part.origin))
         .collect();
@@ -117,12 +117,12 @@ pub(super) fn note(parts: &mut [Part], documents: &[Word]) {
         if let Some(runs) = runs(part) {
             let piped = runs == Runs::Input && !part.upstream.is_empty();
             if piped && programs::is_shell(&part.name().unwrap_or_default()) {
-                risks.push(Deed::PipeToShell);
+                risks.push(CommandRisk::PipeToShell);
             }
             if (piped && fed(&part.upstream)) || fed(std::slice::from_ref(&part.inside)) {
-                risks.push(Deed::NetworkToShell);
+                risks.push(CommandRisk::NetworkToShell);
             }
-            risks.extend((runs != Runs::Text).then_some(Deed::RunsCode));
+            risks.extend((runs != Runs::Text).then_some(CommandRisk::RunsCode));
         }
         part.risks.extend(risks);
     }
@@ -153,29 +153,29 @@ fn note_cwd(parts: &mut [Part]) {
 }
 
 /// The risks of a part that do not depend on others.
-fn alone(part: &Part) -> Vec<Deed> {
+fn alone(part: &Part) -> Vec<CommandRisk> {
     let mut risks = Vec::new();
-    let mut note = |risk: Deed, holds: bool| risks.extend(holds.then_some(risk));
+    let mut note = |risk: CommandRisk, holds: bool| risks.extend(holds.then_some(risk));
     let written: Vec<&Word> = written(part);
     let by_redirection =
         part.redirections.iter().filter(|redirection| redirection.direction == Direction::Writes);
     let to_files = by_redirection.filter(|redirection| !paths::is_nowhere(&redirection.target));
-    note(Deed::Opaque, part.words.first().is_some_and(|word| word.known().is_none()));
-    note(Deed::Redirects, to_files.count() > 0);
-    note(Deed::WritesDevice, written.iter().any(|word| paths::is_device(word)));
+    note(CommandRisk::Opaque, part.words.first().is_some_and(|word| word.known().is_none()));
+    note(CommandRisk::Redirects, to_files.count() > 0);
+    note(CommandRisk::WritesDevice, written.iter().any(|word| paths::is_device(word)));
     note(
-        Deed::WritesOutside,
+        CommandRisk::WritesOutside,
         written
             .iter()
             .any(|word| !paths::is_nowhere(word) && paths::is_outside_from(part.cwd, word)),
     );
-    note(Deed::Connects, connects(part));
-    note(Deed::SetsVariable, part.assigns.iter().any(|(name, _)| changes_what_runs(name)));
+    note(CommandRisk::Connects, connects(part));
+    note(CommandRisk::SetsVariable, part.assigns.iter().any(|(name, _)| changes_what_runs(name)));
     let name = part.name().unwrap_or_default();
     let again = part.functions.contains(&name) && (part.background || !part.upstream.is_empty());
-    note(Deed::ForkBomb, again);
+    note(CommandRisk::ForkBomb, again);
     let arguments = part.words.get(1..).unwrap_or_default();
-    note(Deed::SideDoor, dangerous_flags::find(&name, arguments, &[]).is_some());
+    note(CommandRisk::SideDoor, dangerous_flags::find(&name, arguments, &[]).is_some());
     risks
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use types::Deed;
+use types::CommandRisk;
 
 use super::*;
 
@@ -118,7 +118,7 @@ fn words_are_what_the_shell_makes_of_them() {
     for line in ["rm${IFS}-rf${IFS}/", "x=rm; $x -rf /"] {
         let part = read(line).pop().expect("a part");
         assert_eq!(part.shown(), "rm -rf /", "{line}");
-        assert!(part.risks.contains(&Deed::Opaque), "{line}");
+        assert!(part.risks.contains(&CommandRisk::Opaque), "{line}");
     }
     assert_eq!(read("a $x *.c ~ \"$@\"")[0].words[1].known(), None);
 }
@@ -138,7 +138,7 @@ fn what_cannot_be_read_says_so_and_what_stands_before_it_is_still_found() {
         let parts = read(line);
         assert_eq!(parts[0].shown(), "a", "{line}");
         let last = parts.last().expect("a part");
-        assert!(last.unclear.is_some() && last.risks.contains(&Deed::Opaque), "{line}");
+        assert!(last.unclear.is_some() && last.risks.contains(&CommandRisk::Opaque), "{line}");
     }
     let deep = format!("{}a{}", "( ".repeat(200), ")".repeat(200));
     assert!(read(&deep).iter().any(|part| part.unclear.is_some()));
@@ -172,30 +172,30 @@ fn nothing_takes_long() {
 
 #[test]
 fn deeds_are_noticed() {
-    let risks = |line: &str| -> BTreeSet<Deed> {
+    let risks = |line: &str| -> BTreeSet<CommandRisk> {
         read(line).into_iter().flat_map(|part| part.risks).collect()
     };
     assert_eq!(risks("echo a 2>&1 > /dev/null < in"), BTreeSet::new());
-    assert_eq!(risks("echo a > b"), BTreeSet::from([Deed::Redirects]));
-    assert!(risks("echo a >> ~/.bashrc").contains(&Deed::WritesOutside));
-    assert!(risks("cat a > /dev/vda").contains(&Deed::WritesDevice));
-    assert_eq!(risks("LD_PRELOAD=./x ls"), BTreeSet::from([Deed::SetsVariable]));
-    assert_eq!(risks("export GIT_PAGER=x"), BTreeSet::from([Deed::SetsVariable]));
-    assert_eq!(risks("sort -uo b a"), BTreeSet::from([Deed::SideDoor]));
-    assert_eq!(risks("python3 -c 'x'"), BTreeSet::from([Deed::RunsCode]));
-    assert!(risks("curl x | tee y | env bash").contains(&Deed::NetworkToShell));
-    assert!(risks("bash -c \"$(curl x)\"").contains(&Deed::NetworkToShell));
-    assert!(!risks("curl x | jq .").contains(&Deed::NetworkToShell));
-    assert!(risks("base64 -d x | sh").contains(&Deed::PipeToShell));
-    assert!(risks("cat < /dev/tcp/h/80").contains(&Deed::Connects));
-    assert!(risks(":(){ :|:& };:").contains(&Deed::ForkBomb));
+    assert_eq!(risks("echo a > b"), BTreeSet::from([CommandRisk::Redirects]));
+    assert!(risks("echo a >> ~/.bashrc").contains(&CommandRisk::WritesOutside));
+    assert!(risks("cat a > /dev/vda").contains(&CommandRisk::WritesDevice));
+    assert_eq!(risks("LD_PRELOAD=./x ls"), BTreeSet::from([CommandRisk::SetsVariable]));
+    assert_eq!(risks("export GIT_PAGER=x"), BTreeSet::from([CommandRisk::SetsVariable]));
+    assert_eq!(risks("sort -uo b a"), BTreeSet::from([CommandRisk::SideDoor]));
+    assert_eq!(risks("python3 -c 'x'"), BTreeSet::from([CommandRisk::RunsCode]));
+    assert!(risks("curl x | tee y | env bash").contains(&CommandRisk::NetworkToShell));
+    assert!(risks("bash -c \"$(curl x)\"").contains(&CommandRisk::NetworkToShell));
+    assert!(!risks("curl x | jq .").contains(&CommandRisk::NetworkToShell));
+    assert!(risks("base64 -d x | sh").contains(&CommandRisk::PipeToShell));
+    assert!(risks("cat < /dev/tcp/h/80").contains(&CommandRisk::Connects));
+    assert!(risks(":(){ :|:& };:").contains(&CommandRisk::ForkBomb));
 }
 
 #[test]
 fn who_goes_somewhere_in_a_shell_of_its_own_leaves_the_others_where_they_are() {
     let outside = |line: &str| {
         let parts = read(line);
-        parts.iter().any(|part| part.risks.contains(&Deed::WritesOutside))
+        parts.iter().any(|part| part.risks.contains(&CommandRisk::WritesOutside))
     };
     // From `sub`, `../x` is in the workspace; from the workspace itself it is not.
     assert!(!outside("cd sub && echo a > ../x"));

@@ -4,7 +4,7 @@
 //! Words that a command gets only at run time (the input of `xargs`, the results of `find`) are guessed where they are
 //! likely, so that rules that forbid see them. None of them is certain, so rules that allow do not match them.
 
-use types::Deed;
+use types::CommandRisk;
 
 use super::dangerous_flags;
 use super::grammar::read_script;
@@ -25,7 +25,7 @@ pub(super) fn all(found: &mut Found) {
         if found.parts.len() >= MOST_PARTS || part.depth >= MOST_DEPTH {
             if let Some(part) = found.parts.get_mut(place - 1) {
                 part.unclear = Some("it is nested too deeply");
-                part.risks.insert(Deed::Opaque);
+                part.risks.insert(CommandRisk::Opaque);
             }
             continue;
         }

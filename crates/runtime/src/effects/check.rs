@@ -123,9 +123,9 @@ impl RunExecutor {
         let (policy, repo) = (&self.policy.sandbox, Some(self.worktrees.repo()));
         let ready = Some(ready);
         // A check may write anywhere in its own checkout, as builds do.
-        let (whose, walls) = (Whose::Ours, job.walls);
+        let (whose, isolation) = (Whose::Ours, job.isolation);
         let spec =
-            SandboxSpec { folder, whose, repo, start: None, scope: None, walls, policy, ready };
+            SandboxSpec { folder, whose, repo, start: None, scope: None, isolation, policy, ready };
         let log = LogId::run(self.run.clone());
         let output_capture = OutputCapture::new(
             log,

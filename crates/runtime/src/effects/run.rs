@@ -29,9 +29,9 @@ impl EffectExecutor<Run> for RunExecutor {
                     executor.attempt(*brief, answers, stop).await
                 }
                 Effect::Probe => Ok(Outcome::Probed(executor.services.sandboxes.proof().await)),
-                Effect::RunCheck { check, what, commit, walls, against } => {
+                Effect::RunCheck { check, what, commit, isolation, against } => {
                     let (check, what, against) = (&check, &what, &against);
-                    let job = Job { check, what, walls, against, stop: &stop };
+                    let job = Job { check, what, isolation, against, stop: &stop };
                     executor.check(job, &commit).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {

@@ -43,7 +43,7 @@ pub(crate) struct Folder {
     /// The write scope; `None`: everywhere.
     pub(crate) scope: Option<Scope>,
     /// The required isolation level.
-    pub(crate) walls: IsolationLevel,
+    pub(crate) isolation: IsolationLevel,
     pub(crate) policy: SandboxPolicy,
     /// The log of intended file changes.
     pub(crate) intents: Option<IntentLog>,
@@ -81,7 +81,7 @@ impl Folder {
     pub(crate) fn new(
         path: &Path,
         repo: Finding,
-        walls: IsolationLevel,
+        isolation: IsolationLevel,
         policy: SandboxPolicy,
     ) -> Self {
         let (path, opened) = (path.to_owned(), tokio::sync::Mutex::default());
@@ -91,7 +91,7 @@ impl Folder {
             start: None,
             assignment: Assignment::default(),
             scope: None,
-            walls,
+            isolation,
             policy,
             intents: None,
             ready: prepare::known(None),
@@ -170,7 +170,7 @@ impl Workspace {
     ) -> Self {
         let path = worktrees.of_attempt(&brief.attempt);
         let repo = found(worktrees.repo().clone());
-        let folder = Folder::new(&path, repo, brief.walls, policy.clone());
+        let folder = Folder::new(&path, repo, brief.isolation, policy.clone());
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let assignment = brief.assignment.clone();
         let ready = prepare::known(Some(ready));
@@ -204,7 +204,7 @@ impl Workspace {
                     repo: repo.as_ref(),
                     start: folder.start.as_ref(),
                     scope,
-                    walls: folder.walls,
+                    isolation: folder.isolation,
                     policy: &folder.policy,
                     ready: ready.as_deref(),
                 };

@@ -236,7 +236,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         repo: Some(deps.worktrees.repo()),
         start: None,
         scope: None,
-        walls: policy.require,
+        isolation: policy.require,
         policy: &policy,
         ready: Some(&ready),
     };

@@ -177,7 +177,7 @@ mod tests {
             ),
             (super::super::text("solo").expect("it ships"), "the role solo"),
         ] {
-            let error = project_with(text).expect_err("it opens the walls").to_string();
+            let error = project_with(text).expect_err("it opens the sandbox").to_string();
             assert!(error.contains(what) && error.contains("--policy"), "{error}");
         }
     }

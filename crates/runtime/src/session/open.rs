@@ -102,7 +102,7 @@ impl Bosun {
             tools,
             tool_specs,
             scope: new.scope,
-            walls: IsolationLevel::None,
+            isolation: IsolationLevel::None,
             start: CommitId(String::new()),
             assignment: types::Assignment::default(),
             budget: new.budget,

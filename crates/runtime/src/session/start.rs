@@ -151,9 +151,10 @@ fn workspace(
     services: &Services,
 ) -> Workspace {
     // The engine has accepted the probed level; after a restart it must not be lower.
-    let walls = proof.map_or(IsolationLevel::None, |proof| proof.rung.min(policy.sandbox.require));
+    let isolation =
+        proof.map_or(IsolationLevel::None, |proof| proof.level.min(policy.sandbox.require));
     let repo = looked_for(folder);
-    let mut place = Folder::new(folder, repo.clone(), walls, policy.sandbox.clone());
+    let mut place = Folder::new(folder, repo.clone(), isolation, policy.sandbox.clone());
     place.ready = in_checkout(repo, policy.workspace.clone(), services.home.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);

@@ -130,7 +130,7 @@ fn probed(fails: bool) -> (Outcome, Option<&'static str>) {
         return (Outcome::Probed(Proof::nothing("there is no Landlock")), Some("no sandbox"));
     }
     let attacks = vec![Attack { what: "write outside".to_owned(), through: None }];
-    (Outcome::Probed(Proof { rung: IsolationLevel::Full, attacks, missing: vec![] }), None)
+    (Outcome::Probed(Proof { level: IsolationLevel::Full, attacks, missing: vec![] }), None)
 }
 
 fn broke(code: &str) -> Outcome {

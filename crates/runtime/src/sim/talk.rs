@@ -38,7 +38,7 @@ fn brief(world: &World) -> Brief {
         tools: solo.tools.clone(),
         tool_specs: specs(&solo.tools),
         scope: Scope(vec![Artifact::everything()]),
-        walls: IsolationLevel::None,
+        isolation: IsolationLevel::None,
         start: CommitId(String::new()),
         assignment: types::Assignment::default(),
         budget: case.request.budget,

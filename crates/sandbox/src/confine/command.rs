@@ -1,4 +1,4 @@
-//! The command behind either wall: how its shell is started, and how its end is awaited while we listen for word.
+//! The command at either level: how its shell is started, and how its end is awaited while we listen for word.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};

@@ -1,4 +1,4 @@
-//! The second rung, for machines without user namespaces: Landlock over files and signals, seccomp over the kernel and
+//! The second level, for machines without user namespaces: Landlock over files and signals, seccomp over the kernel and
 //! all sockets, nothing more. Other processes can be seen, git's own files and the times and modes of the user's other
 //! files can be changed; the proof says so. Root is not held by this, and is refused.
 

@@ -35,7 +35,7 @@ pub(super) fn main() -> i32 {
     // Commands give way to the person's own programs, and to ours. A machine that does not allow it runs them all the same.
     rustix::process::nice(NICENESS).ok();
     let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
-    let done = told.and_then(|(prelude, _)| match prelude.rung {
+    let done = told.and_then(|(prelude, _)| match prelude.level {
         IsolationLevel::Landlock => fenced::serve(&mut ours),
         IsolationLevel::Full | IsolationLevel::None => enter(&mut ours, &prelude),
     });

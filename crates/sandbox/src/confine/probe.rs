@@ -24,7 +24,7 @@ pub(super) const METADATA: &str = "change the mode of a file outside";
 
 type Attempts = Vec<(String, Option<String>)>;
 
-pub(super) fn attack(workspace: &Path, targets: &Targets, rung: IsolationLevel) -> Attempts {
+pub(super) fn attack(workspace: &Path, targets: &Targets, level: IsolationLevel) -> Attempts {
     let mut attempts = Attempts::new();
     let mut note = |what: &str, through: Option<String>| attempts.push((what.to_owned(), through));
     note("write outside the workspace", write_outside(&targets.outside));
@@ -39,7 +39,7 @@ pub(super) fn attack(workspace: &Path, targets: &Targets, rung: IsolationLevel) 
     note("mount something", mounting());
     note("call the kernel by other numbers", other_numbers());
     note("reach a service's socket in the workspace", service(workspace));
-    note("keep a capability", keep(rung));
+    note("keep a capability", keep(level));
     note(
         "write to the kernel's settings",
         got(&open("/proc/sys/kernel/core_pattern"), "opened it"),
@@ -137,7 +137,7 @@ fn service(workspace: &Path) -> Option<String> {
 }
 
 /// What the kernel says about this very process.
-fn keep(rung: IsolationLevel) -> Option<String> {
+fn keep(level: IsolationLevel) -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = |name: &str| {
         let line = status.lines().find(|line| line.starts_with(name))?;
@@ -146,7 +146,7 @@ fn keep(rung: IsolationLevel) -> Option<String> {
     let none = "0000000000000000";
     let mut wanted =
         vec![("CapEff:", none), ("CapPrm:", none), ("NoNewPrivs:", "1"), ("Seccomp:", "2")];
-    if rung == IsolationLevel::Full {
+    if level == IsolationLevel::Full {
         // An ordinary user outside cannot lower this, and without new privileges it means nothing to it.
         wanted.push(("CapBnd:", none));
     }

@@ -26,20 +26,20 @@ impl Confine {
         prove_limits(self).await
     }
 
-    /// What the machine can hold commands with: the highest rung that stood up to an attack from inside.
+    /// What the machine can hold commands with: the highest level that stood up to an attack from inside.
     pub async fn probe(helper_exe: HelperExe) -> Proof {
         let mut missing = Vec::new();
-        for rung in [IsolationLevel::Full, IsolationLevel::Landlock] {
-            match Self::new(helper_exe.clone()).holding(rung).prove().await {
-                Ok(proof) if proof.rung == rung => return Proof { missing, ..proof },
+        for level in [IsolationLevel::Full, IsolationLevel::Landlock] {
+            match Self::new(helper_exe.clone()).holding(level).prove().await {
+                Ok(proof) if proof.level == level => return Proof { missing, ..proof },
                 Ok(proof) => missing.extend(proof.through().map(|attack| {
                     let how = attack.through.as_deref().unwrap_or_default();
-                    format!("{}: {}: {how}", rung.as_str(), attack.what)
+                    format!("{}: {}: {how}", level.as_str(), attack.what)
                 })),
-                Err(error) => missing.push(format!("{}: {}", rung.as_str(), error.chain())),
+                Err(error) => missing.push(format!("{}: {}", level.as_str(), error.chain())),
             }
         }
-        Proof { rung: IsolationLevel::None, attacks: vec![], missing }
+        Proof { level: IsolationLevel::None, attacks: vec![], missing }
     }
 }
 
@@ -70,7 +70,7 @@ async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let report = held::probe(&confine.helper_exe.0, spec).await;
     drop((listener, service));
     match report? {
-        Report::Probed(attempts) => Ok(judged(confine.rung, attempts, &workspace, &outside)),
+        Report::Probed(attempts) => Ok(judged(confine.level, attempts, &workspace, &outside)),
         Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
         other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
     }
@@ -132,7 +132,7 @@ async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
 const NOT_CLAIMED: [&str; 4] = [probe::GIT, probe::SEE, probe::METADATA, "leave git changed"];
 
 fn judged(
-    rung: IsolationLevel,
+    level: IsolationLevel,
     attempts: Vec<(String, Option<String>)>,
     workspace: &Path,
     outside: &Path,
@@ -151,9 +151,9 @@ fn judged(
     // The other way round: what is allowed must have arrived, or nothing was tried at all.
     seen("pretend to work", !workspace.join(probe::CONTROL).exists());
     let claims = |attack: &&Attack| {
-        rung == IsolationLevel::Full || !NOT_CLAIMED.contains(&attack.what.as_str())
+        level == IsolationLevel::Full || !NOT_CLAIMED.contains(&attack.what.as_str())
     };
     let held = attacks.iter().filter(claims).all(|attack| attack.through.is_none());
-    let rung = if held { rung } else { IsolationLevel::None };
-    Proof { rung, attacks, missing: vec![] }
+    let level = if held { level } else { IsolationLevel::None };
+    Proof { level, attacks, missing: vec![] }
 }

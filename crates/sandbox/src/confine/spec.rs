@@ -19,7 +19,7 @@ pub(super) const KILL: &[u8; 1] = b"K";
 /// What a helper is told before there is a command for it, so that it can build what does not depend on one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prelude {
-    pub(crate) rung: IsolationLevel,
+    pub(crate) level: IsolationLevel,
     /// The workspace. The root that is laid out keeps the names of what was put in, which are nobody else's business.
     pub(crate) root: PathBuf,
     pub(crate) home: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct Spec {
     /// Places in those that may be written to after all.
     pub(crate) reopened: Vec<WorkPath>,
     pub(crate) limits: Limits,
-    pub(crate) rung: IsolationLevel,
+    pub(crate) level: IsolationLevel,
     /// Whether there is a way to the hosts that were granted.
     pub(crate) network: bool,
     /// Where our proxy is then.
@@ -77,7 +77,7 @@ impl Spec {
     pub(crate) fn prelude(&self) -> Prelude {
         let Limits { temp_bytes, processes, .. } = self.limits;
         let (root, home) = (self.root.clone(), self.home.clone());
-        Prelude { rung: self.rung, root, home, temp_bytes, processes }
+        Prelude { level: self.level, root, home, temp_bytes, processes }
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(fixture: Fixture
     }
     let proof = proof.expect("a proof");
     let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
-    assert_eq!(proof.rung, IsolationLevel::Landlock, "{proof:#?}");
+    assert_eq!(proof.level, IsolationLevel::Landlock, "{proof:#?}");
     assert!(!open.is_empty(), "it says what it does not hold: {open:?}");
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let works = run(
@@ -165,7 +165,7 @@ pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(fixture: Fixture
     attack(&fixture, &env, IsolationLevel::Landlock).await;
 }
 
-async fn attack(fixture: &Fixture, env: &LocalEnvironment, rung: IsolationLevel) {
+async fn attack(fixture: &Fixture, env: &LocalEnvironment, level: IsolationLevel) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     let socket =
@@ -177,7 +177,7 @@ async fn attack(fixture: &Fixture, env: &LocalEnvironment, rung: IsolationLevel)
     let head =
         format!("OUT={}; PID={}; PORT={port}; ", fixture.out().display(), std::process::id());
     for (name, script, always) in CORPUS {
-        if rung == IsolationLevel::Full || always {
+        if level == IsolationLevel::Full || always {
             let result = run(env, &format!("{head}{script}"), Millis::seconds(30)).await;
             assert!(!result.output.contains("ESCAPED"), "{name}: {}", result.output);
             assert_eq!(trace(&fixture.out()), before, "{name} left a trace: {}", result.output);
@@ -210,7 +210,7 @@ pub(crate) async fn all_of_it_holds_for_an_ordinary_user_too(_ground: Fixture) {
     }
     let home = tempfile::tempdir().expect("a home");
     std::os::unix::fs::chown(home.path(), Some(65534), Some(65534)).expect("given away");
-    for wanted in ["walls::", "limits::", "lives::", "corpus::"] {
+    for wanted in ["isolation::", "limits::", "lives::", "corpus::"] {
         let mut program = std::process::Command::new("/proc/self/exe");
         program.arg(wanted).uid(65534).gid(65534).current_dir("/").env("HOME", home.path());
         let done = program.env("TMPDIR", "/tmp").output().expect("it ran");

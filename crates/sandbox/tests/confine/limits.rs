@@ -54,12 +54,12 @@ fn program(fixture: &Fixture, name: &str, code: &[u8]) {
 }
 
 pub(crate) async fn the_limits_are_proved(fixture: Fixture) {
-    let rungs = if nix::unistd::getuid().is_root() { 1 } else { 2 };
-    for rung in [IsolationLevel::Full, IsolationLevel::Landlock].into_iter().take(rungs) {
-        let attacks = fixture.confine().holding(rung).prove_limits().await.expect("a proof");
+    let levels = if nix::unistd::getuid().is_root() { 1 } else { 2 };
+    for level in [IsolationLevel::Full, IsolationLevel::Landlock].into_iter().take(levels) {
+        let attacks = fixture.confine().holding(level).prove_limits().await.expect("a proof");
         assert_eq!(attacks.len(), 3);
         let open = attacks.iter().filter(|attack| attack.through.is_some());
-        assert_eq!(open.count(), 0, "{rung:?}: {attacks:#?}");
+        assert_eq!(open.count(), 0, "{level:?}: {attacks:#?}");
     }
 }
 

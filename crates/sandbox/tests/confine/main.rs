@@ -5,10 +5,10 @@
 mod closed;
 mod corpus;
 mod fixture;
+mod isolation;
 mod limits;
 mod lives;
 mod reach;
-mod walls;
 mod ways;
 
 use std::collections::BTreeMap;
@@ -70,23 +70,23 @@ all![
     ways::a_server_in_the_background_is_reached_by_later_commands,
     ways::only_granted_hosts_are_reached,
     ways::toolchains_work_inside,
-    walls::a_hidden_file_is_empty_for_commands_and_closed_to_tools,
-    walls::the_proof_holds,
-    walls::a_command_runs_with_its_folder_output_and_exit_code,
-    walls::the_workspace_is_writable_and_nothing_else_is,
-    walls::what_is_outside_cannot_be_read,
-    walls::there_is_no_network_but_the_own_loopback,
-    walls::git_files_can_neither_be_changed_nor_moved,
-    walls::only_the_scope_is_writable_when_there_is_one,
-    walls::who_would_replace_a_single_file_hears_what_works_instead,
-    walls::a_single_file_is_replaced_and_what_is_beside_it_stays,
-    walls::a_link_in_the_scope_opens_nothing,
+    isolation::a_hidden_file_is_empty_for_commands_and_closed_to_tools,
+    isolation::the_proof_holds,
+    isolation::a_command_runs_with_its_folder_output_and_exit_code,
+    isolation::the_workspace_is_writable_and_nothing_else_is,
+    isolation::what_is_outside_cannot_be_read,
+    isolation::there_is_no_network_but_the_own_loopback,
+    isolation::git_files_can_neither_be_changed_nor_moved,
+    isolation::only_the_scope_is_writable_when_there_is_one,
+    isolation::who_would_replace_a_single_file_hears_what_works_instead,
+    isolation::a_single_file_is_replaced_and_what_is_beside_it_stays,
+    isolation::a_link_in_the_scope_opens_nothing,
     closed::a_closed_place_is_written_to_only_where_it_is_open_again,
     closed::a_scope_around_a_closed_place_does_not_open_it,
-    walls::git_works_in_a_worktree_but_cannot_change_the_repository,
-    walls::every_rule_for_environments_is_kept,
-    walls::dangerous_calls_are_denied,
-    walls::a_link_cannot_be_used_to_start_elsewhere,
+    isolation::git_works_in_a_worktree_but_cannot_change_the_repository,
+    isolation::every_rule_for_environments_is_kept,
+    isolation::dangerous_calls_are_denied,
+    isolation::a_link_cannot_be_used_to_start_elsewhere,
     limits::commands_give_way_to_other_programs,
     limits::the_limits_are_proved,
     limits::other_numberings_of_system_calls_are_refused,

@@ -1,4 +1,4 @@
-//! What must work behind walls: granted hosts, and the tools that builds and tests need.
+//! What must work in the sandbox: granted hosts, and the tools that builds and tests need.
 
 use std::io::{Read as _, Write as _};
 

@@ -107,6 +107,7 @@ function row(run) {
       h(
         "span",
         { class: "run-flags" },
+        run.follows ? chip("follow-up") : null,
         run.questions ? chip(plural(run.questions, "question"), "warn") : null,
         run.settled ? chip(String(run.settled.how || run.settled)) : null,
       ),

@@ -24,6 +24,8 @@ pub(crate) struct RunDetail {
     pub(crate) project: Option<String>,
     /// Who asked for it.
     pub(crate) by: Option<String>,
+    /// The run that it follows up, after a review of that run's result.
+    pub(crate) follows: Option<RunId>,
     /// It should be going on, and nobody drives it.
     pub(crate) interrupted: bool,
     pub(crate) paused: bool,
@@ -104,6 +106,7 @@ pub(crate) async fn detail(
         state: state.to_owned(),
         project: project.map(str::to_owned),
         by: record.run.request().and_then(|request| request.by.clone()),
+        follows: record.run.request().and_then(|request| request.follows.clone()),
         interrupted: stalled && !paused,
         paused,
         at: record.at,

@@ -27,6 +27,8 @@ pub(crate) struct RunItem {
     /// The project that its repository belongs to.
     pub(crate) project: Option<String>,
     pub(crate) repository: String,
+    /// The run that it follows up, after a review of that run's result.
+    pub(crate) follows: Option<RunId>,
     pub(crate) status: Option<Status>,
     /// The state as people are told it.
     pub(crate) state: String,
@@ -177,6 +179,7 @@ async fn item(app: &App, visible: &Visible, entry: &Entry) -> Result<RunItem, Pr
         goal: listed.map(|listed| listed.goal.clone()).unwrap_or_default(),
         project: visible.project_of(Path::new(&repository)).map(str::to_owned),
         repository,
+        follows: listed.and_then(|listed| listed.follows.clone()),
         status: listed.map(|listed| listed.status),
         state: match (paused, driven) {
             (true, _) => "paused".to_owned(),

@@ -232,7 +232,7 @@ fn documents(recorded: &Recorded, role: Option<&RoleId>) -> Documents {
 fn sandbox(recorded: &Recorded) -> Option<SandboxProof> {
     recorded.own().rev().find_map(|line| match &line.event {
         Event::SandboxProbed { proof, decision } => Some(SandboxProof {
-            level: proof.rung,
+            level: proof.level,
             attacks: proof
                 .attacks
                 .iter()
@@ -310,7 +310,7 @@ impl AttemptDetail {
         match event {
             Event::SessionStarted { brief, parent: None, .. } => {
                 self.model = Some(brief.model.clone());
-                self.sandbox = Some(brief.walls);
+                self.sandbox = Some(brief.isolation);
             }
             // Once it is over, the figures of the run's log hold.
             Event::ModelReplied { reply, .. } if self.ended.is_none() => {

@@ -6,8 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-pub(super) const ABOUT: &str =
-    "grep against rg, glob against fd and find, commands with and without walls, large outputs";
+pub(super) const ABOUT: &str = "grep against rg, glob against fd and find, commands with and without the sandbox, large outputs";
 
 pub(super) fn run(root: &Path) -> anyhow::Result<()> {
     let arguments =

@@ -118,7 +118,7 @@ pub(crate) struct Task {
     #[serde(default)]
     pub(crate) honest: bool,
     #[serde(default)]
-    pub(crate) again: Vec<Deed>,
+    pub(crate) again: Vec<Work>,
     #[serde(default)]
     write: Files,
     #[serde(default)]
@@ -132,7 +132,7 @@ pub(crate) struct Task {
 /// The actions of one attempt, in order.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Deed {
+pub(crate) struct Work {
     #[serde(default)]
     pub(crate) write: Files,
     #[serde(default)]
@@ -169,10 +169,10 @@ pub(crate) struct Truth {
 
 impl Task {
     /// The actions of the first attempt.
-    pub(crate) fn deed(&self, case: &Case) -> Deed {
+    pub(crate) fn work(&self, case: &Case) -> Work {
         let mut write = if self.honest { case.solution.clone() } else { Files::new() };
         write.extend(self.write.clone());
-        Deed {
+        Work {
             write,
             edit: self.edit.clone(),
             shell: self.shell.clone(),

@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use super::case::{Case, Deed, Task};
+use super::case::{Case, Task, Work};
 
 /// The default summary of a submission.
 const SUMMARY: &str = "Done, all tests pass.";
@@ -22,7 +22,7 @@ pub(crate) fn plan(case: &Case) -> anyhow::Result<Value> {
 }
 
 fn planned(task: &Task, case: &Case) -> anyhow::Result<Value> {
-    let own = || task.deed(case).write.into_keys().collect();
+    let own = || task.work(case).write.into_keys().collect();
     let mut entry = Map::new();
     entry.insert("id".to_owned(), json!(task.id));
     entry.insert("title".to_owned(), json!(task.title.as_ref().unwrap_or(&task.id)));
@@ -59,7 +59,7 @@ pub(crate) fn script(case: &Case) -> anyhow::Result<String> {
                 json!({ "role": "coder", "task": task.id, "n": at + 2, "reply": turns(again) }),
             );
         }
-        let reply = turns(&task.deed(case));
+        let reply = turns(&task.work(case));
         attempts.push(json!({ "role": "coder", "task": task.id, "reply": reply }));
     }
     toml::to_string(&json!({ "attempt": attempts })).context("writing the script")
@@ -73,28 +73,28 @@ fn submitted(mut content: Value) -> Value {
 }
 
 /// An agent reads what it will write, writes, edits, runs its commands and submits.
-fn turns(deed: &Deed) -> Vec<Value> {
+fn turns(work: &Work) -> Vec<Value> {
     let mut turns = Vec::new();
     let mut turn = |calls: Vec<Value>| turns.push(json!({ "calls": calls }));
     let read = |path: &String| json!({ "tool": "read_file", "path": path });
-    if !deed.write.is_empty() {
-        turn(deed.write.keys().map(read).collect());
-        let write = deed.write.iter();
+    if !work.write.is_empty() {
+        turn(work.write.keys().map(read).collect());
+        let write = work.write.iter();
         let write = write
             .map(|(path, text)| json!({ "tool": "write_file", "path": path, "content": text }));
         turn(write.collect());
     }
-    for edit in &deed.edit {
+    for edit in &work.edit {
         turn(vec![read(&edit.path)]);
         turn(vec![json!({
             "tool": "edit_file", "path": edit.path, "old_string": edit.old, "new_string": edit.new,
             "replace_all": true,
         })]);
     }
-    for command in &deed.shell {
+    for command in &work.shell {
         turn(vec![json!({ "tool": "shell", "command": command })]);
     }
-    let summary = deed.summary.as_deref().unwrap_or(SUMMARY);
+    let summary = work.summary.as_deref().unwrap_or(SUMMARY);
     turn(vec![submitted(json!({ "summary": summary }))]);
     turns
 }

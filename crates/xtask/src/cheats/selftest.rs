@@ -73,9 +73,9 @@ fn work(
     wrong: &mut Vec<String>,
 ) -> anyhow::Result<()> {
     for task in &case.tasks {
-        let deed = task.deed(case);
-        put(repo, &deed.write, &[])?;
-        for edit in &deed.edit {
+        let work = task.work(case);
+        put(repo, &work.write, &[])?;
+        for edit in &work.edit {
             let path = repo.join(&edit.path);
             let text = std::fs::read_to_string(&path);
             let text = text.with_context(|| format!("reading {}", edit.path))?;
@@ -84,7 +84,7 @@ fn work(
             }
             std::fs::write(&path, text.replace(&edit.old, &edit.new)).context("editing")?;
         }
-        for line in &deed.shell {
+        for line in &work.shell {
             let (code, said) = case_dir.shell(line, repo, variables)?;
             if code != 0 {
                 wrong.push(format!("{line:?} exits {code}: {}", end(&said)));

@@ -86,9 +86,9 @@ fn what_our_own_cases_edit_is_there() {
     for case in own() {
         let mut files: Files = case.files.clone();
         for task in &case.tasks {
-            let deed = task.deed(&case);
-            files.extend(deed.write.clone());
-            for edit in &deed.edit {
+            let work = task.work(&case);
+            files.extend(work.write.clone());
+            for edit in &work.edit {
                 let text = files.get_mut(&edit.path);
                 let text = text.unwrap_or_else(|| panic!("{}: no {}", case.id, edit.path));
                 assert!(text.contains(&edit.old), "{}: {:?}", case.id, edit.old);

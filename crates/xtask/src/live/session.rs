@@ -15,7 +15,7 @@ use crate::sample;
 const TRIES: usize = 3;
 
 /// A task for the model, and its evidence.
-struct Deed {
+struct Trial {
     name: &'static str,
     goal: &'static str,
     /// The tool that must have been used.
@@ -31,8 +31,8 @@ const ROUNDS: i64 = 8;
 /// The most seconds for a task: a small model may talk indefinitely.
 const TIME: &str = "300";
 
-const DEEDS: [Deed; 2] = [
-    Deed {
+const TRIALS: [Trial; 2] = [
+    Trial {
         name: "answers from a file",
         goal: "Who is the harbour master? Call the tool read_file with the path notes.txt and answer with the name.",
         tool: "read_file",
@@ -40,7 +40,7 @@ const DEEDS: [Deed; 2] = [
             lines.iter().filter_map(words).next_back().is_some_and(|text| text.contains("Quill"))
         },
     },
-    Deed {
+    Trial {
         name: "edits a file",
         goal: "In the file tide.txt replace the word low by the word high. First call the tool read_file with the path \
                tide.txt, then call the tool edit_file with path tide.txt, old_string low and new_string high. Then say done.",
@@ -63,18 +63,18 @@ pub(super) fn run(
     fs::write(&rules, sample::solo(root, ROUNDS)?).context("writing the rules")?;
     for (dialect, path) in [("chat", "/v1"), ("messages", ""), ("responses", "/v1")] {
         let settings = server.settings(scratch, dialect, path)?;
-        for deed in &DEEDS {
-            let holds = |number: &usize| match attempt(binary, scratch, &settings, &rules, deed) {
+        for trial in &TRIALS {
+            let holds = |number: &usize| match attempt(binary, scratch, &settings, &rules, trial) {
                 Ok(()) => true,
                 Err(error) => {
-                    println!("{dialect:<10} {:<20} try {number}: {error:#}", deed.name);
+                    println!("{dialect:<10} {:<20} try {number}: {error:#}", trial.name);
                     false
                 }
             };
             let tried = (1..=TRIES).find(holds);
             match tried {
-                Some(number) => println!("{dialect:<10} {:<20} ok at try {number}", deed.name),
-                None => failed.push(format!("{dialect}: {}", deed.name)),
+                Some(number) => println!("{dialect:<10} {:<20} ok at try {number}", trial.name),
+                None => failed.push(format!("{dialect}: {}", trial.name)),
             }
         }
     }
@@ -86,7 +86,7 @@ fn attempt(
     scratch: &Path,
     settings: &Path,
     rules: &Path,
-    deed: &Deed,
+    trial: &Trial,
 ) -> anyhow::Result<()> {
     let folder = scratch.join("session");
     if folder.exists() {
@@ -98,7 +98,7 @@ fn attempt(
     fs::write(repo.join("tide.txt"), "The tide is low.\n")?;
     let mut command = Command::new(binary);
     command.arg("--home").arg(folder.join("home"));
-    command.args(["run", deed.goal, "--headless", "--json", "--policy"]).arg(rules);
+    command.args(["run", trial.goal, "--headless", "--json", "--policy"]).arg(rules);
     command.args(["--time", TIME, "--model", "live/local", "--repo"]).arg(&repo);
     command.env("BOSUN_MODELS", settings).env("LIVE_KEY", KEY).current_dir(&repo);
     let output = command.stdin(Stdio::null()).output().context("running the program")?;
@@ -111,16 +111,16 @@ fn attempt(
     }
     let used = lines
         .iter()
-        .any(|line| line["event"] == "tool.started" && line["data"]["tool"] == deed.tool);
+        .any(|line| line["event"] == "tool.started" && line["data"]["tool"] == trial.tool);
     let last = lines.iter().filter_map(words).next_back().unwrap_or_default();
     let fault = lines.iter().filter_map(|line| line["data"]["fault"]["what"].as_str()).next_back();
     if let Some(fault) = fault {
         bail!("it was stopped: {fault}");
     }
     if !used {
-        bail!("it did not call {}; it said {last:?}", deed.tool);
+        bail!("it did not call {}; it said {last:?}", trial.tool);
     }
-    if !(deed.held)(&lines) {
+    if !(trial.held)(&lines) {
         bail!("it said {last:?}");
     }
     Ok(())

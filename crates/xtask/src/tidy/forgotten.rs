@@ -7,10 +7,28 @@ use crate::scenarios;
 use crate::tree::Tree;
 
 /// The folders of `scenarios/`, in the order of the stages.
-const STATIONS: &[&str] = &[
-    "intake", "route", "context", "walls", "plan", "schedule", "session", "permit", "verify",
-    "merge", "gate", "failure", "budget", "human", "doors", "talk", "audited", "strict", "spec",
-    "files", "policy",
+const STAGES: &[&str] = &[
+    "intake",
+    "route",
+    "context",
+    "isolation",
+    "plan",
+    "schedule",
+    "session",
+    "permit",
+    "verify",
+    "merge",
+    "gate",
+    "failure",
+    "budget",
+    "human",
+    "doors",
+    "talk",
+    "audited",
+    "strict",
+    "spec",
+    "files",
+    "policy",
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -66,11 +84,11 @@ fn declares(text: &str, name: &str) -> bool {
 }
 
 fn astray(path: &str) -> Option<Finding> {
-    let station = path.strip_prefix(scenarios::FOLDER)?.split_once('/').map(|(folder, _)| folder);
-    if station.is_some_and(|station| STATIONS.contains(&station)) {
+    let stage = path.strip_prefix(scenarios::FOLDER)?.split_once('/').map(|(folder, _)| folder);
+    if stage.is_some_and(|stage| STAGES.contains(&stage)) {
         return None;
     }
-    let what = format!("a scenario lies in the folder of its station: {}", STATIONS.join(", "));
+    let what = format!("a scenario lies in the folder of its stage: {}", STAGES.join(", "));
     Some(Finding::new(path, 1, what))
 }
 

@@ -200,7 +200,7 @@ fn given(name: &str, value: impl AsRef<str>) -> Given {
 
 fn of_run(run: &Run, event: &Event) -> Told {
     let rule = decision(event).map(|decision| decision.rule.as_str()).unwrap_or_default();
-    let station = rule.split_once('.').map_or("", |(station, _)| station);
+    let stage = rule.split_once('.').map_or("", |(stage, _)| stage);
     let policy = run.policy();
     let admits = policy.admission.iter().any(|known| known.id.as_str() == rule);
     let routes = policy.routing.iter().any(|known| known.id.as_str() == rule);
@@ -220,9 +220,9 @@ fn of_run(run: &Run, event: &Event) -> Told {
         {
             failed(run, task)
         }
-        _ if admits || station == "intake" => request(run, true),
-        _ if routes || station == "route" => request(run, false),
-        _ if station == "context" => documents(run),
+        _ if admits || stage == "intake" => request(run, true),
+        _ if routes || stage == "route" => request(run, false),
+        _ if stage == "context" => documents(run),
         _ => Told::default(),
     }
 }

@@ -135,7 +135,7 @@ fn count(
             let left = run.ledger().free().tokens.filter(|_| all.is_some());
             return (left.unwrap_or(0), all.unwrap_or(0), "tokens are left");
         }
-        Measure::Walls => match run.rung() {
+        Measure::Isolation => match run.isolation() {
             IsolationLevel::Full => (2, 2, "rungs hold the commands"),
             IsolationLevel::Landlock => (1, 2, "rungs hold the commands"),
             IsolationLevel::None => (0, 2, "rungs hold the commands"),

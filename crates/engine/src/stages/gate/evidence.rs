@@ -14,8 +14,8 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
         Evidence::ContextSelected => {
             unless(run.documents().is_some(), "nobody has chosen what the agents are given")
         }
-        Evidence::WallsHeld => {
-            let held = run.proof().is_some_and(|proof| proof.rung >= run.policy().sandbox.require);
+        Evidence::IsolationHeld => {
+            let held = run.proof().is_some_and(|proof| proof.level >= run.policy().sandbox.require);
             unless(held, "what holds the commands was not proved")
         }
         Evidence::PlanAdopted => unless(run.plan().is_some(), "there is no valid plan"),
@@ -76,7 +76,7 @@ pub(super) const fn word(evidence: Evidence) -> &'static str {
         Evidence::RequestAccepted => "request accepted",
         Evidence::RequestRouted => "request routed",
         Evidence::ContextSelected => "context selected",
-        Evidence::WallsHeld => "walls held",
+        Evidence::IsolationHeld => "walls held",
         Evidence::PlanAdopted => "plan adopted",
         Evidence::TasksOrdered => "tasks ordered",
         Evidence::TasksFinished => "all tasks finished",

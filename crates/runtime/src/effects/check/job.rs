@@ -10,7 +10,7 @@ pub(super) const MOST_NAMES: usize = 200;
 pub(in crate::effects) struct Job<'a> {
     pub(in crate::effects) check: &'a CheckId,
     pub(in crate::effects) what: &'a Check,
-    pub(in crate::effects) walls: IsolationLevel,
+    pub(in crate::effects) isolation: IsolationLevel,
     pub(in crate::effects) against: &'a Against,
     pub(in crate::effects) stop: &'a CancellationToken,
 }

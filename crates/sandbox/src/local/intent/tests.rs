@@ -9,7 +9,7 @@ use super::*;
 use crate::{Environment as _, LocalEnvironment};
 
 const PLACE: &str = "BOSUN_TEST_PLACE";
-const DEED: &str = "BOSUN_TEST_DEED";
+const PHASE: &str = "BOSUN_TEST_PHASE";
 const CALL: &str = "s1.t1.c0";
 /// Everything by which a process changes what is on the disk.
 const CALLS: &str =
@@ -80,7 +80,7 @@ fn shown(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
 #[tokio::test]
 async fn deed_to_be_killed() {
     let Some(place) = std::env::var_os(PLACE).map(PathBuf::from) else { return };
-    if std::env::var_os(DEED).is_some_and(|deed| deed == "recover") {
+    if std::env::var_os(PHASE).is_some_and(|phase| phase == "recover") {
         log(&place).recover(&place.join("work")).expect("a recovery");
         return;
     }
@@ -89,11 +89,11 @@ async fn deed_to_be_killed() {
 }
 
 /// Runs that until its so many-th step; whether it was killed. Nothing where nobody can be killed like this.
-fn killed(place: &Path, deed: &str, step: usize) -> Option<bool> {
+fn killed(place: &Path, phase: &str, step: usize) -> Option<bool> {
     let inject = format!("inject={CALLS}:signal=KILL:when={step}");
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}"), "-e", &inject]);
-    strace.env(PLACE, place).env(DEED, deed).arg(std::env::current_exe().expect("this test"));
+    strace.env(PLACE, place).env(PHASE, phase).arg(std::env::current_exe().expect("this test"));
     strace.args(["--exact", "local::intent::tests::deed_to_be_killed"]);
     let ran = strace.output().ok()?;
     match (ran.status.code(), ran.status.signal()) {

@@ -8,7 +8,7 @@ use super::*;
 
 /// Something that is done to a path.
 #[derive(Debug, Clone)]
-enum Deed {
+enum Step {
     Write(&'static str, u8),
     Link(&'static str, &'static str),
     Mode(&'static str, u32),
@@ -22,18 +22,18 @@ const PATHS: [&str; 8] = ["a", "b", "a/b", "a/b/c", "b/c", "c/d", "c/d/e", ".git
 const PLAIN: [&str; 4] = ["0", "1", "2", "3"];
 const RULES: [&str; 4] = ["a\n", "/b/\n!c\n", "c\nd\n", ""];
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn step() -> impl Strategy<Value = Step> {
     let path = || select(&PATHS[..]);
     prop_oneof![
-        4 => (path(), 0..4u8).prop_map(|(path, text)| Deed::Write(path, text)),
-        1 => (path(), select(&["a", "/etc", ".."][..])).prop_map(|(path, to)| Deed::Link(path, to)),
-        1 => (path(), select(&[0o600, 0o755][..])).prop_map(|(path, mode)| Deed::Mode(path, mode)),
-        2 => path().prop_map(Deed::Remove),
-        1 => (path(), path()).prop_map(|(from, to)| Deed::Move(from, to)),
+        4 => (path(), 0..4u8).prop_map(|(path, text)| Step::Write(path, text)),
+        1 => (path(), select(&["a", "/etc", ".."][..])).prop_map(|(path, to)| Step::Link(path, to)),
+        1 => (path(), select(&[0o600, 0o755][..])).prop_map(|(path, mode)| Step::Mode(path, mode)),
+        2 => path().prop_map(Step::Remove),
+        1 => (path(), path()).prop_map(|(from, to)| Step::Move(from, to)),
     ]
 }
 
-impl Deed {
+impl Step {
     /// Does it as far as it is possible; what is in the way stays in the way.
     fn do_it(&self, fixture: &Fixture, texts: [&str; 4]) {
         let clear = |path: &str| {
@@ -87,11 +87,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn everything_comes_back_whatever_was_done(deeds in prop::collection::vec(deed(), 1..24), back in any::<prop::sample::Index>()) {
+    fn everything_comes_back_whatever_was_done(steps in prop::collection::vec(step(), 1..24), back in any::<prop::sample::Index>()) {
         let fixture = Fixture::new();
         let mut taken = vec![(fixture.take(), fixture.picture())];
-        for deed in &deeds {
-            deed.do_it(&fixture, PLAIN);
+        for step in &steps {
+            step.do_it(&fixture, PLAIN);
             let tree = fixture.take();
             prop_assert_eq!(open(fixture.place.path()).take().expect("a snapshot").digest, tree);
             taken.push((tree, fixture.picture()));
@@ -109,11 +109,11 @@ proptest! {
 
     #[test]
     fn rules_that_come_and_go_are_noticed_as_if_nothing_was_known(
-        deeds in prop::collection::vec(deed(), 1..24),
+        steps in prop::collection::vec(step(), 1..24),
     ) {
         let fixture = Fixture::new();
-        for deed in &deeds {
-            deed.do_it(&fixture, RULES);
+        for step in &steps {
+            step.do_it(&fixture, RULES);
             let fresh = open(fixture.place.path()).take().expect("a snapshot");
             prop_assert_eq!(fresh.digest, fixture.take());
         }
