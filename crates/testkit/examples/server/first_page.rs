@@ -23,7 +23,12 @@ const SHOWS: &str = "new Promise((done) => { const look = () => \
 const VISITS: usize = 5;
 
 /// When the browser shows anything of what it has opened.
-const PAINT: &str = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime";
+const PAINT: &str = "new Promise((done) => { const look = () => { \
+    const [paint] = performance.getEntriesByName('first-contentful-paint'); \
+    paint ? done(paint.startTime) : requestAnimationFrame(look); }; look(); })";
+
+/// Lets the browser come to rest: a new visitor's tab has it start processes and open stores for some time.
+const REST: &str = "new Promise((done) => setTimeout(done, 1000))";
 
 pub(super) async fn measure(
     site: &Site,
@@ -38,9 +43,10 @@ pub(super) async fn measure(
             let printed = site.run(&["user", "link", "ann", "--url", &url]).await?;
             let link = printed.split_whitespace().find(|word| word.starts_with("http"));
             let page = browser.page().await?;
-            // The browser starts a process for every new tab's site, whatever the site sends; that is its own time.
+            // The browser starts processes for every new tab's site, whatever the site sends; that is its own time.
             page.open(&format!("{url}/page/theme.js")).await?;
             bare.push(page.eval(PAINT).await?.as_f64().context("a first paint")?);
+            page.eval(REST).await?;
             page.open(link.context("a link")?).await?;
             shown.push(page.eval(SHOWS).await?.as_f64().context("a time")?);
             painted.push(page.eval(PAINT).await?.as_f64().context("a first paint")?);
