@@ -325,5 +325,6 @@ get("/me").then(
   },
   () => {},
 );
-counted();
+// The inbox counts them itself.
+if (route().view !== "inbox") counted();
 show();
