@@ -23,8 +23,6 @@ const CLIPBOARD: &str = r#"exec >"$BOSUN_PICTURE"
 [ -n "$WAYLAND_DISPLAY" ] && wl-paste --no-newline --type image/png && exit
 exec xclip -selection clipboard -target image/png -out"#;
 const CLIPBOARD_LIMIT: Duration = Duration::from_secs(5);
-/// How every PNG file begins.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The most of a command's output that is given on.
 const MOST_OUTPUT: usize = 20_000;
 
@@ -106,7 +104,7 @@ pub async fn clipboard_picture(file: &Path) -> Result<(), String> {
         Some(bytes) if bytes.len() as u64 > LARGEST_PICTURE => {
             Err("the picture in the clipboard is larger than 5 MB".to_owned())
         }
-        Some(bytes) if bytes.starts_with(PNG) => Ok(()),
+        Some(bytes) if tools::picture_type(&bytes) == Some("image/png") => Ok(()),
         _ => Err("no picture could be read from the clipboard (with wl-paste or xclip); \
                   name a file instead: @PATH"
             .to_owned()),

@@ -42,6 +42,7 @@ use types::{Inspection, ToolOutput, ToolSpec};
 
 pub use context::{FileReadTracker, Page, ToolContext, Web};
 pub use processes::{ProcessView, Processes};
+pub use read_file::picture_type;
 pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
 pub use types::{Family, ToolProfile};

@@ -4,6 +4,8 @@
 mod coding;
 mod kind;
 
+pub use kind::picture_type;
+
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;

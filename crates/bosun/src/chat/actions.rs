@@ -43,7 +43,7 @@ pub(crate) enum Done {
     Diff(String),
     Ran(String),
     Planning(bool),
-    Picture(tempfile::NamedTempFile),
+    Picture(tempfile::TempPath),
     Switch(Next),
 }
 
@@ -102,8 +102,8 @@ impl ChatContext {
             UiCommand::PastePicture => {
                 let file = tempfile::Builder::new().prefix("bosun-").suffix(".png").tempfile();
                 let failed = |error| Failed::Other(format!("making a temporary file: {error}"));
-                let file = file.map_err(failed)?;
-                let pasted = beside::clipboard_picture(file.path()).await;
+                let file = file.map_err(failed)?.into_temp_path();
+                let pasted = beside::clipboard_picture(&file).await;
                 return pasted.map(|()| Done::Picture(file)).map_err(Failed::Other);
             }
             UiCommand::New => return Ok(Done::Switch(Next::New)),

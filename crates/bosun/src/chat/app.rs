@@ -143,7 +143,7 @@ pub(crate) struct App {
     pub(crate) search: Option<HistorySearch>,
     pub(crate) files: Files,
     /// Pictures out of the clipboard; their files go with the screen.
-    pub(crate) pasted: Vec<tempfile::NamedTempFile>,
+    pub(crate) pasted: Vec<tempfile::TempPath>,
     /// What the person ran, for the next input.
     pub(crate) carried: Vec<String>,
     /// A command of the person's own is running.

@@ -1,5 +1,6 @@
-//! Files named with `@`, among them pictures out of the clipboard: while one is being typed, those that match are shown, and Tab takes the first. The list is made when
-//! the first `@` is typed; looking through it costs the same however long the conversation is.
+//! Files named with `@`: while one is being typed, those that match are shown, and Tab takes the first. A picture out of the
+//! clipboard is named in the same way. The list is made when the first `@` is typed; looking through it costs the same
+//! however long the conversation is.
 
 use super::app::App;
 use super::input_state::Files;
@@ -24,8 +25,8 @@ impl App {
     }
 
     /// Names a picture that has no other file than this one.
-    pub(crate) fn attach(&mut self, picture: tempfile::NamedTempFile) {
-        self.on_paste(&format!("@{} ", picture.path().display()));
+    pub(crate) fn attach(&mut self, picture: tempfile::TempPath) {
+        self.on_paste(&format!("@{} ", picture.display()));
         self.pasted.push(picture);
     }
 

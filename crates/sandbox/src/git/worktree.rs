@@ -244,10 +244,11 @@ fn is_lost(line: &[u8]) -> bool {
 }
 
 /// Whether git was cut off while it made a worktree: there is no index yet, or the lock that git itself holds meanwhile is
-/// still there. The lock of a person says something else.
+/// still there, whole or as zeros. A person's lock has another reason, or none.
 fn is_half_made(git_dir: &Path) -> bool {
     let locked = std::fs::read(git_dir.join("locked"));
-    let is_being_made = |reason: &Vec<u8>| is_lost(reason) || reason.starts_with(b"initializing");
+    let is_being_made =
+        |reason: &Vec<u8>| reason.contains(&0) || reason.starts_with(b"initializing");
     !git_dir.join("index").exists() || locked.as_ref().is_ok_and(is_being_made)
 }
 

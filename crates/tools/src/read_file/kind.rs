@@ -51,6 +51,12 @@ pub(super) fn of(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
+/// The media type of a picture that a model can look at.
+#[must_use]
+pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    of(bytes)?.picture
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -126,7 +126,7 @@ async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
 async fn a_worktree_that_git_was_making_at_a_power_cut_is_forgotten() {
     let fixture = fixture(&[("a", "1\n")]).await;
     let list = fixture.repo.common_dir().join("worktrees");
-    let names = ["locked", "lost-lock", "no-index", "of-a-person"];
+    let names = ["locked", "lost-lock", "no-index", "of-a-person", "without-reason"];
     for name in names {
         let dir = fixture.dir.path().join(name);
         git(fixture.repo.root(), &["worktree", "add", "--detach", &dir.to_string_lossy()]);
@@ -140,11 +140,12 @@ async fn a_worktree_that_git_was_making_at_a_power_cut_is_forgotten() {
     lock("locked", "initializing\n");
     lock("lost-lock", "\0\0\0\0\0\0\0\0\0\0\0\0\n");
     lock("of-a-person", "on a disk that is away\n");
+    lock("without-reason", "");
     std::fs::remove_file(list.join("no-index/index")).expect("it can be removed");
     let below = fixture.dir.path().join("elsewhere");
     assert_eq!(fixture.repo.forget_worktrees(&below).await.expect("it can be read"), 3);
     let left: Vec<bool> = names.iter().map(|name| list.join(name).exists()).collect();
-    assert_eq!(left, [false, false, false, true]);
+    assert_eq!(left, [false, false, false, true, true]);
 }
 
 #[tokio::test]

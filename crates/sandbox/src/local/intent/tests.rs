@@ -78,7 +78,7 @@ fn shown(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
 
 /// Makes the changes, or recovers them, in the folder that a variable names.
 #[tokio::test]
-async fn deed_to_be_killed() {
+async fn phase_to_be_killed() {
     let Some(place) = std::env::var_os(PLACE).map(PathBuf::from) else { return };
     if std::env::var_os(PHASE).is_some_and(|phase| phase == "recover") {
         log(&place).recover(&place.join("work")).expect("a recovery");
@@ -94,7 +94,7 @@ fn killed(place: &Path, phase: &str, step: usize) -> Option<bool> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}"), "-e", &inject]);
     strace.env(PLACE, place).env(PHASE, phase).arg(std::env::current_exe().expect("this test"));
-    strace.args(["--exact", "local::intent::tests::deed_to_be_killed"]);
+    strace.args(["--exact", "local::intent::tests::phase_to_be_killed"]);
     let ran = strace.output().ok()?;
     match (ran.status.code(), ran.status.signal()) {
         (Some(0), _) => Some(false),
