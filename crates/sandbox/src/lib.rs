@@ -90,6 +90,7 @@ mod search;
 mod snapshot;
 mod ssh_keygen;
 mod staging;
+mod stamp;
 mod stream;
 mod sweep;
 mod temporary;

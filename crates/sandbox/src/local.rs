@@ -14,7 +14,7 @@ mod watch;
 mod writing;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 use types::{Sensitive, WorkPath};
@@ -28,7 +28,7 @@ use crate::environment::one_by_one;
 use crate::error::EnvError;
 use crate::jail::Jail;
 use crate::process::Shell;
-use crate::search::{Hidden, Survey, walk::SearchRoot};
+use crate::search::{Hidden, NotableNames, Survey, walk::SearchRoot};
 use crate::stream::Listener;
 use crate::variables::Variables;
 
@@ -41,6 +41,8 @@ pub struct LocalEnvironment {
     confine: Option<confine::Shared>,
     variables: Variables,
     hidden: Arc<Hidden>,
+    /// What of the workspace `hidden` is about, as of the last command.
+    names: Arc<Mutex<NotableNames>>,
     listener: Option<Listener>,
     /// Whether commands may put new files in place of those of their scope.
     replaces: bool,
@@ -66,6 +68,7 @@ impl LocalEnvironment {
             confine: None,
             variables,
             hidden: Arc::default(),
+            names: Arc::default(),
             listener: None,
             replaces: false,
             running: Arc::default(),
@@ -168,9 +171,20 @@ impl LocalEnvironment {
 
     /// What commands must not see or change.
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
-        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
+        self.look_through(stop.clone(), |search, names| search.survey(names)).await
+    }
+
+    /// Looks through all names of the workspace, but for those that are known.
+    async fn look_through<T: Send + 'static>(
+        &self,
+        stop: CancellationToken,
+        find: impl FnOnce(&SearchRoot<'_>, &mut NotableNames) -> T + Send + 'static,
+    ) -> Result<T, EnvError> {
+        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
+        let names = Arc::clone(&self.names);
         let find = move |jail: &Jail, _: &WorkPath| {
-            Ok(SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.survey())
+            let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
+            Ok(find(&search, &mut names.lock().unwrap_or_else(PoisonError::into_inner)))
         };
         self.blocking(&WorkPath::root(), find).await
     }

@@ -14,7 +14,6 @@ mod marks;
 mod objects;
 mod restore;
 mod rules;
-mod stamp;
 mod untouched;
 mod walk;
 

@@ -99,8 +99,8 @@ fn could_be(name: &str) -> bool {
     let plain = name.is_ascii();
     let first = name.as_bytes().first().copied().unwrap_or_default();
     let known = |start: &&&str| name.len() >= start.len() && starts(name, start);
-    let workspace = name.to_ascii_lowercase().contains(".code-workspace");
-    !plain || first == b'.' || workspace || tables::UNDOTTED.iter().any(|start| known(&start))
+    let workspace = || name.len() > 14 && name.to_ascii_lowercase().contains(".code-workspace");
+    !plain || first == b'.' || workspace() || tables::UNDOTTED.iter().any(|start| known(&start))
 }
 
 fn starts(name: &str, start: &str) -> bool {

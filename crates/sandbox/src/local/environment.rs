@@ -3,7 +3,7 @@
 
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,9 @@ use crate::error::EnvError;
 use crate::git::{GitRequest, workspace};
 use crate::jail::{self, Jail, Links};
 use crate::process;
-use crate::search::{Found, GlobRequest, GrepRequest, Hidden, Hits, walk::SearchRoot};
+use crate::search::{
+    Found, GlobRequest, GrepRequest, Hidden, Hits, NotableNames, walk::SearchRoot,
+};
 
 #[async_trait]
 impl Environment for LocalEnvironment {
@@ -41,7 +43,7 @@ impl Environment for LocalEnvironment {
     async fn initialize(&self) -> Result<(), EnvError> {
         let root = self.root.clone();
         let scope = self.confine.as_ref().and_then(|confine| confine.scope().cloned());
-        let hidden = Arc::clone(&self.hidden);
+        let (hidden, names) = (Arc::clone(&self.hidden), Arc::clone(&self.names));
         let work = move |jail: &Jail, _: &WorkPath| {
             // The folder that we hold may have been removed; its name tells.
             let failed = |source| EnvError::Root { root: root.display().to_string(), source };
@@ -51,6 +53,8 @@ impl Environment for LocalEnvironment {
             let stop = CancellationToken::new();
             let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
             hidden.note_keys(|| search.keys());
+            // Which names are notable depends on the keys.
+            *names.lock().unwrap_or_else(PoisonError::into_inner) = NotableNames::default();
             Ok(())
         };
         self.blocking(&WorkPath::root(), work).await

@@ -44,6 +44,7 @@ impl LocalEnvironment {
         change: impl FnOnce(Hidden) -> Result<Hidden, EnvError>,
     ) -> Result<Self, EnvError> {
         self.hidden = Arc::new(change((*self.hidden).clone())?);
+        self.names = Arc::default();
         Ok(self)
     }
 }

@@ -1,8 +1,6 @@
 //! One command of a workspace from its beginning to its end, so that guarded settings are restored after the last one.
 //! What is restored, and how, is in `guard.rs`.
 
-use std::sync::Arc;
-
 use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
@@ -10,8 +8,7 @@ use super::LocalEnvironment;
 use super::guard::{Guarding, Now, Restored};
 use crate::error::EnvError;
 use crate::git::workspace;
-use crate::jail::Jail;
-use crate::search::{Survey, walk::SearchRoot};
+use crate::search::Survey;
 
 impl LocalEnvironment {
     /// What a command finds that nothing holds. Where that is something which no command may see, it is not run.
@@ -28,12 +25,9 @@ impl LocalEnvironment {
 
     /// The settings that are there now.
     async fn settings(&self) -> Vec<WorkPath> {
-        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
-        let find = move |jail: &Jail, _: &WorkPath| {
-            let stop = CancellationToken::new();
-            Ok(SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.guarded())
-        };
-        self.blocking(&WorkPath::root(), find).await.unwrap_or_default()
+        let stop = CancellationToken::new();
+        let found = self.look_through(stop, |search, names| search.guarded(names)).await;
+        found.unwrap_or_default()
     }
 }
 

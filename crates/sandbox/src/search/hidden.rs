@@ -27,6 +27,17 @@ pub(crate) struct Hidden {
     keys: OnceLock<BTreeSet<String>>,
 }
 
+/// What commands may do with a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Judged {
+    /// They see it empty, or do not see what is in it.
+    pub(crate) masked: bool,
+    /// It is a place for keys, or our own state: no command may see it, however it is held.
+    pub(crate) never: bool,
+    /// A file by which other programs run something.
+    pub(crate) settings: bool,
+}
+
 impl Default for Hidden {
     fn default() -> Self {
         let (globs, readable, own) = (vec![], vec![], vec![]);
@@ -63,6 +74,19 @@ impl Hidden {
         self
     }
 
+    /// What commands may do with a name.
+    pub(crate) fn judge(&self, path: &str, folder: bool) -> Judged {
+        let kind = Sensitive::of_text(path);
+        let own = self.is_own(path);
+        let open = !self.secrets || self.tracked.contains(path);
+        let is_key = || self.keys.get().is_some_and(|keys| keys.contains(path));
+        let never = own || (!open && (kind == Some(Sensitive::Credentials) || is_key()));
+        let passwords = !open && kind == Some(Sensitive::EnvFile) && !self.is_readable(path);
+        let masked = never || (!folder && (self.withholds(path) || passwords));
+        let settings = matches!(kind, Some(Sensitive::Settings | Sensitive::OwnSettings));
+        Judged { masked, never, settings: settings && !folder }
+    }
+
     /// Whether the content of a file is for no agent to read.
     pub(crate) fn covers(&self, path: &str) -> bool {
         self.hides(path) || (self.is_secret(path) && !self.tracked.contains(path))
@@ -86,8 +110,7 @@ impl Hidden {
     /// Whether commands and searches see a file empty: what is covered, and files with passwords, which are read only by
     /// name.
     pub(crate) fn masks(&self, path: &str) -> bool {
-        let env_file = self.secrets && Sensitive::of_text(path) == Some(Sensitive::EnvFile);
-        self.covers(path) || (env_file && !self.tracked.contains(path) && !self.is_readable(path))
+        self.judge(path, false).masked
     }
 
     /// Why a path is not to be written to, deleted or moved, if it is not.
@@ -102,11 +125,6 @@ impl Hidden {
         let kind = Sensitive::of(path).filter(|_| self.secrets);
         kind.filter(|kind| matches!(kind, Sensitive::Credentials | Sensitive::OwnSettings))
             .map(Sensitive::says)
-    }
-
-    /// Whether a path is a place for keys, or our own state: what no command may see, however it is held.
-    pub(crate) fn never(&self, path: &str) -> bool {
-        self.is_own(path) || (self.is_secret(path) && !self.tracked.contains(path))
     }
 
     /// Whether only the content of a file can tell if it holds a key.

@@ -1,5 +1,5 @@
 //! What of a workspace commands must not see or change: hidden files and places for keys, settings by which other programs
-//! run something, files that hold a key. Found by one walk over all names; nothing is opened but what may be a key.
+//! run something, files that hold a key. Nothing is opened but what may be a key.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -7,17 +7,15 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 
 use ignore::{DirEntry, WalkBuilder};
-use types::{Sensitive, WorkPath, holds_key};
+use types::{WorkPath, holds_key};
 
+use super::hidden::Judged;
+use super::notable::{MAX_ENTRIES, Notable, NotableNames, is_looked_at};
 use super::walk::SearchRoot;
-use crate::jail::{Links, is_protected_name};
+use crate::jail::Links;
 
-/// More entries than this are not looked at in one walk.
-const MAX_ENTRIES: usize = 1_000_000;
 /// How much of a file is read to see whether it is a key.
 const HEAD: u64 = 8 * 1024;
-/// Folders that tools fill with what others wrote. A person keeps nothing in them, and they are large.
-const FILLED: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache__"];
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -51,44 +49,33 @@ impl Survey {
 
 impl SearchRoot<'_> {
     /// Looks through the whole workspace.
-    pub(crate) fn survey(&self) -> Survey {
+    pub(crate) fn survey(&self, names: &mut NotableNames) -> Survey {
         let mut found = Survey::default();
         if self.hidden.is_empty() {
             return found;
         }
-        // The folder whose content needs no word of its own.
-        let mut inside: Option<String> = None;
-        let mut seen = 0;
-        for entry in self.entries() {
-            seen += 1;
-            let Some(path) = self.place(&entry) else { continue };
-            let below = |folder: &String| {
-                path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-            };
-            if inside.as_ref().is_some_and(below) {
-                continue;
+        let each = |name: &Notable, masked_above: bool| {
+            // What lies in a masked folder needs no word of its own.
+            match name.judged {
+                _ if masked_above => {}
+                Judged { masked: true, never, .. } => found.hide(name.path.clone(), never),
+                Judged { settings: true, .. } => found.settings.push(name.path.clone()),
+                Judged { .. } => {}
             }
-            let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let masked = if folder { self.hidden.never(path) } else { self.hidden.masks(path) };
-            let Ok(path) = path.parse::<WorkPath>() else { continue };
-            if masked {
-                inside = folder.then(|| path.as_str().to_owned());
-                let never = self.hidden.never(path.as_str());
-                found.hide(path, never);
-            } else if !folder && is_settings(&path) {
-                found.settings.push(path);
-            }
-        }
-        found.complete = seen < MAX_ENTRIES && !self.stop.is_cancelled();
+        };
+        found.complete = names.walk(self, each);
         found
     }
 
     /// The files and links that are settings, places for keys, or our own.
-    pub(crate) fn guarded(&self) -> Vec<WorkPath> {
-        let files =
-            self.entries().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
-        let paths = files.filter_map(|entry| self.place(&entry)?.parse::<WorkPath>().ok());
-        paths.filter(|path| is_settings(path) || self.hidden.never(path.as_str())).collect()
+    pub(crate) fn guarded(&self, names: &mut NotableNames) -> Vec<WorkPath> {
+        let mut found = Vec::new();
+        names.walk(self, |name, _| {
+            if !name.folder && (name.judged.settings || name.judged.never) {
+                found.push(name.path.clone());
+            }
+        });
+        found
     }
 
     /// The files that hold a key, which only their content tells.
@@ -111,9 +98,7 @@ impl SearchRoot<'_> {
     fn entries(&self) -> impl Iterator<Item = DirEntry> {
         let everywhere = self.hidden.has_globs();
         let enters = move |entry: &DirEntry| {
-            let name = entry.file_name();
-            let filled = || FILLED.iter().any(|folder| name == *folder);
-            entry.depth() == 0 || !(is_protected_name(name.as_bytes()) || (!everywhere && filled()))
+            entry.depth() == 0 || is_looked_at(entry.file_name().as_bytes(), everywhere)
         };
         let mut builder = WalkBuilder::new(self.root);
         builder.standard_filters(false).follow_links(false).filter_entry(enters);
@@ -128,10 +113,6 @@ impl SearchRoot<'_> {
         let rest = path.strip_prefix(self.root.as_os_str().as_bytes())?.strip_prefix(b"/")?;
         std::str::from_utf8(rest).ok()
     }
-}
-
-fn is_settings(path: &WorkPath) -> bool {
-    matches!(Sensitive::of(path), Some(Sensitive::Settings | Sensitive::OwnSettings))
 }
 
 fn head(file: File) -> std::io::Result<Vec<u8>> {

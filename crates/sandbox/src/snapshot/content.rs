@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::stamp::Stamp;
+use crate::stamp::Stamp;
 
 /// The bytes of a regular file, and what the file system said of it before they were read, if nothing else was true
 /// afterwards.

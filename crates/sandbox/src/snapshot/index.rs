@@ -7,7 +7,7 @@ use types::Digest;
 
 use super::manifest::Entry;
 use super::rules::Rules;
-use super::stamp::Stamp;
+use crate::stamp::Stamp;
 
 /// What is known of the whole workspace.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use types::Digest;
 
 use super::delta;
 use super::error::SnapshotError;
-use super::stamp::Moment;
+use crate::stamp::Moment;
 
 /// What a sweep did to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,7 +12,7 @@ use types::Digest;
 use super::content;
 use super::index::{CachedEntry, Folder, Index, Node, What};
 use super::rules::{self, Rules};
-use super::stamp::Stamp;
+use crate::stamp::Stamp;
 
 /// The last snapshot, if all is as it was then and there are no more than so many names.
 pub(super) fn last(root: impl AsFd, index: &Index, most: usize) -> Option<Digest> {

@@ -17,9 +17,9 @@ use super::index::{CachedEntry, Folder, Index, Name, Node, What, renew};
 use super::manifest::{Entry, Lines, MAX_DEPTH};
 use super::objects::Objects;
 use super::rules::{self, Rules};
-use super::stamp::{Moment, Stamp};
 use crate::jail;
 use crate::staging::STAGING;
+use crate::stamp::{Moment, Stamp};
 
 /// A snapshot: its name, and how much is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How a file that was not touched is known without reading it: by what the file system says of it. A file that was
+//! How a file or folder that was not touched is known without reading it: by what the file system says of it. A file that was
 //! touched so shortly before it was read that another change could have left the same time is never taken for
 //! untouched; it is read again.
 
@@ -6,7 +6,7 @@ use rustix::fs::{FileType, RawMode, Stat};
 
 /// A time of the file system, in seconds and nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(i64, i64);
+pub(crate) struct Moment(i64, i64);
 
 /// The kernel's clock for files goes in steps of at most 10 ms, some file systems keep whole or even seconds only.
 const STEP_NANOS: i64 = 20_000_000;
@@ -15,13 +15,20 @@ const NANOS: i64 = 1_000_000_000;
 
 impl Moment {
     #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between systems")]
-    pub(super) fn modified(stat: &Stat) -> Self {
+    pub(crate) fn modified(stat: &Stat) -> Self {
         Self(stat.st_mtime as i64, stat.st_mtime_nsec as i64)
     }
 
     #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between systems")]
     fn changed(stat: &Stat) -> Self {
         Self(stat.st_ctime as i64, stat.st_ctime_nsec as i64)
+    }
+
+    /// What the kernel would write as the time of a change now.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn now() -> Self {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        Self(now.tv_sec, now.tv_nsec)
     }
 
     /// The first moment at which a change would surely get another time than this.
@@ -38,7 +45,7 @@ impl Moment {
 
 /// What the file system says of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     mode: u32,
@@ -49,7 +56,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     #[expect(clippy::unnecessary_cast, reason = "the fields' types differ between systems")]
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(crate) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
@@ -60,20 +67,20 @@ impl Stamp {
         }
     }
 
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    pub(super) fn permissions(&self) -> u32 {
+    pub(crate) fn permissions(&self) -> u32 {
         self.mode & 0o777
     }
 
-    pub(super) fn kind(&self) -> FileType {
+    pub(crate) fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.mode as RawMode)
     }
 
     /// Whether everything that changes it after `now` will change this stamp too.
-    pub(super) fn settled(&self, now: Moment) -> bool {
+    pub(crate) fn settled(&self, now: Moment) -> bool {
         self.modified.over().max(self.changed.over()) <= now
     }
 }

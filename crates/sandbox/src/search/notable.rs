@@ -1,0 +1,238 @@
+//! The names of a workspace that commands must not see or change, remembered folder by folder: this is asked before and
+//! after every command, and most commands make and remove no names. A folder with the stamp that it had when it was listed
+//! has the names that it had. Only file systems known to change the stamp with every name are trusted with that; folders
+//! of others are listed each time. Nothing is opened but folders, and no link is followed.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Dir, FileType};
+use types::WorkPath;
+
+use super::hidden::Judged;
+use super::walk::SearchRoot;
+use crate::jail::{Links, is_protected_name};
+use crate::stamp::{Moment, Stamp};
+
+/// More entries than this are not looked at in one walk.
+pub(super) const MAX_ENTRIES: usize = 1_000_000;
+/// Folders that tools fill with what others wrote. A person keeps nothing in them, and they are large.
+const FILLED: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache__"];
+
+/// A name that is more than an ordinary file.
+#[derive(Debug)]
+pub(super) struct Notable {
+    pub(super) path: WorkPath,
+    pub(super) folder: bool,
+    pub(super) judged: Judged,
+}
+
+/// What the last walk found. Of one workspace and one set of rules.
+#[derive(Debug, Default)]
+pub(crate) struct NotableNames {
+    folders: HashMap<WorkPath, Folder>,
+}
+
+#[derive(Debug)]
+struct Folder {
+    /// As it was before it was listed, if it can be trusted to change.
+    stamp: Option<Stamp>,
+    /// How many names are in it.
+    names: usize,
+    notable: Vec<Notable>,
+    /// The folders in it, and whether they are masked.
+    below: Vec<(WorkPath, bool)>,
+}
+
+impl NotableNames {
+    /// Looks at everything notable, with whether it lies in a masked folder. The answer is whether nothing was left out.
+    pub(super) fn walk(
+        &mut self,
+        root: &SearchRoot<'_>,
+        mut each: impl FnMut(&Notable, bool),
+    ) -> bool {
+        let mut known = std::mem::take(&mut self.folders);
+        let mut seen = 0;
+        let mut open = vec![(WorkPath::root(), false)];
+        while let Some((path, masked)) = open.pop() {
+            if seen >= MAX_ENTRIES || root.stop.is_cancelled() {
+                return false;
+            }
+            // What vanished, or may not be read, holds nothing that a command could read.
+            let Ok(fd) = root.jail.folder(&path, Links::Refuse) else { continue };
+            let Some(folder) = Folder::look(root, &path, &fd, known.remove(&path)) else {
+                continue;
+            };
+            seen += folder.names;
+            folder.notable.iter().for_each(|name| each(name, masked));
+            open.extend(folder.below.iter().map(|(path, own)| (path.clone(), masked || *own)));
+            self.folders.insert(path, folder);
+        }
+        seen < MAX_ENTRIES
+    }
+}
+
+impl Folder {
+    /// The folder as it was, if that is how it is, or else listed anew; nothing where that cannot be done.
+    fn look(
+        root: &SearchRoot<'_>,
+        path: &WorkPath,
+        fd: &OwnedFd,
+        before: Option<Self>,
+    ) -> Option<Self> {
+        let now = trusted_stamp(fd);
+        match before {
+            Some(before)
+                if before.stamp.is_some() && before.stamp == now.map(|(stamp, _)| stamp) =>
+            {
+                Some(before)
+            }
+            _ => {
+                let stamp = now.filter(|(_, settled)| *settled).map(|(stamp, _)| stamp);
+                Self::list(root, path, fd, stamp)
+            }
+        }
+    }
+
+    fn list(
+        root: &SearchRoot<'_>,
+        path: &WorkPath,
+        fd: &OwnedFd,
+        stamp: Option<Stamp>,
+    ) -> Option<Self> {
+        let mut found = Self { stamp, names: 0, notable: vec![], below: vec![] };
+        let mut place = if path.is_root() { String::new() } else { format!("{path}/") };
+        let above = place.len();
+        let everywhere = root.hidden.has_globs();
+        for entry in Dir::read_from(fd).ok()? {
+            let Ok(entry) = entry else {
+                // What could not be listed is not known.
+                found.stamp = None;
+                break;
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            found.names += 1;
+            // A name that is no text is in none of the tables.
+            let Ok(text) = name.to_str() else { continue };
+            if !is_looked_at(name.to_bytes(), everywhere) {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                kind => kind,
+            };
+            place.truncate(above);
+            place.push_str(text);
+            found.note(root, &place, kind == FileType::Directory);
+        }
+        Some(found)
+    }
+
+    fn note(&mut self, root: &SearchRoot<'_>, place: &str, folder: bool) {
+        let judged = root.hidden.judge(place, folder);
+        if !(folder || judged.masked || judged.settings) {
+            return;
+        }
+        let Ok(path) = place.parse::<WorkPath>() else { return };
+        if folder {
+            self.below.push((path.clone(), judged.masked));
+        }
+        if judged.masked || judged.settings {
+            self.notable.push(Notable { path, folder, judged });
+        }
+    }
+}
+
+/// Whether names below this one may matter; in folders that tools fill, only where policies name files.
+pub(super) fn is_looked_at(name: &[u8], everywhere: bool) -> bool {
+    let filled = || FILLED.iter().any(|folder| name == folder.as_bytes());
+    !(is_protected_name(name) || (!everywhere && filled()))
+}
+
+/// The stamp of a folder whose file system can be trusted, and whether every later change will change it.
+#[cfg(target_os = "linux")]
+fn trusted_stamp(fd: &OwnedFd) -> Option<(Stamp, bool)> {
+    // Names of the magic numbers in statfs(2): btrfs, ext, f2fs, overlayfs, tmpfs, XFS, ZFS.
+    const TRUSTED: [u64; 7] =
+        [0x9123_683e, 0xef53, 0xf2f5_2010, 0x794c_7630, 0x0102_1994, 0x5846_5342, 0x2fc1_2fc1];
+    let system = rustix::fs::fstatfs(fd).ok()?;
+    let now = Moment::now();
+    let stamp = Stamp::of(&rustix::fs::fstat(fd).ok()?);
+    TRUSTED.contains(&(system.f_type as u64)).then(|| (stamp, stamp.settled(now)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn trusted_stamp(_: &OwnedFd) -> Option<(Stamp, bool)> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::jail::Jail;
+    use crate::search::Hidden;
+
+    /// What a walk finds, sorted; what lies in a masked folder in brackets.
+    fn found(names: &mut NotableNames, root: &Path) -> Vec<String> {
+        let (jail, stop) = (Jail::open(root).expect("a folder"), CancellationToken::new());
+        let search = SearchRoot { jail: &jail, root, hidden: &Hidden::default(), stop: &stop };
+        let mut found = vec![];
+        let complete = names.walk(&search, |name, masked| {
+            found.push(if masked { format!("({})", name.path) } else { name.path.to_string() });
+        });
+        assert!(complete);
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn names_that_come_and_go_are_seen_however_quickly() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut names = NotableNames::default();
+        for number in 0..300 {
+            let folder = dir.path().join(format!("a/{}", number % 3));
+            fs::create_dir_all(folder.join(".ssh")).expect("a folder");
+            fs::write(folder.join(".ssh/.envrc"), "").expect("a file");
+            let inside = format!("(a/{}/.ssh/.envrc)", number % 3);
+            assert!(found(&mut names, dir.path()).contains(&inside), "{number}");
+            fs::rename(folder.join(".ssh"), folder.join("ssh")).expect("renamed");
+            let expected = [format!("a/{}/ssh/.envrc", number % 3)];
+            assert_eq!(found(&mut names, dir.path()), expected, "{number}");
+            fs::remove_dir_all(folder).expect("removed");
+            assert!(found(&mut names, dir.path()).is_empty(), "{number}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_is_listed_once_and_again_when_a_name_in_it_changes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("a")).expect("a folder");
+        fs::write(dir.path().join("a/.envrc"), "").expect("a file");
+        let mut names = NotableNames::default();
+        let path: WorkPath = "a".parse().expect("a path");
+        // Until the clock of the file system has gone on; elsewhere nothing is remembered.
+        while found(&mut names, dir.path()) == ["a/.envrc"] && names.folders[&path].stamp.is_none()
+        {
+            let fd = rustix::fs::open(dir.path(), rustix::fs::OFlags::RDONLY, 0.into());
+            if trusted_stamp(&fd.expect("the folder")).is_none() {
+                return;
+            }
+        }
+        names.folders.get_mut(&path).expect("it was listed").notable.clear();
+        assert!(found(&mut names, dir.path()).is_empty(), "what is remembered is not listed again");
+        fs::write(dir.path().join("a/.envrc"), "more").expect("a file");
+        assert!(found(&mut names, dir.path()).is_empty(), "content is no name");
+        fs::write(dir.path().join("a/.profile"), "").expect("a file");
+        assert_eq!(found(&mut names, dir.path()), ["a/.envrc", "a/.profile"]);
+    }
+}
