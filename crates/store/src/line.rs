@@ -98,10 +98,12 @@ impl Page {
                 return Err(damaged(expected, Damage::Missing));
             }
             if *seq > self.after {
-                let next = rows.get(place + 1).and_then(|(_, line)| link(line));
-                let recorded = next.or_else(|| (*seq == tip.seq).then_some(tip.head));
+                let recorded = || {
+                    let next = rows.get(place + 1).and_then(|(_, line)| link(line));
+                    next.or_else(|| (*seq == tip.seq).then_some(tip.head))
+                };
                 let parsed =
-                    || parse(log, *seq, line).map_err(|error| error.or_newer(line, recorded));
+                    || parse(log, *seq, line).map_err(|error| error.or_newer(line, recorded()));
                 // Of the line after the page only its link matters.
                 let behind = if envelopes.len() < self.limit { None } else { link(line) };
                 let prev = match behind {
