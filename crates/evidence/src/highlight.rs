@@ -54,6 +54,26 @@ pub fn lines<'a>(path: &str, text: &'a str) -> Vec<Vec<Piece<'a>>> {
     found
 }
 
+/// The lines of a hunk, each with its sign: `+`, `-`, or a blank for one that stays. Removed lines are read with the text
+/// before, all others with the text after: a comment may go over several lines of one side only.
+#[must_use]
+pub fn hunk<T: AsRef<str>>(path: &str, rows: &[(char, T)]) -> Vec<Vec<(Class, String)>> {
+    let side = |other: char| {
+        let own = rows.iter().filter(|(sign, _)| *sign != other);
+        own.map(|(_, text)| text.as_ref()).collect::<Vec<_>>().join("\n")
+    };
+    let (before, after) = (side('+'), side('-'));
+    let (mut before, mut after) =
+        (lines(path, &before).into_iter(), lines(path, &after).into_iter());
+    let owned = |piece: Piece<'_>| (piece.class, piece.text.to_owned());
+    let row = |(sign, _): &(char, T)| {
+        let old = if *sign == '+' { None } else { before.next() };
+        let new = if *sign == '-' { None } else { after.next() };
+        new.or(old).unwrap_or_default().into_iter().map(owned).collect()
+    };
+    rows.iter().map(row).collect()
+}
+
 fn push<'a>(pieces: &mut Vec<Piece<'a>>, class: Class, text: Option<&'a str>) {
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         pieces.push(Piece { class, text });

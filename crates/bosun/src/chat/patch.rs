@@ -1,64 +1,28 @@
-//! A unified diff as rows: with the line numbers of the new file, in the colours of each file's language. What is inside a
-//! hunk is told by the hunk's own numbers. Takes a patch as git writes it; makes none.
+//! A unified diff as rows of the chat, with the line numbers of the new file.
 
 use super::look::{BOLD, DIM};
 use super::syntax;
-use super::visible::visible;
 use super::wrap::Row;
-use crate::print::patch::{Kind, Reader};
+use crate::print::patch::{self, Content, Line};
 
 /// The first lines of a patch as rows.
 pub(crate) fn rows(patch: &str, most: usize) -> Vec<Row> {
-    let mut painted = Painted::default();
-    patch.lines().take(most).for_each(|line| painted.take(line));
-    painted.end_hunk();
-    painted.rows
+    patch::lines(patch, most).into_iter().map(row).collect()
 }
 
-#[derive(Default)]
-struct Painted {
-    reader: Reader,
-    path: String,
-    /// The lines of the hunk that is being read: each with its sign, fit for a screen; and their numbers.
-    lines: Vec<(char, String)>,
-    numbers: Vec<Option<u64>>,
-    rows: Vec<Row>,
-}
-
-impl Painted {
-    fn take(&mut self, line: &str) {
-        let (kind, number) = self.reader.take(line);
-        let sign = match kind {
-            Kind::Added => '+',
-            Kind::Removed => '-',
-            Kind::Same if !line.starts_with('\\') => ' ',
-            Kind::Same | Kind::Head | Kind::Hunk => return self.head(line),
-        };
-        self.lines.push((sign, visible(line.get(1..).unwrap_or_default())));
-        self.numbers.push(number);
-    }
-
-    fn head(&mut self, line: &str) {
-        self.end_hunk();
-        let named = line.strip_prefix("--- a/").or_else(|| line.strip_prefix("+++ b/"));
-        if let Some(path) = named {
-            path.clone_into(&mut self.path);
+fn row(line: Line) -> Row {
+    let row = match line.content {
+        Content::Head(text) => {
+            let bold = ["diff ", "+++ ", "--- "].iter().any(|start| text.starts_with(start));
+            Row::text(text, if bold { BOLD } else { DIM })
         }
-        let bold = ["diff ", "+++ ", "--- "].iter().any(|start| line.starts_with(start));
-        let style = if bold { BOLD } else { DIM };
-        self.rows.push(Row::text(visible(line), style).hang(8).exact());
-    }
-
-    fn end_hunk(&mut self) {
-        let lines = std::mem::take(&mut self.lines);
-        let numbers = std::mem::take(&mut self.numbers);
-        let head = |at: usize, sign: char| match numbers.get(at).copied().flatten() {
-            Some(number) => format!("{number:>5} {sign}"),
-            None => format!("      {sign}"),
-        };
-        let coloured = syntax::coloured(&self.path, &lines, head);
-        self.rows.extend(coloured.into_iter().map(|spans| Row::new(spans).hang(8).exact()));
-    }
+        Content::Hunk(text) | Content::Note(text) => Row::text(text, DIM),
+        Content::Code { sign, pieces } => {
+            let number = line.number.map(|number| number.to_string()).unwrap_or_default();
+            Row::new(syntax::spans(format!("{number:>5} {sign}"), sign, pieces))
+        }
+    };
+    row.hang(8).exact()
 }
 
 #[cfg(test)]

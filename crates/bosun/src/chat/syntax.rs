@@ -2,7 +2,7 @@
 //! terminal's own sixteen colours, so it follows the terminal's theme. The signs carry the meaning: without colours nothing is
 //! lost.
 
-use evidence::highlight::{self, Class, Piece};
+use evidence::highlight::{self, Class};
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
 
@@ -15,32 +15,19 @@ pub(crate) fn coloured(
     lines: &[(char, String)],
     head: impl Fn(usize, char) -> String,
 ) -> Vec<Vec<Span<'static>>> {
-    let (old, new) = (side(lines, '+'), side(lines, '-'));
-    let mut old_lines = highlight::lines(path, &old).into_iter();
-    let mut new_lines = highlight::lines(path, &new).into_iter();
-    let row = |(at, (sign, _)): (usize, &(char, String))| {
-        let before = if *sign == '+' { None } else { old_lines.next() };
-        let after = if *sign == '-' { None } else { new_lines.next() };
-        spans(head(at, *sign), *sign, &after.or(before).unwrap_or_default())
-    };
-    lines.iter().enumerate().map(row).collect()
+    let rows = lines.iter().zip(highlight::hunk(path, lines)).enumerate();
+    rows.map(|(at, ((sign, _), pieces))| spans(head(at, *sign), *sign, pieces)).collect()
 }
 
-/// The text of one side: everything but the lines with the other side's sign.
-fn side(lines: &[(char, String)], other: char) -> String {
-    let own = lines.iter().filter(|(sign, _)| *sign != other);
-    own.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
-}
-
-fn spans(head: String, sign: char, pieces: &[Piece<'_>]) -> Vec<Span<'static>> {
+/// The spans of one line.
+pub(crate) fn spans(head: String, sign: char, pieces: Vec<(Class, String)>) -> Vec<Span<'static>> {
     let whole = match sign {
         '+' => ADDED,
         '-' => REMOVED,
         _ => DIM,
     };
     let mut spans = vec![Span::styled(head, whole)];
-    let piece = |piece: &Piece<'_>| Span::styled(piece.text.to_owned(), style(piece.class, whole));
-    spans.extend(pieces.iter().map(piece));
+    spans.extend(pieces.into_iter().map(|(class, text)| Span::styled(text, style(class, whole))));
     spans
 }
 

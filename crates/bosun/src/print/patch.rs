@@ -1,9 +1,10 @@
-//! A patch on a terminal: coloured, with line numbers on request. What is in the files is hostile text, so a terminal is
-//! sent none of its control characters.
+//! A patch on a terminal: in the colours of each file's language, with line numbers on request. What is in the files is
+//! hostile text, so a terminal is sent none of its control characters. Takes a patch as git writes it; makes none.
 
 use std::fmt::Write as _;
 
-use owo_colors::OwoColorize as _;
+use evidence::highlight::{self, Class};
+use owo_colors::{OwoColorize as _, Style};
 use types::{Changes, count, visible};
 
 use super::one_line;
@@ -11,26 +12,122 @@ use super::one_line;
 /// The longest line that is shown whole.
 const LONGEST: usize = 2_000;
 
-/// The patch as rows; with `numbered`, each line of the new file has its number.
+/// A line of a patch, fit for a screen.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Its number in the new file.
+    pub(crate) number: Option<u64>,
+    pub(crate) content: Content,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Head(String),
+    Hunk(String),
+    /// A remark of git's on the line before.
+    Note(String),
+    /// With its sign (`+`, `-` or a blank), in pieces with the classes of its file's language.
+    Code {
+        sign: char,
+        pieces: Vec<(Class, String)>,
+    },
+}
+
+/// The first lines of a patch.
+pub(crate) fn lines(patch: &str, most: usize) -> Vec<Line> {
+    let mut reading = Reading::default();
+    patch.split_terminator('\n').take(most).for_each(|line| reading.take(line));
+    reading.end_hunk();
+    reading.lines
+}
+
+#[derive(Debug, Default)]
+struct Reading {
+    reader: Reader,
+    /// The file that the lines are of.
+    path: String,
+    /// Lines of the hunk that have no classes yet: each with its sign; and their numbers.
+    hunk: Vec<(char, String)>,
+    numbers: Vec<Option<u64>>,
+    lines: Vec<Line>,
+}
+
+impl Reading {
+    fn take(&mut self, line: &str) {
+        let (kind, number) = self.reader.take(line);
+        let fit = |text: &str| -> String { visible(text).chars().take(LONGEST).collect() };
+        let content = match kind {
+            Kind::Head => Content::Head(fit(line)),
+            Kind::Hunk => Content::Hunk(fit(line)),
+            Kind::Same if line.starts_with('\\') => Content::Note(fit(line)),
+            Kind::Added | Kind::Removed | Kind::Same => {
+                let sign = match kind {
+                    Kind::Added => '+',
+                    Kind::Removed => '-',
+                    _ => ' ',
+                };
+                self.hunk.push((sign, fit(line.get(1..).unwrap_or_default())));
+                self.numbers.push(number);
+                return;
+            }
+        };
+        self.end_hunk();
+        let named = line.strip_prefix("--- a/").or_else(|| line.strip_prefix("+++ b/"));
+        if let (Kind::Head, Some(path)) = (kind, named) {
+            path.clone_into(&mut self.path);
+        }
+        self.lines.push(Line { number: None, content });
+    }
+
+    fn end_hunk(&mut self) {
+        let (hunk, numbers) = (std::mem::take(&mut self.hunk), std::mem::take(&mut self.numbers));
+        let pieces = highlight::hunk(&self.path, &hunk);
+        let line = |((sign, _), (number, pieces))| Line {
+            number,
+            content: Content::Code { sign, pieces },
+        };
+        self.lines.extend(hunk.into_iter().zip(numbers.into_iter().zip(pieces)).map(line));
+    }
+}
+
+/// The patch as text for a terminal; with `numbered`, each line of the new file has its number.
 pub(crate) fn shown(patch: &str, numbered: bool) -> String {
-    let mut reader = Reader::default();
     let mut out = String::new();
-    for line in patch.split_terminator('\n') {
-        let (kind, number) = reader.take(line);
-        let text: String = visible(line).chars().take(LONGEST).collect();
+    for Line { number, content } in lines(patch, usize::MAX) {
         if numbered {
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             let _ = write!(out, "{:>6} ", number.dimmed());
         }
-        let _ = match kind {
-            Kind::Head => writeln!(out, "{}", text.bold()),
-            Kind::Hunk => writeln!(out, "{}", text.cyan()),
-            Kind::Added => writeln!(out, "{}", text.green()),
-            Kind::Removed => writeln!(out, "{}", text.red()),
-            Kind::Same => writeln!(out, "{text}"),
+        let _ = match content {
+            Content::Head(text) => write!(out, "{}", text.bold()),
+            Content::Hunk(text) => write!(out, "{}", text.cyan()),
+            Content::Note(text) => write!(out, "{text}"),
+            Content::Code { sign, pieces } => code(&mut out, sign, &pieces),
         };
+        out.push('\n');
     }
     out
+}
+
+/// Green and red are taken: they say what was added and removed. The sign says it too, so without colours nothing is lost.
+fn code(out: &mut String, sign: char, pieces: &[(Class, String)]) -> std::fmt::Result {
+    let plain = match sign {
+        '+' => Style::new().green(),
+        '-' => Style::new().red(),
+        _ => Style::new(),
+    };
+    write!(out, "{}", sign.style(plain))?;
+    for (class, text) in pieces {
+        let style = match class {
+            Class::Plain => plain,
+            Class::Keyword => Style::new().magenta(),
+            Class::String => Style::new().yellow(),
+            Class::Number => Style::new().cyan(),
+            Class::Comment => Style::new().bright_black(),
+        };
+        write!(out, "{}", text.style(style))?;
+    }
+    Ok(())
 }
 
 /// How much each file changed, and all together.
@@ -50,7 +147,7 @@ pub(crate) fn stat(changes: &Changes) -> String {
 
 /// What a line of a patch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     Head,
     Hunk,
     Added,
@@ -60,7 +157,7 @@ pub(crate) enum Kind {
 
 /// Reads a patch line by line; what is inside a hunk is told by the hunk's own numbers, never by how a line begins.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+struct Reader {
     /// How many lines of the old and the new file are left in this hunk.
     left: (u64, u64),
     /// The number of the next line of the new file.
@@ -69,7 +166,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// What a line is, and which line of the new file it is.
-    pub(crate) fn take(&mut self, line: &str) -> (Kind, Option<u64>) {
+    fn take(&mut self, line: &str) -> (Kind, Option<u64>) {
         if self.left == (0, 0) {
             let Some((left, next)) = hunk(line) else { return (Kind::Head, None) };
             (self.left, self.next) = (left, next);
@@ -127,6 +224,16 @@ mod tests {
             ]
         );
         assert_eq!(told[10], (Kind::Added, Some(1)));
+    }
+
+    #[test]
+    fn words_have_the_colours_of_their_file_and_signs_keep_theirs() {
+        let patch = "--- a/x.rs\n+++ b/x.rs\n@@ -1 +1,2 @@\n-fn a\n+fn b\n+1\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-fn a\n+b\n";
+        let rows = shown(patch, false);
+        let rows: Vec<&str> = rows.lines().collect();
+        assert_eq!(rows[3], "\x1b[31m-\x1b[0m\x1b[35mfn\x1b[0m\x1b[31m a\x1b[0m");
+        assert_eq!(rows[5], "\x1b[32m+\x1b[0m\x1b[36m1\x1b[0m");
+        assert_eq!(rows[9], "\x1b[31m-\x1b[0m\x1b[31mfn a\x1b[0m", "no language");
     }
 
     #[test]

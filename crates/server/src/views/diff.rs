@@ -156,38 +156,27 @@ fn shown(file: RawFile, coloured: &mut usize) -> DiffFile {
     }
 }
 
-/// The rows of a hunk with their colours: removed lines are read with the text before, all others with the text after.
+/// The rows of a hunk with their colours.
 fn colours(path: &str, rows: &[RawRow]) -> Vec<DiffRow> {
-    let side = |without: RowKind| {
-        let kept = rows.iter().filter(|row| row.kind != without);
-        kept.map(|row| visible(&row.text)).collect::<Vec<_>>().join("\n")
-    };
-    let (before, after) = (side(RowKind::Added), side(RowKind::Removed));
-    let mut before = highlight::lines(path, &before).into_iter();
-    let mut after = highlight::lines(path, &after).into_iter();
-    let row = |row: &RawRow| {
-        let (mut old, mut new) = (None, None);
-        if row.kind != RowKind::Added {
-            old = before.next();
-        }
-        if row.kind != RowKind::Removed {
-            new = after.next();
-        }
-        let pieces = new.or(old).unwrap_or_default();
-        let span = |piece: highlight::Piece<'_>| DiffSpan {
-            class: piece.class.into(),
-            text: piece.text.to_owned(),
+    let line = |row: &RawRow| {
+        let sign = match row.kind {
+            RowKind::Added => '+',
+            RowKind::Removed => '-',
+            RowKind::Context => ' ',
         };
-        DiffRow {
-            kind: row.kind,
-            old: row.old,
-            new: row.new,
-            spans: pieces.into_iter().map(span).collect(),
-            left_out: row.left_out,
-            no_newline: row.no_newline,
-        }
+        (sign, visible(&row.text))
     };
-    rows.iter().map(row).collect()
+    let pieces = highlight::hunk(path, &rows.iter().map(line).collect::<Vec<_>>());
+    let span = |(class, text): (Class, String)| DiffSpan { class: class.into(), text };
+    let row = |(row, pieces): (&RawRow, Vec<(Class, String)>)| DiffRow {
+        kind: row.kind,
+        old: row.old,
+        new: row.new,
+        spans: pieces.into_iter().map(span).collect(),
+        left_out: row.left_out,
+        no_newline: row.no_newline,
+    };
+    rows.iter().zip(pieces).map(row).collect()
 }
 
 #[cfg(test)]
