@@ -1,12 +1,13 @@
 //! Runs and sessions in the journal: selecting one, its state, spec, response and check reports. Writes nothing, and
 //! prints only which run was selected, where that may surprise.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::export::{Reports, Response, kept_reports};
 use engine::{Machine as _, Run};
 use runtime::{Bosun, Clock as _, Found, RealClock, presets};
-use types::{Envelope, ListedRun, RunId, Spec};
+use types::{Envelope, ListedRun, LogId, RunId, Spec};
 
 use crate::args::RunRef;
 use crate::exit::CliError;
@@ -182,6 +183,12 @@ pub(crate) async fn fitting(
             _ => None,
         })
         .collect())
+}
+
+/// The last line of each log of a run.
+pub(crate) async fn last_lines(bosun: &Bosun, run: &RunId) -> anyhow::Result<BTreeMap<LogId, u64>> {
+    let logs = bosun.journal().logs(Some(run)).await?;
+    Ok(logs.into_iter().map(|log| (log.log, log.last_seq)).collect())
 }
 
 /// A run as it stands, with everything that was recorded of it and its attempts.

@@ -24,8 +24,7 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
     let open: Vec<_> = open.map(|asked| (asked.id, asked.terms.as_ref())).collect();
     let (question, text) = args.said(&run, &open)?;
     let command = Command::Answer { by: home::person(), question, text };
-    let recorded = bosun.journal().logs(Some(&run)).await?;
-    let known = recorded.into_iter().map(|log| (log.log, log.last_seq)).collect();
+    let known = recorded::last_lines(&bosun, &run).await?;
     match driven::patiently(&run, bosun.deliver(&run, &command)).await? {
         Delivered::Taken => {
             print::note("handed on: the process that drives the run has taken it");

@@ -1,7 +1,9 @@
 //! `bosun resume`: continue a run or session from the end of its log.
 
+use std::collections::BTreeMap;
+
 use runtime::{Bosun, Order};
-use types::{ListedRun, SessionState, Status};
+use types::{ListedRun, SessionState, Status, count};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
@@ -33,9 +35,18 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     }
     let open = |run: &ListedRun| matches!(run.status, Status::Running | Status::Waiting);
     let run = pick(&bosun, args.run, open, CliError::NothingToResume).await?;
-    let handle = bosun.resume(&run).await?;
     let form = Form::choose(args.json, Order::Arrival);
-    let over = follow::until_over(home, &bosun, handle, form, &[]).await?;
+    // A person has seen what is on record. A program gets it again: it may have lost it.
+    let known = match form {
+        Form::Json(_) => BTreeMap::new(),
+        _ => recorded::last_lines(&bosun, &run).await?,
+    };
+    let handle = bosun.resume(&run).await?;
+    if !known.is_empty() {
+        let events = count(known.values().sum::<u64>(), "event");
+        print::note(&format!("{events} before: {} log {run}", home.flag()));
+    }
+    let over = follow::until_over_after(home, &bosun, handle, form, known).await?;
     follow::hand_out(&bosun, form, &run).await?;
     Ok(over.told())
 }
