@@ -19,10 +19,10 @@ const MAX_URL_BYTES: usize = 2048;
 pub(crate) struct Arguments {
     /// The repository: an https or ssh address, or a folder inside the workspace.
     url: String,
-    /// The folder to make, relative to the workspace; `repo` if left out.
+    /// The folder to make, relative to the workspace; `repo` by default.
     dest: Option<String>,
     branch: Option<String>,
-    /// How many commits of history; 1 if left out, 0 for all.
+    /// How many commits of history; 1 by default, 0 for all.
     depth: Option<u32>,
 }
 

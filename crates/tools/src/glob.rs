@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// Such as `**/*.rs` or `src/*.{ts,tsx}`, relative to the folder.
     #[schemars(length(min = 1))]
     pattern: String,
-    /// The folder to look in, relative to the workspace; the workspace itself if left out.
+    /// The folder to look in, relative to the workspace (the default).
     path: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// A regular expression.
     #[schemars(length(min = 1))]
     pattern: String,
-    /// A folder or file, relative to the workspace; the workspace itself if left out.
+    /// A folder or file, relative to the workspace (the default).
     path: Option<String>,
     /// Only files that fit this glob, such as `*.rs`.
     glob_filter: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// How many lines to show before and after each match.
     #[schemars(range(max = 20))]
     context: Option<usize>,
-    /// The most matching lines to show; 100 if left out.
+    /// The most matching lines to show; 100 by default.
     #[schemars(range(min = 1, max = 2000))]
     max_results: Option<usize>,
     /// What to show: matching lines, the files that have any, or how many each file has.

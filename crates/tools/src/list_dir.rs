@@ -12,9 +12,9 @@ use crate::{ToolContext, UNNAMED, schema};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The folder, relative to the workspace; the workspace itself if left out.
+    /// The folder, relative to the workspace (the default).
     path: Option<String>,
-    /// How many levels of folders to show; 1 if left out.
+    /// How many levels of folders to show; 1 by default.
     #[schemars(range(min = 1, max = 10))]
     depth: Option<u32>,
 }
@@ -27,7 +27,7 @@ impl Typed for ListDir {
     type Arguments = Arguments;
     const NAME: &'static str = "list_dir";
     const DESCRIPTION: &'static str =
-        "Lists a folder. Folders end with a slash; files are shown with their size in bytes.";
+        "Lists a folder. Folders end with a slash; files have their size in bytes.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         reads(args.path.as_deref().unwrap_or("."))

@@ -30,10 +30,10 @@ pub(crate) struct Arguments {
     /// The first line to show, counted from 1.
     #[schemars(range(min = 1))]
     offset: Option<usize>,
-    /// How many lines to show; 2000 if left out.
+    /// How many lines to show; 2000 by default.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// How the file's bytes are turned into text; utf8, with line numbers, if left out.
+    /// How the file's bytes are turned into text; utf8 with line numbers by default.
     encoding: Option<String>,
 }
 

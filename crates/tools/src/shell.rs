@@ -18,12 +18,12 @@ pub(crate) struct Arguments {
     /// The command line for the shell.
     #[schemars(length(min = 1))]
     command: String,
-    /// How long it may take, in milliseconds; 600000 at most, unless the policy says otherwise.
+    /// The timeout in milliseconds; 600000 at most, unless the policy says otherwise.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
-    /// The folder to run it in, relative to the workspace; the workspace itself if left out.
+    /// The folder to run it in, relative to the workspace (the default).
     cwd: Option<String>,
-    /// Hosts that it must reach and that are not granted, or "registries" for the package registries; a person is asked.
+    /// Hosts to reach that are not granted, or "registries" for package registries; a person is asked.
     #[serde(default)]
     hosts: Vec<String>,
     /// What it is for, in a few words, for whoever reads along.

@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     path: String,
     /// Everything that the file shall contain.
     content: String,
-    /// Whether folders that are missing are made; true if left out.
+    /// Whether to create missing folders; true by default.
     create_dirs: Option<bool>,
 }
 
@@ -27,7 +27,7 @@ impl Typed for WriteFile {
     type Arguments = Arguments;
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str = "Creates a file or replaces all of it with the given content. \
-        Folders that are missing are made. A file that exists must have been read before.";
+        Missing folders are created. A file that exists must have been read before.";
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         Ok(facts(Access::Write, vec![schema::file(&args.path)?], Repeat::Safe))
