@@ -1,5 +1,8 @@
 //! Markdown as it streams in: each line that is whole is drawn once and for good; the last one, still coming, is drawn
 //! anew each time. Line by line on purpose: what has scrolled away cannot be drawn differently afterwards.
+//!
+//! Not pulldown-cmark: it reads whole documents, where a later line may change what an earlier one is (an underlined
+//! heading, the target of a link), and would be parsed anew for every piece that arrives.
 
 use ratatui::text::Span;
 

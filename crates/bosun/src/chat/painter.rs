@@ -1,6 +1,9 @@
 //! The terminal: put into the state that a conversation needs, painted, and always put back. What is done is written
 //! once above and belongs to the terminal's own history, to be scrolled and copied; only the lines below are painted
 //! anew. Nothing is ever asked of the terminal, so nothing it answers can be mistaken for a key.
+//!
+//! Not ratatui's inline viewport: its height is fixed when it is made, while these lines grow with what is typed and
+//! asked; and it asks the terminal for the cursor's position when it is made and when it is cleared.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,7 @@
 //! Breaking styled lines to a width, at blanks where there are some. Nothing is lost but the blanks at a break.
+//!
+//! Not ratatui's `Paragraph`: it wraps into a buffer of a size that must be known before, and what is done here is
+//! written above that buffer; nor does it set in the rows after the first.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

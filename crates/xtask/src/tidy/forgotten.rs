@@ -1,40 +1,12 @@
-//! Dead files: a module that no file declares is never compiled, and a scenario outside the known folders is never
-//! played.
+//! Dead files: a module that no file declares is never compiled. (That no folder of scenarios is forgotten is a test of
+//! `bosun`, which plays them.)
 
 use crate::code;
 use crate::finding::Finding;
-use crate::scenarios;
 use crate::tree::Tree;
 
-/// The folders of `scenarios/`, in the order of the stages.
-const STAGES: &[&str] = &[
-    "intake",
-    "route",
-    "context",
-    "isolation",
-    "plan",
-    "schedule",
-    "session",
-    "permit",
-    "verify",
-    "merge",
-    "gate",
-    "failure",
-    "budget",
-    "human",
-    "doors",
-    "talk",
-    "audited",
-    "strict",
-    "spec",
-    "files",
-    "policy",
-];
-
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    let modules = tree.rust().filter_map(|(path, _)| undeclared(tree, path));
-    let stories = scenarios::files(tree).filter_map(|(path, _)| astray(path));
-    modules.chain(stories).collect()
+    tree.rust().filter_map(|(path, _)| undeclared(tree, path)).collect()
 }
 
 fn undeclared(tree: &Tree, path: &str) -> Option<Finding> {
@@ -83,15 +55,6 @@ fn declares(text: &str, name: &str) -> bool {
     code.contains("#[path") || code.lines().any(|line| line.trim().ends_with(&declaration))
 }
 
-fn astray(path: &str) -> Option<Finding> {
-    let stage = path.strip_prefix(scenarios::FOLDER)?.split_once('/').map(|(folder, _)| folder);
-    if stage.is_some_and(|stage| STAGES.contains(&stage)) {
-        return None;
-    }
-    let what = format!("a scenario lies in the folder of its stage: {}", STAGES.join(", "));
-    Some(Finding::new(path, 1, what))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,17 +89,5 @@ mod tests {
         let mut orphaned = files;
         orphaned[3].1 = "mod other_e;\n";
         assert!(found(&orphaned)[0].starts_with("crates/a/src/d/e.rs:1:"));
-    }
-
-    #[test]
-    fn a_scenario_outside_the_stations_is_found() {
-        let files = [
-            ("scenarios/gate/deep/a.toml", ""),
-            ("scenarios/loose.toml", ""),
-            ("scenarios/gates/b.toml", ""),
-        ];
-        let found = found(&files);
-        assert_eq!(found.len(), 2);
-        assert!(found[0].starts_with("scenarios/gates/b.toml:1: a scenario lies in"), "{found:?}");
     }
 }
