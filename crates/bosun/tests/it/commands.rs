@@ -204,7 +204,12 @@ fn an_interrupt_keeps_everything_and_says_how_to_resume() {
     let said = stderr(&output);
     assert!(said.contains(&format!("resume {id}")), "{said}");
     let resumed = place.run(&["resume", &id]);
-    assert!(resumed.status.success(), "{}{}", stdout(&resumed), stderr(&resumed));
+    let (shown, said) = (stdout(&resumed), stderr(&resumed));
+    assert!(resumed.status.success(), "{shown}{said}");
+    // What the person has seen is named, not shown again.
+    assert!(said.contains(&format!("events before: bosun log {id}")), "{said}");
+    let is_shown = |gate: &str| shown.contains(&format!("gate         {gate} go"));
+    assert!(is_shown("execution") && !is_shown("planning"), "{shown}");
 }
 
 /// Reads the output of a run until it mentions something, and returns the run's id.
