@@ -20,6 +20,9 @@ const SHARE: u32 = 20;
 /// but not longer than this, whatever a command does to make looking slow.
 const LONGEST: Duration = Duration::from_secs(1);
 
+/// Every so many looks all memory is counted, also without a reason: what others free at the same moment can hide growth.
+const EACH: u32 = 10;
+
 const MB: u64 = 1 << 20;
 
 /// The usage of one command, with when to look at it next.
@@ -27,6 +30,7 @@ const MB: u64 = 1 << 20;
 pub(super) struct Meter {
     limits: Limits,
     next: Instant,
+    looks: u32,
     /// Memory of the machine that belongs to no single process, as it was at the last look.
     unowned: u64,
     /// How much was added to it since the command began at most, by whomever.
@@ -41,7 +45,7 @@ impl Meter {
     pub(super) fn new(limits: Limits, temporary: Option<PathBuf>, places: Vec<PathBuf>) -> Self {
         let growth = Growth::new(places, limits.disk_bytes);
         let next = Instant::now() + INTERVAL;
-        Self { limits, next, unowned: unowned(), grown: 0, temporary, growth }
+        Self { limits, next, looks: 0, unowned: unowned(), grown: 0, temporary, growth }
     }
 
     /// How long until the next look; zero if it is due.
@@ -70,7 +74,8 @@ impl Meter {
         let unowned = unowned();
         self.grown = self.grown.saturating_add(unowned.saturating_sub(self.unowned));
         self.unowned = unowned;
-        if resident.saturating_add(self.grown) > memory_bytes {
+        self.looks = (self.looks + 1) % EACH;
+        if resident.saturating_add(self.grown) > memory_bytes || self.looks == 0 {
             let (private, mut shared) = self.memory(&usage);
             let mut used = private.saturating_add(shared);
             if used > memory_bytes {
@@ -131,6 +136,21 @@ mod tests {
         // As it was a moment ago.
         let usage = Usage { pid, tasks: 1, resident: 150 * MB };
         assert_eq!(meter.memory(&[usage]).0, 0);
+    }
+
+    #[test]
+    fn memory_is_found_also_if_others_freed_as_much_in_that_moment() {
+        let file = rustix::fs::memfd_create("x", rustix::fs::MemfdFlags::CLOEXEC).expect("a file");
+        let resident = Usage::of(Pid::this()).expect("a usage").resident;
+        let limits = Limits { memory_bytes: resident + 32 * MB, ..Limits::default() };
+        let mut meter = Meter::new(limits, None, vec![]);
+        let mebibyte = vec![1; 1 << 20];
+        for _ in 0..128 {
+            rustix::io::write(&file, &mebibyte).expect("memory");
+        }
+        meter.unowned = unowned();
+        let found = (0..EACH).find_map(|_| meter.look(&[Pid::this()]));
+        assert!(found.is_some_and(|found| found.contains("memory_mb")));
     }
 
     #[test]
