@@ -66,7 +66,7 @@ impl Reading {
                     Kind::Removed => '-',
                     _ => ' ',
                 };
-                self.hunk.push((sign, fit(line.get(1..).unwrap_or_default())));
+                self.hunk.push((sign, fit(line.strip_prefix(sign).unwrap_or(line))));
                 self.numbers.push(number);
                 return;
             }

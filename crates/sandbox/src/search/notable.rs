@@ -58,7 +58,7 @@ impl NotableNames {
             if seen >= MAX_ENTRIES || root.stop.is_cancelled() {
                 return false;
             }
-            // What vanished, or may not be read, holds nothing that a command could read.
+            // What vanished, or may not be read, is left out.
             let Ok(fd) = root.jail.folder(&path, Links::Refuse) else { continue };
             let Some(folder) = Folder::look(root, &path, &fd, known.remove(&path)) else {
                 continue;
