@@ -14,6 +14,7 @@ use crate::exit::CliError;
 use crate::files::read;
 use crate::home::{self, Home};
 use crate::print;
+use crate::usage_error::UsageError;
 
 /// What is worked by when nobody says anything.
 const DEFAULT: &str = "crew";
@@ -125,6 +126,10 @@ fn rules_with(
     let own = project.then_some(top.as_path());
     let (prompts, loaded) = (home::prompts(own)?, config::load(own, flags)?);
     if let Some(path) = file {
+        if let Some(name) = presets::names().find(|name| Path::new(name) == path && !path.exists())
+        {
+            return Err(UsageError::PresetAsFile { name }.into());
+        }
         let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
         return Ok(Rules { policy, from: Origin::File(path.to_owned()), prompts, loaded, project });
     }

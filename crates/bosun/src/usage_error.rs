@@ -26,6 +26,8 @@ pub(crate) enum UsageError {
         "{place:?} is not a place to comment on; name a task, a file of it and a line: T2:src/main.rs:12"
     )]
     NotAPlace { place: String },
+    #[error("there is no file {name:?}; to work by the preset of that name: --preset {name}")]
+    PresetAsFile { name: &'static str },
     #[error("the comment on {place} is empty; write what is to be changed")]
     EmptyComment { place: String },
     #[error(

@@ -29,6 +29,7 @@ const MISTAKES: &[(&str, i32, &str, &str)] = &[
         "standard input",
         "nothing to ask",
     ),
+    ("run --policy solo --repo . work", 2, "no file \"solo\"", "--preset solo"),
     ("diff T9", 2, "no task or attempt T9", "it has T1"),
     ("diff RUN T9", 2, "no task or attempt T9", "it has T1"),
     ("transcript RUN T9", 2, "no transcript of T9", "bosun show RUN"),
