@@ -8,7 +8,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::{Map, Number, Value};
 
 pub use write::canonical;
@@ -76,10 +76,13 @@ pub fn read(text: &str) -> Result<Read, NotYaml> {
 
 fn read_yaml(text: &str) -> Result<Read, NotYaml> {
     let mut builder = Builder::default();
+    // The parser's end of the text is a line of its own. A lone carriage return ends a line of YAML, too.
+    let last = text.replace("\r\n", "\n").split(['\n', '\r']).count();
+    let line = |marker: &Marker| marker.line().min(last);
     for event in Parser::new_from_str(text) {
         let (event, span) =
-            event.map_err(|error| NotYaml::at(error.marker().line(), error.info().to_owned()))?;
-        builder.take(event, span.start.line())?;
+            event.map_err(|error| NotYaml::at(line(error.marker()), error.info().to_owned()))?;
+        builder.take(event, line(&span.start))?;
     }
     let value = builder.root.ok_or_else(|| NotYaml::at(1, "there is nothing in it"))?;
     Ok(Read { value, lines: builder.lines })

@@ -28,6 +28,16 @@ fn maps_lists_and_scalars_are_read_with_their_lines() {
 }
 
 #[test]
+fn no_line_is_beyond_the_last() {
+    for text in ["---", "a:", "a: 1\rb:", "- \r\n- "] {
+        let last = if text.contains('\r') { 2 } else { 1 };
+        let read = read(text).expect("YAML");
+        assert!(read.lines.values().all(|line| *line <= last), "{text:?}: {:?}", read.lines);
+    }
+    assert!(wrong("a: [").starts_with("line 1:"), "{}", wrong("a: ["));
+}
+
+#[test]
 fn json_is_taken_as_json() {
     assert_eq!(
         value("{\"a\": \"\\ud83d\\ude00\",\n\"b\": [1, 2.5, null]}"),
