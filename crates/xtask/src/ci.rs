@@ -9,11 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-use toml::{Table, Value};
+use anyhow::bail;
 
 use crate::tidy;
-use crate::tree::Tree;
 use stream::{Streamed, stream};
 use totals::Totals;
 
@@ -74,11 +72,10 @@ fn tests(root: &Path) -> anyhow::Result<()> {
         println!("cargo-nextest is not installed, so `cargo test` runs the tests");
         with_cargo_test(root, &["--workspace", "--all-targets"])?
     };
-    for name in documented_by_tests(&Tree::read(root)?)? {
-        let (more, well) = with_cargo_test(root, &["--doc", "--package", &name])?;
-        totals.add(more);
-        passed &= well;
-    }
+    // Of the whole workspace, so that nothing is built again with fewer features; a library may opt out.
+    let (documented, well) = with_cargo_test(root, &["--workspace", "--doc"])?;
+    totals.add(documented);
+    passed &= well;
     if totals.any() {
         print!("\n{totals}");
     }
@@ -102,25 +99,6 @@ fn with_cargo_test(root: &Path, which: &[&str]) -> anyhow::Result<(Totals, bool)
     command.args(which);
     let streamed = stream(command, totals::cargo_test_tells)?;
     Ok((totals::of_cargo_test(&streamed.kept), streamed.success))
-}
-
-/// The libraries with doc-tests.
-fn documented_by_tests(tree: &Tree) -> anyhow::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for name in tree.crates() {
-        let path = format!("crates/{name}/Cargo.toml");
-        let manifest: Table = tree
-            .file(&path)
-            .unwrap_or_default()
-            .parse()
-            .with_context(|| format!("reading {path}"))?;
-        let doctest = manifest.get("lib").and_then(|lib| lib.get("doctest"));
-        let library = tree.file(&format!("crates/{name}/src/lib.rs")).is_some();
-        if library && doctest.and_then(Value::as_bool) != Some(false) {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
 }
 
 fn cargo(root: &Path, words: &[&str]) -> Command {
@@ -147,18 +125,5 @@ mod tests {
         assert!(points_into_conf("  --> /a/clippy.toml:25:5"));
         assert!(!points_into_conf("  --> crates/a/src/lib.rs:25:5"));
         assert!(!points_into_conf("   = note: set it in clippy.toml: see the book"));
-    }
-
-    #[test]
-    fn only_libraries_that_do_not_opt_out_have_doc_tests() {
-        let tree = Tree::of(&[
-            ("crates/a/Cargo.toml", "[lib]\ndoctest = false\n"),
-            ("crates/a/src/lib.rs", ""),
-            ("crates/b/Cargo.toml", "[lib]\n"),
-            ("crates/b/src/lib.rs", ""),
-            ("crates/c/Cargo.toml", ""),
-            ("crates/c/src/main.rs", ""),
-        ]);
-        assert_eq!(documented_by_tests(&tree).unwrap(), ["b"]);
     }
 }

@@ -41,6 +41,11 @@ fn a_journal_of_the_second_format_is_listed_folded_and_verified() {
     is_listed_folded_and_verified(&home_of("v2"));
 }
 
+#[test]
+fn a_journal_of_the_third_format_is_listed_folded_and_verified() {
+    is_listed_folded_and_verified(&home_of("v3"));
+}
+
 fn is_listed_folded_and_verified(place: &Place) {
     let list = said(place, &["list"]);
     assert_eq!(list.lines().count(), 1 + RUNS.len(), "{list}");

@@ -20,10 +20,14 @@ use super::lock::{Held, Locks, OPENING};
 use crate::{JournalError, Loss};
 
 /// The schema version of this program.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The migrations to each version, starting with an empty file.
-const SCHEMAS: [&str; VERSION as usize] =
-    [include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const SCHEMAS: [&str; VERSION as usize] = [
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 /// Marks a SQLite file as one of our journals: "Bosn".
 const APPLICATION: i32 = 0x426f_736e;
 /// How long to wait for another process that opens or writes the journal.

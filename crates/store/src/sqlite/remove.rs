@@ -1,5 +1,5 @@
-//! Removing runs: their lines, places in the feed, summaries and commands, with a record of the end of each log; then the unreferenced
-//! blobs. Atomic, in the writer's transaction. A log in use stays, and blobs stay while another process has the journal
+//! Removing runs: their lines, summaries and commands, with a record of the end of each log; then the unreferenced blobs.
+//! Atomic, in the writer's transaction. A log in use stays, and blobs stay while another process has the journal
 //! open: it may be about to write a reference to one.
 
 use std::collections::HashMap;
@@ -9,8 +9,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 use types::RunId;
 
+use super::feed;
 use super::lock::{Alone, Held, Locks};
-use super::row::number;
+use super::row::{number, signed};
 use crate::{JournalError, Removal, Removed};
 
 /// Locks on removed data; must outlive the commit.
@@ -96,8 +97,6 @@ fn remove_run(
         FROM lines WHERE log IN (SELECT id FROM logs WHERE run = ?1)";
     const RECORD: &str = "INSERT INTO removed (name, run, last_seq, head, at, by)
         SELECT name, run, last_seq, head, ?2, ?3 FROM logs WHERE run = ?1 AND last_seq > 0";
-    const FEED: &str =
-        "DELETE FROM feed WHERE run = (SELECT id FROM logs WHERE run = ?1 ORDER BY id LIMIT 1)";
     let run = of.as_str();
     connection.query_row(SIZES, [run], |row| {
         removed.logs += number(row, 0)?;
@@ -105,11 +104,11 @@ fn remove_run(
         removed.line_bytes += number(row, 2)?;
         Ok(())
     })?;
+    connection.execute("UPDATE given SET position = ?1", [signed(feed::end(connection, None)?)])?;
     connection.execute("INSERT INTO removing SELECT id FROM logs WHERE run = ?1", [run])?;
     connection.execute(RECORD, params![run, removal.at.millis(), removal.by])?;
     connection.execute("DELETE FROM summaries WHERE log IN (SELECT log FROM removing)", [])?;
     connection.execute("DELETE FROM lines WHERE log IN (SELECT log FROM removing)", [])?;
-    connection.execute(FEED, [run])?;
     connection.execute("DELETE FROM inbox WHERE run = ?1", [run])?;
     connection.execute("DELETE FROM removing", [])?;
     connection.execute("DELETE FROM logs WHERE run = ?1", [run])?;

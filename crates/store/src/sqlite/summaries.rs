@@ -90,9 +90,12 @@ impl Readers {
                 FROM logs LEFT JOIN summaries
                     ON summaries.log = logs.id AND logs.summary_seq = logs.last_seq
                 WHERE logs.last_seq > 0 AND logs.name = logs.run
-                    AND logs.id IN (SELECT run FROM feed WHERE position > ?1) ORDER BY logs.id DESC",
+                    AND logs.run IN (
+                        SELECT run FROM lines JOIN logs ON logs.id = lines.log WHERE position > ?1)
+                ORDER BY logs.id DESC",
             )?;
-            let rows = statement.query_map([signed(after)], |row| Ok((summary(row)?, stored(row)?)))?;
+            let rows =
+                statement.query_map([signed(after)], |row| Ok((summary(row)?, stored(row)?)))?;
             let logs = rows.collect::<rusqlite::Result<_>>()?;
             Ok(Changed { position, removals, logs })
         })

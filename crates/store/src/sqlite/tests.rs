@@ -202,7 +202,10 @@ async fn work_that_cannot_be_done_does_not_take_others_with_it() {
     let (good, bad) = (log("r_good"), log("r_bad"));
     let (good_lease, bad_lease) =
         (journal.lease(&good).await.expect("a lease"), journal.lease(&bad).await.expect("a lease"));
-    damage::edit(&path, "INSERT INTO lines SELECT id, 1, '{}' FROM logs WHERE name = 'r_bad'");
+    damage::edit(
+        &path,
+        "INSERT INTO lines (log, seq, line) SELECT id, 1, '{}' FROM logs WHERE name = 'r_bad'",
+    );
     let (one, two, three) = futures::join!(
         append(&journal, &good_lease, 0, "one"),
         append(&journal, &bad_lease, 0, "one"),

@@ -150,19 +150,30 @@ impl Append {
         if !self.advance(connection)? {
             return Ok(Err(self.refusal(connection)?));
         }
-        let mut insert =
-            connection.prepare_cached("INSERT INTO lines (log, seq, line) VALUES (?1, ?2, ?3)")?;
-        for (seq, line) in (self.from.seq + 1..).zip(&self.lines) {
-            insert.execute(params![self.row, signed(seq), line])?;
-        }
+        let position = self.insert(connection)?;
         if let Some(summary) = self.vouched.fresh() {
             summaries::store(connection, self.row, summary)?;
         }
         if let Some(number) = self.taken {
             connection.execute("DELETE FROM inbox WHERE id = ?1", [signed(number)])?;
         }
-        let position = if self.lines.is_empty() { 0 } else { feed::end(connection, None)? };
         Ok(Ok(Done::Appended(position)))
+    }
+
+    /// Writes the lines, and returns the position of the last one; 0 without lines.
+    fn insert(&self, connection: &Connection) -> rusqlite::Result<u64> {
+        if self.lines.is_empty() {
+            return Ok(0);
+        }
+        let mut statement = connection.prepare_cached(
+            "INSERT INTO lines (position, log, seq, line) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        let mut position = feed::end(connection, None)?;
+        for (seq, line) in (self.from.seq + 1..).zip(&self.lines) {
+            position += 1;
+            statement.execute(params![signed(position), self.row, signed(seq), line])?;
+        }
+        Ok(position)
     }
 
     /// Moves the log's recorded end, if it is as expected and the lease is current.

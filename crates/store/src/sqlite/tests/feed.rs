@@ -1,5 +1,5 @@
-//! The feed on disk: two processes, damage, copies, removal of the newest lines, and a journal of version 2 that gets
-//! its feed.
+//! The feed on disk: two processes, damage, copies, removal of the newest lines, and journals of earlier forms that get
+//! theirs.
 
 use super::*;
 use crate::Damage;
@@ -108,12 +108,51 @@ async fn positions_survive_backup_removal_and_another_start() {
     assert_eq!(lines.iter().map(|line| line.0).collect::<Vec<_>>(), [1, 2, 6]);
 }
 
+/// A copy of a journal of an earlier form.
+fn of_form(form: &str) -> (TempDir, PathBuf) {
+    let (folder, path) = folder();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bosun/tests/fixtures/journals");
+    std::fs::copy(fixtures.join(form).join("journal.db"), &path).expect("a copy");
+    (folder, path)
+}
+
+#[tokio::test]
+async fn a_journal_of_the_third_form_keeps_its_positions_and_all_its_lines() {
+    let (_folder, path) = of_form("v3");
+    let older = rusqlite::Connection::open(&path).expect("a connection");
+    // The newest lines were removed, and two places of the feed are damaged: those of lines 4 and 5.
+    damage::edit(
+        &path,
+        "UPDATE sqlite_sequence SET seq = 200 WHERE name = 'feed';
+        UPDATE feed SET position = position + 1000 WHERE position > 5; DELETE FROM feed WHERE position IN (4, 5)",
+    );
+    let placed = "SELECT log, seq, position FROM feed ORDER BY position";
+    let read = |sql: &str| -> Vec<(i64, i64, i64)> {
+        let mut statement = older.prepare(sql).expect("a statement");
+        let rows = statement.query_map([], |row| row.try_into()).expect("rows");
+        rows.collect::<Result<_, _>>().expect("rows")
+    };
+    let mut expected = read(placed);
+    let journal = open(&path).await;
+    assert_eq!(journal.position().await.expect("a position"), 1159);
+    let lines = read("SELECT log, seq, position FROM lines ORDER BY position");
+    assert_eq!(lines.len(), 157);
+    assert_eq!(lines[..155], expected[..], "what was in the feed is where it was");
+    expected.extend([(1, 4, 1158), (1, 5, 1159)]);
+    assert_eq!(lines, expected);
+    let given = read("SELECT position, position, position FROM given");
+    assert_eq!(given, [(200, 200, 200)]);
+    let (_folder, path) = of_form("v3");
+    damage::edit(&path, "UPDATE sqlite_sequence SET seq = 200 WHERE name = 'feed'");
+    let journal = open(&path).await;
+    assert_eq!(journal.position().await.expect("a position"), 200);
+    filled(&journal, &log("r_ef"), 1).await;
+    assert_eq!(fed(&journal, Some(&log("r_ef").run)).await, [(201, log("r_ef"), 1)]);
+}
+
 #[tokio::test]
 async fn a_journal_of_the_second_form_gets_its_feed() {
-    let (folder, path) = folder();
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../bosun/tests/fixtures/journals/v2/journal.db");
-    std::fs::copy(fixture, &path).expect("a copy");
+    let (folder, path) = of_form("v2");
     // A program of that version has it open meanwhile, and writes a line later.
     let older = rusqlite::Connection::open(&path).expect("a connection");
     let logs = "SELECT count(*) FROM logs WHERE last_seq > 0";
@@ -132,7 +171,10 @@ async fn a_journal_of_the_second_form_gets_its_feed() {
     assert_eq!(of_run.len(), 21 + 4 + 7);
     assert!(of_run.iter().all(|(_, id, _)| id.run == log("r_fc40903a").run));
     older
-        .execute("INSERT INTO lines SELECT id, last_seq + 1, '{}' FROM logs WHERE id = 6", [])
+        .execute(
+            "INSERT INTO lines (log, seq, line) SELECT id, last_seq + 1, '{}' FROM logs WHERE id = 6",
+            [],
+        )
         .expect("a line");
     assert_eq!(journal.position().await.expect("a position"), 158);
 }
