@@ -107,10 +107,12 @@ impl From<Duration> for Millis {
 
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (minutes, seconds) = (self.0 / 60_000, self.0 % 60_000 / 1_000);
         match self.0 {
             ms @ 0..1_000 => write!(f, "{ms} ms"),
-            ms @ 1_000..60_000 => write!(f, "{}.{} s", ms / 1_000, ms % 1_000 / 100),
-            ms => write!(f, "{} min {:02} s", ms / 60_000, ms % 60_000 / 1_000),
+            ms @ 1_000..60_000 => write!(f, "{seconds}.{} s", ms % 1_000 / 100),
+            60_000..3_600_000 => write!(f, "{minutes} min {seconds:02} s"),
+            _ => write!(f, "{} h {:02} min {seconds:02} s", minutes / 60, minutes % 60),
         }
     }
 }
@@ -132,5 +134,18 @@ mod tests {
         let (early, late) = (Timestamp::from_millis(1), Timestamp::from_millis(5));
         assert_eq!(early.since(late), Millis(0));
         assert_eq!(late.since(early), Millis(4));
+    }
+
+    #[test]
+    fn a_span_is_written_from_its_largest_unit_down_to_seconds() {
+        for (span, text) in [
+            (999, "999 ms"),
+            (59_999, "59.9 s"),
+            (3_599_999, "59 min 59 s"),
+            (3_600_000, "1 h 00 min 00 s"),
+            (121_145_000, "33 h 39 min 05 s"),
+        ] {
+            assert_eq!(Millis(span).to_string(), text);
+        }
     }
 }

@@ -90,8 +90,15 @@ fn with_nextest(root: &Path) -> anyhow::Result<(Totals, bool)> {
     let words = ["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--color", "never"];
     let mut command = cargo(root, &words);
     command.args(["--status-level", "pass", "--final-status-level", "fail"]);
+    command.args(["--test-threads", &threads().to_string()]);
     let streamed = stream(command, totals::nextest_tells)?;
     Ok((totals::of_nextest(&streamed.kept), streamed.success))
+}
+
+/// Many tests wait for git, for syncs and for each other's processes, so there are three for two cores.
+fn threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    cores + cores / 2
 }
 
 fn with_cargo_test(root: &Path, which: &[&str]) -> anyhow::Result<(Totals, bool)> {

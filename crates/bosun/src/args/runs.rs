@@ -9,7 +9,7 @@ use super::{RunRef, Words};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Continues from the end of the log: what is finished is not done again.
+Continues from the end of the log: what is finished is not done again. Only new events are printed; `bosun log RUN` has all of them, and so has --json.
 
 Examples:
   bosun resume

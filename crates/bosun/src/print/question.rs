@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize as _;
 use types::{About, Package, QuestionView, RunId, Severity, Terms, Timestamp, one_line};
 
+use super::age;
+
 /// A question with its head line, its choices and, if that is wanted, everything that belongs to it.
 pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bool) -> String {
     let mut text = format!("{run} #{}", asked.id);
@@ -12,7 +14,7 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
         let kind = terms.escalation.map_or_else(|| terms.kind.as_str(), |sort| sort.as_str());
         let _ = write!(text, "  {kind}, {}", severity(terms.severity));
     }
-    let _ = writeln!(text, ", asked {} ago", now.since(asked.asked));
+    let _ = writeln!(text, ", asked {} ago", age(now.since(asked.asked)));
     for line in asked.text.lines().take(20) {
         let _ = writeln!(text, "  {}", one_line(line, 400).yellow());
     }

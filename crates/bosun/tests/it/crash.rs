@@ -1,6 +1,8 @@
 //! Every folder of scenarios again, with the power cut after each sort of line in it once, and resumed: the same end,
-//! nothing lost, nothing that had finished done twice. What every run has is cut in one folder alone. `EVERY_LINE=1` cuts
+//! nothing lost, nothing that had finished done twice. What many runs have is cut in one folder alone. `EVERY_LINE=1` cuts
 //! every scenario after every line.
+
+use std::path::Path;
 
 use crate::scenarios::{PRESETS, STAGES, TALKS};
 use testkit::{
@@ -11,15 +13,17 @@ use types::{
     Timestamp, Usage,
 };
 
-/// A run in which nothing happens that others do not have, and where its lines are cut.
-const PLAIN: (&str, &str) = ("merge", "merge/accepted.toml");
+/// Runs with what many others have too: one in which all goes well, and two with a failed attempt. They are cut in their
+/// own folders, and the folders of later ones leave out what earlier ones have.
+const COMMON: [&str; 3] =
+    ["merge/accepted.toml", "failure/no_submission.toml", "failure/out_of_scope.toml"];
 
 fn cut_all(stage: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let mut points = Points::default();
-    if stage != PLAIN.0 {
-        let plain = Scenario::load(&scenarios().join(PLAIN.1)).expect("a scenario");
-        points.of(&runtime.block_on(play(&plain)).expect("it is played").lines);
+    for common in COMMON.iter().take_while(|path| !Path::new(path).starts_with(stage)) {
+        let common = Scenario::load(&scenarios().join(common)).expect("a scenario");
+        points.of(&runtime.block_on(play(&common)).expect("it is played").lines);
     }
     for path in all_below(&scenarios().join(stage)).expect("the folder can be read") {
         let name = format!("{stage}/{}", path.file_name().unwrap_or_default().display());

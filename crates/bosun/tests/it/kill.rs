@@ -12,30 +12,22 @@ use crate::binary::{Place, stderr, stdout};
 const ANSWERS: [&str; 2] =
     ["retry leave the test of version as it is", "retry CHANGES.md was promised; write it"];
 
-/// How many moments are tried.
-const MOMENTS: usize = 30;
+/// How many moments are tried. `cargo xtask crash` tries hundreds of others: those around every single write.
+const MOMENTS: usize = 15;
 
 /// The moments are shared out among tests, so that they run side by side.
 #[test]
-fn the_demo_survives_being_killed_while_it_is_planned() {
-    killed_at(0..6);
-}
-#[test]
-fn the_demo_survives_being_killed_when_the_first_tasks_start() {
-    killed_at(6..12);
-}
-#[test]
-fn the_demo_survives_being_killed_when_tasks_are_tried_again() {
-    killed_at(12..18);
+fn the_demo_survives_being_killed_while_it_is_planned_and_begun() {
+    killed_at(0..5);
 }
 /// P42: what is finished is not done again.
 #[test]
-fn the_demo_survives_being_killed_when_tasks_are_merged() {
-    killed_at(18..24);
+fn the_demo_survives_being_killed_while_tasks_are_tried_again_and_merged() {
+    killed_at(5..10);
 }
 #[test]
 fn the_demo_survives_being_killed_near_its_end() {
-    killed_at(24..MOMENTS);
+    killed_at(10..MOMENTS);
 }
 
 fn killed_at(moments: std::ops::Range<usize>) {
@@ -77,7 +69,7 @@ fn kill_after(place: &Place, lines: usize, moment: usize) {
         out.read_line(&mut line).expect("a line");
     }
     // Reading some bytes of what comes next takes as long as the binary takes to get there.
-    let mut bytes = vec![0; moment * 40];
+    let mut bytes = vec![0; moment * 80];
     out.read_exact(&mut bytes).ok();
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");

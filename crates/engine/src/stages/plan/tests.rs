@@ -169,7 +169,7 @@ fn a_plan_that_takes_longer_than_there_is_time_is_refused() {
     assert!(said(plan.clone()).contains("plan.adopted"), "two after each other are 7200 s");
     plan["tasks"][0]["estimate_seconds"] = json!(3_001);
     let refused = said(plan);
-    assert!(refused.contains("expected to take 120 min 01 s with 20 % in reserve"), "{refused}");
+    assert!(refused.contains("expected to take 2 h 00 min 01 s with 20 % in reserve"), "{refused}");
 }
 
 /// The plan that a run adopts for this submission.
