@@ -10,6 +10,7 @@
 
 mod broken;
 mod bulk;
+mod clouds;
 mod faults;
 mod injected;
 mod onion;

@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -126,11 +128,22 @@ async fn send_step(connection: &mut TcpStream, step: &Value) -> std::io::Result<
             clock.tick().await;
         }
     } else if let Some(text) = step["text"].as_str() {
-        let every = usize::try_from(step["split_every"].as_u64().unwrap_or(1)).expect("small");
-        for piece in text.as_bytes().chunks(every) {
-            connection.write_all(piece).await?;
-            tokio::task::yield_now().await;
-        }
+        send_in_pieces(connection, step, text.as_bytes()).await?;
+    } else if let Some(text) = step["base64"].as_str() {
+        send_in_pieces(connection, step, &STANDARD.decode(text).expect("base64")).await?;
+    }
+    Ok(())
+}
+
+async fn send_in_pieces(
+    connection: &mut TcpStream,
+    step: &Value,
+    bytes: &[u8],
+) -> std::io::Result<()> {
+    let every = usize::try_from(step["split_every"].as_u64().unwrap_or(1)).expect("small");
+    for piece in bytes.chunks(every) {
+        connection.write_all(piece).await?;
+        tokio::task::yield_now().await;
     }
     Ok(())
 }
