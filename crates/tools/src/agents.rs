@@ -74,7 +74,7 @@ impl Typed for SpawnAgent {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SendArguments {
-    /// The number of the sub-agent.
+    /// Its number.
     agent: u32,
     #[schemars(length(min = 1))]
     text: String,
@@ -131,7 +131,7 @@ impl Typed for Wait {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloseArguments {
-    /// The number of the sub-agent.
+    /// Its number.
     agent: u32,
 }
 

@@ -15,7 +15,7 @@ use crate::{ToolContext, schema};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DiffArguments {
-    /// Only this file or folder, relative to the workspace.
+    /// Only this file or folder.
     path: Option<String>,
     /// What is staged, instead of the working tree.
     staged: Option<bool>,

@@ -30,11 +30,15 @@ pub(crate) fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), schema }
 }
 
-/// Takes out what confuses models and some providers: "or null" for what may be left out, widths of numbers.
+/// Takes out what confuses models and some providers, or tells them nothing: "or null" for what may be left out, its
+/// default (nothing), widths of numbers.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            members.retain(|key, value| !(key == "default" && value.is_null()));
+            members.retain(|key, value| !(key == "default" && is_nothing(value)));
+            if let Some(Value::Array(words)) = members.get_mut("enum") {
+                words.retain(|word| !word.is_null());
+            }
             if members
                 .get("format")
                 .is_some_and(|format| format.as_str().is_some_and(|format| format.contains("int")))
@@ -53,6 +57,10 @@ fn simplify(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(simplify),
         _ => {}
     }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// The arguments without members that are `null`, which is how some models leave out an option.
@@ -152,6 +160,17 @@ mod tests {
         path: String,
         #[schemars(range(min = 1))]
         limit: Option<u32>,
+        #[serde(default)]
+        names: Vec<String>,
+        order: Option<Order>,
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    enum Order {
+        Up,
+        Down,
     }
 
     #[test]
@@ -163,7 +182,9 @@ mod tests {
                 "type": "object",
                 "properties": {
                     "path": {"description": "Where.", "type": "string"},
-                    "limit": {"type": "integer", "minimum": 1}
+                    "limit": {"type": "integer", "minimum": 1},
+                    "names": {"type": "array", "items": {"type": "string"}},
+                    "order": {"type": "string", "enum": ["up", "down"]}
                 },
                 "additionalProperties": false,
                 "required": ["path"]

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// The command line for the shell.
     #[schemars(length(min = 1))]
     command: String,
-    /// The timeout in milliseconds; 600000 at most, unless the policy says otherwise.
+    /// Milliseconds; 600000 at most, unless the policy says otherwise.
     #[schemars(range(min = 1))]
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace (the default).

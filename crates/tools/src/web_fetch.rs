@@ -17,7 +17,7 @@ const MAX_URL_BYTES: usize = 4096;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The address, beginning with http:// or https://.
+    /// With http:// or https://.
     url: String,
 }
 
