@@ -2,8 +2,8 @@
 //! of the one before it; they are copied, and only what is new is written. Messages are compared by their address, never
 //! by their content. What goes out around a conversation is in `request_template.rs`.
 //!
-//! Written by hand so that a turn costs about the same however long the conversation is: late turns of 400 take 0.8 to 1.2
-//! times as long as early ones (`docs/figures.md`). What writing everything anew would cost has not been measured.
+//! Written by hand so that a turn costs about the same however long the conversation is: with everything written anew,
+//! the last of 400 turns take 3.6 ms in place of 1.1 ms (`docs/figures.md`).
 
 use std::sync::Arc;
 

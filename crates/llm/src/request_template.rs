@@ -1,5 +1,6 @@
 //! Requests without their conversations, kept as bytes. Instructions, tools and options stay what they are from turn to
-//! turn, so they are written once and copied from then on; if any of them is another one, all is written anew.
+//! turn, so they are written once and copied from then on; if any of them is another one, all is written anew. That
+//! saves a sixth of a millisecond a turn, of one and a quarter (`docs/figures.md`).
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! A start by `posix_spawn`: the child runs in our memory, while we stand still, until it has become its program.
+//!
+//! Written by hand because the standard library forks for a session of its own: without the sandbox, a turn with a command
+//! takes 2.6 ms in place of 3.3 ms (`docs/figures.md`). In the sandbox it makes no difference; a helper starts commands.
 
 use std::ffi::{CString, OsStr};
 use std::io::{self, PipeWriter};
