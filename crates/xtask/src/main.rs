@@ -72,9 +72,16 @@ usage: cargo xtask CHORE
   week         500 runs through the served API while the server is restarted (see `week help`)
   help         this text";
 
+/// The chores with a help of their own.
+const HELPFUL: [&str; 5] = ["cheats", "crash", "live", "sim", "week"];
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if words.iter().any(|word| matches!(*word, "--help" | "-h")) {
+        let own = words.first().filter(|chore| HELPFUL.contains(chore));
+        words = own.map_or(vec!["help"], |chore| vec![*chore, "help"]);
+    }
     let root = root();
     let done = match words.as_slice() {
         ["ci"] => ci::run(&root),
@@ -97,7 +104,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["sim", rest @ ..] => sim::run(&root, rest),
         ["week", rest @ ..] => week::run(&root, rest),
-        [] | ["help" | "--help" | "-h"] => {
+        [] | ["help"] => {
             println!("{HELP}");
             return ExitCode::SUCCESS;
         }

@@ -2,6 +2,10 @@
 
 use anstyle_svg::Term;
 
+/// Characters with a meaning in SVG, a stand-in of one character (from a private area), and how they are written.
+const ESCAPED: [(char, char, &str); 3] =
+    [('&', '\u{e000}', "&amp;"), ('<', '\u{e001}', "&lt;"), ('>', '\u{e002}', "&gt;")];
+
 /// The colours of a light theme, by the class names of the renderer: text, background, then the sixteen of terminals.
 const LIGHT: &str = "
   @media (prefers-color-scheme: light) {
@@ -26,13 +30,26 @@ const CHARACTER: usize = 9;
 pub(super) fn draw(screen: &str, columns: u16) -> String {
     let screen = screen.trim_end();
     let width = usize::from(columns) * CHARACTER;
-    let svg = Term::new().min_width_px(width).render_svg(screen);
+    // anstyle-svg places backgrounds by the length of the escaped text, so these are escaped afterwards.
+    let plain = ESCAPED.iter().fold(screen.to_owned(), |text, (sign, stand_in, _)| {
+        text.replace(*sign, &stand_in.to_string())
+    });
+    let svg = Term::new().min_width_px(width).render_svg(&plain);
+    let svg =
+        ESCAPED.iter().fold(svg, |svg, (_, stand_in, escaped)| svg.replace(*stand_in, escaped));
     svg.replacen("</style>", &format!("{LIGHT}</style>"), 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_background_stands_where_its_text_does() {
+        let svg = draw("> \u{1b}[47mx\u{1b}[0m & y", 40);
+        assert!(svg.contains("<tspan>  </tspan><tspan class=\"bg-white\">"), "{svg}");
+        assert!(svg.contains("&gt; ") && svg.contains("&amp; y"), "{svg}");
+    }
 
     #[test]
     fn a_screen_is_drawn_with_both_themes_and_as_text() {
