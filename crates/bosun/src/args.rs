@@ -57,7 +57,7 @@ pub(crate) use watch::{Top, Watch};
 /// A coordinator for coding agents: takes a goal, has it planned, lets a crew of agents work on it in their own
 /// worktrees, runs the checks itself, merges, and can prove afterwards what happened and why.
 #[derive(Debug, Parser)]
-#[command(name = "bosun", version, max_term_width = 110, after_help = AFTER_HELP)]
+#[command(name = "bosun", version, max_term_width = 110, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// Where the journal and the worktrees are kept [default: the user's state folder]
     #[arg(long, global = true, env = "BOSUN_HOME", value_name = "DIR", help_heading = EVERYWHERE)]

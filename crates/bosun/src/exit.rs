@@ -361,7 +361,9 @@ const DISK: [&str; 4] = [
 
 fn of_git(error: &GitError) -> Exit {
     match error {
-        GitError::NotARepository { .. } | GitError::NoCommit => Exit::NotARepository,
+        GitError::NotARepository { .. } | GitError::Bare { .. } | GitError::NoCommit => {
+            Exit::NotARepository
+        }
         GitError::Dirty { .. } => Exit::DirtyTree,
         GitError::Io { source, .. } if is_disk(source) => Exit::CannotWrite,
         // Git says it in words alone.

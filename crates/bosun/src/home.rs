@@ -204,7 +204,9 @@ impl Home {
             name.split_once('/')
                 .is_some_and(|(provider, _)| usable.iter().any(|one| one == provider))
         };
-        registry.catalogue().list().map(|(name, _)| name).filter(known).map(str::to_owned).collect()
+        let all = registry.catalogue().list().map(|(name, _)| name);
+        // An entry for whatever a server has is no model.
+        all.filter(|name| !name.ends_with('*')).filter(known).map(str::to_owned).collect()
     }
 
     /// All known models, for programs.
@@ -243,8 +245,11 @@ impl Home {
         script: Option<&Path>,
         named: Option<ModelRef>,
     ) -> anyhow::Result<ModelRef> {
-        match script.map(files::read).transpose()? {
-            Some(script) => Ok(bosun.keep_script(&script).await?),
+        match script {
+            Some(path) => {
+                let kept = bosun.keep_script(&files::read(path)?).await;
+                kept.with_context(|| print::path(path))
+            }
             None => match named.or_else(|| self.default_model()) {
                 Some(model) => Ok(model),
                 None => Err(models::none().await),

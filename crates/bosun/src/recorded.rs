@@ -59,10 +59,17 @@ pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::
     let top = presets::top(Path::new("."));
     let all = fitting(bosun, |_| true).await?;
     let here = all.iter().find(|(_, listed)| Path::new(&listed.repository) == top);
-    match here.or(all.first()) {
-        Some((run, _)) => Ok(run.clone()),
+    match (here, all.first()) {
+        (Some((run, _)), _) => Ok(run.clone()),
+        (None, Some((run, listed))) => {
+            let place = print::one_line(&listed.repository, 200);
+            print::note(&format!(
+                "no run works in this folder; the newest one is {run}, of {place}"
+            ));
+            Ok(run.clone())
+        }
         // A session is refused by its own name, and a journal without anything by that.
-        None => newest(bosun, None, CliError::NoRuns).await,
+        (None, None) => newest(bosun, None, CliError::NoRuns).await,
     }
 }
 
@@ -141,9 +148,16 @@ async fn split(
 ) -> (Option<RunRef>, Option<String>) {
     let word = run.as_ref().filter(|run| part.is_none() && !run.is_certain());
     match word.map(|word| word.as_str().to_owned()) {
-        Some(word) if is_part(&word) && bosun.find(&word).await.is_err() => (None, Some(word)),
+        Some(word) if is_part(&word) && (is_brief(&word) || bosun.find(&word).await.is_err()) => {
+            (None, Some(word))
+        }
         _ => (run, part),
     }
+}
+
+/// A few digits are the number of a line, also where the id of a run happens to begin with them.
+fn is_brief(word: &str) -> bool {
+    word.len() <= 4
 }
 
 /// Whether a word is written as the name of a task (`T1`), an attempt (`T1.2`, `plan.1`), a line of a log (`18`,

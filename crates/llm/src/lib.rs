@@ -34,7 +34,6 @@ mod ollama;
 mod output;
 mod pace;
 mod page;
-pub mod parity;
 mod provider;
 mod record;
 mod registry;

@@ -3,15 +3,19 @@
 
 use std::path::Path;
 
+use engine::Run;
 use engine::export::PullRequest;
-use sandbox::PersonProgram;
-use types::{RunId, one_line};
+use sandbox::{PersonProgram, Repo};
+use types::{CommitId, RunId, one_line};
 
 use crate::api::Bosun;
 use crate::error::Error;
 
 /// The remote that branches are pushed to.
 const REMOTE: &str = "origin";
+
+/// The longest line of follow-ups.
+const MOST_FOLLOWED: usize = 100;
 
 /// Why a pull request was not opened.
 #[derive(Debug, thiserror::Error)]
@@ -47,9 +51,16 @@ impl Bosun {
     /// The pull request for a run's result, as it stands.
     pub async fn pull_request(&self, run: &RunId) -> Result<ProposedRequest, PullRequestError> {
         let machine = self.load(run).await?;
-        let view = self.shown(&machine);
+        let mut view = self.shown(&machine);
         if view.head == view.base {
             return Err(PullRequestError::Nothing { run: run.clone() });
+        }
+        // A follow-up is opened with everything that it builds on.
+        if let Some(base) = self.first_base(&machine).await?
+            && let Ok(repo) = Repo::discover(Path::new(&view.repository)).await
+            && let Ok(changes) = repo.changes(&base, &view.head).await
+        {
+            (view.base, view.changes) = (base, changes);
         }
         Ok(ProposedRequest {
             text: engine::export::pull_request(&view),
@@ -57,6 +68,19 @@ impl Bosun {
             base: machine.survey().and_then(|survey| survey.branch.clone()),
             repository: view.repository,
         })
+    }
+
+    /// Where the run began that a follow-up goes back to, directly or through others.
+    async fn first_base(&self, machine: &Run) -> Result<Option<CommitId>, Error> {
+        let follows = |machine: &Run| machine.request().and_then(|request| request.follows.clone());
+        let (mut next, mut base) = (follows(machine), None);
+        for _ in 0..MOST_FOLLOWED {
+            let Some(run) = next else { break };
+            let before = self.load(&run).await?;
+            base = Some(self.shown(&before).base);
+            next = follows(&before);
+        }
+        Ok(base)
     }
 
     /// Pushes the branch with the person's own git, and opens the pull request with their `gh` or `glab`; its address.

@@ -80,7 +80,11 @@ impl Repo {
         version?;
         let root = root?;
         if !root.succeeded() {
-            return Err(not_found());
+            // Git itself is told not to believe a folder that says so.
+            let is_bare = path.join("HEAD").is_file()
+                && ["objects", "refs"].iter().all(|name| path.join(name).is_dir());
+            let bare = || GitError::Bare { path: path.display().to_string() };
+            return Err(if is_bare { bare() } else { not_found() });
         }
         let root = PathBuf::from(root.line()?);
         let common = PathBuf::from(common?.or_failed()?.line()?);

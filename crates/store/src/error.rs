@@ -12,7 +12,7 @@ use crate::Loss;
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("log {log} has a writer already; wait until that one ends, or stop it first")]
+    #[error("another process works on {log}; wait until it ends, or stop it first")]
     Busy { log: LogId },
     #[error("log {log} ends at line {found}, not at line {expected}; load it again before writing")]
     Conflict { log: LogId, expected: u64, found: u64 },

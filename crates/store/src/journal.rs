@@ -1,4 +1,4 @@
-//! The journal interface, as used by drivers, followers and auditors of a run. `conformance` checks its guarantees.
+//! The journal interface, as used by drivers, followers and auditors of a run. `testkit::conformance` checks its guarantees.
 //! Where the lines are stored is up to the implementation.
 
 use std::any::Any;

@@ -4,7 +4,6 @@
 //! Only events redacted by a [`Redactor`] can be written. This crate does not interpret events: it keeps order, proves
 //! that nothing was changed, and wakes readers.
 
-pub mod conformance;
 mod error;
 mod inbox;
 mod journal;

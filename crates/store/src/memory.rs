@@ -370,26 +370,3 @@ impl Journal for MemoryJournal {
         mine.map(|(number, (_, text))| Ok((*number, inbox::parse(text)?))).collect()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn the_journal_in_memory_keeps_every_promise() {
-        crate::conformance::run(async || Arc::new(MemoryJournal::new()) as Arc<dyn Journal>).await;
-    }
-
-    #[tokio::test]
-    async fn leases_in_memory_expire_by_the_clock_that_is_given() {
-        let now = Arc::new(Mutex::new(Timestamp::from_millis(0)));
-        let clock = now.clone();
-        let after = Millis::seconds(30);
-        let journal = MemoryJournal::with_expiry(after, move || *clock.lock().expect("a time"));
-        crate::conformance::expiry(&journal, after, |span| {
-            let mut now = now.lock().expect("a time");
-            *now = now.after(span);
-        })
-        .await;
-    }
-}

@@ -168,6 +168,11 @@ impl Choice {
     pub fn with_words(self) -> Self {
         Self { words: true, ..self }
     }
+
+    /// Whether it says nothing without a command.
+    fn needs_words(&self) -> bool {
+        self.words && [crate::choices::CHECK, crate::choices::SETUP].contains(&self.id.as_str())
+    }
 }
 
 /// The context of a failure for the person who decides, truncated to a readable length.
@@ -254,8 +259,9 @@ impl Terms {
         let (first, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
         let word = first.trim_end_matches(':').to_lowercase();
         let words = rest.trim();
-        let chosen = self.named(&word).filter(|choice| {
-            words.is_empty() || choice.words && (!self.wants_tokens() || tokens_in(words).is_some())
+        let chosen = self.named(&word).filter(|choice| match words {
+            "" => !choice.needs_words(),
+            _ => choice.words && (!self.wants_tokens() || tokens_in(words).is_some()),
         });
         match chosen {
             Some(choice) => Ok(Chosen { choice: Some(choice.id.clone()), words: words.to_owned() }),
@@ -275,10 +281,13 @@ impl Terms {
             Some(choice) if !words.is_empty() && !choice.words => {
                 return format!(", because {} takes no words", choice.id);
             }
+            Some(choice) if words.is_empty() && choice.needs_words() => {
+                return format!(", because {} needs a command after it", choice.id);
+            }
             _ => {}
         }
         let near = crate::nearest(word, self.choices.iter().map(|choice| choice.id.as_str()));
-        near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+        near.map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
     }
 
     fn named(&self, word: &str) -> Option<&Choice> {
@@ -308,7 +317,11 @@ impl Terms {
     #[must_use]
     pub fn written(&self, choice: &Choice) -> String {
         let words = if self.wants_tokens() { "tokens" } else { "words" };
-        if choice.words { format!("{} [{words}]", choice.id) } else { choice.id.clone() }
+        match choice.words {
+            true if choice.needs_words() => format!("{} COMMAND", choice.id),
+            true => format!("{} [{words}]", choice.id),
+            false => choice.id.clone(),
+        }
     }
 }
 

@@ -102,7 +102,16 @@ fn start(name: &str, started: anyhow::Result<Server>) -> Option<Server> {
 
 fn parity(root: &Path, endpoints: &[String], record: bool) -> anyhow::Result<()> {
     let mut command = Command::new("cargo");
-    command.args(["run", "--quiet", "--locked", "--package", "llm", "--example", "parity", "--"]);
+    command.args([
+        "run",
+        "--quiet",
+        "--locked",
+        "--package",
+        "testkit",
+        "--example",
+        "parity",
+        "--",
+    ]);
     if record {
         let recordings = root.join("crates/llm/recordings");
         for old in ["messages", "responses", "chat", "gemini", "ollama"] {

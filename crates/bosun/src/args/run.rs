@@ -34,19 +34,19 @@ pub(crate) struct Run {
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<ModelRef>,
     /// A command that must pass in the end; may be given several times [default: those found in the repository]
-    #[arg(long = "check", value_name = "COMMAND")]
+    #[arg(long = "check", value_name = "COMMAND", value_parser = check)]
     pub(crate) checks: Vec<String>,
     /// The most tokens that may be spent
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = tokens)]
     pub(crate) tokens: Option<u64>,
     /// The most money that may be spent, in dollars, such as 1.50
-    #[arg(long, value_name = "DOLLARS", value_parser = money)]
+    #[arg(long, value_name = "DOLLARS", value_parser = money, allow_hyphen_values = true)]
     pub(crate) money: Option<Money>,
     /// The most calls to a model that may be made
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) calls: Option<u64>,
-    /// The most time that may be taken, in seconds
-    #[arg(long, value_name = "SECONDS")]
+    /// The most time that may be taken, in seconds or with a unit, such as 5m or 2h
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) time: Option<u64>,
     /// The rules to work by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
     #[arg(long, value_name = "NAME", conflicts_with = "policy")]
@@ -135,6 +135,39 @@ pub(crate) struct Plan {
     pub(crate) schema: bool,
 }
 
+/// A command that does nothing passes always, and shows nothing.
+fn check(command: &str) -> Result<String, String> {
+    match command.trim() {
+        "" => {
+            Err("it is empty; name a command that fails as long as something is wrong".to_owned())
+        }
+        _ => Ok(command.to_owned()),
+    }
+}
+
 fn money(word: &str) -> Result<Money, String> {
-    serde_json::from_value(serde_json::Value::from(word)).map_err(|error| error.to_string())
+    let read = serde_json::from_value(serde_json::Value::from(word));
+    let amount: Money = read.map_err(|error| error.to_string())?;
+    if amount == Money::default() {
+        Err("0 leaves nothing to spend".to_owned())
+    } else {
+        Ok(amount)
+    }
+}
+
+fn tokens(word: &str) -> Result<u64, String> {
+    let number = types::tokens_in(word).filter(|number| *number > 0);
+    number.ok_or_else(|| "it is no number of tokens, such as 20000, 50k or 2M".to_owned())
+}
+
+fn seconds(word: &str) -> Result<u64, String> {
+    let (digits, unit) = match word.char_indices().last() {
+        Some((at, 's')) => (&word[..at], 1),
+        Some((at, 'm')) => (&word[..at], 60),
+        Some((at, 'h')) => (&word[..at], 3_600),
+        _ => (word, 1),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let number = number.filter(|number| *number > 0);
+    number.ok_or_else(|| "it is no time, such as 90 (seconds), 5m or 2h".to_owned())
 }

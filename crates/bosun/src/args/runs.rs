@@ -57,7 +57,7 @@ pub(crate) struct List {
     /// Only runs in this repository, and sessions in this folder
     #[arg(long, value_name = "DIR", conflicts_with = "here")]
     pub(crate) repo: Option<PathBuf>,
-    /// Only runs in the repository of the current folder
+    /// Only runs in the repository of the current folder; outside of one, those in this folder or below it
     #[arg(long)]
     pub(crate) here: bool,
     /// Only runs in this state; may be given several times
@@ -77,6 +77,7 @@ pub(crate) enum ListState {
     /// Running or waiting; sessions that are not closed
     Open,
     Running,
+    #[value(alias = "escalated")]
     Waiting,
     Done,
     Failed,

@@ -30,6 +30,7 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
     if !args.repo.is_dir() {
         return Err(CliError::NoFolder { path: args.repo.display().to_string() }.into());
     }
+    let mut files = layout(&args.preset)?;
     let top = presets::top(&args.repo);
     if let Some(there) = other_preset(&top, &args.preset) {
         let (path, asked) = (presets::POLICY.to_owned(), args.preset.clone());
@@ -39,7 +40,6 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
     let fresh = project_files(&top)?.is_none();
     let survey = project_survey(&top).await.ok();
     let workspace = survey.as_ref().map(|survey| survey.workspace.clone()).unwrap_or_default();
-    let mut files = layout(&args.preset)?;
     if args.preset != "strict" && !top.join(CONFIG).exists() {
         let mut proposal = proposal::Proposal::of(survey.as_ref());
         let registry = models::settings().and_then(|set| models::registry(set, None)).ok();
@@ -76,6 +76,9 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
     }
     if !written.is_empty() {
         next(&args.preset, &written)?;
+    }
+    if !top.join(".git").exists() {
+        print::note("a run works in a git repository, and this folder is in none yet: git init");
     }
     Ok(Exit::Done)
 }

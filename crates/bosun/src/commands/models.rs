@@ -34,10 +34,14 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
                 "key_env": provider.key_env, "usable": has_key,
             }))?;
         } else {
+            let names = match provider.address_env.is_empty() {
+                true => provider.key_env.first().into_iter().cloned().collect(),
+                false => provider.address_env.clone(),
+            };
             let wanted =
-                provider.key_env.first().map(|name| format!(" ({name})")).unwrap_or_default();
+                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
             print::line(&format!(
-                "{:<14} {:<10} {key}{wanted}  {}",
+                "{:<16} {:<10} {key}{wanted}  {}",
                 provider.name,
                 provider.dialect.as_str(),
                 provider.base_url

@@ -53,10 +53,9 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
         print::line(&driven::json(&view, interrupted)?)?;
     } else {
-        print::text(&report::report(&view, home, print::width()))?;
-        if driven::is_interrupted(&bosun, &run, view.status).await? {
-            print::line(&format!("  interrupted: {} resume {run}", home.flag()))?;
-        }
+        let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
+        let report = if interrupted { report::interrupted } else { report::report };
+        print::text(&report(&view, home, print::width()))?;
     }
     Ok(Exit::Done)
 }

@@ -31,10 +31,19 @@ const ROW: usize = 31;
 
 /// The report as text, with what can be done next from this home. `width` is that of the terminal.
 pub(crate) fn report(view: &RunView, home: &Home, width: Option<usize>) -> String {
+    told(view, home, width, false)
+}
+
+/// The same for a run that should be going on and is driven by nobody.
+pub(crate) fn interrupted(view: &RunView, home: &Home, width: Option<usize>) -> String {
+    told(view, home, width, true)
+}
+
+fn told(view: &RunView, home: &Home, width: Option<usize>, interrupted: bool) -> String {
     let mut out = String::new();
     let title =
         one_line(&view.goal, width.map_or(100, |width| width.saturating_sub(13).clamp(20, 100)));
-    let _ = writeln!(out, "\n{}  {title}", status(view));
+    let _ = writeln!(out, "\n{}  {title}", status(view, interrupted));
     if let Some(why) = &view.why {
         let reason = format!("{} ({})", one_line(&why.reason, 200), why.rule);
         let _ = writeln!(out, "{:<10} {}", "", wrapped(&reason, width, 11));
@@ -66,7 +75,7 @@ pub(crate) fn report(view: &RunView, home: &Home, width: Option<usize>) -> Strin
         }
     }
     numbers(&mut out, view, width);
-    next(&mut out, view, home);
+    next(&mut out, view, home, interrupted);
     out
 }
 
@@ -102,8 +111,9 @@ fn wrapped(text: &str, width: Option<usize>, indent: usize) -> String {
     out
 }
 
-fn status(view: &RunView) -> String {
-    let word = format!("{:<10}", view.status_word());
+fn status(view: &RunView, interrupted: bool) -> String {
+    let word = if interrupted { "interrupted" } else { view.status_word() };
+    let word = format!("{word:<10}");
     match view.status {
         Status::Done => word.green().bold().to_string(),
         Status::Running | Status::Waiting => word.yellow().bold().to_string(),
@@ -261,7 +271,7 @@ fn against(took: u64, expected: u64) -> String {
     }
 }
 
-fn next(out: &mut String, view: &RunView, home: &Home) {
+fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
     let (run, bosun) = (&view.run, home.flag());
     let lines = match view.status {
         _ if home.is_passing() => vec![
@@ -283,7 +293,8 @@ fn next(out: &mut String, view: &RunView, home: &Home) {
             format!("take it:     {bosun} accept {run}"),
             format!("or drop it:  {bosun} discard {run}"),
         ],
-        Status::Running => vec![format!("go on:       {bosun} resume {run}")],
+        Status::Running if interrupted => vec![format!("go on:       {bosun} resume {run}")],
+        Status::Running => vec![format!("watch it:    {bosun} watch {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
             open.flat_map(|asked| {

@@ -132,7 +132,8 @@ fn a_run_whose_driver_was_killed_is_interrupted_and_can_be_cancelled() {
         serde_json::from_slice(&place.run(&["list", "--json"]).stdout).expect("one");
     assert_eq!(listed["interrupted"], true);
     let shown = stdout(&place.run(&["show", &id]));
-    assert!(shown.contains("interrupted: "), "{shown}");
+    assert!(shown.trim_start().starts_with("interrupted "), "{shown}");
+    assert_eq!(shown.matches(&format!("resume {id}")).count(), 1, "{shown}");
     let mut follower = place.spawn(&["log", &id, "--follow"]);
     let mut said = BufReader::new(follower.stderr.take().expect("it has an output"));
     let mut line = String::new();

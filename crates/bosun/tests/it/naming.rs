@@ -41,6 +41,15 @@ fn a_run_is_named_by_the_beginning_of_its_id_and_the_newest_is_the_default() {
         let (code, said) = says(&place, &[command]);
         assert_eq!(code, 0, "{command}: {said}");
     }
+    // Somewhere else it is said whose run it is, and a few digits are a line, not the beginning of an id.
+    for args in [&["diff"][..], &["why", "2"]] {
+        let output = place.run(args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        let note = format!("the newest one is {id}, of ");
+        assert!(stderr(&output).contains(&note), "{args:?}: {}", stderr(&output));
+    }
+    let here = place.command(&["diff"]).current_dir(&repo).output().expect("it runs");
+    assert_eq!(stderr(&here), "");
     // Nothing is thrown away or stopped that was not named.
     let discard = || place.command(&["discard", "--yes"]).current_dir(&repo).output();
     let output = discard().expect("it runs");

@@ -73,21 +73,30 @@ fn good(place: &Place, args: &[&str]) -> String {
     said
 }
 
+/// The same in a folder.
+fn good_in(place: &Place, folder: &Path, args: &[&str]) -> String {
+    let output = place.command(args).current_dir(folder).output().expect("it runs");
+    let said = stdout(&output) + &stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+    said
+}
+
 #[test]
 fn a_change_is_shown_whole_by_task_and_after_it_was_accepted() {
     let place = Place::new();
     let (repo, run) = done(&place);
-    let whole = good(&place, &["diff"]);
+    let whole = good_in(&place, &repo, &["diff"]);
     assert!(whole.contains("+hello\n") && whole.contains("+bye \x1b]0;owned\x07\n"), "{whole}");
-    let second = good(&place, &["diff", &run[..6], "T2"]);
+    let second = good_in(&place, &repo, &["diff", &run[..6], "T2"]);
     assert!(second.contains("farewell.txt") && !second.contains("greeting.txt"), "{second}");
-    assert_eq!(good(&place, &["diff", "T1", "--name-only"]), "greeting.txt\n");
-    assert_eq!(good(&place, &["diff", "T1.1", "--name-only"]), "greeting.txt\n");
-    let stat = good(&place, &["diff", "--stat"]);
+    assert_eq!(good_in(&place, &repo, &["diff", "T1", "--name-only"]), "greeting.txt\n");
+    assert_eq!(good_in(&place, &repo, &["diff", "T1.1", "--name-only"]), "greeting.txt\n");
+    let stat = good_in(&place, &repo, &["diff", "--stat"]);
     assert!(stat.contains("greeting.txt  +1 -0") && stat.contains("2 files, +2 -0"), "{stat}");
-    let shown = good(&place, &["diff", "--color", "always"]);
+    let shown = good_in(&place, &repo, &["diff", "--color", "always"]);
     assert!(shown.contains("␛]0;owned␇") && !shown.contains("\x1b]0;"), "{shown:?}");
-    let json: Value = serde_json::from_str(&good(&place, &["diff", "--json"])).expect("JSON");
+    let json: Value =
+        serde_json::from_str(&good_in(&place, &repo, &["diff", "--json"])).expect("JSON");
     assert_eq!(json["files"].as_array().map(Vec::len), Some(2), "{json}");
     // What goes into a file is what git reads.
     let patch = place.path().join("result.patch");
@@ -100,7 +109,7 @@ fn a_change_is_shown_whole_by_task_and_after_it_was_accepted() {
         assert!(code == 2 && said.contains(thing), "{said}");
     }
     good(&place, &["accept", &run]);
-    assert_eq!(good(&place, &["diff", &run]), whole, "it is the same afterwards");
+    assert_eq!(good_in(&place, &repo, &["diff", &run]), whole, "it is the same afterwards");
 }
 
 #[test]
@@ -120,7 +129,7 @@ fn a_change_is_shown_while_the_run_goes_on() {
     let mut lines = std::io::BufReader::new(out).lines();
     let merged = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("merge.finished")));
     assert!(merged.is_some(), "the first task is merged");
-    assert_eq!(good(&place, &["diff", "--name-only"]), "greeting.txt\n");
+    assert_eq!(good_in(&place, &repo, &["diff", "--name-only"]), "greeting.txt\n");
     let (code, said) = says(&place, &["diff", "newest", "T2"]);
     assert!(code == 2 && said.contains("has left nothing yet"), "{said}");
     good(&place, &["cancel", "newest"]);
@@ -191,6 +200,8 @@ fn comments_become_a_run_that_begins_with_the_result() {
         good(&place, &["review", &run, "--comments"]),
         format!("there are no comments on {run}\n")
     );
+    let written = good(&place, &["pr", told.id()]);
+    assert!(written.contains("2 files changed"), "with what it builds on: {written}");
     good(&place, &["accept", told.id()]);
     let read = |name: &str| std::fs::read_to_string(repo.join(name)).expect("a file");
     assert_eq!(read("greeting.txt"), "hello, world\n");

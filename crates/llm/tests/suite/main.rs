@@ -14,7 +14,6 @@ mod clouds;
 mod faults;
 mod injected;
 mod onion;
-mod parity;
 mod server;
 mod traffic;
 mod whole;

@@ -17,7 +17,12 @@ pub(super) fn suggested(message: &str) -> String {
         let near = types::nearest(field, rest.split('`').skip(1).step_by(2))?;
         Some(format!("there is no key {field}; did you mean {near}?"))
     };
-    unknown().unwrap_or_else(|| message.to_owned())
+    let plain = || {
+        ["usize", "u64", "u32", "u16", "u8"].iter().fold(message.to_owned(), |text, kind| {
+            text.replace(&format!("expected {kind}"), "expected a whole number")
+        })
+    };
+    unknown().unwrap_or_else(plain)
 }
 
 /// Why a policy cannot be used.

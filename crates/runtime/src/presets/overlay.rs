@@ -92,13 +92,26 @@ pub(super) fn lay_over(
     let mut whole = preset.clone();
     put(&mut whole, file);
     let mut policy: Policy = whole.try_into().map_err(|error: toml::de::Error| {
-        let named = names.iter().find(|name| error.message().contains(name.as_str()));
-        let line = named.map_or(1, |name| line_of(text, name));
-        unreadable(line, &super::error::suggested(error.message()))
+        unreadable(place(&error, &names, text), &super::error::suggested(error.message()))
     })?;
     policy.permissions =
         rules::policy::laid_over(policy.permissions, said.permissions, said.default);
     Ok(policy)
+}
+
+/// The line of a mistake in a file that was read as a part of the whole: that of the unknown key, of the key whose value
+/// does not fit, or of the table that it is in.
+fn place(error: &toml::de::Error, tables: &[String], text: &str) -> usize {
+    let within = |text: &str, before: &str| {
+        Some(text.split_once(before)?.1.split_once('`')?.0.rsplit('.').next()?.to_owned())
+    };
+    let message = error.message();
+    let unknown = within(message, "unknown field `");
+    // The path to it, where there is one.
+    let path = within(&error.to_string(), "\nin `");
+    let table = tables.iter().find(|name| message.contains(name.as_str())).cloned();
+    let keys = [unknown, path, table].into_iter().flatten();
+    keys.map(|key| line_of(text, &key)).find(|line| *line > 1).unwrap_or(1)
 }
 
 /// Lays a person's own file over a policy, whichever it is. Its permissions come first, its keys win; it has no roles of
@@ -192,6 +205,17 @@ mod tests {
         assert!(ids.contains(&"permit.command"), "{ids:?}");
         assert_eq!(ids.iter().filter(|id| **id == "permit.machine").count(), 1);
         assert!(!policy.roles.is_empty() && !policy.headless);
+    }
+
+    #[test]
+    fn a_mistake_in_a_table_has_its_own_line() {
+        let unknown = refused("[budget]\n\n\ntokenz = 5\n");
+        assert!(
+            unknown.contains("line 4: there is no key tokenz; did you mean tokens?"),
+            "{unknown}"
+        );
+        let unfit = refused("# mine\n[budget]\n\ntokens = \"two\"\n");
+        assert!(unfit.contains("line 4") && unfit.contains("expected a whole number"), "{unfit}");
     }
 
     #[test]

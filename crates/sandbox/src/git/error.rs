@@ -13,6 +13,8 @@ use crate::error::chain;
 pub enum GitError {
     #[error("{path} is not in a git repository; run `git init` there first")]
     NotARepository { path: String },
+    #[error("{path} is a bare repository, without files to work on; name a clone of it")]
+    Bare { path: String },
     #[error("the repository has no commit yet; make a first one with `git commit`")]
     NoCommit,
     #[error("git is not installed, or not on the PATH")]
@@ -138,7 +140,9 @@ impl GitError {
     #[must_use]
     pub fn fault(&self) -> Fault {
         let (class, code) = match self {
-            Self::NotARepository { .. } => (FaultClass::Structural, "git.no_repository"),
+            Self::NotARepository { .. } | Self::Bare { .. } => {
+                (FaultClass::Structural, "git.no_repository")
+            }
             Self::NoCommit => (FaultClass::Structural, "git.no_commit"),
             Self::GitMissing | Self::TooOld { .. } => (FaultClass::Structural, "git.missing"),
             Self::Dirty { .. } => (FaultClass::Person, "git.dirty"),

@@ -91,6 +91,9 @@ async fn a_folder_without_a_repository_and_one_without_a_commit_are_told_apart()
     git(dir.path(), &["init", "--quiet"]);
     let repo = Repo::discover(dir.path()).await.expect("a repository");
     assert!(matches!(repo.survey().await, Err(GitError::NoCommit)));
+    git(dir.path(), &["init", "--quiet", "--bare", "bare"]);
+    let found = Repo::discover(&dir.path().join("bare")).await;
+    assert!(matches!(found, Err(GitError::Bare { .. })), "{found:?}");
 }
 
 #[tokio::test]

@@ -30,6 +30,10 @@ const MAX_DIFF_FILES: usize = 1000;
 /// The most of a diff that is shown.
 const MAX_DIFF_BYTES: usize = 1024 * 1024;
 
+/// The most new files that are named beside a diff, and the most characters of a name.
+const MAX_NEW_FILES: usize = 50;
+const MAX_NAME: usize = 300;
+
 pub(crate) async fn ask(
     root: &Path,
     request: &GitRequest,
@@ -105,15 +109,39 @@ async fn diff(
     };
     args.extend(shown.iter().map(WorkPath::as_str));
     let answer = git.run(at, &args).await?;
+    let new = if asked.staged { String::new() } else { new_files(git, at, asked, hidden).await? };
     if answer.stdout.is_empty() {
-        return nothing();
+        return if new.is_empty() { nothing() } else { Ok(new) };
     }
     let shown = &answer.stdout[..answer.stdout.len().min(MAX_DIFF_BYTES)];
     let mut text = String::from_utf8_lossy(shown).into_owned();
     if shown.len() < answer.stdout.len() {
         text.push_str(&format!("\n[{} bytes more]\n", answer.stdout.len() - shown.len()));
     }
-    Ok(text)
+    Ok(text + &new)
+}
+
+/// The files that git does not know yet, by name: a diff does not have them.
+async fn new_files(
+    git: &Git,
+    at: GitDir<'_>,
+    asked: &Diff<'_>,
+    hidden: &Hidden,
+) -> Result<String, GitError> {
+    let mut args = vec!["ls-files", "--others", "--exclude-standard", "-z", "--"];
+    args.extend(asked.path.map(WorkPath::as_str));
+    let answer = git.run(at, &args).await?;
+    let names = answer.names().map(String::from_utf8_lossy).filter(|name| !hidden.hides(name));
+    let names: Vec<String> = names.map(|name| types::one_line(&name, MAX_NAME)).collect();
+    if names.is_empty() {
+        return Ok(String::new());
+    }
+    let listed = names.iter().take(MAX_NEW_FILES).map(|name| format!("  {name}\n"));
+    let left = match names.len().saturating_sub(MAX_NEW_FILES) {
+        0 => String::new(),
+        left => format!("  [{left} more]\n"),
+    };
+    Ok(format!("new files, not added yet:\n{}{left}", listed.collect::<String>()))
 }
 
 /// The files that changed and that may be shown. What is hidden stays so in older versions of it, too.

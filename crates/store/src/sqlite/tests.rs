@@ -1,5 +1,5 @@
-//! The journal on disk: the conformance suite, two processes on one file, and a full disk. A second journal on the same
-//! file simulates another process: it has its own connections and its own open lock file.
+//! The journal on disk: two processes on one file, and a full disk. A second journal on the same file simulates another
+//! process: it has its own connections and its own open lock file.
 
 mod backup;
 mod damage;
@@ -66,17 +66,6 @@ async fn filled(journal: &SqliteJournal, id: &LogId, count: u64) {
     for seq in 0..count {
         append(journal, &lease, seq, &format!("line {}", seq + 1)).await.expect("an append");
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_journal_on_disk_keeps_every_promise() {
-    let (folder, _) = folder();
-    let count = AtomicU32::new(0);
-    crate::conformance::run(async || {
-        let path = folder.path().join(format!("{}.db", count.fetch_add(1, Ordering::Relaxed)));
-        Arc::new(open(&path).await) as Arc<dyn Journal>
-    })
-    .await;
 }
 
 #[tokio::test]

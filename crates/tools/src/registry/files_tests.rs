@@ -206,6 +206,11 @@ async fn git_clones_commits_and_shows_changes() {
     assert_eq!(output.metadata.sha.as_deref(), Some(output.text.as_str()));
     assert_eq!(output.text.len(), 40, "{output:?}");
     assert_eq!(inner.call("git_diff", json!({})).await.text, "(no changes)");
+    std::fs::write(source.join("new"), "three\n").expect("a file");
+    let new = "new files, not added yet:\n  new\n";
+    assert_eq!(inner.call("git_diff", json!({})).await.text, new);
+    assert_eq!(inner.call("git_diff", json!({"path": "f"})).await.text, "(no changes)");
+    assert_eq!(inner.call("git_diff", json!({"staged": true})).await.text, "(no changes)");
     assert!(!inner.call("git_commit", json!({"message": "m", "amend": true})).await.success);
 }
 

@@ -23,6 +23,20 @@ fn a_choice_is_known_by_its_name_its_beginning_or_its_number() {
 }
 
 #[test]
+fn a_check_is_no_answer_without_its_command() {
+    let choices =
+        vec![Choice::new("check", "run this").with_words(), Choice::new("stop", "end it")];
+    let (sort, high) = (Escalation::QualityFailure, Severity::High);
+    let terms = Terms::escalation(sort, high, About::Gate(Phase::Initiation), choices, "stop");
+    for said in ["check", "1"] {
+        let refused = terms.choose(said).expect_err("no command").to_string();
+        assert!(refused.contains("because check needs a command after it"), "{refused}");
+        assert!(refused.ends_with("choose one of: check COMMAND, stop"), "{refused}");
+    }
+    assert_eq!(terms.choose("1 make test").expect("an answer").words, "make test");
+}
+
+#[test]
 fn what_is_not_a_choice_is_refused_with_those_that_there_are() {
     for text in ["s", "0", "4", "", "do as you like", "skip it, please"] {
         let refused = terms().choose(text).expect_err("it is no answer").to_string();
@@ -66,7 +80,7 @@ fn a_refused_answer_says_what_was_most_likely_meant() {
     let (sort, high) = (Escalation::QualityFailure, Severity::High);
     let terms = Terms::escalation(sort, high, About::Budget, choices, "stop");
     let refused = |said: &str| terms.choose(said).expect_err(said).to_string();
-    assert!(refused("accpet").contains("; did you mean accept?; choose one of: "));
+    assert!(refused("accpet").contains(" (did you mean accept?); choose one of: "));
     assert!(refused("accept it is fine").contains(", because accept takes no words; choose"));
     assert!(refused("yes").contains("question; choose one of: "), "{}", refused("yes"));
 }

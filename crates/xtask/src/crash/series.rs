@@ -23,7 +23,7 @@ usage: cargo xtask crash [--points N] [--seed N] [--only REGEX] [--jobs N] [--bi
   --seed N       which ones, and where recoveries are killed again; otherwise 1
   --only REGEX   points whose word matches
   --point POINT  this one alone, as the report names it; may be given several times
-  --jobs N       points at a time; otherwise 2
+  --jobs N       points at a time; otherwise 3
   --binary PATH  the program; otherwise the one that was built last
   --keep DIR     keep what a violation left, in a folder below DIR for each";
 
@@ -47,7 +47,7 @@ struct Options {
 impl Default for Options {
     fn default() -> Self {
         let (points, only, binary, keep) = (None, None, None, None);
-        Self { points, seed: 1, only, named: vec![], jobs: 2, binary, keep, confirmed: false }
+        Self { points, seed: 1, only, named: vec![], jobs: 3, binary, keep, confirmed: false }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use runtime::sandbox::PersonProgram;
 use runtime::trust::{TrustStore, project_files};
 use runtime::{presets, project_survey};
 
@@ -48,7 +49,9 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         let fix = "name the command that tests your code: bosun run --check \"make test\", or checks in .bosun/config.toml";
         all.push(Finding::bad("checks", "none found", fix));
     }
-    all.extend(commands.iter().map(|command| check(command)));
+    for command in &commands {
+        all.push(check(&survey.root, command).await);
+    }
     if !survey.missing.is_empty() {
         let setup = survey.missing.join(" && ");
         let says = format!("dependencies are not installed here; they would be by: {setup}");
@@ -70,7 +73,7 @@ pub(super) fn trusted_top(home: &Home, folder: &Path) -> Option<PathBuf> {
 }
 
 /// Whether the program that a check starts with is installed. It is not run.
-fn check(command: &str) -> Finding {
+async fn check(root: &Path, command: &str) -> Finding {
     let what = format!("check {}", print::one_line(command, 60));
     let first = command.split_whitespace().find(|word| !word.contains('='));
     let program = first.unwrap_or_default();
@@ -79,6 +82,15 @@ fn check(command: &str) -> Finding {
         return Finding::good(&what, "is tried when a run begins");
     }
     let builtin = ["cd", "test", "true", "false", "exec", "export", "if", "for"].contains(&program);
+    let foreign = module_of(command).filter(|module| !is_own(root, module));
+    if let Some(module) = foreign
+        && !has_module(program, module).await
+    {
+        let fix = format!(
+            "install it ({program} -m pip install {module}), name a set-up command, or another check"
+        );
+        return Finding::bad(&what, format!("{program} has no module {module}"), &fix);
+    }
     if builtin || installed(program) {
         return Finding::good(
             &what,
@@ -87,6 +99,31 @@ fn check(command: &str) -> Finding {
     }
     let fix = format!("install {program}, or name another check");
     Finding::bad(&what, format!("{program} is not on the PATH"), &fix)
+}
+
+/// The module that Python is to run, where a check is that: `python3 -m pytest`.
+fn module_of(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace().skip_while(|word| word.contains('='));
+    let is_python = words.next()?.starts_with("python") && words.next()? == "-m";
+    let module = words.next().filter(|_| is_python)?;
+    module.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(module)
+}
+
+/// Whether a module is the repository's own.
+fn is_own(root: &Path, module: &str) -> bool {
+    let places =
+        [root.join(module), root.join(format!("{module}.py")), root.join("src").join(module)];
+    places.iter().any(|place| place.exists())
+}
+
+/// Whether Python finds a module; nothing of the repository is looked at.
+async fn has_module(python: &str, module: &str) -> bool {
+    let find =
+        format!("import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)");
+    // Without Python, that is what is missing.
+    let Some(python) = PersonProgram::find(python) else { return true };
+    let found = python.run(Path::new("/"), &["-c", &find], "").await;
+    found.is_ok_and(|found| found.succeeded)
 }
 
 fn installed(program: &str) -> bool {
@@ -111,4 +148,30 @@ fn trusted(home: &Home, folder: &Path) -> Option<Finding> {
             Finding::bad(what, format!("{count}, not trusted yet"), &fix)
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_of_a_python_check_is_found() {
+        assert_eq!(module_of("python3 -m pytest -q"), Some("pytest"));
+        assert_eq!(module_of("PYTHONPATH=src python3 -m unittest"), Some("unittest"));
+        for other in ["pytest -q", "python3 tests.py", "python3 -m a.b", "make -m x", ""] {
+            assert_eq!(module_of(other), None, "{other}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_check_whose_module_is_missing_cannot_run() {
+        let root = tempfile::tempdir().expect("a folder");
+        let missing = check(root.path(), "python3 -m no_such_module_here").await;
+        // Where there is no Python, that is what is said.
+        let says = ["python3 has no module no_such_module_here", "python3 is not on the PATH"];
+        assert!(!missing.good && says.contains(&missing.says.as_str()), "{}", missing.says);
+        std::fs::write(root.path().join("own.py"), "").expect("a file");
+        let own = check(root.path(), "python3 -m own").await;
+        assert!(!own.says.contains("has no module"), "{}", own.says);
+    }
 }

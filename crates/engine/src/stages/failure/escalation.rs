@@ -55,7 +55,9 @@ fn text(failed: &Failed<'_>) -> String {
     if fault.code == BLOCKED {
         return format!("{task} is blocked: {}. What now?", fault.what.trim_end_matches('.'));
     }
-    format!("{task} failed ({}): {}. What now?", fault.class.as_str(), fault.what)
+    let what = fault.what.trim_end_matches('.');
+    let end = if what.ends_with(['?', '!']) { "" } else { "." };
+    format!("{task} failed ({}): {what}{end} What now?", fault.class.as_str())
 }
 
 fn choices(failed: &Failed<'_>) -> Vec<Choice> {

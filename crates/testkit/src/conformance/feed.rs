@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use types::RunId;
 
 use super::fixture::{batch, count_to, event, log, noon, text};
-use crate::{Journal, JournalError, Positioned, Removal};
+use store::{Journal, JournalError, Positioned, Removal};
 
 type Fed = BoxStream<'static, Result<Positioned, JournalError>>;
 

@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use types::Envelope;
 
 use super::fixture::{batch, count_to, event, log};
-use crate::{Journal, JournalError};
+use store::{Journal, JournalError};
 
 type Followed = BoxStream<'static, Result<Envelope, JournalError>>;
 

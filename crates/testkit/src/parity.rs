@@ -9,7 +9,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use crate::Dialect;
+use llm::Dialect;
 
 pub use endpoint::Endpoint;
 
@@ -121,3 +121,6 @@ pub fn table(columns: &[(Dialect, Vec<Cell>)]) -> String {
     let all = columns.len() * ROWS.len();
     format!("{}\n\n{} of {all} cells hold\n{reasons}\n", lines.join("\n"), held.count())
 }
+
+#[cfg(test)]
+mod tests;

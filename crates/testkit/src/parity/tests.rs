@@ -4,11 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use llm::Dialect;
-use llm::parity::{Cell, Endpoint, ROWS, column, table};
+use super::*;
 
 fn recordings() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../llm/recordings")
 }
 
 async fn columns() -> Vec<(Dialect, Vec<Cell>)> {

@@ -2,7 +2,7 @@
 
 use types::{CallId, CallOutcome, Envelope, Event, LogId, SessionId, Shown, Timestamp};
 
-use crate::{Batch, Clean, Journal, JournalError, Lease, Redactor};
+use store::{Batch, Clean, Journal, JournalError, Lease, Redactor};
 
 pub(super) fn log(text: &str) -> LogId {
     text.parse().expect("a log id")

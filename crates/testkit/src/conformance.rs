@@ -1,5 +1,5 @@
 //! The guarantees of a journal as checks for any implementation: `conformance::run` calls them all, each with its own
-//! journal, and panics at the first violation. For use in tests.
+//! journal, and panics at the first violation.
 #![expect(clippy::expect_used, reason = "a broken promise ends the test that runs these checks")]
 
 mod feed;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use types::Millis;
 
-use crate::Journal;
+use store::Journal;
 
 /// Runs all checks against an implementation. `make` returns a new, empty journal each time.
 pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
@@ -45,4 +45,44 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Journal>) {
 /// The same for leases that expire: they do so `after` their last renewal, by a clock that `pass` moves.
 pub async fn expiry(journal: &dyn Journal, after: Millis, pass: impl Fn(Millis)) {
     lease::a_lease_that_is_not_renewed_expires_and_says_so(journal, after, pass).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use store::{MemoryJournal, SqliteJournal};
+    use types::Timestamp;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_journal_in_memory_keeps_every_promise() {
+        run(async || Arc::new(MemoryJournal::new()) as Arc<dyn Journal>).await;
+    }
+
+    #[tokio::test]
+    async fn leases_in_memory_expire_by_the_clock_that_is_given() {
+        let now = Arc::new(Mutex::new(Timestamp::from_millis(0)));
+        let clock = now.clone();
+        let after = Millis::seconds(30);
+        let journal = MemoryJournal::with_expiry(after, move || *clock.lock().expect("a time"));
+        expiry(&journal, after, |span| {
+            let mut now = now.lock().expect("a time");
+            *now = now.after(span);
+        })
+        .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_journal_on_disk_keeps_every_promise() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let count = AtomicU32::new(0);
+        run(async || {
+            let path = folder.path().join(format!("{}.db", count.fetch_add(1, Ordering::Relaxed)));
+            Arc::new(SqliteJournal::open(&path).await.expect("a journal")) as Arc<dyn Journal>
+        })
+        .await;
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use types::{LogId, Millis};
 
 use super::fixture::{batch, count_to, event, log, text};
-use crate::{Journal, JournalError, Lease};
+use store::{Journal, JournalError, Lease};
 
 pub(super) async fn a_log_has_one_writer_at_a_time(journal: &dyn Journal) {
     let id = log("r_ab");

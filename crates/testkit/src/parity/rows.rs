@@ -7,7 +7,7 @@ use types::{
 };
 
 use super::endpoint::Endpoint;
-use crate::structured;
+use llm::structured;
 
 /// A picture of eight by eight red dots.
 const RED_PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mP4z8CAFTEMLQkAKP8/wc53yE8AAAAASUVORK5CYII=";

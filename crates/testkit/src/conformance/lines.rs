@@ -4,7 +4,7 @@ use serde_json::Value;
 use types::{Digest, Event, SessionEnd, SessionId};
 
 use super::fixture::{batch, count_to, event, is_conflict, log, noon, text};
-use crate::{Batch, Journal, JournalError, MAX_LINE_BYTES, Redactor};
+use store::{Batch, Journal, JournalError, MAX_LINE_BYTES, Redactor};
 
 pub(super) async fn nothing_is_there_before_the_first_append(journal: &dyn Journal) {
     let id = log("r_none");

@@ -1,14 +1,14 @@
-//! Asks real servers for the fifteen rows of [`llm::parity`] and prints the table. `cargo xtask live` starts the
+//! Asks real servers for the fifteen rows of [`testkit::parity`] and prints the table. `cargo xtask live` starts the
 //! servers and calls it: `parity [--record FOLDER] DIALECT SERVER URL MODEL KEY ...`, five words for each server.
 
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for the terminal")]
+#![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use llm::parity::{Endpoint, column, table};
 use llm::{Dialect, Http, Recorder, Transport};
+use testkit::parity::{Endpoint, column, table};
 use types::Millis;
 
 #[tokio::main]

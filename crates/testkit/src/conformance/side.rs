@@ -3,7 +3,7 @@
 use types::{BlobRef, Command, Digest};
 
 use super::fixture::{batch, event, log, noon};
-use crate::{Batch, Journal, JournalError, MAX_BLOB_BYTES, MAX_POSTED, Removal};
+use store::{Batch, Journal, JournalError, MAX_BLOB_BYTES, MAX_POSTED, Removal};
 
 fn answer(text: &str) -> Command {
     Command::Answer { by: "ada".to_owned(), question: 1, text: text.to_owned() }

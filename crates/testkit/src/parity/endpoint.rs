@@ -11,7 +11,7 @@ use types::{
     StreamItem, TaskId, ToolChoice, ToolSpec,
 };
 
-use crate::{
+use llm::{
     Answer, Auth, Catalogue, Deadlines, Delivery, Dialect, Exchange, Model as _, Pace, Provider,
     ProviderModel, Quirks, RequestCache, Transport, gather,
 };
