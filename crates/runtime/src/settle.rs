@@ -79,6 +79,8 @@ pub struct Settlement {
     pub settled: Settled,
     /// How it was put on the person's branch, if accepted.
     pub taken: Option<Taken>,
+    /// The person's branch when the run was started; none with a detached HEAD.
+    pub branch: Option<String>,
 }
 
 impl Bosun {
@@ -173,7 +175,8 @@ impl Bosun {
     ) -> Result<Settlement, SettleError> {
         let command = Command::Settle { settled: settled.clone() };
         drive.take(&Input::Command(command), None).await.map_err(Error::from)?;
-        Ok(Settlement { view: self.shown(&drive.machine), settled, taken })
+        let branch = drive.machine.survey().and_then(|survey| survey.branch.clone());
+        Ok(Settlement { view: self.shown(&drive.machine), settled, taken, branch })
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = tokens)]
     pub(crate) tokens: Option<u64>,
     /// The most money that may be spent, in dollars, such as 1.50
-    #[arg(long, value_name = "DOLLARS", value_parser = money, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DOLLARS", value_parser = money, allow_negative_numbers = true)]
     pub(crate) money: Option<Money>,
     /// The most calls to a model that may be made
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

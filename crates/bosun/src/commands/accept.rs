@@ -35,6 +35,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     let (way, said) = match &done.taken {
         Some(Taken::Already(_)) => ("already", "was on your branch already"),
         Some(Taken::Merged(_)) => ("merged", "was merged into your branch"),
+        _ if done.branch.is_none() => ("forwarded", "is checked out now"),
         _ => ("forwarded", "is on your branch now"),
     };
     let commit = &done.settled.commit;
@@ -44,15 +45,9 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     } else {
         let files = types::count(done.view.changes.0.len(), "file");
         print::line(&format!("run {run}: its result ({files}) {said}, at {}", commit.short()))?;
-        if is_detached(Path::new(&done.view.repository)) {
+        if done.branch.is_none() {
             print::note("HEAD is detached, so no branch has it yet: git switch -c NAME makes one");
         }
     }
     Ok(Exit::Done)
-}
-
-/// Whether no branch is checked out.
-fn is_detached(repository: &Path) -> bool {
-    let head = std::fs::read_to_string(repository.join(".git/HEAD"));
-    head.is_ok_and(|head| !head.starts_with("ref:"))
 }

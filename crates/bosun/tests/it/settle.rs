@@ -25,6 +25,22 @@ fn says(place: &Place, args: &[&str]) -> (i32, String) {
 }
 
 #[test]
+fn without_a_branch_it_is_said_that_none_has_the_result() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    place.git(&repo, &["switch", "--quiet", "--detach"]);
+    let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
+    assert!(stdout(&output).contains("is checked out now"), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("HEAD is detached, so no branch has it"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn a_result_is_taken_by_moving_the_branch_forward_once() {
     let place = Place::new();
     let (repo, run) = done(&place);

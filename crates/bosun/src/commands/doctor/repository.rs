@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use runtime::sandbox::PersonProgram;
 use runtime::trust::{TrustStore, project_files};
-use runtime::{presets, project_survey};
+use runtime::{ProjectSurvey, presets, project_survey};
 
 use super::finding::Finding;
 use crate::home::Home;
@@ -30,9 +30,9 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         }
     };
     let mut all = vec![Finding::good("repository", survey.root.display().to_string())];
-    all.push(match survey.dirty {
+    all.push(match &survey.dirty {
         None => Finding::good("uncommitted changes", "none"),
-        Some(what) => Finding::bad("uncommitted changes", what, DIRTY),
+        Some(what) => Finding::bad("uncommitted changes", what.as_str(), DIRTY),
     });
     all.push(match survey.root.to_str() {
         Some(_) => Finding::good("path", "is text"),
@@ -50,7 +50,7 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         all.push(Finding::bad("checks", "none found", fix));
     }
     for command in &commands {
-        all.push(check(&survey.root, command).await);
+        all.push(check(&survey, command).await);
     }
     if !survey.missing.is_empty() {
         let setup = survey.missing.join(" && ");
@@ -72,8 +72,8 @@ pub(super) fn trusted_top(home: &Home, folder: &Path) -> Option<PathBuf> {
     store.holds(&files).unwrap_or(false).then_some(top)
 }
 
-/// Whether the program that a check starts with is installed. It is not run.
-async fn check(root: &Path, command: &str) -> Finding {
+/// Whether the program that a check starts with is installed, and the module that Python is to run. Neither is run.
+async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
     let what = format!("check {}", print::one_line(command, 60));
     let first = command.split_whitespace().find(|word| !word.contains('='));
     let program = first.unwrap_or_default();
@@ -82,7 +82,7 @@ async fn check(root: &Path, command: &str) -> Finding {
         return Finding::good(&what, "is tried when a run begins");
     }
     let builtin = ["cd", "test", "true", "false", "exec", "export", "if", "for"].contains(&program);
-    let foreign = module_of(command).filter(|module| !is_own(root, module));
+    let foreign = module_of(command).filter(|module| !is_brought(survey, module));
     if let Some(module) = foreign
         && !has_module(program, module).await
     {
@@ -109,11 +109,11 @@ fn module_of(command: &str) -> Option<&str> {
     module.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(module)
 }
 
-/// Whether a module is the repository's own.
-fn is_own(root: &Path, module: &str) -> bool {
-    let places =
-        [root.join(module), root.join(format!("{module}.py")), root.join("src").join(module)];
-    places.iter().any(|place| place.exists())
+/// Whether a module is the repository's own, or may come with its environment or its set-up.
+fn is_brought(survey: &ProjectSurvey, module: &str) -> bool {
+    let (file, inner) = (format!("{module}.py"), format!("src/{module}"));
+    let places = [module, &file, &inner, ".venv", "venv"].map(|name| survey.root.join(name));
+    !survey.workspace.setup.is_empty() || places.iter().any(|place| place.exists())
 }
 
 /// Whether Python finds a module; nothing of the repository is looked at.
@@ -165,13 +165,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_check_whose_module_is_missing_cannot_run() {
-        let root = tempfile::tempdir().expect("a folder");
-        let missing = check(root.path(), "python3 -m no_such_module_here").await;
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().to_owned();
+        let (dirty, checks, missing) = (None, vec![], vec![]);
+        let workspace = types::WorkspacePolicy::default();
+        let mut survey = ProjectSurvey { root, dirty, checks, workspace, missing };
+        let missing = check(&survey, "python3 -m no_such_module_here").await;
         // Where there is no Python, that is what is said.
         let says = ["python3 has no module no_such_module_here", "python3 is not on the PATH"];
         assert!(!missing.good && says.contains(&missing.says.as_str()), "{}", missing.says);
-        std::fs::write(root.path().join("own.py"), "").expect("a file");
-        let own = check(root.path(), "python3 -m own").await;
+        std::fs::write(survey.root.join("own.py"), "").expect("a file");
+        let own = check(&survey, "python3 -m own").await;
         assert!(!own.says.contains("has no module"), "{}", own.says);
+        survey.workspace.setup.push("pip install -r requirements.txt".to_owned());
+        let later = check(&survey, "python3 -m no_such_module_here").await;
+        assert!(!later.says.contains("has no module"), "the set-up may bring it: {}", later.says);
     }
 }
