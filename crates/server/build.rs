@@ -1,4 +1,4 @@
-//! Lists the page's files, so that they are compiled in without being named twice.
+//! Generates the list of the page's files, so that each is compiled in without being named in the source.
 
 use std::fmt::Write as _;
 use std::fs;

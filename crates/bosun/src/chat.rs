@@ -1,5 +1,5 @@
-//! `bosun chat`: a conversation on the terminal. A pure `App` holds what is on the screen; a thin loop feeds it keys,
-//! events and time, and paints what it says. Nothing here decides anything about the work itself.
+//! `bosun chat`: a conversation on the terminal. A pure `App` holds the state of the screen; a thin loop feeds it keys,
+//! events and time, and paints the result. Makes no decisions about the work itself.
 
 mod actions;
 mod app;

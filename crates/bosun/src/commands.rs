@@ -1,4 +1,4 @@
-//! One file for each command. Code that several commands share stands outside this folder.
+//! One file for each command. Code shared by commands is outside this folder.
 
 pub(crate) mod accept;
 pub(crate) mod answer;

@@ -1,5 +1,5 @@
-//! The configuration of this person and of a project: where its files are, and whether those of a project are trusted.
-//! What the keys mean is in `runtime::settings`.
+//! The configuration of this user and of a project: the locations of its files, and trust in a project's files. The
+//! meaning of the keys is in `runtime::settings`.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use crate::setup_error::SetupError;
 
 const SYSTEM: &str = "/etc/bosun/config.toml";
 
-/// The folder with the person's own files.
+/// Folder with the user's own files.
 pub(crate) fn folder() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("bosun"))
 }
 
-/// The person's settings for models alone.
+/// The user's file for model settings alone.
 pub(crate) fn models_file() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("BOSUN_MODELS") {
         return Some(path.into());
@@ -28,7 +28,7 @@ pub(crate) fn models_file() -> Option<PathBuf> {
     Some(folder()?.join("models.toml"))
 }
 
-/// The files of all layers; those of a project only where it is named.
+/// Configuration files of all layers; those of a project only if one is given.
 pub(crate) fn sources(project: Option<&Path>) -> Sources {
     let named = std::env::var_os("BOSUN_CONFIG").filter(|path| !path.is_empty());
     let user = named.map(PathBuf::from).or_else(|| Some(folder()?.join("config.toml")));
@@ -40,7 +40,7 @@ pub(crate) fn sources(project: Option<&Path>) -> Sources {
     }
 }
 
-/// All layers, read. `flags` are keys with the flag that set them.
+/// Loads all layers. `flags` are keys, each with the flag that set it.
 pub(crate) fn load(
     project: Option<&Path>,
     flags: &[(&str, &str, String)],
@@ -49,12 +49,12 @@ pub(crate) fn load(
     settings::load(&sources(project), variable, flags)
 }
 
-/// The person's own policy, which is laid over every preset.
+/// The user's own policy, which is overlaid on every preset.
 pub(crate) fn policy_file() -> Option<PathBuf> {
     Some(folder()?.join("policy.toml"))
 }
 
-/// A policy with the person's own laid over it.
+/// Overlays the user's own policy on a policy.
 pub(crate) fn with_own_policy(policy: Policy) -> Result<Policy, presets::PolicyError> {
     match policy_file() {
         Some(path) => settings::user_policy(policy, &path),
@@ -62,13 +62,13 @@ pub(crate) fn with_own_policy(policy: Policy) -> Result<Policy, presets::PolicyE
     }
 }
 
-/// Why a project's files do not take effect.
+/// The error for untrusted project files.
 pub(crate) fn untrusted(files: &ProjectFiles) -> SetupError {
     let names: Vec<&str> = files.files.iter().map(|(name, _)| name.as_str()).collect();
     SetupError::Untrusted { folder: crate::print::path(&files.folder), files: names.join(", ") }
 }
 
-/// Says which files there are.
+/// Prints the project's files with their digests.
 pub(crate) fn tell(files: &ProjectFiles) {
     let folder = print::one_line(&files.folder.display().to_string(), 200);
     print::note(&format!("{folder} brings files that change how agents work:"));
@@ -77,13 +77,13 @@ pub(crate) fn tell(files: &ProjectFiles) {
     }
 }
 
-/// A question with yes or no, asked on the terminal.
+/// Asks a yes-or-no question on the terminal.
 pub(crate) fn confirm(question: &str) -> std::io::Result<bool> {
     let answer = ask(question)?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// A question that is answered with one line.
+/// Asks a question on the terminal, and reads an answer of one line.
 pub(crate) fn ask(question: &str) -> std::io::Result<String> {
     let mut err = std::io::stderr().lock();
     err.write_all(question.as_bytes())?;

@@ -1,5 +1,4 @@
-//! Asks on the terminal before something is done to a run that cannot be taken back. Where there is no terminal, nothing
-//! is done: the run has to be named.
+//! Asks on the terminal before an irreversible change to a run. Without a terminal it does nothing: name the run.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -8,7 +7,7 @@ use types::RunId;
 use crate::print;
 use crate::usage_error::UsageError;
 
-/// Whether the person is sure. `what` is the command that would do it.
+/// Whether the user confirms. `what` is the command to be confirmed.
 pub(crate) fn sure(what: &'static str, run: &RunId, goal: &str) -> anyhow::Result<bool> {
     let goal = print::one_line(goal, 60);
     if !std::io::stdin().is_terminal() {

@@ -1,5 +1,5 @@
-//! Conversations and tools in files: in our own format, or in the common one with `role` and `content`. Read strictly:
-//! anything unknown is an error.
+//! Reads conversations and tools from files, in Bosun's own format or in the common one with `role` and `content`.
+//! Unknown fields of a message in the common format are errors.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub(crate) struct Conversation {
     pub(crate) messages: Vec<Message>,
 }
 
-/// One message in the form with roles.
+/// A message in the format with `role` and `content`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RoleMessage {
@@ -38,7 +38,7 @@ enum Who {
     Tool,
 }
 
-/// A text, or a list of texts.
+/// A string, or a list of text parts.
 #[derive(Debug)]
 struct Content(Vec<String>);
 
@@ -78,7 +78,7 @@ struct Function {
     arguments: Option<Value>,
 }
 
-/// Reads a conversation; `name` is for messages.
+/// Reads a conversation. `name` appears in error messages.
 pub(crate) fn read(name: &str, text: &str) -> Result<Conversation, CliError> {
     let wrong = |cause: String| CliError::Json { path: name.to_owned(), cause };
     let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
@@ -143,7 +143,7 @@ fn wanted(call: Wanted) -> Call {
     Call { wire_id: call.id, tool: name, arguments }
 }
 
-/// Reads a list of tools; each is a name, a description and a schema, under any of the usual keys.
+/// Reads a list of tools, each with a name, a description and a schema, the schema under any of the usual keys.
 pub(crate) fn tools(name: &str, text: &str) -> Result<Vec<ToolSpec>, CliError> {
     let wrong = |cause: String| CliError::Json { path: name.to_owned(), cause };
     let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;

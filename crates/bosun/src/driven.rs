@@ -1,5 +1,5 @@
 //! Runs that another process may be driving: waiting for that process, following the log, and reporting an interrupted
-//! run. The runtime knows who drives what; this file only prints it.
+//! run. The runtime knows the drivers; this file only prints.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use types::{Envelope, RunId, RunView, SessionState, Status};
 use crate::home::Home;
 use crate::{print, sessions};
 
-/// How long another process is waited for before that is said.
+/// How long to wait for another process before printing a note.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often somebody who follows a run looks whether it is still driven.
+/// Interval at which a follower checks whether the run still has a driver.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Waits for what another process has to do, and says so if it takes long.
+/// Awaits work of another process, and prints a note if it takes long.
 pub(crate) async fn patiently<T>(run: &RunId, waiting: impl Future<Output = T>) -> T {
     tokio::pin!(waiting);
     match tokio::time::timeout(PATIENCE, &mut waiting).await {
@@ -27,7 +27,7 @@ pub(crate) async fn patiently<T>(run: &RunId, waiting: impl Future<Output = T>) 
     }
 }
 
-/// Whether a run that should be going on is driven by nobody.
+/// Whether a run has the status running but no driver.
 pub(crate) async fn is_interrupted(
     bosun: &Bosun,
     run: &RunId,
@@ -36,7 +36,7 @@ pub(crate) async fn is_interrupted(
     Ok(status == Status::Running && !bosun.is_driven(run).await?)
 }
 
-/// A run for programs; that nobody drives it is said beside what is recorded.
+/// JSON of a run. `interrupted` is added to the recorded view if the run has no driver.
 pub(crate) fn json(view: &RunView, interrupted: bool) -> serde_json::Result<String> {
     if !interrupted {
         return serde_json::to_string(view);
@@ -46,8 +46,8 @@ pub(crate) fn json(view: &RunView, interrupted: bool) -> serde_json::Result<Stri
     serde_json::to_string(&value)
 }
 
-/// Hands on every line of a run or a session as it is recorded, until it is over. That nobody drives it is said, and
-/// it is followed all the same: somebody may go on with it.
+/// Passes every line of a run or session to `show` as it is recorded, until the run is over. Prints a note if there is
+/// no driver, and keeps following: another process may resume the run.
 pub(crate) async fn follow(
     home: &Home,
     bosun: &Bosun,
@@ -76,7 +76,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// What to say about a run or session that is not over and that nobody drives.
+/// Note about a run or session that is not over and has no driver.
 pub(crate) async fn alone(
     home: &Home,
     bosun: &Bosun,

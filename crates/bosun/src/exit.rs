@@ -1,4 +1,4 @@
-//! Mistakes on the command line, and which error leads to which exit code. The codes themselves are in `exit_code.rs`.
+//! Errors of the command line, and the exit code for every error. The codes themselves are in `exit_code.rs`.
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::usage_error::UsageError;
 
 pub(crate) use crate::exit_code::Exit;
 
-/// Something that the person got wrong, found by a command itself.
+/// A user error, detected by a command itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     #[error("the goal is empty; say what you want done: bosun run \"…\"")]
@@ -131,7 +131,7 @@ pub(crate) enum CliError {
     OtherPreset { path: String, there: String, asked: String },
 }
 
-/// The exit code for an error, found by what is at the bottom of it.
+/// Exit code for an error: that of the first known cause in its chain, outermost first.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     match error.chain().find_map(of_cause).unwrap_or(Exit::Failed) {
         Exit::Failed if error.chain().any(is_disk) => Exit::CannotWrite,
@@ -139,13 +139,13 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// What to do about an error that does not say so itself: one of the disk, anywhere below a command.
+/// Advice for an error whose message has none: a disk error anywhere below a command.
 pub(crate) fn advice(error: &anyhow::Error) -> Option<&'static str> {
     (error.chain().any(is_disk) && !error.chain().any(|cause| cause.is::<JournalError>()))
         .then_some("check that the disk has room and may be written to, then try again")
 }
 
-/// Whether the disk is what failed.
+/// Whether the cause is a disk failure.
 fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
@@ -215,7 +215,7 @@ fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
 }
 
-/// What is wrong before anything starts: settings, trust, models.
+/// Errors before anything starts: settings, trust, models.
 fn of_setup(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(setup) = cause.downcast_ref::<SetupError>() {
         return Some(match setup {
@@ -270,7 +270,7 @@ fn of_wrong(wrong: &CliError) -> Exit {
     }
 }
 
-/// What is about a run's result: its change, its review, its pull request.
+/// Errors about the result of a run: its diff, review or pull request.
 fn of_result(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if let Some(diff) = cause.downcast_ref::<DiffError>() {
         return Some(match diff {
@@ -351,7 +351,7 @@ fn of_door(error: &Error) -> Exit {
     }
 }
 
-/// What git says when the disk fails.
+/// Messages that git prints when the disk fails.
 const DISK: [&str; 4] = [
     "No space left on device",
     "Read-only file system",
@@ -366,7 +366,7 @@ fn of_git(error: &GitError) -> Exit {
         }
         GitError::Dirty { .. } => Exit::DirtyTree,
         GitError::Io { source, .. } if is_disk(source) => Exit::CannotWrite,
-        // Git says it in words alone.
+        // Git reports disk failures only as text.
         GitError::Failed { stderr, .. } if DISK.iter().any(|said| stderr.contains(said)) => {
             Exit::CannotWrite
         }

@@ -1,10 +1,10 @@
-//! Exit codes, in one place. The README has the same table; which error leads to which is in `exit.rs`.
+//! Exit codes, in one place. README.md lists them, too; `exit.rs` maps errors to them.
 
 use std::process::ExitCode;
 
 use types::Status;
 
-/// What the exit code of the program means.
+/// Exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     OutOfBudget = 4,
     Refused = 5,
     NoGo = 6,
-    /// What is on record is decided otherwise on replay.
+    /// A replay decides differently than the recorded run.
     Differs = 7,
     /// A script, scenario or policy that cannot be used.
     BadFile = 65,
@@ -25,11 +25,11 @@ pub(crate) enum Exit {
     /// Another process drives the run.
     Busy = 69,
     Bug = 70,
-    /// The disk is full, read-only, or not ours.
+    /// The disk is full, read-only, or not writable by this user.
     CannotWrite = 74,
-    /// The model could not be reached for too long. Everything is kept, for `bosun resume`.
+    /// The model was unreachable for too long. Everything is kept, for `bosun resume`.
     ModelAway = 75,
-    /// The journal was cut off, edited, or is not one.
+    /// The journal was truncated or edited, or is not a journal.
     Damaged = 76,
     Cancelled = 130,
 }

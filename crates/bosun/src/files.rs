@@ -7,13 +7,13 @@ use anyhow::Context as _;
 
 use crate::exit::CliError;
 
-/// The text of a file.
+/// Reads a file as text.
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path)
         .map_err(|source| CliError::Unreadable { path: path.display().to_string(), source })
 }
 
-/// A request, read once, because a pipe can be read only once. `-` is standard input.
+/// Reads a request; `-` is standard input. Each request is read only once, because a pipe cannot be read again.
 pub(crate) fn read_request(path: &Path) -> Result<String, CliError> {
     let text = if path == Path::new("-") { standard_input()? } else { read(path)? };
     if text.trim().is_empty() {
@@ -29,13 +29,13 @@ pub(crate) fn named(path: &Path) -> String {
 
 const STANDARD_INPUT: &str = "standard input";
 
-/// Standard input, to its end.
+/// Reads standard input to its end.
 pub(crate) fn standard_input() -> Result<String, CliError> {
     std::io::read_to_string(std::io::stdin().lock())
         .map_err(|source| CliError::Unreadable { path: STANDARD_INPUT.to_owned(), source })
 }
 
-/// Replaces a file, whole or not at all.
+/// Replaces a file atomically.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let writing = || format!("writing {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

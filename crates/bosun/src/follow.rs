@@ -1,5 +1,5 @@
-//! Following a run or session until it is over or suspended: live view, plain lines or JSON lines, answers on the spot,
-//! Ctrl-C, notifications, and the files written at the end. Knows no command.
+//! Follows a run or session until it is over or suspended: live view, plain lines or JSON lines, answers on the spot,
+//! Ctrl-C, notifications, and the files written at the end. Independent of any command.
 
 mod form;
 mod live;

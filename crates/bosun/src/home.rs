@@ -1,4 +1,4 @@
-//! The product's folder on this machine, and everything taken from the environment: person, models, prompts, keys.
+//! Bosun's folder on this machine, and everything read from the environment: user name, models, prompts, keys.
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
@@ -16,21 +16,21 @@ use types::{Answer, ModelRef, ModelServer, Policy};
 use crate::setup_error::SetupError;
 use crate::{config, files, models, print, secrets};
 
-/// How many losses are named before the rest is counted.
+/// Maximum number of losses that are printed; the rest is only counted.
 const LOSSES: usize = 5;
 
 /// The folder with the journal and the worktrees.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     folder: Option<PathBuf>,
-    /// It goes away when the command ends.
+    /// Removed when the command ends.
     passing: bool,
     isolation: Isolation,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
-    /// The top of the project that is worked in, if there is one.
+    /// Top of the current project, if there is one.
     project: OnceLock<PathBuf>,
-    /// What a project brings for agents is left out.
+    /// Project files for agents are ignored.
     without_project: bool,
 }
 
@@ -41,7 +41,7 @@ impl Home {
         Self { folder, passing: false, isolation, journal, models, project, without_project: false }
     }
 
-    /// The same, without what projects bring for agents.
+    /// Sets whether project files for agents are ignored.
     pub(crate) fn without_project(mut self, without: bool) -> Self {
         self.without_project = without;
         self
@@ -51,7 +51,7 @@ impl Home {
         self.without_project
     }
 
-    /// A home elsewhere, that goes away when the command ends.
+    /// A temporary home elsewhere, removed when the command ends.
     pub(crate) fn passing(&self, folder: PathBuf) -> Self {
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let isolation = self.isolation.clone();
@@ -67,7 +67,7 @@ impl Home {
         }
     }
 
-    /// From now on the prompts of this project come before the person's own.
+    /// Makes the prompts of this project take precedence over the user's own.
     pub(crate) fn work_in(&self, project: &Path) {
         self.project.get_or_init(|| project.to_owned());
     }
@@ -76,15 +76,15 @@ impl Home {
         self.passing
     }
 
-    /// Bosun with the journal that is kept here.
+    /// Opens Bosun on the journal of this home.
     pub(crate) async fn open(&self, order: Order) -> anyhow::Result<Bosun> {
         let journal = SqliteJournal::open(&self.journal()?).await?;
         let journal = self.journal.get_or_init(|| journal).clone();
         self.with(Arc::new(journal), order).await
     }
 
-    /// Bosun that only looks at the journal that is kept here: nothing is written, and no writer is waited for. Whoever
-    /// wants to see what is recorded later says so with `follow`.
+    /// Opens Bosun on the journal of this home read-only: writes nothing and waits for no writer. `follow` is needed to
+    /// see lines that are recorded later.
     pub(crate) async fn read(&self, follow: bool) -> anyhow::Result<Bosun> {
         let journal: Arc<dyn Journal> =
             match SqliteJournal::read_only(&self.journal()?, follow).await? {
@@ -94,17 +94,17 @@ impl Home {
         self.with(journal, Order::Arrival).await
     }
 
-    /// Where the journal is.
+    /// Path of the journal.
     pub(crate) fn journal(&self) -> anyhow::Result<PathBuf> {
         Ok(self.folder()?.join("journal.db"))
     }
 
-    /// What is known of the file that has the ends of all logs, once the journal is open.
+    /// State of the file with the ends of all logs, once the journal is open.
     pub(crate) fn heads_file(&self) -> Option<HeadsFile> {
         self.journal.get().map(SqliteJournal::heads_file)
     }
 
-    /// The journal itself, once it is open and there is one.
+    /// The journal itself, if it exists and is open.
     pub(crate) fn opened(&self) -> Option<&SqliteJournal> {
         self.journal.get()
     }
@@ -137,7 +137,7 @@ impl Home {
         Ok(bosun)
     }
 
-    /// What takes secrets out of texts.
+    /// Redactor that removes secrets from texts.
     pub(crate) fn redactor(&self) -> Redactor {
         let models = self.models().ok();
         let providers = models.iter().flat_map(|models| models.providers());
@@ -156,15 +156,15 @@ impl Home {
         Ok(self.models.get_or_init(|| registry).clone())
     }
 
-    /// Asks a model's provider at another address, from now on. Nothing of this home has been opened before.
+    /// Overrides the address of a model's provider. Must be called before anything of this home is opened.
     fn ask_at(&self, model: &ModelRef, elsewhere: models::Elsewhere) -> anyhow::Result<()> {
         let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
         self.models.get_or_init(|| Arc::new(registry));
         Ok(())
     }
 
-    /// The server of a command line, for the record; from now on this home asks there. An address that holds a secret is
-    /// refused: what is recorded has none, and a run that is continued would ask somewhere else.
+    /// The model server named on the command line, for the record; this home uses it from now on. Rejects an address
+    /// that contains a secret: secrets are not recorded, so a resumed run would use another address.
     pub(crate) fn served_at(
         &self,
         model: Option<&ModelRef>,
@@ -179,8 +179,8 @@ impl Home {
         Ok(Some(ModelServer { provider: model.provider().to_owned(), base_url: url.to_owned() }))
     }
 
-    /// Refuses models that cannot be asked, before anything is started with them. A policy that works offline refuses
-    /// others by itself.
+    /// Rejects unusable models before anything is started with them. An offline policy is skipped: it rejects remote
+    /// models itself.
     pub(crate) async fn check_models(
         &self,
         policy: &Policy,
@@ -192,7 +192,7 @@ impl Home {
         Ok(())
     }
 
-    /// The models that can be asked from here, by name.
+    /// Names of the usable models.
     pub(crate) fn model_names(&self) -> Vec<String> {
         let Ok(registry) = self.models() else { return vec![] };
         let usable: Vec<String> = registry
@@ -205,11 +205,11 @@ impl Home {
                 .is_some_and(|(provider, _)| usable.iter().any(|one| one == provider))
         };
         let all = registry.catalogue().list().map(|(name, _)| name);
-        // An entry for whatever a server has is no model.
+        // A wildcard entry stands for all models of a server and is not a model itself.
         all.filter(|name| !name.ends_with('*')).filter(known).map(str::to_owned).collect()
     }
 
-    /// All known models, for programs.
+    /// All known models, for the server's API.
     pub(crate) fn model_items(&self) -> Vec<server::ModelItem> {
         let Ok(registry) = self.models() else { return vec![] };
         let missing = |provider: &str| {
@@ -257,7 +257,7 @@ impl Home {
         }
     }
 
-    /// Leaves the journal in order. What was recorded is safe without this, too.
+    /// Checkpoints the journal on exit. Recorded lines are durable without this.
     pub(crate) async fn leave(&self) {
         if let Some(journal) = self.journal.get()
             && let Err(error) = journal.rest().await
@@ -277,7 +277,7 @@ impl Home {
         Ok(state.join("bosun"))
     }
 
-    /// The places of this machine that agents stay out of.
+    /// Folders of this machine that are closed to agents.
     pub(crate) fn machine(&self) -> anyhow::Result<MachineFolders> {
         let base = etcetera::choose_base_strategy().ok();
         let mut own = vec![self.folder()?];
@@ -290,9 +290,9 @@ impl Home {
         Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own })
     }
 
-    /// What to put before a command's name so that it finds this home again.
+    /// Prefix of a printed command that makes it use this home.
     pub(crate) fn flag(&self) -> String {
-        // What is set for this shell holds for the next command, too.
+        // A variable set in this shell also applies to the next command.
         let set = std::env::var_os("BOSUN_HOME").map(PathBuf::from);
         match &self.folder {
             Some(folder) if !self.passing && set.as_ref() == Some(folder) => "bosun".to_owned(),
@@ -302,7 +302,7 @@ impl Home {
     }
 }
 
-/// The prompts: those that ship, in their place the person's own, and in their place those of the project.
+/// The prompts: built-in ones, overridden by the user's own, overridden by the project's.
 pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
     let folder = std::env::var_os("BOSUN_PROMPTS")
         .map(PathBuf::from)
@@ -311,19 +311,19 @@ pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
     project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
 }
 
-/// The folder of the person's own settings.
+/// Folder with the user's own settings.
 pub(crate) fn config_folder() -> Option<PathBuf> {
     let base = etcetera::choose_base_strategy().ok()?;
     Some(base.config_dir().join("bosun"))
 }
 
-/// Who is sitting here, for the record. Whoever is called like the policy is somebody: the name is taken.
+/// Name of the current user, for the record; `somebody` if it is unknown, or equal to the name reserved for the policy.
 pub(crate) fn person() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     name.ok().filter(|name| name != Answer::POLICY).unwrap_or_else(|| "somebody".to_owned())
 }
 
-/// Whether nobody watches the output; an unreachable model is then retried for longer.
+/// Whether neither stdout nor stderr is a terminal; an unreachable model is then retried for longer.
 pub(crate) fn unattended() -> bool {
     !std::io::stderr().is_terminal() && !std::io::stdout().is_terminal()
 }

@@ -32,7 +32,7 @@ use runtime::sandbox::HelperExe;
 fn main() -> ExitCode {
     // Before anything else: this process may be the one that builds a sandbox.
     let helper_exe = HelperExe::enter();
-    // And before there is a key in it.
+    // Must run before a key is loaded into memory.
     let closed = runtime::sandbox::close_memory();
     let words: Vec<OsString> = std::env::args_os().collect();
     let as_json = args::wants_json(&words);
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A command line that is not one, or asks for help.
+/// Prints a usage error or the requested help, and returns the exit code.
 fn misread(error: &clap::Error, as_json: bool) -> ExitCode {
     if as_json && error.use_stderr() {
         let told = error.render().to_string();
@@ -71,12 +71,12 @@ fn misread(error: &clap::Error, as_json: bool) -> ExitCode {
         print::error_line(message, Some("see `bosun help`"), exit::Exit::Usage);
         return exit::Exit::Usage.code();
     }
-    // If nobody reads it, there is nobody to tell.
+    // A print error means that the stream is closed; nothing left to report to.
     let _unread = error.print();
     if error.use_stderr() { exit::Exit::Usage.code() } else { exit::Exit::Done.code() }
 }
 
-/// The program's own log, on standard error.
+/// Starts the program's own log on standard error.
 fn start_log(verbose: u8, command: &Command) {
     let serves = matches!(command, Command::Serve(_));
     let level = match verbose {

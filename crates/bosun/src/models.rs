@@ -1,4 +1,4 @@
-//! The models of this person: providers that ship, `models.toml` in the configuration folder, keys from variables.
+//! Models available to this user: built-in providers, the user's configuration, and keys from environment variables.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::config;
 use crate::exit::CliError;
 use crate::setup_error::SetupError;
 
-/// How long a server may take to pick up.
+/// Time limit for connecting to a server.
 const CONNECT: Millis = Millis::seconds(10);
 
-/// Another server than the usual one for a provider.
+/// A different server or dialect for a provider.
 #[derive(Debug, Clone)]
 pub(crate) struct Elsewhere {
     pub(crate) base_url: Option<String>,
     pub(crate) dialect: Option<Dialect>,
 }
 
-/// The person's settings for models, from all layers but a project's.
+/// The user's model settings, from all layers except a project's.
 pub(crate) fn settings() -> anyhow::Result<Settings> {
     Ok(config::load(None, &[])?.settings.models())
 }
 
-/// Refuses what is no web address, and one that names a user: requests carry the key, and addresses are recorded.
+/// Rejects anything but an HTTP(S) URL, and URLs with user info: requests carry the key, and addresses are recorded.
 pub(crate) fn must_be_an_address(url: &str) -> Result<(), SetupError> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
@@ -42,10 +42,10 @@ pub(crate) fn must_be_an_address(url: &str) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// How long a server on this machine may take to answer.
+/// Time limit for a server on this machine to answer.
 const SOON: Millis = Millis::seconds(2);
 
-/// Refuses a model whose name, key or address is wrong, or whose server on this machine does not answer.
+/// Rejects a model whose name, key or address is wrong, or whose server on this machine does not answer.
 pub(crate) async fn check(registry: &Registry, model: &ModelRef) -> anyhow::Result<()> {
     if let Some(problem) = registry.problem(model) {
         return Err(problem.into());
@@ -58,12 +58,12 @@ pub(crate) async fn check(registry: &Registry, model: &ModelRef) -> anyhow::Resu
             let (model, cause) = (model.clone(), fault.what);
             Err(SetupError::Away { model, address, cause }.into())
         }
-        // A server that is slow to answer is there.
+        // A slow server still counts as running.
         Ok(Ok(_)) | Err(_) => Ok(()),
     }
 }
 
-/// Why there is no model to work with: what could be used instead.
+/// Error for when no model is available; suggests a model of a local server if one is running.
 pub(crate) async fn none() -> anyhow::Error {
     let servers = local_servers(&Http::new(SOON)).await;
     match servers.into_iter().find_map(|server| server.models.into_iter().next()) {
@@ -72,7 +72,7 @@ pub(crate) async fn none() -> anyhow::Error {
     }
 }
 
-/// All models that can be asked from here.
+/// Registry of all usable models. `at` overrides the server of one provider.
 pub(crate) fn registry(
     mut settings: Settings,
     at: Option<(&ModelRef, Elsewhere)>,
@@ -82,7 +82,7 @@ pub(crate) fn registry(
         provider.dialect = elsewhere.dialect.or(provider.dialect);
         if elsewhere.base_url.is_some() {
             provider.base_url = elsewhere.base_url;
-            // What the variables say is for the usual server, and a server of one's own may need no key.
+            // The variables apply to the usual server, and a custom server may need no key.
             provider.base_url_env = vec![];
             provider.key_needed = Some(false);
         }
@@ -91,7 +91,7 @@ pub(crate) fn registry(
     Ok(Registry::new(settings, variable, transport()?)?)
 }
 
-/// The network; or, for a bug report, the network with a tape running, or a tape instead of it.
+/// The network; for bug reports, the network with every exchange recorded, or a recording instead of it.
 fn transport() -> anyhow::Result<Arc<dyn Transport>> {
     let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(folder) = folder("BOSUN_REPLAY") {

@@ -23,10 +23,10 @@ use crate::exit::Exit;
 pub(crate) use integrity::integrity;
 pub(crate) use types::one_line;
 
-/// How much is said beside the result: 0 nothing, 1 what matters, 2 everything that happens.
+/// Verbosity of the output besides the result: 0 nothing, 1 important messages, 2 every event.
 static SAID: AtomicU8 = AtomicU8::new(1);
 
-/// Sets how much is said beside the result. Called once, before anything is printed.
+/// Sets the verbosity. Called once, before anything is printed.
 pub(crate) fn say(quiet: bool, verbose: u8) {
     SAID.store(if quiet { 0 } else { 1 + u8::from(verbose > 0) }, Ordering::Relaxed);
 }
@@ -36,18 +36,18 @@ pub(crate) fn is_quiet() -> bool {
     SAID.load(Ordering::Relaxed) == 0
 }
 
-/// Whether also what only matters afterwards is printed.
+/// Whether events that only matter afterwards are printed, too.
 pub(crate) fn is_verbose() -> bool {
     SAID.load(Ordering::Relaxed) > 1
 }
 
-/// How many columns the terminal has that standard output goes to.
+/// Width in columns of the terminal that standard output goes to.
 pub(crate) fn width() -> Option<usize> {
     let here = std::io::stdout().is_terminal();
     here.then(|| crossterm::terminal::size().ok()).flatten().map(|(columns, _)| columns.into())
 }
 
-/// How long ago something was, in one unit.
+/// Formats an age in a single unit.
 pub(crate) fn age(since: Millis) -> String {
     match since.0 / 1_000 {
         seconds @ 0..60 => format!("{seconds} s"),
@@ -57,7 +57,7 @@ pub(crate) fn age(since: Millis) -> String {
     }
 }
 
-/// How long something takes, for a narrow column: `8 s`, `1:23`, `1:02:03`.
+/// Formats a duration for a narrow column: `8 s`, `1:23`, `1:02:03`.
 pub(crate) fn duration(span: Millis) -> String {
     let seconds = span.0 / 1_000;
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
@@ -68,14 +68,14 @@ pub(crate) fn duration(span: Millis) -> String {
     }
 }
 
-/// An amount in dollars and cents; less than a cent is not nothing.
+/// Formats an amount in dollars and cents, rounded up: less than a cent is not zero.
 pub(crate) fn dollars(amount: Money) -> String {
     const CENT: u64 = 10_000_000;
     let cents = amount.as_nanos().div_ceil(CENT);
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
-/// What something cost, for a narrow column; in tokens where no price is known.
+/// Formats a cost for a narrow column; in tokens if no price is known.
 pub(crate) fn cost(spent: Spend) -> String {
     match (spent.money.as_nanos(), spent.tokens) {
         (0, 0) => String::new(),
@@ -85,62 +85,62 @@ pub(crate) fn cost(spent: Spend) -> String {
     }
 }
 
-/// A path as a shell reads it back, on one line.
+/// A path on one line, quoted for a shell.
 pub(crate) fn path(path: &std::path::Path) -> String {
     types::shell_word(&one_line(&path.display().to_string(), 4_096))
 }
 
-/// One line of the result.
+/// Prints one line of the result.
 pub(crate) fn line(line: &str) -> std::io::Result<()> {
     writeln!(anstream::stdout(), "{line}")
 }
 
-/// A text of several lines, which ends with a line break.
+/// Prints a text of several lines, which ends with a line break.
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())
 }
 
-/// Whether colours were asked for, wherever the output goes.
+/// Whether colours are forced, wherever the output goes.
 pub(crate) fn has_colours() -> bool {
     anstream::ColorChoice::global() == anstream::ColorChoice::Always
 }
 
-/// What is no text for a terminal, byte for byte.
+/// Prints non-text data, byte for byte.
 pub(crate) fn bytes(bytes: &[u8]) -> std::io::Result<()> {
     std::io::stdout().lock().write_all(bytes)
 }
 
-/// A whole document for programs, byte for byte.
+/// Prints a whole document for programs, byte for byte.
 pub(crate) fn document(text: &str) -> std::io::Result<()> {
     std::io::stdout().lock().write_all(text.as_bytes())
 }
 
-/// A result for programs.
+/// Prints a result for programs as a line of JSON.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    // As the error that it was: whoever cannot be written to any more is told by its kind.
+    // Kept as an I/O error: its kind identifies a closed pipe.
     serde_json::to_writer(&mut out, what).map_err(std::io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
 
-/// Something that the person has to know, however little they want to hear.
+/// Prints a warning, even in quiet mode.
 pub(crate) fn warn(text: &str) {
     complain(text);
 }
 
-/// Something for the person that is not part of the result.
+/// Prints a message to the user that is not part of the result.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
         complain(text);
     }
 }
 
-/// A line on standard error. If nobody reads that any more, there is nobody to tell.
+/// Prints a line to standard error. A write error means that stderr is closed; there is nothing left to report to.
 fn complain(text: &str) {
     let _unread = writeln!(anstream::stderr(), "{text}");
 }
 
-/// The error with everything that led to it, and what to do about it, on one line; as an object, if a program reads it.
+/// Prints an error with its causes and advice on one line, or as an object for programs.
 pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>, as_json: Option<Exit>) {
     if is_closed_pipe(error) {
         return;
@@ -161,7 +161,7 @@ pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>, as_json: Option
     complain(&format!("bosun: {message}{advice}"));
 }
 
-/// An error as one JSON object on standard error.
+/// Prints an error as one JSON object on standard error.
 pub(crate) fn error_line(message: &str, advice: Option<&str>, exit: Exit) {
     let mut error = serde_json::json!({ "message": message, "exit": exit as u8 });
     if let Some(advice) = advice {
@@ -170,14 +170,14 @@ pub(crate) fn error_line(message: &str, advice: Option<&str>, exit: Exit) {
     complain(&serde_json::json!({ "error": error }).to_string());
 }
 
-/// An error as the object that the preset `strict` promises. It is the last thing that is printed.
+/// Prints an error as the object that the preset `strict` promises. It is the last output.
 pub(crate) fn error_object(reason: &str) {
     if let Err(error) = json(&engine::export::error_object(&one_line(reason, 400))) {
         tracing::debug!(%error, "telling an error");
     }
 }
 
-/// Whether the reader of our output has closed it.
+/// Whether the error means that the reader closed the output.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -14,12 +14,12 @@ use crate::exit::CliError;
 use crate::print;
 use crate::usage_error::UsageError;
 
-/// The run or session that was named, by its id or the beginning of it.
+/// Finds the named run or session, by its id or a prefix of it.
 pub(crate) async fn named(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
     Ok(bosun.find(run.as_str()).await?)
 }
 
-/// The same for what is about damage: a whole id is taken as it is where its log cannot be found.
+/// Like `named`, for commands about damage: accepts a complete id whose log cannot be found.
 pub(crate) async fn named_or_lost(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
     match (named(bosun, run).await, run.as_str().parse()) {
         (Err(_), Ok(whole)) => Ok(whole),
@@ -27,7 +27,7 @@ pub(crate) async fn named_or_lost(bosun: &Bosun, run: &RunRef) -> anyhow::Result
     }
 }
 
-/// The same, where one need not be named.
+/// Like `named`, if a name is given.
 pub(crate) async fn if_named(bosun: &Bosun, run: Option<&RunRef>) -> anyhow::Result<Option<RunId>> {
     match run {
         Some(run) => named(bosun, run).await.map(Some),
@@ -35,7 +35,7 @@ pub(crate) async fn if_named(bosun: &Bosun, run: Option<&RunRef>) -> anyhow::Res
     }
 }
 
-/// The run or session that was named, or the newest one.
+/// The named run or session, or the newest one.
 pub(crate) async fn newest(
     bosun: &Bosun,
     named: Option<RunRef>,
@@ -50,8 +50,7 @@ pub(crate) async fn newest(
     Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
 }
 
-/// The run that was named; or else the newest one in this repository, or anywhere where there is none. Sessions do not
-/// count.
+/// The named run; otherwise the newest one of this repository, or of any if this one has none. Sessions do not count.
 pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::Result<RunId> {
     if let Some(run) = if_named(bosun, named.as_ref()).await? {
         return Ok(run);
@@ -68,19 +67,19 @@ pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::
             ));
             Ok(run.clone())
         }
-        // A session is refused by its own name, and a journal without anything by that.
+        // Returns a session if there is one, so that the caller rejects it by name; an empty journal is an error.
         (None, None) => newest(bosun, None, CliError::NoRuns).await,
     }
 }
 
-/// Refuses a result that nobody named while a run that follows it up, directly or through others, is open.
+/// Rejects a result that was not named explicitly while a follow-up of it, direct or indirect, is open.
 pub(crate) async fn must_not_be_followed(
     bosun: &Bosun,
     what: &'static str,
     run: &RunId,
 ) -> anyhow::Result<()> {
     let mut line = vec![run.clone()];
-    // A follow-up is younger than what it follows up.
+    // Oldest first: a follow-up is newer than the run that it follows up.
     for (next, listed) in fitting(bosun, |listed| listed.follows.is_some()).await?.into_iter().rev()
     {
         if !listed.follows.as_ref().is_some_and(|before| line.contains(before)) {
@@ -95,8 +94,8 @@ pub(crate) async fn must_not_be_followed(
     Ok(())
 }
 
-/// The newest run with a part of it, for commands about results. That it is a follow-up which is not over is said, with
-/// the name of the result before it.
+/// The named or newest run with a part of it, for commands about results. If the newest run is an unfinished follow-up,
+/// a note names the result before it.
 pub(crate) async fn newest_result(
     bosun: &Bosun,
     what: &'static str,
@@ -130,7 +129,7 @@ pub(crate) async fn run_and_part(
     Ok((newest_run(bosun, run).await?, part))
 }
 
-/// The same, where a session may be meant as well.
+/// Like `run_and_part`, but also accepts a session.
 pub(crate) async fn any_and_part(
     bosun: &Bosun,
     run: Option<RunRef>,
@@ -140,7 +139,7 @@ pub(crate) async fn any_and_part(
     Ok((newest(bosun, run, CliError::NoRuns).await?, part))
 }
 
-/// A single word that names no run, and looks like the name of a part, is one.
+/// Treats a single word as a part if it has the form of one and names no run.
 async fn split(
     bosun: &Bosun,
     run: Option<RunRef>,
@@ -155,13 +154,13 @@ async fn split(
     }
 }
 
-/// A few digits are the number of a line, also where the id of a run happens to begin with them.
+/// Whether a word is so short that it is a part, such as a line number, even if the id of a run begins with it.
 fn is_brief(word: &str) -> bool {
     word.len() <= 4
 }
 
-/// Whether a word is written as the name of a task (`T1`), an attempt (`T1.2`, `plan.1`), a line of a log (`18`,
-/// `T1.2:4`) or a question (`q0`).
+/// Whether a word has the form of a task (`T1`), an attempt (`T1.2`, `plan.1`), a line of a log (`18`, `T1.2:4`) or a
+/// question (`q0`).
 fn is_part(word: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (name, line) = word.split_once(':').unwrap_or((word, "0"));
@@ -172,7 +171,7 @@ fn is_part(word: &str) -> bool {
         || (is_task && is_number(attempt) && is_number(line))
 }
 
-/// The run that was named, or the newest one that fits.
+/// The named run, or the newest one that fits.
 pub(crate) async fn pick(
     bosun: &Bosun,
     named: Option<RunRef>,
@@ -185,7 +184,7 @@ pub(crate) async fn pick(
     Ok(fitting(bosun, fits).await?.into_iter().next().map(|(run, _)| run).ok_or(otherwise)?)
 }
 
-/// All runs that fit, the newest first.
+/// All runs that fit, newest first.
 pub(crate) async fn fitting(
     bosun: &Bosun,
     fits: impl Fn(&ListedRun) -> bool,
@@ -199,13 +198,13 @@ pub(crate) async fn fitting(
         .collect())
 }
 
-/// The last line of each log of a run.
+/// Sequence number of the last line of each log of a run.
 pub(crate) async fn last_lines(bosun: &Bosun, run: &RunId) -> anyhow::Result<BTreeMap<LogId, u64>> {
     let logs = bosun.journal().logs(Some(run)).await?;
     Ok(logs.into_iter().map(|log| (log.log, log.last_seq)).collect())
 }
 
-/// A run as it stands, with everything that was recorded of it and its attempts.
+/// The current state of a run, with all recorded lines of it and its attempts.
 pub(crate) async fn whole(bosun: &Bosun, run: &RunId) -> anyhow::Result<(Run, Vec<Envelope>)> {
     let mut machine = bosun.blank(run).await?;
     let lines = runtime::recorded(&**bosun.journal(), run).await?;
@@ -215,7 +214,7 @@ pub(crate) async fn whole(bosun: &Bosun, run: &RunId) -> anyhow::Result<(Run, Ve
     Ok((machine, lines))
 }
 
-/// The reports of the run's checks, as they are kept.
+/// The stored reports of a run's checks.
 pub(crate) async fn reports(bosun: &Bosun, lines: &[Envelope]) -> anyhow::Result<Reports> {
     let mut reports = Reports::new();
     for blob in kept_reports(lines) {
@@ -225,7 +224,7 @@ pub(crate) async fn reports(bosun: &Bosun, lines: &[Envelope]) -> anyhow::Result
     Ok(reports)
 }
 
-/// The newest version that a run has made of its spec; the one that it was given, as long as it has made none.
+/// The newest version of the spec that a run has produced; the given one if there is none yet.
 pub(crate) async fn spec(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
     let (machine, _) = whole(bosun, run).await?;
     let made = engine::export::spec_outcome::versions(&machine, RealClock.now()).pop();
@@ -233,7 +232,7 @@ pub(crate) async fn spec(bosun: &Bosun, run: &RunId) -> anyhow::Result<Spec> {
     Ok(made.or_else(given).ok_or_else(|| CliError::NoSpec { run: run.clone() })?)
 }
 
-/// The response object of a run as it stands.
+/// The response object of a run in its current state.
 pub(crate) async fn response(bosun: &Bosun, run: &RunId) -> anyhow::Result<Response> {
     let (machine, lines) = whole(bosun, run).await?;
     Ok(engine::export::response(&machine, &lines, RealClock.now()))

@@ -1,5 +1,5 @@
-//! The input of `bosun route`: a text, a request object, or a coordinator's input with registry and policy, which
-//! `bosun run` takes as well. Unusable input is an answer, not an error: it is escalated to a person.
+//! Input of `bosun route`: a text, a request object, or a coordinator's input with registry and policy, also accepted
+//! by `bosun run`. Unusable input is an answer, not an error: it is escalated to a person.
 
 use runtime::{Prompts, presets};
 use serde_json::Value;
@@ -14,11 +14,11 @@ pub(crate) struct Asked {
     pub(crate) id: String,
     pub(crate) request: Request,
     pub(crate) policy: Policy,
-    /// The policy is the input's own, and not the one that was at hand.
+    /// The policy comes with the input and replaces the current one.
     pub(crate) brings_policy: bool,
 }
 
-/// Why nothing can be routed.
+/// Reason why an input cannot be routed.
 #[derive(Debug)]
 pub(crate) struct Unfit {
     pub(crate) id: Option<String>,
@@ -36,7 +36,7 @@ impl Unfit {
     }
 }
 
-/// Reads what `bosun route` is asked about.
+/// Reads the input of `bosun route`.
 pub(crate) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
     let at_hand = match rules(args.policy.as_deref(), args.preset.as_deref(), &args.repo) {
         Ok(rules) => rules,
@@ -61,8 +61,8 @@ fn of_text(text: &str, policy: Policy) -> Asked {
     Asked { id: id_of(text), request, policy, brings_policy: false }
 }
 
-/// What `bosun run` is handed as a coordinator's input; nothing if it is another sort of file. Under a policy that makes
-/// Intent Specs, an object that cannot be read is taken for one.
+/// Reads a coordinator's input of `bosun run`; `None` for other kinds of files. Under a policy that makes Intent Specs,
+/// an object that cannot be parsed counts as one.
 pub(crate) fn directed(
     text: &str,
     policy: &Policy,
@@ -112,7 +112,7 @@ fn of_object(text: &str, at_hand: Rules) -> Result<Asked, Unfit> {
     })
 }
 
-/// `task_id`, `input` with `body` and perhaps `type`, `context_registry`, `policy`.
+/// Fields: `task_id`, `input` with `body` and optionally `type`, `context_registry`, `policy`.
 fn of_coordinator(value: &Value, standing: Policy, prompts: &Prompts) -> Result<Asked, Unfit> {
     let id = value["task_id"].as_str().filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| Unfit::input(None, "task_id is missing, or not a text"))?;
@@ -138,8 +138,8 @@ fn of_coordinator(value: &Value, standing: Policy, prompts: &Prompts) -> Result<
     Ok(Asked { id: id.to_owned(), request, policy: own.unwrap_or(standing), brings_policy })
 }
 
-/// A policy written out as an object; `{"preset": "crew"}` names one that ships, `{"preset": null}` the one at hand, which
-/// is nothing here.
+/// Reads a policy written as an object. `{"preset": "crew"}` names a built-in one, `{"preset": null}` the current one,
+/// for which this returns `None`.
 fn policy_of(value: &Value, prompts: &Prompts) -> Result<Option<Policy>, String> {
     let Some(object) = value.as_object() else {
         return Err("policy is missing, or not an object".to_owned());
@@ -162,12 +162,12 @@ fn no_hint(word: &str) -> String {
     format!("{word:?} is not a type; there are technical, product and ambiguous")
 }
 
-/// The same text always has the same id.
+/// Derived from the text, so that the same text always has the same id.
 fn id_of(text: &str) -> String {
     format!("t_{}", Digest::of(text.as_bytes()).short())
 }
 
-/// No model is asked anything here.
+/// Placeholder: routing calls no model.
 fn no_model() -> ModelRef {
     #[expect(clippy::expect_used, reason = "the text is fixed and is a model's name")]
     "none/none".parse().expect("none/none names a model")

@@ -1,5 +1,5 @@
-//! The policy of a command: a named file, a named preset, the project's own policy, or else the preset `crew`, in this
-//! order.
+//! The policy of a command: a named file, a named preset, the project's own policy, or else the configured preset
+//! (default: `crew`), in this order.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use crate::home::{self, Home};
 use crate::print;
 use crate::usage_error::UsageError;
 
-/// What is worked by when nobody says anything.
+/// Preset used if none is named.
 const DEFAULT: &str = "crew";
 
-/// Rules, and where they are from.
+/// The policy of a command, with its origin and the configuration around it.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) policy: Policy,
     pub(crate) from: Origin,
-    /// What the person and the project have agents told.
+    /// Prompts, with those of the user and the project.
     pub(crate) prompts: Prompts,
-    /// What is set, by all layers.
+    /// The configuration, merged from all layers.
     pub(crate) loaded: Loaded,
     /// Whether the project's own files take effect.
     pub(crate) project: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Rules {
 pub(crate) enum Origin {
     Preset(String),
     File(PathBuf),
-    /// Found at the top of the project, and not named by anybody.
+    /// Found at the top of the project, not named explicitly.
     Project(PathBuf),
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// The rules that would hold in a folder, for commands that only show them: as if the project's files were trusted.
+/// The rules that would apply in a folder, for commands that only show them: the project's files count as trusted.
 pub(crate) fn rules(
     file: Option<&Path>,
     preset: Option<&str>,
@@ -59,8 +59,8 @@ pub(crate) fn rules(
     rules_with((file, preset), folder, true, &[])
 }
 
-/// The rules for working in a folder. Untrusted files of the project are refused or left out. `flags` are keys of the
-/// configuration, each with the flag that set it.
+/// The rules for working in a folder. Untrusted project files are rejected or ignored. `flags` are configuration keys,
+/// each with the flag that set it.
 pub(crate) fn working_rules(
     home: &Home,
     (file, preset): (Option<&Path>, Option<&str>),
@@ -71,7 +71,7 @@ pub(crate) fn working_rules(
     rules_with((file, preset), folder, project, flags)
 }
 
-/// The same where nobody sits in front of this process: untrusted files of the project are refused.
+/// Like `working_rules`, without a user at the terminal: untrusted project files are rejected.
 pub(crate) fn unattended_rules(
     home: &Home,
     preset: Option<&str>,
@@ -88,8 +88,7 @@ pub(crate) fn unattended_rules(
     rules_with((None, preset), folder, project, flags)
 }
 
-/// Whether the project's own files take effect. Where they are not trusted yet, the person is asked, or the work is
-/// refused.
+/// Whether the project's own files take effect. If they are not trusted yet, asks the user; fails without a terminal.
 pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {
     if home.leaves_projects_out() {
         return Ok(false);
@@ -156,7 +155,7 @@ pub(crate) fn policy_effort(policy: &Policy) -> Option<types::Effort> {
     policy.roles.get(&RoleId::solo()).and_then(|role| role.effort)
 }
 
-/// A tool profile by its name: one that ships, or one of the policy's own.
+/// Looks up a tool profile by name: a built-in one, or one of the policy.
 pub(crate) fn profile(policy: &Policy, name: &str) -> Result<ToolProfile, CliError> {
     rules::profile::find(policy, name).ok_or_else(|| {
         let known = rules::profile::known(policy).join(", ");

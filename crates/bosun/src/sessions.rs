@@ -1,5 +1,5 @@
-//! Sessions among the runs: a log that begins with a session is a conversation of one agent. Reads and describes them;
-//! resuming one is left to the commands.
+//! Sessions in the journal: a log that begins with `session.started` is the conversation of one agent. Reads and
+//! describes sessions; the commands resume them.
 
 use std::fmt::Write as _;
 
@@ -13,20 +13,20 @@ use types::{
 use crate::home::Home;
 use crate::print::{self, one_line};
 
-/// A session as it stands in its log.
+/// State of a session, read from its log.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) run: RunId,
     pub(crate) started: Timestamp,
     pub(crate) folder: String,
-    /// The form that its last reply must have.
+    /// Schema of the final reply.
     pub(crate) output: Option<OutputSchema>,
-    /// The first thing that was said to it.
+    /// Text of the first input.
     pub(crate) about: String,
     pub(crate) view: SessionView,
 }
 
-/// One session; nothing if the log is not that of one.
+/// Reads a session; `None` if the log does not belong to one.
 pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Known>> {
     let head = bosun.journal().read(&LogId::run(run.clone()), 0, 8).await?;
     let Some((first, Event::SessionStarted { brief, .. })) =
@@ -44,7 +44,7 @@ pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Kno
     Ok(Some(Known { run: run.clone(), started: first.at, folder, output, about, view }))
 }
 
-/// All sessions that can be read, the newest first, as a list shows them.
+/// All readable sessions in list form, newest first.
 pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<(RunId, ListedSession)>> {
     let all = bosun.overview(false).await?.into_iter();
     Ok(all
@@ -55,7 +55,7 @@ pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<(RunId, ListedSessi
         .collect())
 }
 
-/// A session in a list for programs.
+/// JSON of a listed session.
 pub(crate) fn listed_json(run: &RunId, listed: &ListedSession) -> serde_json::Value {
     let asked = listed.question.as_ref();
     json!({
@@ -79,7 +79,7 @@ pub(crate) fn listed_json(run: &RunId, listed: &ListedSession) -> serde_json::Va
 }
 
 impl Known {
-    /// What it waits for, if it does.
+    /// The open question, if there is one.
     pub(crate) async fn question(&self, bosun: &Bosun) -> anyhow::Result<Option<QuestionView>> {
         let Some(asked) = &self.view.question else { return Ok(None) };
         let lines = runtime::recorded(&**bosun.journal(), &self.run).await?;
@@ -99,7 +99,7 @@ impl Known {
         }))
     }
 
-    /// For programs.
+    /// JSON of the session.
     pub(crate) fn json(&self) -> serde_json::Value {
         let view = &self.view;
         let question = view.question.as_ref();
@@ -123,7 +123,7 @@ impl Known {
         listed_json(&self.run, &listed)
     }
 
-    /// For a person, with what can be done next.
+    /// Report for the terminal, with the next commands.
     pub(crate) fn report(&self, home: &Home) -> String {
         let view = &self.view;
         let mut out = String::new();
@@ -153,7 +153,7 @@ impl Known {
     }
 }
 
-/// The newest session, if it was cut off in the middle of its work and nothing newer is there to be resumed.
+/// The session that was interrupted in the middle of its work, if it is the newest entry that can be resumed.
 pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
     let open = |found: &Found| match found {
         Found::Run { listed, .. } => matches!(listed.status, Status::Running | Status::Waiting),
@@ -167,7 +167,7 @@ pub(crate) async fn cut_off(bosun: &Bosun) -> anyhow::Result<Option<Known>> {
     }
 }
 
-/// The number of the last line of a session's log.
+/// Sequence number of the last line of a session's log.
 pub(crate) async fn last_line(bosun: &Bosun, run: &RunId) -> anyhow::Result<u64> {
     let logs = bosun.journal().logs(Some(run)).await?;
     Ok(logs.iter().find(|log| log.log.attempt.is_none()).map_or(0, |log| log.last_seq))

@@ -1,6 +1,6 @@
 //! Errors about the configuration and the models of this machine. Their exit codes are in `exit.rs`.
 
-/// Something about the configuration that the person has to change.
+/// A problem with the configuration that the user has to fix.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetupError {
     #[error(

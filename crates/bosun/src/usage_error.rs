@@ -1,9 +1,8 @@
-//! What a person got wrong in naming a run, a task, an attempt or a line, each with the way out. Other mistakes are in
-//! `exit.rs`.
+//! Usage errors, mostly about names of runs, tasks, attempts or lines, each with the way out. See `exit.rs` for others.
 
 use types::RunId;
 
-/// A name on the command line that leads nowhere.
+/// A mistake on the command line, usually a name that cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
     #[error("notifications are signed: put a secret of your own into BOSUN_WEBHOOK_SECRET")]
@@ -48,7 +47,7 @@ pub(crate) enum UsageError {
 }
 
 impl UsageError {
-    /// Whether there is no run that could be meant.
+    /// Whether the error means that no run matches.
     pub(crate) fn means_no_run(&self) -> bool {
         matches!(self, Self::NothingToCancel | Self::NothingToDiscard)
     }

@@ -7,7 +7,7 @@ use types::{Effect, EffectId, Event, Input, Listed, RunView, Timestamp};
 /// The effects in progress.
 pub type InFlight = BTreeSet<EffectId>;
 
-/// A state that is the fold of a log and decides what comes next.
+/// A state that is the fold of a log and decides the next events.
 pub trait Machine {
     /// The events that follow from an input. Every input in every state has an answer, possibly empty.
     fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event>;

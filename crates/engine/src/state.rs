@@ -89,7 +89,7 @@ pub struct Run {
     ledger: Ledger,
     budget_state: BudgetState,
     check_results: CheckResults,
-    /// What happened to the result after the end.
+    /// The settlement of the result after the end: accepted or discarded.
     settlement: Option<Settled>,
     usage: Usage,
     attempts: u32,

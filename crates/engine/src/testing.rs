@@ -42,7 +42,7 @@ pub(crate) fn begin(request: Request, survey: Survey) -> Input {
     Input::Begin(Box::new(Begin { run, request, survey, policy: Digest::ZERO, price: None }))
 }
 
-/// Handles one input as the loop does: decides, then decides what is due, until nothing is.
+/// Handles one input like the loop: decides, then decides due events until there are none.
 pub(crate) fn settle(machine: &mut impl Machine, input: &Input, now: Timestamp) -> Vec<Event> {
     let mut all = Vec::new();
     let mut input = input.clone();

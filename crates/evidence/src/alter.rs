@@ -14,7 +14,7 @@ use edit::{Edit, applied};
 
 pub use edit::Altered;
 
-/// The most variants with a single altered expectation.
+/// Maximum number of variants with a single altered expectation.
 const MOST: usize = 8;
 
 /// A test file with altered expectations and a planted test. `names` are tests from a runner's report; without any, all

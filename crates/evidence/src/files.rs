@@ -88,7 +88,7 @@ const DATA: &[&str] = &[
     "mp3", "ttf", "woff", "woff2", "svg", "po", "plist",
 ];
 
-/// Folders of expected results, in which nothing runs, whatever its name.
+/// Folders of expected results; files in them are never run, regardless of their names.
 const COMPARED: &[&str] = &[
     "testdata",
     "test_data",
@@ -194,7 +194,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     left.ends_with(last)
 }
 
-/// Whether a file has expected results: it lies among tests or expectations, or is named like one.
+/// Whether a file has expected results: it is among tests or expectations, or is named like one.
 #[must_use]
 pub fn is_expectation(path: &str, tests: &[String]) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();

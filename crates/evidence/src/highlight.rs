@@ -1,6 +1,6 @@
-//! Syntax colours: which parts of a source text are keywords, strings, comments and numbers, by the name of its file. For
-//! diffs that people read, in a browser or a terminal. A lexer, not a parser; a text that begins in the middle of a file
-//! may be coloured wrongly, and nothing depends on it.
+//! Syntax highlighting: finds keywords, strings, comments and numbers in a source text, by the name of its file. For
+//! diffs that people read, in a browser or a terminal. A lexer, not a parser; a text that begins in the middle of a
+//! file may be highlighted wrongly, which affects the display only.
 
 mod class;
 mod formats;
@@ -13,9 +13,9 @@ pub use class::Class;
 use class::Tokens;
 use formats::Format;
 
-/// A longer text has no colours.
+/// Texts longer than this are not highlighted.
 const LONGEST_TEXT: usize = 256 * 1024;
-/// A text with a longer line has none either: it was made by a program, and lexing it may take quadratic time.
+/// Texts with a longer line are not highlighted either: they are generated, and lexing them may take quadratic time.
 const LONGEST_LINE: usize = 2_000;
 
 /// A part of one line with its class.
@@ -25,7 +25,7 @@ pub struct Piece<'a> {
     pub text: &'a str,
 }
 
-/// The lines of a text, each as pieces that together are the line without its end.
+/// The lines of a text, each as pieces that together make up the line without its line ending.
 #[must_use]
 pub fn lines<'a>(path: &str, text: &'a str) -> Vec<Vec<Piece<'a>>> {
     let tokens = tokens(path, text);
@@ -41,7 +41,7 @@ pub fn lines<'a>(path: &str, text: &'a str) -> Vec<Vec<Piece<'a>>> {
             push(&mut pieces, Class::Plain, text.get(at..from));
             push(&mut pieces, *class, text.get(from..to));
             at = to.max(at);
-            // A token that goes on in the next line stays.
+            // A token that continues on the next line is kept.
             if range.end > end {
                 break;
             }
@@ -54,8 +54,8 @@ pub fn lines<'a>(path: &str, text: &'a str) -> Vec<Vec<Piece<'a>>> {
     found
 }
 
-/// The lines of a hunk, each with its sign: `+`, `-`, or a blank for one that stays. Removed lines are read with the text
-/// before, all others with the text after: a comment may go over several lines of one side only.
+/// The lines of a hunk, each with its sign: `+`, `-`, or a blank for context. Removed lines are lexed with the old
+/// text, all others with the new text: a comment may span several lines of one side only.
 #[must_use]
 pub fn hunk<T: AsRef<str>>(path: &str, rows: &[(char, T)]) -> Vec<Vec<(Class, String)>> {
     let side = |other: char| {
@@ -80,7 +80,7 @@ fn push<'a>(pieces: &mut Vec<Piece<'a>>, class: Class, text: Option<&'a str>) {
     }
 }
 
-/// The parts of a text that have a class, in order; they do not overlap.
+/// The classified parts of a text, in order and without overlap.
 fn tokens(path: &str, text: &str) -> Tokens {
     let long = text.len() > LONGEST_TEXT || text.split('\n').any(|line| line.len() > LONGEST_LINE);
     if long {
@@ -104,7 +104,8 @@ fn tokens(path: &str, text: &str) -> Tokens {
     found
 }
 
-/// The strings and comments of a text. One that begins inside a block comment is coloured as that up to its end.
+/// The strings and comments of a text. A text that begins inside a block comment is classified as a comment up to its
+/// end.
 fn of_language(language: Language, text: &str) -> Tokens {
     let inside = if language.has_block_comments() { comment_before(text) } else { 0 };
     let rest = &text[inside..];
@@ -150,7 +151,7 @@ fn code(text: &str, part: Range<usize>, words: &str, any_case: bool, found: &mut
     }
 }
 
-/// The end of a word, or of a number with its point.
+/// The end of a word, or of a number with its decimal point.
 fn word_end(bytes: &[u8], start: usize, most: usize) -> usize {
     let number = bytes[start].is_ascii_digit();
     let mut end = start;
@@ -167,7 +168,7 @@ fn word_end(bytes: &[u8], start: usize, most: usize) -> usize {
     end
 }
 
-/// Every byte beyond ASCII is part of a word, so that no character is cut.
+/// Every non-ASCII byte is part of a word, so that no character is split.
 const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

@@ -1,4 +1,4 @@
-//! Analysis of evidence: reports of test runners, effects of diffs, and what a test would notice.
+//! Analysis of evidence: reports of test runners, effects of diffs, and the sensitivity of tests.
 //!
 //! Pure functions over texts. They know no run, no policy decisions and no files; the caller provides the texts and
 //! records the results.

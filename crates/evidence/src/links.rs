@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// The most links followed for one, the same as in a kernel.
+/// Maximum number of links followed for one, the same as in a kernel.
 const MOST_STEPS: usize = 40;
 
 /// The links among these, by path, that lead out of the tree. A dangling link does not lead out.

@@ -38,7 +38,7 @@ fn stem(path: &str) -> Option<&str> {
     let stem = name.split('.').next()?;
     let common = ["mod", "lib", "main", "index", "__init__", "test", "tests", "README"];
     match common.contains(&stem) {
-        // Here the folder says more.
+        // The folder's name is more distinctive here.
         true => path.rsplit('/').nth(1),
         false => Some(stem).filter(|stem| stem.len() > 1),
     }

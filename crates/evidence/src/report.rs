@@ -1,7 +1,7 @@
 //! Reports of test runners, read from a check's output and report files into a list of tests.
 //!
-//! The code under test may have written any of it, so a report proves nothing by itself: it has the runners' claims,
-//! and whether each of them finished. Nothing here decides what follows from that.
+//! The code under test may have written any of it, so a report alone proves nothing: it has the runners' claims, and
+//! whether each of them finished. The consequences are decided elsewhere.
 
 mod cannot;
 mod cargo;

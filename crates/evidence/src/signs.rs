@@ -26,7 +26,7 @@ use types::FindingKind;
 pub use goal::{left_out, named_things};
 pub use sign::{Change, ChangedFile, Sign};
 
-/// The most signs of one kind in one file.
+/// Maximum number of signs of one kind in one file.
 const MOST: usize = 10;
 
 /// The signs of a change.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use types::{WorkPath, WorkspacePolicy};
 
-/// One package manager: its lock file, and what it installs.
+/// One package manager: its lock file, its command, and the installed folders.
 struct Installer {
     lock: &'static str,
     command: Option<&'static str>,
@@ -103,8 +103,8 @@ impl Installer {
 }
 
 /// Proposes how to prepare a checkout. `files` are the tracked paths, `ignored_present` the ignored ones in the
-/// person's checkout (folders without their contents); `read` returns the text of a tracked file. If what a command
-/// would install exists already, copying it is proposed instead: that needs no network.
+/// person's checkout (folders without their contents); `read` returns the text of a tracked file. If the packages that
+/// a command would install exist already, copying them is proposed instead: that needs no network.
 pub fn proposed(
     files: &[&str],
     ignored_present: &[&str],
@@ -137,8 +137,8 @@ pub fn proposed(
     }
 }
 
-/// Whether a proposed set-up command only fills a cache outside the repository, as `cargo fetch` does: whether that was
-/// done cannot be told from the files of the repository.
+/// Whether a proposed set-up command only fills a cache outside the repository, as `cargo fetch` does: the files of the
+/// repository do not show whether that was done.
 #[must_use]
 pub fn fills_a_cache(command: &str) -> bool {
     let shared = INSTALLERS.iter().filter(|installer| installer.folders.is_empty());

@@ -1,5 +1,5 @@
-//! The arguments of a call, read strictly: they decide what is done, so a text that two readers could
-//! understand differently is not JSON here. Nothing is repaired.
+//! Strict parsing of call arguments. Arguments decide which action runs, so text that two parsers could read
+//! differently, such as an object with a repeated key, is not accepted as JSON. Nothing is repaired.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 use types::Arguments;
 
-/// No text at all, and `null`, are what some servers write for a tool without arguments.
+/// Parses the arguments of a call. Empty text and `null` mean no arguments: some servers send them
+/// for a tool without parameters.
 pub(crate) fn arguments(text: &str) -> Arguments {
     if text.trim().is_empty() {
         return Arguments::Json(Value::Object(Map::new()));
@@ -19,7 +20,7 @@ pub(crate) fn arguments(text: &str) -> Arguments {
     }
 }
 
-/// A JSON value in which no object has a key twice.
+/// A JSON value without duplicate object keys.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {

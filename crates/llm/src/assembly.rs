@@ -1,5 +1,5 @@
-//! A reply being put together: each piece that comes in becomes an item for whoever watches and a part of
-//! the reply at the end, in one place, so that the two cannot disagree. Its size is bounded.
+//! Assembles a reply. Each piece becomes both a stream item and part of the final reply, in one place, so
+//! that the two cannot disagree. The size is bounded.
 
 use serde_json::Value;
 use types::{Block, BlockBody, Call, Fault, Native, StreamItem};
@@ -7,7 +7,7 @@ use types::{Block, BlockBody, Call, Fault, Native, StreamItem};
 use crate::arguments::arguments;
 use crate::faults::Cause;
 
-/// The index of a block that is being put together.
+/// Index of a block under assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockIndex(usize);
 
@@ -19,7 +19,7 @@ enum Draft {
     Opaque,
 }
 
-/// How large a whole reply may get, in bytes.
+/// Maximum size of a whole reply, in bytes.
 pub(crate) const REPLY_LIMIT: usize = 32 << 20;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Assembly {
         Self { dialect, items: vec![], drafts: vec![], calls: 0, size: 0 }
     }
 
-    /// The items since the last time.
+    /// Drains the items added since the last call.
     pub(crate) fn items(&mut self) -> impl Iterator<Item = StreamItem> {
         self.items.drain(..)
     }
@@ -45,7 +45,7 @@ impl Assembly {
         self.items.push(StreamItem::Started);
     }
 
-    /// Forgets the reply so far, for a server that begins anew in the middle.
+    /// Discards the reply so far, for a server that starts over midway.
     pub(crate) fn restart(&mut self) {
         self.drafts.clear();
         self.calls = 0;
@@ -63,7 +63,7 @@ impl Assembly {
         self.open(Draft::Thinking { text: String::new(), signature: None })
     }
 
-    /// Something that only its provider understands.
+    /// Adds an item that only its provider understands.
     pub(crate) fn opaque(&mut self, item: Value) -> BlockIndex {
         let place = self.open(Draft::Opaque);
         self.native(place, item);
@@ -79,7 +79,7 @@ impl Assembly {
         self.open(Draft::Call { index, wire_id, tool, json: String::new(), open: true })
     }
 
-    /// More text, of whatever sort the block is.
+    /// Appends text to a block of any kind.
     pub(crate) fn push(&mut self, place: BlockIndex, piece: &str) -> Result<(), Fault> {
         if piece.is_empty() {
             return Ok(());
@@ -110,7 +110,7 @@ impl Assembly {
         }
     }
 
-    /// The name or id of a call, where it comes after the call has begun.
+    /// Sets the id, or extends the name, of a call that has already started.
     pub(crate) fn rename(
         &mut self,
         place: BlockIndex,
@@ -127,7 +127,7 @@ impl Assembly {
         }
     }
 
-    /// What has been said in a block so far.
+    /// Content of a block so far: its text, or the arguments of a call.
     pub(crate) fn so_far(&self, place: BlockIndex) -> &str {
         match &self.drafts[place.0].0 {
             Draft::Text(text) | Draft::Thinking { text, .. } => text,
@@ -147,7 +147,7 @@ impl Assembly {
         matches!(self.drafts[place.0].0, Draft::Text(_))
     }
 
-    /// The provider's own item for a block.
+    /// Attaches the provider's native item to a block.
     pub(crate) fn native(&mut self, place: BlockIndex, item: Value) {
         self.drafts[place.0].1 = Some(item);
     }
@@ -164,7 +164,7 @@ impl Assembly {
         }
     }
 
-    /// The whole reply's blocks. Calls that are still open are closed.
+    /// Returns the blocks of the whole reply. Closes calls that are still open.
     pub(crate) fn finish(&mut self) -> Vec<Block> {
         for place in 0..self.drafts.len() {
             self.close(BlockIndex(place));

@@ -1,5 +1,5 @@
-//! How requests show who sends them: a key in a header, a signature (AWS), or a token that is fetched first (Google).
-//! Credentials come from variables that the caller hands in; nothing is read from the environment here.
+//! Request authentication: a key in a header, a signature (AWS), or a token fetched beforehand (Google). Credentials
+//! come from variables supplied by the caller; this module does not read the environment.
 
 pub(crate) mod aws;
 pub(crate) mod google;
@@ -11,24 +11,24 @@ use types::{Fault, Timestamp};
 use crate::Dialect;
 use crate::transport::{Exchange, Transport};
 
-/// How requests are authenticated.
+/// Authentication scheme of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuthKind {
     /// `authorization: Bearer KEY`.
     Bearer,
-    /// `api-key: KEY`, as Azure has it.
+    /// `api-key: KEY`, used by Azure.
     ApiKey,
-    /// A signature over the request, or a Bedrock API key as bearer.
+    /// A signature over the request, or a Bedrock API key as bearer token.
     Aws,
-    /// An access token of Google Cloud.
+    /// A Google Cloud access token.
     Google,
 }
 
 /// The credentials of a provider.
 #[derive(Debug, Clone, Default)]
 pub enum Auth {
-    /// The key in the header that the dialect has for it.
+    /// The key, in the dialect's usual header.
     #[default]
     Usual,
     Bearer,
@@ -38,7 +38,7 @@ pub enum Auth {
 }
 
 impl Auth {
-    /// Adds to a request what shows who sends it.
+    /// Adds the authentication headers to a request.
     pub(crate) async fn authorize(
         &self,
         exchange: &mut Exchange,
@@ -64,7 +64,7 @@ impl Auth {
         Ok(())
     }
 
-    /// The credentials of a kind, from variables.
+    /// Reads the credentials of a kind from variables.
     pub(crate) fn from_variables(
         kind: Option<AuthKind>,
         region: Option<&str>,
@@ -93,7 +93,7 @@ impl Auth {
         }
     }
 
-    /// Whether it has something to authenticate with besides a key.
+    /// Whether there are credentials other than a key.
     pub(crate) fn has_credentials(&self) -> bool {
         match self {
             Self::Aws(signer) => {
@@ -105,7 +105,8 @@ impl Auth {
     }
 }
 
-/// A key as a header has it. The space is made at once, because text that grows leaves copies of itself behind.
+/// Formats a key as a bearer header. Reserves the capacity up front, because a growing string
+/// leaves copies of the key in memory.
 fn bearer(key: &SecretString) -> SecretString {
     const WORD: &str = "Bearer ";
     let mut header = String::with_capacity(WORD.len() + key.expose_secret().len());

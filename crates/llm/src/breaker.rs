@@ -1,6 +1,6 @@
-//! A circuit breaker: a model whose requests fail several times in a row is left alone for a while; then one request
-//! decides. Success closes it at once. Faults that are about our request do not count against the provider. It counts
-//! requests, so it stands inside of retries, and all that ask one model through one registry share it.
+//! A circuit breaker: after several failed requests in a row, a model is not asked for a while; then one trial request
+//! decides. Success closes the breaker at once. Faults caused by our own request do not count against the provider. The
+//! breaker counts requests, so it sits inside retries, and all callers of one model through one registry share it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::faults::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BreakerPolicy {
-    /// How many requests that fail in a row open it.
+    /// Number of consecutive failed requests that open the breaker.
     pub failures: u32,
     pub open_ms: Millis,
 }
@@ -27,7 +27,7 @@ impl Default for BreakerPolicy {
     }
 }
 
-/// The state of one model of one provider; shared by all who ask it.
+/// Breaker of one model of one provider, shared by all callers.
 #[derive(Debug)]
 pub struct Breaker {
     policy: BreakerPolicy,
@@ -42,18 +42,18 @@ enum State {
     Open {
         until: Instant,
     },
-    /// One call is on its way to find out.
+    /// One trial call is in flight.
     Trial,
 }
 
-/// As what a call was let through.
+/// How a call was admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Usual,
     Trial,
 }
 
-/// What is shown of a breaker.
+/// Public view of a breaker's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
     Closed,
@@ -76,7 +76,7 @@ impl Breaker {
         }
     }
 
-    /// Whether a call may be made now, and as what. If not, how long it is until one may.
+    /// Whether a call may be made now, and of which kind. The error is the time to wait.
     fn admit(&self, now: Instant) -> Result<Sort, Millis> {
         let mut state = self.lock();
         match *state {
@@ -99,7 +99,7 @@ impl Breaker {
         let failures = match (*state, sort) {
             (State::Closed { failures }, _) => failures.saturating_add(1),
             (State::Trial, Sort::Trial) => self.policy.failures,
-            // Calls that were on their way when it opened change nothing.
+            // Calls that were in flight when the breaker opened change nothing.
             (State::Open { .. } | State::Trial, _) => return,
         };
         *state = if failures >= self.policy.failures {
@@ -109,7 +109,7 @@ impl Breaker {
         };
     }
 
-    /// A trial that was cancelled found nothing out; the next caller may try.
+    /// A cancelled trial proves nothing; the next caller may try.
     fn abandoned(&self, sort: Sort, now: Instant) {
         let mut state = self.lock();
         if *state == State::Trial && sort == Sort::Trial {
@@ -118,7 +118,7 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is one value that is written in one step, so a panic elsewhere cannot have broken it.
+        // The state is a single value written in one step, so a panic elsewhere cannot have left it inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -140,7 +140,7 @@ impl Call {
     fn judge(&mut self, item: &StreamItem) {
         match item {
             StreamItem::Finished(_) => self.breaker.succeeded(),
-            // A provider that says what is wrong with our request is well.
+            // A provider that explains what is wrong with our request is healthy.
             StreamItem::Failed(fault) if Cause::of(fault).is_some_and(|c| !c.blames_provider()) => {
                 self.breaker.succeeded();
             }
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(trial.next().await, Some(StreamItem::Started));
         assert_eq!(ask(&model).await.expect_err("a trial is on its way").code, BREAKER_OPEN);
         assert_eq!(fake.times(), 7);
-        // A call from before it opened that is given up now is not the trial.
+        // Dropping a call from before the breaker opened does not end the trial.
         drop(old);
         assert_eq!(model.breaker.state(), BreakerState::Trial);
         drop(trial);

@@ -1,5 +1,5 @@
-//! What is known about models: windows, limits, prices, abilities. It ships as data, can be overlaid with
-//! the user's own, and can be listed. A model that is not in it works; its cost is unknown, never nothing.
+//! Catalogue of known models: context windows, limits, prices, abilities. It ships as data, can be overlaid with the
+//! user's own entries, and can be listed. A model that is not in it works; its cost is unknown, not zero.
 
 use std::collections::BTreeMap;
 
@@ -8,35 +8,35 @@ use types::{ModelRef, Money, PriceCap, Usage};
 
 const SHIPPED: &str = include_str!("catalogue.toml");
 
-/// The models that are known, by name.
+/// Known models, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Catalogue {
     models: BTreeMap<String, Entry>,
 }
 
-/// What is known about one model.
+/// Facts about one model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The most tokens of conversation and reply together.
+    /// Context window: the most tokens of conversation and reply together.
     #[serde(default)]
     pub window: Option<u64>,
     #[serde(default)]
     pub max_output: Option<u64>,
-    /// The first tier that is not exceeded by the input counts; the last has no limit.
+    /// Price tiers. The first tier whose limit the input does not exceed applies; the last has no limit.
     #[serde(default, rename = "price")]
     pub prices: Vec<Price>,
     #[serde(default)]
     pub abilities: Vec<Ability>,
-    /// Where the figures are from.
+    /// Source of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// When they were looked up, as `YYYY-MM-DD`.
+    /// Date of the lookup, as `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<String>,
 }
 
-/// Dollars for a million tokens, for requests up to a size.
+/// Dollars per million tokens, for requests up to a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -44,7 +44,7 @@ pub struct Price {
     pub up_to_input: Option<u64>,
     pub input: Money,
     pub output: Money,
-    /// What was read from a cache; as dear as any input where it is not named.
+    /// Price of tokens read from a cache; defaults to the input price.
     #[serde(default)]
     pub cache_read: Option<Money>,
     #[serde(default)]
@@ -62,13 +62,13 @@ pub enum Ability {
     Cache,
 }
 
-/// A catalogue that cannot be read.
+/// A catalogue that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("reading the catalogue of models")]
 pub struct CatalogueError(#[from] toml::de::Error);
 
 impl Catalogue {
-    /// The one that ships with the product.
+    /// The catalogue that ships with the product.
     pub fn shipped() -> Result<Self, CatalogueError> {
         Self::parse(SHIPPED)
     }
@@ -82,15 +82,14 @@ impl Catalogue {
         Self { models }
     }
 
-    /// This one, with the entries of another over it.
+    /// Overlays the entries of another catalogue over this one.
     #[must_use]
     pub fn overlaid(mut self, other: Self) -> Self {
         self.models.extend(other.models);
         self
     }
 
-    /// What is known about a model: its own entry, else that of its name without a date at the end, else
-    /// that of all models of its provider.
+    /// Looks up a model by its name, then by its name without a trailing date, then by its provider's wildcard entry.
     #[must_use]
     pub fn find(&self, model: &ModelRef) -> Option<&Entry> {
         let name = model.to_string();
@@ -102,7 +101,7 @@ impl Catalogue {
             .or_else(|| self.models.get(&all))
     }
 
-    /// What a call cost; nothing where the prices are not known.
+    /// Cost of a call; `None` if the prices are unknown.
     #[must_use]
     pub fn cost(&self, model: &ModelRef, usage: Usage) -> Option<Money> {
         let prices = &self.find(model)?.prices;
@@ -110,7 +109,7 @@ impl Catalogue {
         prices.iter().find(fits).or(prices.last()).map(|price| price.cost(usage))
     }
 
-    /// The most that a million tokens of a model can cost: of all its tiers, and whether cached or not.
+    /// Highest price of a million tokens of a model, over all tiers, cached or not.
     #[must_use]
     pub fn dearest(&self, model: &ModelRef) -> Option<PriceCap> {
         let prices = &self.find(model)?.prices;
@@ -121,14 +120,14 @@ impl Catalogue {
         })
     }
 
-    /// All entries, in order of their names.
+    /// All entries, sorted by name.
     pub fn list(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.models.iter().map(|(name, entry)| (name.as_str(), entry))
     }
 }
 
 impl Price {
-    /// Input includes what the cache read and wrote; those have their own prices.
+    /// Input includes cache reads and writes, which have their own prices.
     fn cost(&self, usage: Usage) -> Money {
         let fresh = usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write);
         let read = self.cache_read.unwrap_or(self.input);
@@ -140,7 +139,7 @@ impl Price {
     }
 }
 
-/// A price for a million tokens, for some tokens; fractions are rounded up.
+/// Price of a number of tokens, from a price per million; fractions are rounded up.
 pub(crate) fn per_million(price: Money, tokens: u64) -> Money {
     let nanos = u128::from(price.as_nanos()) * u128::from(tokens);
     Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!(catalogue.cost(&unpriced, Usage::default()), None, "unknown is not nothing");
     }
 
-    /// K12, A96: cost by sort of token, thinking included.
+    /// K12, A96: cost by kind of token, thinking included.
     #[test]
     fn the_cost_counts_each_sort_of_token_once() {
         let text = r#"
@@ -194,7 +193,7 @@ price = [
         let (cache_read, cache_write, estimated) = (600, 100, 0);
         let usage =
             Usage { input: 1000, output: 10, reasoning: 5, cache_read, cache_write, estimated };
-        // 300 fresh at 3, 600 read at 0.3, 100 written at 3.75, 10 out at 15 (thinking is among them).
+        // 300 fresh at 3, 600 read at 0.3, 100 written at 3.75, 10 out at 15 (including thinking).
         let nanos = 300 * 3_000 + 600 * 300 + 100 * 3_750 + 10 * 15_000;
         assert_eq!(catalogue.cost(&model("a/b"), usage), Some(Money::nanos(nanos)));
         let large = Usage { input: 1001, output: 0, ..Usage::default() };

@@ -1,5 +1,5 @@
-//! Where a request goes: the address of a call, and what the clouds that serve other makers' models change about it.
-//! Azure OpenAI has addresses by deployment, Bedrock and Vertex AI name the model in the address instead of the body.
+//! URLs of calls, including those of clouds that serve other vendors' models. Azure OpenAI has URLs per deployment;
+//! Bedrock and Vertex AI name the model in the URL instead of the body.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use crate::auth::aws::encoded;
 use crate::transport::Exchange;
 use crate::{Auth, Dialect};
 
-/// The versions that the body of a Messages request names in each cloud.
+/// Values of `anthropic_version` in the body of a Messages request, per cloud.
 const ON_BEDROCK: &str = "bedrock-2023-05-31";
 const ON_VERTEX: &str = "vertex-2023-10-16";
 
-/// Where a provider is and how it is asked.
+/// Endpoint of a provider.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) auth: &'a Auth,
@@ -21,7 +21,7 @@ pub(crate) struct Place<'a> {
     pub(crate) api_version: Option<&'a str>,
 }
 
-/// A request with its address.
+/// Sets the URL of a request and adapts its body to the cloud.
 pub(crate) fn addressed(
     provider: &Place<'_>,
     model: &str,
@@ -49,7 +49,7 @@ pub(crate) fn addressed(
     exchange
 }
 
-/// With a dated version, addresses are by deployment; without one, those of the version 1 API.
+/// With a dated API version, URLs are per deployment; without one, those of the v1 API.
 fn azure(base: &str, version: Option<&str>, deployment: &str, path: &str) -> String {
     let base = match base.split_once("/openai") {
         Some((before, _)) => before,
@@ -64,8 +64,8 @@ fn azure(base: &str, version: Option<&str>, deployment: &str, path: &str) -> Str
     }
 }
 
-/// Takes the model out of a Messages body and puts the cloud's version in; whether the answer is to be streamed. Beta
-/// features, which are a header elsewhere, stand in the body.
+/// Removes the model from a Messages body and adds the cloud's version. Beta features, elsewhere a header, move into
+/// the body. Returns whether the answer is to be streamed.
 fn named_in_address(exchange: &mut Exchange, version: &str, by_address: bool) -> bool {
     let Ok(Value::Object(mut body)) = serde_json::from_slice(&exchange.body) else { return false };
     let streamed = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
@@ -88,7 +88,7 @@ fn named_in_address(exchange: &mut Exchange, version: &str, by_address: bool) ->
     streamed
 }
 
-/// The address of a call. Base URLs are written with and without the version; both are understood.
+/// URL of a call. The base URL may be given with or without the API version.
 pub(crate) fn endpoint(dialect: Dialect, base: &str, path: &str) -> String {
     let base = base.trim().trim_end_matches('/');
     let base = if base.contains("://") { base.to_owned() } else { format!("http://{base}") };

@@ -1,5 +1,5 @@
-//! The clocks that every call runs against: connecting, the first byte, the gap between bytes, the whole.
-//! All of them are the runtime's clock, which tests can turn by hand.
+//! Deadlines of every call: connecting, first byte, gap between bytes, total. All use the runtime's
+//! clock, which tests can control.
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
@@ -9,14 +9,14 @@ use types::{Fault, Millis, Retry, StreamItem};
 
 use crate::faults::Cause;
 
-/// How long each part of a call may take.
+/// Time limits for the parts of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Deadlines {
     pub connect_ms: Millis,
-    /// From the request to the answer's first line.
+    /// From the request to the first line of the answer.
     pub first_byte_ms: Millis,
-    /// The longest silence in the middle of an answer.
+    /// Longest gap between bytes of an answer.
     pub idle_ms: Millis,
     pub total_ms: Millis,
 }
@@ -36,7 +36,7 @@ pub(crate) fn no_first_byte(limit: Millis) -> Fault {
     Cause::Timeout.fault(format!("the server did not begin to answer in time ({limit})"))
 }
 
-/// The bytes, with a fault where they pause for too long.
+/// Ends the bytes with a fault if they pause for too long.
 pub(crate) fn without_long_gaps(
     bytes: BoxStream<'static, Result<Bytes, Fault>>,
     idle: Millis,
@@ -54,7 +54,7 @@ pub(crate) fn without_long_gaps(
     watched.boxed()
 }
 
-/// The items, with a fault as the last one where the whole takes too long.
+/// Ends the items with a fault if the whole call takes too long.
 pub(crate) fn within(
     items: BoxStream<'static, StreamItem>,
     total: Millis,
@@ -69,7 +69,7 @@ pub(crate) fn within(
             Ok(item) => item.map(|item| (item, (items, Some(end), false))),
             Err(_) => {
                 let what = format!("the whole call took too long a time ({total})");
-                // All the time that there was is used up; there is none for another try.
+                // The time budget is spent; none is left for another try.
                 let failed = StreamItem::Failed(Cause::Timeout.fault(what).retry(Retry::Never));
                 Some((failed, (items, Some(end), true)))
             }

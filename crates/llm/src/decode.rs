@@ -1,5 +1,5 @@
-//! From the bytes of a provider's answer to stream items. The items do not depend on where the bytes were
-//! cut. This file does no input or output; whoever has the bytes hands them in.
+//! Decodes the bytes of a provider's answer into stream items. The items do not depend on chunk boundaries. This
+//! file does no I/O; the caller supplies the bytes.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use crate::decoder::{Decoder, Next};
 use crate::faults::Cause;
 use crate::frames::Reader;
 
-/// The most bytes of a whole streamed answer. Far above any real one; what a reply keeps has its own, lower limit.
+/// Maximum bytes of a streamed answer. Far above any real one; the assembled reply has its own, lower limit.
 const STREAM_LIMIT: usize = 512 << 20;
 
-/// An answer being read.
+/// An answer being decoded.
 pub(crate) struct Decoding {
     decoder: Box<dyn Decoder>,
     read: usize,
@@ -30,7 +30,7 @@ impl Decoding {
         Self { decoder: dialect.decoder(), read: 0, skipped: 0, ended: false }
     }
 
-    /// Adds the items that one event of the stream brings. After a last item nothing comes any more.
+    /// Adds the items of one stream event. Events after the last item are ignored.
     pub(crate) fn event(
         &mut self,
         name: Option<&str>,
@@ -56,7 +56,7 @@ impl Decoding {
         }
     }
 
-    /// The items of an answer that came in one piece.
+    /// Decodes an answer that came in one piece.
     pub(crate) fn whole(&mut self, body: &[u8]) -> Vec<StreamItem> {
         let text = String::from_utf8_lossy(body);
         let read = crate::json::read(&text, |text| serde_json::from_str::<Value>(text));
@@ -72,12 +72,12 @@ impl Decoding {
         items
     }
 
-    /// The items at the end of the bytes.
+    /// Items at the end of the bytes.
     pub(crate) fn end(&mut self) -> Vec<StreamItem> {
         self.end_with(None)
     }
 
-    /// The items when the bytes ended with a fault, which is of no interest if the reply was whole already.
+    /// Items after the bytes ended with a fault. The fault is dropped if the reply was already complete.
     pub(crate) fn end_with(&mut self, fault: Option<Fault>) -> Vec<StreamItem> {
         if self.ended {
             return vec![];
@@ -109,7 +109,7 @@ impl Decoding {
         self.ended
     }
 
-    /// What had come by then was used all the same, as far as the provider has counted it.
+    /// Usage up to the fault still counts, as far as the provider has reported it.
     fn fail(&mut self, mut fault: Fault) -> StreamItem {
         self.ended = true;
         let counted = self.decoder.counted();
@@ -118,12 +118,12 @@ impl Decoding {
     }
 }
 
-/// A streamed answer, item by item; the last is `Finished` or `Failed`.
+/// Decodes a streamed answer, item by item; the last is `Finished` or `Failed`.
 pub(crate) fn streamed(
     dialect: Dialect,
     bytes: impl Stream<Item = Result<Bytes, Fault>> + Send + 'static,
 ) -> BoxStream<'static, StreamItem> {
-    // In a box, since it is handed on with every item; the queue keeps its room from piece to piece.
+    // Boxed, since it moves with every item; the queue keeps its capacity from piece to piece.
     let parts = (Reader::new(dialect.framing()), Decoding::new(dialect), VecDeque::new());
     let state = Box::new((Box::pin(bytes), parts));
     let items = stream::unfold(state, |mut state| async move {
@@ -156,7 +156,7 @@ pub(crate) fn streamed(
     items.boxed()
 }
 
-/// Reads a recorded answer that is all there, without waiting for anything.
+/// Decodes a complete recorded answer, without waiting.
 ///
 /// For tests, benchmarks and replays: `chunks` are the bytes of a streamed answer, cut anywhere.
 #[must_use]
@@ -165,18 +165,18 @@ pub fn decode_stream(dialect: Dialect, chunks: Vec<Bytes>) -> Vec<StreamItem> {
     streamed(dialect, bytes).collect::<Vec<_>>().now_or_never().unwrap_or_default()
 }
 
-/// The same, with each item handed on as it comes, as whoever watches a reply has it.
+/// Like [`decode_stream`], but passes on each item as it is decoded, as a consumer of a live reply receives it.
 pub fn decode_each(dialect: Dialect, chunks: Vec<Bytes>, mut each: impl FnMut(StreamItem)) {
     let bytes = stream::iter(chunks.into_iter().map(Ok));
     let items = streamed(dialect, bytes).for_each(|item| {
         each(item);
         std::future::ready(())
     });
-    // Everything is there already, so there is nothing to wait for.
+    // All bytes are available, so there is nothing to wait for.
     items.now_or_never().unwrap_or_default();
 }
 
-/// Reads an answer that came in one piece.
+/// Decodes an answer that came in one piece.
 #[must_use]
 pub fn decode_whole(dialect: Dialect, body: &[u8]) -> Vec<StreamItem> {
     Decoding::new(dialect).whole(body)

@@ -5,17 +5,17 @@ use types::{Fault, StopReason, Usage};
 
 use crate::assembly::Assembly;
 
-/// One dialect's way of reading an answer.
+/// Decoder of one dialect's answers.
 pub(crate) trait Decoder: Send {
     /// One event of a streamed answer.
     fn event(&mut self, name: Option<&str>, text: &str) -> Result<Next, Fault>;
     /// An answer that came in one piece.
     fn whole(&mut self, body: Value) -> Result<(), Fault>;
-    /// What the provider has counted so far, where it counts on the way.
+    /// Usage counted so far, for providers that report it midway.
     fn counted(&self) -> Option<Usage> {
         None
     }
-    /// How the reply ended; nothing while it has not.
+    /// How the reply ended; `None` if it has not.
     fn ending(&mut self) -> Option<Ending>;
     fn assembly(&mut self) -> &mut Assembly;
 }
@@ -37,6 +37,6 @@ pub(crate) struct Ending {
     /// The usage as the provider wrote it.
     pub(crate) counted: Option<Value>,
     pub(crate) id: Option<String>,
-    /// The provider's name of the model that answered.
+    /// The provider's name for the model that answered.
     pub(crate) served: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::repair::Turn;
 use crate::wire::{Delivery, Entry, Frame, Quirks};
 use crate::{chat, gemini, messages, ollama, responses};
 
-/// How a server is talked to.
+/// API that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
@@ -30,7 +30,7 @@ impl Dialect {
     pub const ALL: [Self; 5] =
         [Self::Messages, Self::Responses, Self::Chat, Self::Gemini, Self::Ollama];
 
-    /// The word in configurations and on command lines.
+    /// Name in configuration files and on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Dialect {
         }
     }
 
-    /// A turn as it stands in the list.
+    /// Encodes a turn as entries of the message list.
     pub(crate) fn entries(self, turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
         match self {
             Self::Messages => messages::request::entries(turn),
@@ -91,7 +91,7 @@ impl Dialect {
         }
     }
 
-    /// What an answer with this status and body means.
+    /// Maps the status and body of an answer to a fault.
     #[must_use]
     pub fn fault(self, status: u16, body: &[u8]) -> Fault {
         let body = match serde_json::from_slice(body) {

@@ -1,6 +1,6 @@
-//! What servers repeat of our key, taken out of what they say. A key is found whole or in part, as it is or as programs
-//! that log headers write it: in base64, percent-encoded, in hexadecimal, in JSON, in lower case. A part that is shorter
-//! than [`PIECE`] is no use to anybody and stays. What a model says on purpose in other words cannot be found.
+//! Redacts keys that servers echo back. A key is found whole or in part, literally or in an encoding used by programs
+//! that log headers: base64, percent-encoding, hexadecimal, JSON, lower case. A part shorter than [`PIECE`] is of no
+//! use to an attacker and stays. A key that a model deliberately paraphrases cannot be found.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,15 +9,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use secrecy::zeroize::Zeroizing;
 
-/// The shortest part of a longer key that is taken out.
+/// Shortest part of a longer key that is redacted, in bytes.
 const PIECE: usize = 16;
 
-/// Shorter keys are only looked for as they are: what they look like when encoded may be an ordinary word.
+/// Shorter keys are only searched for literally: their encoded forms may be ordinary words.
 const SHORTEST_ENCODED: usize = 8;
 
 const INSTEAD: &str = "[key]";
 
-/// A text without these keys.
+/// Redacts these keys in a text.
 pub(crate) fn without<'a>(text: &'a str, keys: &[&str]) -> Cow<'a, str> {
     let forms: Vec<_> = keys.iter().flat_map(|key| forms(key)).collect();
     let mut covered = vec![];
@@ -30,7 +30,7 @@ pub(crate) fn without<'a>(text: &'a str, keys: &[&str]) -> Cow<'a, str> {
     covered.sort_unstable();
     let (mut clean, mut end) = (vec![], None);
     for (from, to) in covered {
-        // What touches is one.
+        // Overlapping and adjacent ranges become one.
         if end.is_none_or(|end| from > end) {
             clean.extend_from_slice(&text.as_bytes()[end.unwrap_or(0)..from]);
             clean.extend_from_slice(INSTEAD.as_bytes());
@@ -52,7 +52,7 @@ fn cover(text: &[u8], form: &[u8], covered: &mut Vec<(usize, usize)>) {
     covered.extend(found.map(|(from, _)| (from, from + length)));
 }
 
-/// How a key may be written.
+/// Forms in which a key may be written.
 fn forms(key: &str) -> Vec<Zeroizing<String>> {
     let mut forms = vec![Zeroizing::new(key.to_owned())];
     if key.len() < SHORTEST_ENCODED {
@@ -67,13 +67,13 @@ fn forms(key: &str) -> Vec<Zeroizing<String>> {
         let quoted = Zeroizing::new(quoted);
         forms.push(Zeroizing::new(quoted.trim_matches('"').to_owned()));
     }
-    // What stands before the key decides where its bits begin in a letter of base64.
+    // The number of bytes before the key determines its bit offset in the base64 characters.
     for before in 0..3 {
         let mut bytes = Zeroizing::new(vec![0; before]);
         bytes.extend_from_slice(key.as_bytes());
         for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
             let whole = Zeroizing::new(engine.encode(&*bytes));
-            // Letters that hold bits of something else as well are left out.
+            // Characters that also encode bits of neighbouring bytes are left out.
             let (from, to) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
             forms.push(Zeroizing::new(whole.get(from..to).unwrap_or_default().to_owned()));
         }

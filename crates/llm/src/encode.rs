@@ -1,5 +1,5 @@
-//! From a request to the bytes that go out, and the counterpart of `decode.rs`. The requests that went out last are
-//! kept, so that the next turn of a conversation copies what it has in common with them. This file does no I/O.
+//! Encodes a request into bytes; the counterpart of `decode.rs`. Recent requests are cached, so that the next turn
+//! of a conversation copies the parts it shares with them. This file does no I/O.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,10 +11,10 @@ use crate::faults::Cause;
 use crate::request_template::RequestTemplate;
 use crate::{Delivery, Dialect, Quirks, WireRequest};
 
-/// How many conversations with one model are remembered: a session, and a few of its agents.
+/// Number of conversations cached per model: a session, and a few of its agents.
 const KEPT: usize = 4;
 
-/// The requests that went out last. Cloning shares them.
+/// Cache of recent requests. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct RequestCache(Arc<Mutex<Vec<CachedRequest>>>);
 
@@ -57,7 +57,7 @@ impl RequestCache {
 }
 
 impl Dialect {
-    /// The request in this dialect.
+    /// Encodes a request in this dialect.
     pub fn request(
         self,
         request: &ModelRequest,
@@ -67,7 +67,7 @@ impl Dialect {
         self.request_after(request, delivery, quirks, &RequestCache::default())
     }
 
-    /// The same, where the beginning of the conversation may have gone out before.
+    /// Like `request`, but reuses the bytes of earlier requests with the same beginning.
     pub(crate) fn request_after(
         self,
         request: &ModelRequest,
@@ -83,7 +83,7 @@ impl Dialect {
     }
 }
 
-/// Puts the caller's own keys over ours; objects are merged, everything else is replaced.
+/// Overlays the caller's own keys; objects are merged, everything else is replaced.
 fn overlay(body: &mut Map<String, Value>, own: &Map<String, Value>) {
     for (key, value) in own {
         match (body.get_mut(key), value) {

@@ -1,11 +1,10 @@
-//! How many tokens a text will be, roughly: a quarter of its characters. Used where no provider counted;
-//! never where one did.
+//! Rough token estimate: a quarter of the characters. Used only where the provider did not count.
 
 use types::{Arguments, Block, BlockBody, Message, ModelRequest, Part};
 
 const CHARACTERS_PER_TOKEN: u64 = 4;
 
-/// The size of everything that goes out, in tokens.
+/// Estimated tokens of the system prompt and the messages of a request.
 #[must_use]
 pub fn estimate_input(request: &ModelRequest) -> u64 {
     let said: u64 = request.messages.iter().map(|message| message_characters(message)).sum();
@@ -39,7 +38,7 @@ fn message_characters(message: &Message) -> u64 {
 fn part_characters(part: &Part) -> u64 {
     match part {
         Part::Text { text } => characters(text),
-        // An image or a page costs about this much with every provider, whatever its bytes.
+        // An image or a page costs about this much with every provider, regardless of its size in bytes.
         Part::Image { .. } | Part::Document { .. } => 1_500 * CHARACTERS_PER_TOKEN,
     }
 }

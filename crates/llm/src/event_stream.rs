@@ -1,5 +1,5 @@
-//! AWS event streams: frames with a checksum around each event. They are turned into the server-sent events that the
-//! model's own dialect has, so that nothing behind it knows the difference.
+//! AWS event streams: a checksummed frame around each event. They are converted to the server-sent events of the
+//! model's own dialect, so that later stages see no difference.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,16 +11,16 @@ use types::Fault;
 
 use crate::faults::Cause;
 
-/// Lengths and their checksum, before the headers.
+/// Size of the prelude before the headers: lengths and their checksum.
 const PRELUDE: usize = 12;
 const CHECKSUM: usize = 4;
-/// The longest frame.
+/// Maximum size of a frame.
 const MOST: usize = 32 << 20;
 
-/// The content type by which such a stream is known.
+/// Content type that identifies such a stream.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
 
-/// The events of a stream, as server-sent events.
+/// Converts a stream to server-sent events.
 pub(crate) fn as_server_sent(
     bytes: BoxStream<'static, Result<Bytes, Fault>>,
 ) -> BoxStream<'static, Result<Bytes, Fault>> {
@@ -56,7 +56,7 @@ struct Frame {
     payload: Bytes,
 }
 
-/// The next whole frame, taken off the buffer.
+/// Takes the next complete frame off the buffer.
 fn frame(buffer: &mut BytesMut) -> Result<Option<Frame>, &'static str> {
     if buffer.len() < PRELUDE {
         return Ok(None);
@@ -83,7 +83,7 @@ fn frame(buffer: &mut BytesMut) -> Result<Option<Frame>, &'static str> {
     Ok(Some(Frame { headers: texts(head)?, payload: frame }))
 }
 
-/// The headers that are texts, which are all that are used.
+/// Returns the text headers; no others are used.
 fn texts(mut bytes: Bytes) -> Result<Vec<(String, String)>, &'static str> {
     const SHORT: &str = "the headers of a frame are cut short";
     let mut found = vec![];
@@ -116,7 +116,7 @@ fn texts(mut bytes: Bytes) -> Result<Vec<(String, String)>, &'static str> {
     Ok(found)
 }
 
-/// The event in a frame. An exception is the fault that it names.
+/// Returns the event in a frame. An exception becomes the fault that it names.
 fn event(frame: &Frame) -> Result<Option<Bytes>, Fault> {
     let header = |name: &str| {
         let found = frame.headers.iter().find(|(known, _)| known == name);
@@ -139,7 +139,7 @@ fn event(frame: &Frame) -> Result<Option<Bytes>, Fault> {
         .decode(inner)
         .map_err(|_| Cause::BadReply.fault("a frame's bytes are no base64"))?;
     let mut event = BytesMut::from(&b"data: "[..]);
-    // An event is one line of JSON; line breaks between its parts mean nothing.
+    // An event is one line of JSON; line breaks between its tokens are insignificant.
     event.extend(
         inner.into_iter().map(|byte| if byte == b'\n' || byte == b'\r' { b' ' } else { byte }),
     );
@@ -147,7 +147,7 @@ fn event(frame: &Frame) -> Result<Option<Bytes>, Fault> {
     Ok(Some(event.freeze()))
 }
 
-/// CRC-32 as Ethernet and gzip have it.
+/// CRC-32 as used by Ethernet and gzip.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |mut sum: u32, byte: &u8| {
         sum ^= u32::from(*byte);

@@ -1,6 +1,6 @@
 //! A chain of models: when one cannot answer, the next is asked, with the same conversation in its own
-//! dialect. It never changes over once something of a reply was handed on, and not for faults that every
-//! model would have: our mistakes, too long a conversation, a filter.
+//! dialect. No switch happens once part of a reply was delivered, nor for faults that every model would
+//! have: an invalid request, a conversation that is too long, a content filter.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::Model;
 use crate::faults::Cause;
 use crate::meter;
 
-/// Models in the order in which they are asked.
+/// Models, in the order in which they are asked.
 #[derive(Debug, Clone)]
 pub struct Failover {
     pub first: Arc<dyn Model>,
@@ -28,7 +28,7 @@ struct Run {
     started: bool,
     delivered: bool,
     decisions: Vec<Decision>,
-    /// What models used that could not answer.
+    /// Usage of models that failed to answer.
     used: Option<Box<Used>>,
     over: bool,
 }
@@ -116,7 +116,7 @@ mod tests {
         Failover { first: first.clone(), next }
     }
 
-    /// P59: who is not available is replaced by the next.
+    /// P59: an unavailable model is replaced by the next.
     #[tokio::test]
     async fn the_next_model_is_asked_and_the_reply_says_who_answered_and_why() {
         let first = Fake::new(vec![failed(Cause::NotFound.fault("no such model"))]);

@@ -1,5 +1,5 @@
-//! What can go wrong with a model, by meaning: each cause has a class for the rules, a code for programs,
-//! and says whether asking again can help. Which answer of which provider means what is in the dialects.
+//! Causes of model failures. Each cause has a class for the rules, a code for programs, and says whether a retry
+//! can help. The dialects map providers' answers to causes.
 
 use serde_json::Value;
 use types::{Fault, FaultClass, Millis, Retry};
@@ -61,7 +61,7 @@ impl Cause {
         }
     }
 
-    /// The cause that a fault's code names.
+    /// The cause named by a fault's code.
     #[must_use]
     pub fn of(fault: &Fault) -> Option<Self> {
         Self::ALL.into_iter().find(|cause| cause.code() == fault.code)
@@ -70,7 +70,7 @@ impl Cause {
     #[must_use]
     pub const fn class(self) -> FaultClass {
         match self {
-            // Only a person can get a key, a permission or a model.
+            // Only a person can obtain a key, a permission or a model.
             Self::Authentication | Self::Permission | Self::NotFound => FaultClass::Person,
             Self::InvalidRequest => FaultClass::Bug,
             Self::TooLong | Self::Quota => FaultClass::Resource,
@@ -84,13 +84,13 @@ impl Cause {
         }
     }
 
-    /// Whether the same request may work a moment later.
+    /// Whether the same request may succeed a moment later.
     #[must_use]
     pub const fn passes(self) -> bool {
         matches!(self.class(), FaultClass::Transient) || matches!(self, Self::BrokenStream)
     }
 
-    /// Whether it says something about the provider, and not only about our request.
+    /// Whether the cause reflects on the provider, and not only on our request.
     #[must_use]
     pub const fn blames_provider(self) -> bool {
         self.passes() || matches!(self, Self::BadReply)
@@ -102,7 +102,7 @@ impl Cause {
         Fault::new(self.class(), self.code(), what).retry(retry)
     }
 
-    /// The fault, with how long the provider asks us to wait.
+    /// The fault, with the wait requested by the provider.
     #[must_use]
     pub fn fault_after(self, what: impl Into<String>, wait: Option<Millis>) -> Fault {
         let fault = self.fault(what);
@@ -113,7 +113,7 @@ impl Cause {
     }
 }
 
-/// An error as a provider wrote it, taken apart.
+/// A provider's error, parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
     pub(crate) status: Option<u16>,
@@ -124,7 +124,7 @@ pub(crate) struct Complaint {
 }
 
 impl Complaint {
-    /// Takes apart what is under `error`, or the whole body where there is no such key.
+    /// Parses the value under `error`, or the whole body if there is no such key.
     pub(crate) fn of(status: Option<u16>, body: &Value) -> Self {
         let body = match body {
             Value::Array(items) => items.first().unwrap_or(&Value::Null),
@@ -138,7 +138,7 @@ impl Complaint {
             (Value::String(text), _) | (_, Some(Value::String(text))) => text.clone(),
             _ => String::new(),
         };
-        // Gateways put the status of the real provider into the body.
+        // Gateways put the status of the upstream provider into the body.
         let inner = [error.get("code"), error.get("status"), body.get("status")];
         let inner = inner.into_iter().flatten().filter_map(Value::as_u64);
         let inner =
@@ -160,7 +160,7 @@ impl Complaint {
         phrases.iter().any(|phrase| message.contains(phrase))
     }
 
-    /// What the status alone means. Used where a dialect knows nothing better.
+    /// Cause implied by the status alone, for errors that a dialect cannot map otherwise.
     pub(crate) fn by_status(&self) -> Cause {
         match self.status {
             Some(401) => Cause::Authentication,
@@ -168,7 +168,7 @@ impl Complaint {
             Some(403) => Cause::Permission,
             Some(404) => Cause::NotFound,
             Some(408) => Cause::Timeout,
-            // The provider was busy with something else of ours.
+            // The provider was busy with another request of ours.
             Some(409) => Cause::Server,
             Some(413) => Cause::TooLong,
             Some(429) => Cause::RateLimit,
@@ -180,7 +180,7 @@ impl Complaint {
         }
     }
 
-    /// The meaning that all providers' words and sentences have in common.
+    /// Cause implied by words and phrases common to all providers.
     pub(crate) fn by_words(&self) -> Option<Cause> {
         const TOO_LONG: &[&str] = &[
             "prompt is too long",
@@ -243,8 +243,8 @@ impl Complaint {
     }
 }
 
-/// A reply that asks for something that we have not offered and cannot answer. Leaving it out would leave the model
-/// waiting for a result that never comes.
+/// Fault for a reply that asks for something that was not offered and cannot be answered. Dropping that part would
+/// leave the model waiting for a result that never comes.
 pub(crate) fn unsupported(what: &str, name: Option<&str>) -> Fault {
     let name = name.map(|name| format!(" of {name:?}")).unwrap_or_default();
     Cause::BadReply.fault(format!("the reply holds {what}{name}, which is not supported"))
@@ -269,7 +269,7 @@ const fn headline(cause: Cause) -> &'static str {
     }
 }
 
-/// `try again in 1.5s`, `retry in 48.9s`, `try again in 20ms`, `in 2m`.
+/// Parses the wait from `try again in 1.5s`, `retry in 48.9s`, `try again in 20ms`, `retry in 2m`.
 pub(crate) fn wait_in_text(message: &str) -> Option<Millis> {
     let lower = message.to_lowercase();
     let at = ["try again in ", "retry in ", "retry after "]

@@ -1,40 +1,40 @@
-//! Bytes, cut into the events of a stream: server-sent events, or lines of JSON. An event that lies within one piece
-//! of the bytes is read where it lies; only what a piece leaves unfinished is copied. An event has a largest size, so
-//! that a server that never ends one cannot fill the memory.
+//! Splits bytes into the events of a stream: server-sent events, or lines of JSON. An event within one piece of bytes
+//! is read in place; only unfinished events are copied. The size of an event is bounded, so that a server that never
+//! ends one cannot exhaust memory.
 
 use types::Fault;
 
 use crate::faults::Cause;
 
-/// The most bytes of one event.
+/// Maximum size of one event, in bytes.
 pub(crate) const EVENT_LIMIT: usize = 24 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How the bytes of a streamed answer are cut into events.
+/// How the bytes of a streamed answer are split into events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     ServerSent,
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
 }
 
-/// Reads bytes as they come. What it has of an unfinished event is all that it keeps.
+/// Incremental reader. It keeps only the unfinished event.
 #[derive(Debug)]
 pub(crate) struct Reader {
     framing: Framing,
-    /// The beginning of a line whose end has not come.
+    /// Start of an unfinished line.
     line: Vec<u8>,
     name: Vec<u8>,
     text: Option<Vec<u8>>,
     /// Bytes since the last event ended.
     since_event: usize,
-    /// The last line ended in CR, so an LF that follows belongs to it.
+    /// The last line ended in CR, so a following LF belongs to it.
     after_cr: bool,
     at_start: bool,
 }
 
-/// The parts of an event that lie in the piece being read.
+/// Fields of an event that are borrowed from the piece being read.
 #[derive(Clone, Copy, Default)]
 struct Here<'a> {
     name: Option<&'a [u8]>,
@@ -54,7 +54,7 @@ impl Reader {
         }
     }
 
-    /// Takes the next piece and hands on each event that is whole, by its name and its text.
+    /// Reads the next piece and passes on each complete event, by name and text.
     pub(crate) fn read(
         &mut self,
         piece: &[u8],
@@ -82,7 +82,7 @@ impl Reader {
             } else {
                 let mut whole = std::mem::take(&mut self.line);
                 whole.extend_from_slice(line);
-                // The line is ours, not the piece's, so what it brings must be kept at once.
+                // The line is in the reader's buffer, not in the piece, so its fields must be copied at once.
                 self.keep(std::mem::take(&mut here));
                 let mut brought = Here::default();
                 self.line(&whole, &mut brought, &mut each);
@@ -99,7 +99,7 @@ impl Reader {
         if self.since_event + self.line.len() > EVENT_LIMIT { Err(too_large()) } else { Ok(()) }
     }
 
-    /// The bytes are over. Some servers leave out the end of the last line and the empty line after it.
+    /// Ends the stream. Some servers omit the end of the last line and the empty line after it.
     pub(crate) fn end(&mut self, mut each: impl FnMut(Option<&str>, &str)) {
         let line = std::mem::take(&mut self.line);
         let mut here = Here::default();
@@ -143,7 +143,7 @@ impl Reader {
         } else if let Some(name) = field(line, b"event") {
             here.name = Some(name);
         }
-        // Comments, ids, retry times and fields that nobody knows say nothing about a reply.
+        // Comments, ids, retry times and unknown fields carry no part of a reply.
     }
 
     fn event(&mut self, here: Here<'_>, each: &mut impl FnMut(Option<&str>, &str)) {
@@ -157,7 +157,7 @@ impl Reader {
         self.name.clear();
     }
 
-    /// Keeps what would be gone with the piece.
+    /// Copies the fields that would be lost with the piece.
     fn keep(&mut self, here: Here<'_>) {
         if let Some(name) = here.name {
             name.clone_into(&mut self.name);
@@ -168,7 +168,7 @@ impl Reader {
     }
 }
 
-/// What a line says under this key, without the one space that may stand before it.
+/// Value of a line's field, without the one optional space before it.
 fn field<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(key)?;
     match rest.strip_prefix(b":") {

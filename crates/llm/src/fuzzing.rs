@@ -1,5 +1,5 @@
-//! What must hold for any bytes that a server sends: nothing panics, the stream ends once, and neither the events
-//! nor the items depend on where the bytes were cut. Called by the fuzz targets and by tests; not for programs.
+//! Properties that must be true for any bytes from a server: nothing panics, the stream ends once, and neither
+//! events nor items depend on chunk boundaries. Called by the fuzz targets and by tests; not a public API.
 
 use bytes::Bytes;
 use types::StreamItem;
@@ -15,11 +15,11 @@ pub fn frames_do_not_depend_on_the_cut(bytes: &[u8]) {
     }
 }
 
-/// An answer ends in one reply or one fault, the same for every cut, and the pieces add up to the reply.
+/// An answer ends in one reply or one fault, the same for every chunking, and the pieces add up to the reply.
 pub fn answer_is_read(dialect: Dialect, bytes: &[u8]) {
     let items = decode_stream(dialect, pieces(bytes, bytes.len()));
     ends_once(&items);
-    // A server that begins anew in the middle has said things that are not in the reply.
+    // A server that starts over midway has sent pieces that are not in the reply.
     if memchr::memmem::find_iter(bytes, "message_start").count() < 2 {
         adds_up(&items);
     }
@@ -52,7 +52,7 @@ fn adds_up(items: &[StreamItem]) {
     assert_eq!(started, reply.calls().count(), "the calls");
 }
 
-/// How large the pieces are: from one byte to a few lines, by the bytes themselves, so that every size has its turn.
+/// Size of the pieces: from one byte to a few lines, derived from the bytes themselves so that every size is exercised.
 fn size(bytes: &[u8]) -> usize {
     let sum = bytes.iter().fold(0_usize, |sum, byte| sum.wrapping_add(usize::from(*byte)));
     1 + sum % 97
@@ -78,13 +78,13 @@ fn frames(framing: Framing, pieces: Vec<Bytes>) -> (Vec<(Option<String>, String)
     (events, None)
 }
 
-/// A script is read or refused.
+/// A script parses or is rejected.
 pub fn script(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     drop(crate::Script::parse(text));
 }
 
-/// A file of models or of settings is read or refused, and what was read can be asked.
+/// A file of models or of settings parses or is rejected, and a parsed catalogue can be queried.
 pub fn models(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     drop(crate::Settings::parse(text));

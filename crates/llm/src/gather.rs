@@ -1,5 +1,5 @@
-//! A stream of items, made into one whole reply. The reply is the one in the last item; nothing is put
-//! together a second time, so a plain call and a streamed one cannot disagree.
+//! Collects a stream of items into one reply. The reply is the one in the last item; nothing is
+//! assembled a second time, so a plain call and a streamed one cannot disagree.
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -7,7 +7,7 @@ use types::{Fault, ModelReply, StreamItem};
 
 use crate::faults::Cause;
 
-/// Reads the stream to its end, shows each item to `on_item`, and gives back the reply or the fault.
+/// Reads the stream to its end, passes each item to `on_item`, and returns the reply or the fault.
 pub async fn gather(
     mut stream: BoxStream<'static, StreamItem>,
     mut on_item: impl FnMut(&StreamItem),

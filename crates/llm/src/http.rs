@@ -1,5 +1,5 @@
-//! The network. TLS by rustls, proxies from the usual variables. A redirect is never followed: a server
-//! that sends us elsewhere does not get to see our key there.
+//! Network transport. TLS by rustls, proxies from the usual variables. Redirects are never followed, so that a server
+//! cannot forward our key to another host.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -15,21 +15,21 @@ use types::{Fault, Millis};
 use crate::faults::Cause;
 use crate::transport::{Answer, Exchange, Transport};
 
-/// A client for all providers; connections are kept and shared.
+/// HTTP client for all providers; connections are pooled and shared.
 #[derive(Debug, Clone)]
 pub struct Http {
     clients: Arc<[OnceLock<reqwest::Client>; 3]>,
     connect: Millis,
 }
 
-/// Where a server is, as far as that makes a difference. Each has a client of its own, made when the first server of its
-/// kind is asked: reading the certificates of the machine takes longer than everything else before a first request.
+/// Location of a server, as far as it matters to the client. Each kind has its own client, built on first use: reading
+/// the machine's certificates takes longer than everything else before a first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClientKind {
     Remote,
-    /// On this machine, where no proxy can reach it.
+    /// On this machine, which no proxy can reach.
     Local,
-    /// And without TLS, so that no certificates are needed.
+    /// On this machine and without TLS, so that no certificates are needed.
     LocalPlain,
 }
 
@@ -57,10 +57,10 @@ impl ClientKind {
 }
 
 impl Http {
-    /// A client that gives up connecting after a while.
+    /// Creates a client with this connect timeout.
     #[must_use]
     pub fn new(connect: Millis) -> Self {
-        // The provider of cryptography is chosen once for the process; a second choice changes nothing.
+        // The crypto provider is chosen once per process; a second choice has no effect.
         rustls::crypto::ring::default_provider().install_default().ok();
         Self { clients: Arc::default(), connect }
     }
@@ -77,7 +77,7 @@ impl Http {
         Ok(known.get_or_init(|| made).clone())
     }
 
-    /// Whether a server answers at all, and in which status.
+    /// Sends a GET request and returns the status, to find out whether a server answers at all.
     pub async fn ping(&self, url: &str) -> Result<u16, Fault> {
         let answer = self.client(url)?.get(url).send().await;
         answer.map(|answer| answer.status().as_u16()).map_err(|error| fault(&error))
@@ -85,7 +85,7 @@ impl Http {
 }
 
 impl Http {
-    /// The body of a small document, where the server has one at this address.
+    /// Fetches a small document of at most `most` bytes.
     pub async fn get(&self, url: &str, most: usize) -> Result<Vec<u8>, Fault> {
         let answer = self.client(url)?.get(url).send().await.map_err(|error| fault(&error))?;
         if !answer.status().is_success() {
@@ -135,7 +135,7 @@ impl Transport for Http {
     }
 }
 
-/// Whether a server is on this machine.
+/// Whether a server runs on this machine.
 fn is_here(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -145,7 +145,7 @@ fn is_here(url: &str) -> bool {
     name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// What an error of the network means. Its address is left out, because it may hold more than a name.
+/// Maps a network error to a fault, without the path and query of its URL.
 fn fault(error: &reqwest::Error) -> Fault {
     let mut said = vec![];
     let mut next: Option<&dyn Error> = error.source();
@@ -172,7 +172,7 @@ fn fault(error: &reqwest::Error) -> Fault {
     if error.is_body() || error.is_decode() {
         return Cause::BrokenStream.fault(format!("the reply broke off: {chain}"));
     }
-    // The address without its path and query, which may hold a key.
+    // Only the origin: path and query may hold a key.
     let address = error.url().map(|url| url.origin().ascii_serialization());
     let at = address.map(|address| format!(" at {address}")).unwrap_or_default();
     Cause::Connection.fault(format!("the server{at} cannot be reached: {chain}"))

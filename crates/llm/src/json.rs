@@ -1,5 +1,5 @@
-//! Reading what providers write: texts that may be null, and escapes that are half a character.
-//! A text is borrowed from the bytes that came in where it can be; deltas are the hot path.
+//! Lenient parsing of provider JSON: texts that may be null, and lone surrogate escapes. Texts are
+//! borrowed from the input where possible; deltas are the hot path.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,12 +9,12 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// A text that may also be missing or null, which is the same as empty.
+/// A text that may be missing or null, which counts as empty.
 #[derive(Debug, Default)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
 impl Text<'_> {
-    /// The text, if there is any.
+    /// The text, unless it is empty.
     pub(crate) fn some(&self) -> Option<&str> {
         (!self.0.is_empty()).then_some(&*self.0)
     }
@@ -45,7 +45,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A text, or something else where some servers write something else.
+/// A text, or another value that some servers send in its place.
 #[derive(Debug, Default)]
 pub(crate) enum Loose<'a> {
     #[default]
@@ -85,7 +85,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
     }
 }
 
-/// Reads JSON. Where a `\u` escape is half of a pair, which no Rust text can hold, it is read as U+FFFD.
+/// Parses JSON. A `\u` escape that is half of a surrogate pair, which no Rust string can hold, is read as U+FFFD.
 pub(crate) fn read<T>(
     text: &str,
     mut then: impl FnMut(&str) -> serde_json::Result<T>,
@@ -98,7 +98,7 @@ pub(crate) fn read<T>(
     }
 }
 
-/// The text with each half of a surrogate pair that stands alone replaced; nothing if there is none.
+/// Replaces each lone surrogate escape; `None` if there is none.
 fn whole_characters(text: &str) -> Option<String> {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
@@ -114,7 +114,7 @@ fn whole_characters(text: &str) -> Option<String> {
                 rest = &here[6..];
                 continue;
             }
-            // The character after the backslash may be another backslash, so both are taken together.
+            // The character after the backslash may be another backslash, so both are consumed together.
             _ => 1 + here[1..].chars().next().map_or(0, char::len_utf8),
         };
         mended.push_str(&here[..length]);
@@ -129,12 +129,12 @@ fn unit(escape: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// A number in a value, by its path; zero if it is not there or not a count.
+/// Reads a number by JSON pointer; zero if it is missing or not a count.
 pub(crate) fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// A text in a value, by its key.
+/// Reads a text by key.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str)
 }

@@ -1,6 +1,5 @@
-//! Models that can be asked: the seam, the providers behind it, and the scripted model.
-//! Owns the network to model providers. Knows nothing of what a tool does and holds no conversation:
-//! each request carries all of it.
+//! Model clients: the [`Model`] trait, the providers behind it, and the scripted model. Owns the network to model
+//! providers. Knows nothing about what tools do, and keeps no conversation: each request carries all of it.
 
 mod arguments;
 mod assembly;
@@ -80,7 +79,7 @@ pub use settings::{ProviderSettings, Settings, SettingsError};
 pub use transport::{Answer, Exchange, Transport};
 pub use wire::{Delivery, Quirks, WireRequest};
 
-/// A model that can be asked.
+/// A model that answers requests.
 ///
 /// Nothing happens before the stream is polled, and dropping it cancels the call. The last item is always
 /// `Finished` or `Failed`; nothing comes after it.

@@ -1,5 +1,5 @@
-//! Model servers on this machine, found on their usual ports. Only the loopback is asked, and only for a moment; what a
-//! server says is a stranger's text and is checked before it becomes a name.
+//! Finds model servers on this machine by their usual ports. Only the loopback is queried, with a short timeout; a
+//! server's answer is untrusted and checked before it becomes a name.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use types::ModelRef;
 
 use crate::Http;
 
-/// How long a server may take to answer.
+/// Timeout for a server's answer.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// The longest list of models that is read, and the most models that are kept.
+/// Limits of a model list: bytes read, and models kept.
 const MOST_BYTES: usize = 1 << 20;
 const MOST_MODELS: usize = 50;
 
-/// A kind of server: the provider's name, its usual port, where it lists its models, and where the names are in that list.
+/// Known servers: provider, name, usual port, path of the model list, and keys of the names in that list.
 const KINDS: [(&str, &str, u16, &str, [&str; 2]); 4] = [
     ("ollama", "Ollama", 11434, "/api/tags", ["models", "name"]),
     ("llamacpp", "llama.cpp", 8080, "/v1/models", ["data", "id"]),
@@ -25,15 +25,15 @@ const KINDS: [(&str, &str, u16, &str, [&str; 2]); 4] = [
 /// A server that answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// The provider under which its models are asked.
+    /// Provider under which its models are addressed.
     pub provider: &'static str,
-    /// What the server is called.
+    /// Name of the server software.
     pub name: &'static str,
     pub address: String,
     pub models: Vec<ModelRef>,
 }
 
-/// The servers that answer on their usual ports.
+/// Returns the servers that answer on their usual ports.
 pub async fn local_servers(http: &Http) -> Vec<LocalServer> {
     let asked = KINDS.map(|(provider, name, port, path, keys)| async move {
         let address = format!("http://127.0.0.1:{port}");
@@ -43,7 +43,7 @@ pub async fn local_servers(http: &Http) -> Vec<LocalServer> {
     futures::future::join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// The models that a server lists; nothing if it is not one.
+/// Models listed by a server; `None` if it is not of this kind.
 async fn models_at(
     http: &Http,
     address: &str,

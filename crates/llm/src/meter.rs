@@ -1,6 +1,5 @@
-//! What a reply that never ended has used: the tokens that went out, and those that came back before it broke off.
-//! Providers charge for them and seldom count them, so most of it is an estimate, and says so. Replies that end are
-//! counted elsewhere.
+//! Usage of replies that broke off: the tokens sent, and those received until then. Providers charge for them and
+//! seldom count them, so most of it is an estimate, and is marked as such. Complete replies are counted elsewhere.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use types::{Fault, ModelRequest, StreamItem, Usage, Used};
 
 use crate::{Catalogue, estimate};
 
-/// Adds what one more try used that no reply came of.
+/// Adds the usage of one more try that yielded no reply.
 pub(crate) fn add(sum: &mut Option<Box<Used>>, more: Option<Box<Used>>) {
     *sum = match (sum.take(), more) {
         (Some(sum), Some(more)) => Some(Box::new(sum.plus(*more))),
@@ -18,7 +17,7 @@ pub(crate) fn add(sum: &mut Option<Box<Used>>, more: Option<Box<Used>>) {
     };
 }
 
-/// Looks at the items of one reply as they pass.
+/// Watches the items of one reply.
 pub(crate) struct Meter {
     catalogue: Arc<Catalogue>,
     request: Arc<ModelRequest>,
@@ -31,7 +30,7 @@ impl Meter {
         Self { catalogue, request, begun: false, characters: 0 }
     }
 
-    /// The same items; a fault in the middle of a reply also says what was used.
+    /// Passes on the items; a fault midway also gets the usage so far.
     pub(crate) fn watch(
         mut self,
         items: BoxStream<'static, StreamItem>,
@@ -63,7 +62,7 @@ impl Meter {
             0 => estimate::estimate_input(&self.request),
             counted => counted,
         };
-        // A count on the way is of what had come by then, and may be behind.
+        // A count reported midway covers only the tokens up to then, and may lag behind.
         let output = counted.output.max(estimate::tokens(self.characters));
         let usage = Usage { input, output, ..counted };
         let cost = self.catalogue.cost(&self.request.model, usage);

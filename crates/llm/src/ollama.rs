@@ -1,5 +1,5 @@
-//! Ollama's own `/api/chat`. Its compatible endpoint has no way to set the context size and cuts long
-//! conversations silently; this one carries tools, thinking and usage completely.
+//! Ollama's native `/api/chat`. Its OpenAI-compatible endpoint cannot set the context size and
+//! silently truncates long conversations; this one fully carries tools, thinking and usage.
 
 pub(crate) mod faults;
 pub(crate) mod request;

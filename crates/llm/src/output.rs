@@ -1,12 +1,12 @@
-//! Structured output: the reply's text, checked against the schema that was asked for. The provider's own
-//! mechanism makes it likely; only this check makes it so.
+//! Structured output: checks the text of a reply against the requested schema. The provider's own mechanism makes a
+//! valid reply likely; only this check guarantees it.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 use types::{Fault, ModelReply, OutputSchema, StopReason};
 
-/// The object that a reply holds, or a structural fault that says what is wrong with it.
+/// Returns the object in a reply, or a structural fault that says what is wrong with it.
 pub fn structured(reply: &ModelReply, wanted: &OutputSchema) -> Result<Value, Fault> {
     let text = reply.text();
     let no_object = |why: String| {
@@ -34,7 +34,7 @@ pub fn structured(reply: &ModelReply, wanted: &OutputSchema) -> Result<Value, Fa
     if errors.is_empty() { Ok(value) } else { no_object(errors.join("; ")) }
 }
 
-/// Keywords of a schema that providers which hold a model to it do not take.
+/// Schema keywords rejected by providers that enforce schemas.
 const NOT_TAKEN: [&str; 18] = [
     "minimum",
     "maximum",
@@ -56,13 +56,12 @@ const NOT_TAKEN: [&str; 18] = [
     "$dynamicRef",
 ];
 
-/// Whether every object of a schema says that it has no further properties, and nothing else is in it that providers
-/// refuse.
+/// Whether every object of a schema forbids further properties, and the schema has no keyword that providers reject.
 pub(crate) fn is_closed(schema: &Value) -> bool {
     holds(schema, &|object| object.get("additionalProperties") == Some(&Value::Bool(false)))
 }
 
-/// Whether it is closed, and every property is required.
+/// Whether the schema is closed and every property is required.
 pub(crate) fn is_strict(schema: &Value) -> bool {
     is_closed(schema)
         && holds(schema, &|object| {
@@ -76,7 +75,7 @@ pub(crate) fn is_strict(schema: &Value) -> bool {
         })
 }
 
-/// Whether something holds of every object in a schema. An unknown form of a schema is none.
+/// Whether a rule is true for every object in a schema. False for unknown forms of a schema.
 fn holds(schema: &Value, rule: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
     let Some(members) = schema.as_object() else { return false };
     if NOT_TAKEN.iter().any(|name| members.contains_key(*name)) {
@@ -99,15 +98,15 @@ fn holds(schema: &Value, rule: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
         .all(|inner| holds(inner, rule))
 }
 
-/// As much of an object as has come so far: what is open is closed, and what is half said is left out, save for texts,
-/// which are shown as they grow. For whoever wants to show an answer that is still coming in.
+/// Parses an incomplete object: open brackets are closed, and incomplete members are left out, except for texts, which
+/// are shown as they grow. For displaying an answer that is still streaming.
 #[must_use]
 pub fn partial(text: &str) -> Option<Value> {
     let text = text.trim_start();
     let text = text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).unwrap_or(text);
     let mut open = String::new();
     let (mut in_text, mut escaped) = (false, false);
-    // The last few places where the text could be closed, each with what would close it.
+    // The last few positions at which the text could be closed, each with its closing characters.
     let mut ends: VecDeque<(usize, bool, String)> = VecDeque::new();
     for (at, sign) in text.char_indices() {
         let end = at + sign.len_utf8();
@@ -142,7 +141,7 @@ pub fn partial(text: &str) -> Option<Value> {
     ends.iter().rev().find_map(|(end, in_text, open)| closed(&text[..*end], *in_text, open))
 }
 
-/// The value that a beginning of JSON would be if it ended here.
+/// Parses a prefix of JSON as if it ended here.
 fn closed(text: &str, in_text: bool, open: &str) -> Option<Value> {
     let mut whole = text.trim_end().trim_end_matches(',').to_owned();
     if in_text {
@@ -152,7 +151,7 @@ fn closed(text: &str, in_text: bool, open: &str) -> Option<Value> {
     serde_json::from_str(&whole).ok()
 }
 
-/// Servers without such a mechanism put the object between fences.
+/// Strips the code fences that servers without structured output put around the object.
 fn fenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
@@ -175,7 +174,7 @@ mod tests {
         structured(&ModelReply::new(vec![Block::text(text)], stop, Usage::default(), None), &wanted)
     }
 
-    /// A98: an object can be shown while it comes in.
+    /// A98: an object can be displayed while it streams in.
     #[test]
     fn a_half_said_object_is_shown_as_far_as_it_goes() {
         let whole = r#"{"name": "Ada \"A\"", "tags": ["x", "y"], "age": 36}"#;
@@ -198,7 +197,7 @@ mod tests {
         }
     }
 
-    /// A98: a schema that a provider would refuse is not sent to be held to.
+    /// A98: a schema that a provider would reject is not sent for enforcement.
     #[test]
     fn what_a_provider_can_hold_a_model_to_is_known() {
         let age = |more: Value| {
@@ -223,7 +222,7 @@ mod tests {
         assert!(!is_closed(&json!(true)));
     }
 
-    /// A98: no object is a fault of its own.
+    /// A98: a reply without an object is a fault of its own.
     #[test]
     fn what_fits_is_given_and_what_does_not_is_told_with_its_place() {
         assert_eq!(check("{\"age\": 3}", StopReason::End), Ok(json!({ "age": 3 })));

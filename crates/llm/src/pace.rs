@@ -1,5 +1,5 @@
-//! How fast a provider is asked: so many calls at once, and none while the provider says that we have none
-//! left. What it says is learned from the headers of its answers.
+//! Request pacing per provider: limits concurrent calls, and pauses while the provider reports an exhausted
+//! limit in the headers of its answers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use types::{Millis, Timestamp};
 
 use crate::retry_after;
 
-/// The longest that headers can make us wait; beyond it the provider may as well refuse us.
+/// Longest wait that headers can impose; beyond it, the provider may as well reject the request.
 const LONGEST: Millis = Millis::seconds(60);
 
-/// The pace of one provider; shared by all who ask it.
+/// Pace of one provider, shared by all callers.
 #[derive(Debug)]
 pub struct Pace {
     slots: Arc<Semaphore>,
@@ -26,9 +26,9 @@ impl Pace {
         Self { slots: Arc::new(Semaphore::new(at_once.max(1))), not_before: Mutex::new(None) }
     }
 
-    /// Waits for a place. The place is free again when what is returned is dropped.
+    /// Waits for a slot. Dropping the permit frees it.
     pub(crate) async fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        // The semaphore is never closed, so there is always a place at some time.
+        // The semaphore is never closed, so a slot becomes free eventually.
         let place = self.slots.clone().acquire_owned().await.ok();
         let not_before = *self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(moment) = not_before {
@@ -37,7 +37,7 @@ impl Pace {
         place
     }
 
-    /// Takes note of what an answer's headers say about the next one.
+    /// Records the rate limits in an answer's headers.
     pub(crate) fn learn(&self, status: u16, headers: &BTreeMap<String, String>, now: Timestamp) {
         let asked = if status == 429 { retry_after::wait(headers, now) } else { None };
         let Some(wait) = asked.or_else(|| used_up(headers, now)).filter(|wait| *wait <= LONGEST)
@@ -50,7 +50,7 @@ impl Pace {
     }
 }
 
-/// How long a provider that has refused a request for its limits says that it takes until there is room again.
+/// Time until the limits reset, according to a provider that rejected a request because of them.
 pub(crate) fn reset(
     status: u16,
     headers: &BTreeMap<String, String>,
@@ -60,7 +60,7 @@ pub(crate) fn reset(
         return None;
     }
     used_up(headers, now).or_else(|| {
-        // Some name one moment for all limits: as seconds, as a moment since 1970, or as the others do.
+        // Some providers name one reset for all limits: in seconds, as a Unix time, or in the format of the others.
         let value = headers.get("x-ratelimit-reset").or_else(|| headers.get("ratelimit-reset"))?;
         match value.trim().parse::<u64>() {
             Ok(number) if number > 100_000_000_000 => {
@@ -77,7 +77,7 @@ pub(crate) fn reset(
     })
 }
 
-/// How long it is until there are requests or tokens again, where there are none left.
+/// Time until requests or tokens are available again, if none are left.
 fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis> {
     let names = [
         ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
@@ -94,7 +94,7 @@ fn used_up(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis>
     waits.max()
 }
 
-/// `2026-11-15T06:00:00Z`, or `6m0s`, `1.5s`, `20ms`.
+/// Parses a point in time, `2026-11-15T06:00:00Z`, or a duration: `6m0s`, `1.5s`, `20ms`.
 fn moment_or_span(text: &str, now: Timestamp) -> Option<Millis> {
     let text = text.trim();
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {

@@ -1,5 +1,5 @@
-//! One page from the network, one hop at a time: asked for at addresses that somebody has checked, never followed
-//! elsewhere, and no more of it taken in than was asked for. Which hosts may be asked is not decided here.
+//! Fetches one page from the network, one hop at a time: only at addresses checked by the caller, without
+//! following redirects, and up to a size limit. Which hosts are allowed is not decided here.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long one hop may take in all.
+/// Total timeout of one hop.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// An address that can be fetched.
+/// A URL that can be fetched.
 #[derive(Debug, Clone)]
 pub struct PageAddress {
     url: Url,
@@ -20,20 +20,20 @@ pub struct PageAddress {
     port: u16,
 }
 
-/// What one hop brought.
+/// Result of one hop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
     pub status: u16,
     pub media_type: String,
-    /// Where the server says that it is instead.
+    /// Redirect target, as sent by the server.
     pub elsewhere: Option<String>,
-    /// Unpacked, if it was packed.
+    /// Decompressed, if it was compressed.
     pub bytes: Vec<u8>,
-    /// There was more than was asked for.
+    /// The page was longer than the limit.
     pub more: bool,
 }
 
-/// Why there is no page.
+/// Why a page could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     #[error("{url:?} is not an address that can be fetched: {cause}")]
@@ -63,7 +63,7 @@ impl PageAddress {
         Ok(Self { url, host, port })
     }
 
-    /// Where a redirect leads, seen from here.
+    /// Resolves a redirect target against this address.
     pub fn join(&self, elsewhere: &str) -> Result<Self, PageError> {
         let bad = |cause| PageError::Address { url: elsewhere.chars().take(200).collect(), cause };
         let url = self.url.join(elsewhere).map_err(|_| bad("it cannot be read"))?;
@@ -73,7 +73,7 @@ impl PageAddress {
         Self::parse(url.as_str())
     }
 
-    /// The name or address of the host, without brackets.
+    /// Name or address of the host, without brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
@@ -90,7 +90,7 @@ impl PageAddress {
     }
 }
 
-/// Asks for a page at these addresses of its host, and takes in at most `max_bytes` of what comes.
+/// Fetches a page at these addresses of its host, and reads at most `max_bytes` of it.
 pub async fn hop(
     page: &PageAddress,
     at: &[SocketAddr],
@@ -104,7 +104,7 @@ pub async fn hop(
 }
 
 async fn ask(page: &PageAddress, at: &[SocketAddr], max: usize) -> Result<Hop, reqwest::Error> {
-    // The provider of cryptography is chosen once for the process; a second choice changes nothing.
+    // The crypto provider is chosen once per process; a second choice has no effect.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = reqwest::Client::builder()
         .connect_timeout(CONNECT)

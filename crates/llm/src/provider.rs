@@ -1,5 +1,5 @@
-//! A model behind a provider: one request, one exchange, one reply. It asks once; retrying, breaking and
-//! failing over are models around it. No fault that leaves it holds the key.
+//! A model behind a provider: one request, one exchange, one reply. It asks once; retries, breaker and
+//! failover are models around it. No fault that leaves it contains the key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::{
     event_stream, pace, retry_after,
 };
 
-/// Where a provider is and how it is talked to.
+/// Connection settings of a provider.
 #[derive(Debug, Clone)]
 pub struct Provider {
     /// The part before the slash in a model's name.
@@ -31,7 +31,7 @@ pub struct Provider {
     pub headers: BTreeMap<String, String>,
     pub quirks: Quirks,
     pub auth: Auth,
-    /// Azure OpenAI: the dated version, for addresses by deployment.
+    /// Azure OpenAI: the dated API version, for URLs per deployment.
     pub api_version: Option<String>,
 }
 
@@ -44,11 +44,11 @@ pub struct ProviderModel {
     pub catalogue: Arc<Catalogue>,
     pub delivery: Delivery,
     pub pace: Arc<Pace>,
-    /// What was said to it before.
+    /// Cache of earlier requests.
     pub before: RequestCache,
 }
 
-/// The most bytes of an answer that did not come piece by piece.
+/// Maximum bytes of an answer that is not streamed.
 const BODY_LIMIT: usize = 32 << 20;
 
 impl Model for ProviderModel {
@@ -60,7 +60,7 @@ impl Model for ProviderModel {
             match model.ask(&request).await {
                 Ok(items) => {
                     let end = move |item| {
-                        // The place is kept for as long as the answer is read.
+                        // The slot is held for as long as the answer is read.
                         let _kept = &place;
                         model.finish(item, &request)
                     };
@@ -130,7 +130,7 @@ impl ProviderModel {
         Ok(streamed(dialect, answer.bytes))
     }
 
-    /// The last touch to the last item: what it cost, and nothing secret in it.
+    /// Completes the last item: adds the cost and removes secrets.
     fn finish(&self, item: StreamItem, request: &ModelRequest) -> StreamItem {
         match item {
             StreamItem::Finished(mut reply) => {
@@ -146,7 +146,7 @@ impl ProviderModel {
         if reply.provenance.usage.is_none() {
             reply.usage.input = estimate::estimate_input(request);
         }
-        // Nobody says something without a token, whatever the server claims.
+        // No content costs zero tokens, whatever the server claims.
         if reply.provenance.usage.is_none() || reply.usage.output == 0 {
             reply.usage.output = estimate::estimate_blocks(&reply.blocks);
         }
@@ -175,10 +175,10 @@ impl Provider {
         Ok(cloud::addressed(&place, request.model.name(), &wire.path, exchange))
     }
 
-    /// Providers repeat keys in their complaints, and gateways whole headers.
+    /// Redacts keys: providers repeat them in error messages, and gateways repeat whole headers.
     fn scrubbed(&self, mut fault: Fault) -> Fault {
         let named = self.headers.iter().filter(|(name, _)| is_secret(name));
-        // A short one is a setting, and would be found in every text.
+        // A short value is a setting, and would match in every text.
         let long = named.map(|(_, value)| value.as_str()).filter(|value| value.len() >= 8);
         let mut keys: Vec<&str> = long.collect();
         keys.extend(self.key.iter().map(|key| key.expose_secret()));
@@ -187,7 +187,7 @@ impl Provider {
     }
 }
 
-/// Whether a header that a person set holds something that opens doors.
+/// Whether a header set by the user holds a credential, judging by its name.
 fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
@@ -205,7 +205,7 @@ async fn whole(mut answer: Answer) -> Result<Vec<u8>, Fault> {
     Ok(body.to_vec())
 }
 
-/// Only for servers that say when to come back as a date and not what time they have.
+/// Wall-clock time, for signatures, token expiry, and retry times given as a date.
 #[expect(clippy::disallowed_methods, reason = "a date in a header means nothing without the time")]
 fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

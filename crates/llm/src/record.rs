@@ -1,6 +1,5 @@
-//! Real exchanges as files, for bug reports and tests: a transport that writes them while they happen, and
-//! one that plays them back without a network. Keys, and every header that could hold one, are left out;
-//! what the conversation itself says is kept.
+//! Records real exchanges as files, for bug reports and tests, and replays them without a network. Keys,
+//! and every header that could hold one, are left out; the conversation itself is kept.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use crate::echo;
 use crate::faults::Cause;
 use crate::transport::{Answer, Exchange, Transport};
 
-/// Headers that are worth keeping and hold no secret.
+/// Headers that are worth keeping and hold no secrets.
 const KEPT: &[&str] = &[
     "content-type",
     "date",
@@ -51,7 +50,7 @@ struct RecordedResponse {
     body: String,
 }
 
-/// Recordings that cannot be read.
+/// Error reading recordings.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error("reading the recordings in {path}")]
@@ -60,7 +59,7 @@ pub enum RecordError {
     Parse { path: PathBuf, source: serde_json::Error },
 }
 
-/// A transport that writes each exchange into a folder, as a file of its own.
+/// A transport that records each exchange as a file in a folder.
 #[derive(Debug)]
 pub struct Recorder {
     inner: Arc<dyn Transport>,
@@ -110,7 +109,7 @@ fn kept(headers: impl IntoIterator<Item = (String, String)>) -> BTreeMap<String,
     headers.into_iter().filter(|(name, _)| KEPT.contains(&name.as_str())).collect()
 }
 
-/// An exchange that is being recorded; it is written when the answer is over, however it ends.
+/// An exchange being recorded; it is written when the answer is over, however it ends.
 struct Tape {
     path: PathBuf,
     recorded: Recorded,
@@ -128,7 +127,7 @@ impl Drop for Tape {
             std::fs::write(&self.path, echo::without(&text, &keys).as_bytes())
         });
         if let Err(error) = written {
-            // A recording that fails must not break the call that it records.
+            // A failed recording must not break the call that it records.
             tracing::warn!(path = %self.path.display(), %error, "the exchange was not recorded");
         }
     }
@@ -180,12 +179,12 @@ impl Transport for Replayer {
     }
 }
 
-/// What is written is JSON; where it is not, nothing is recorded of it.
+/// Bodies are JSON; anything else is recorded as null.
 fn read(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-/// Requests are the same if they say the same, whatever server they went to.
+/// Requests match if their bodies are equal, whatever server they went to.
 fn digest(body: &Value) -> Digest {
     Digest::of(body.to_string().as_bytes())
 }

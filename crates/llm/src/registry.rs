@@ -1,6 +1,6 @@
-//! All models that can be asked, by name. It is itself a model: it looks at the name in the request, and
-//! puts retries, a breaker and the chain of fail-overs around the provider. Variables are read by whoever
-//! makes it; it reads none itself.
+//! Registry of all models, by name. It is itself a model: it looks up the model named in the request, and
+//! wraps the provider in retries, a breaker and the failover chain. The caller supplies the variables;
+//! the registry reads none itself.
 
 mod known;
 mod problem;
@@ -31,28 +31,28 @@ pub struct Registry {
     breakers: Mutex<BTreeMap<ModelRef, Arc<Breaker>>>,
     delivery: Delivery,
     spread: Spread,
-    /// What a program puts around every model, the outermost first.
+    /// Layers around every model, the outermost first.
     layers: Vec<Arc<dyn Layer>>,
 }
 
-/// Something of a program's own around every model: it may look at requests and items, change them, or answer itself.
+/// A program's own wrapper around every model: it may inspect or change requests and items, or answer itself.
 pub trait Layer: Send + Sync + std::fmt::Debug {
-    /// The model as everybody else is to see it.
+    /// Returns the wrapped model, as callers see it.
     fn around(&self, inner: Arc<dyn Model>) -> Arc<dyn Model>;
 }
 
-/// A provider as a person is shown it.
+/// A provider as shown to users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderView {
     pub name: String,
     pub dialect: Dialect,
     pub base_url: String,
     pub key: KeyState,
-    /// The variables in which a key is looked for.
+    /// Variables that may hold the key.
     pub key_env: Vec<String>,
-    /// Where a person gets a key.
+    /// Where users get a key.
     pub key_url: Option<String>,
-    /// The variables of which some have to be set before there is an address.
+    /// Variables that must be set before the provider has an address.
     pub address_env: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub enum KeyState {
     NotNeeded,
 }
 
-/// A registry that cannot be made.
+/// Error creating a registry.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     #[error(transparent)]
@@ -75,7 +75,7 @@ pub enum RegistryError {
 }
 
 impl Registry {
-    /// The providers that ship and those of the settings, with keys and addresses from the variables.
+    /// Builds a registry from the shipped providers and those of the settings, with keys and addresses from variables.
     pub fn new(
         settings: Settings,
         variable: impl Fn(&str) -> Option<String>,
@@ -95,7 +95,7 @@ impl Registry {
         Ok(Self { providers, settings, catalogue, transport, breakers, delivery, spread, layers })
     }
 
-    /// Puts a layer around every model, inside of those that are there already: the first is asked first and hears last.
+    /// Adds a layer inside the existing ones: the first layer sees a request first and its items last.
     #[must_use]
     pub fn with_layer(mut self, layer: Arc<dyn Layer>) -> Self {
         self.layers.push(layer);
@@ -106,14 +106,14 @@ impl Registry {
         self.layers.iter().rev().fold(model, |inner, layer| layer.around(inner))
     }
 
-    /// The same, but every answer is asked for in one piece.
+    /// Requests every answer in one piece instead of streamed.
     #[must_use]
     pub fn in_one_piece(mut self) -> Self {
         self.delivery = Delivery::Whole;
         self
     }
 
-    /// Adds a provider that is in no file, or puts it in the place of one.
+    /// Adds a provider that is in no file, or replaces one.
     pub fn add(&mut self, provider: Provider) {
         let key_needed = false;
         let pace = Arc::new(Pace::new(AT_ONCE));
@@ -126,8 +126,8 @@ impl Registry {
         self.providers.insert(name, known);
     }
 
-    /// The same with a provider at another address, where no key is needed; `None` if there is no such provider. What the
-    /// variables say about its usual server, except the key, does not hold there.
+    /// Returns a copy with a provider at another address, where no key is needed; `None` if there is no such provider.
+    /// Except for the key, variables for its usual server do not apply there.
     #[must_use]
     pub fn served_at(&self, provider: &str, base_url: &str) -> Option<Self> {
         let mut providers = self.providers.clone();
@@ -145,7 +145,7 @@ impl Registry {
         })
     }
 
-    /// The model to ask when nobody names one: the one that is set, else the first for which there is a key.
+    /// Model to use if none is named: the configured default, else the first with a key.
     #[must_use]
     pub fn default_model(&self) -> Option<ModelRef> {
         let usual = [
@@ -163,7 +163,7 @@ impl Registry {
         &self.catalogue
     }
 
-    /// All providers, in order of their names.
+    /// All providers, sorted by name.
     pub fn providers(&self) -> impl Iterator<Item = ProviderView> {
         self.providers.iter().map(|(name, known)| ProviderView {
             name: name.clone(),
@@ -180,14 +180,14 @@ impl Registry {
         })
     }
 
-    /// What is wrong with a model's name, its key or its address, as far as that shows before it is asked.
+    /// Problem with a model's name, key or address, as far as it can be found without asking the model.
     #[must_use]
     pub fn problem(&self, model: &ModelRef) -> Option<ModelProblem> {
         problem::cannot_ask(&self.providers, model)
             .or_else(|| problem::misspelt(&self.catalogue, model))
     }
 
-    /// The address at which a model, or one that stands behind it in a chain, is asked and that is not on this machine.
+    /// Address of a model, or of one behind it in its chain, that is not on this machine.
     #[must_use]
     pub fn remote_address(&self, model: &ModelRef) -> Option<String> {
         let chain = self.settings.chains.get(model).into_iter().flatten();
@@ -198,8 +198,8 @@ impl Registry {
         addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
     }
 
-    /// The address of a model's server, if it is of a kind that runs on this machine or one that the settings describe, and
-    /// nobody else answers for it.
+    /// Address of a model's server, if it is on this machine, needs no key, is of a local kind or defined in the
+    /// settings, and has no failover chain.
     #[must_use]
     pub fn local_address(&self, model: &ModelRef) -> Option<String> {
         const LOCAL: [&str; 5] = ["ollama", "local", "llamacpp", "lmstudio", "vllm"];
@@ -214,13 +214,13 @@ impl Registry {
         (alone && is_on_this_machine(address)).then(|| address.clone())
     }
 
-    /// A model with everything around it that the settings say.
+    /// A model with all wrappers configured in the settings.
     pub fn model(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
         Ok(self.layered(self.chain(name, self.settings.retry.whole_replies)?))
     }
 
-    /// A model of which every request is one request: for callers that ask again by rules of their own. Only where others
-    /// stand behind it in a chain is each link tried as often as the settings say before the next one is asked.
+    /// A model that sends each request once, for callers with their own retry rules. Only if it has a failover chain is
+    /// each link retried as configured before the next one is asked.
     pub fn once(&self, name: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
         match self.settings.chains.contains_key(name) {
             true => self.model(name),
@@ -228,12 +228,12 @@ impl Registry {
         }
     }
 
-    /// The whole reply. Nobody watches it come in, so a reply that broke off is asked for again too.
+    /// Returns the whole reply. Its items are not passed on, so a reply that broke off is retried as well.
     pub async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault> {
         self.complete_watched(request, |_| {}).await
     }
 
-    /// The same; `on_item` sees what is decided on the way.
+    /// Like [`Self::complete`]; `on_item` sees the decisions along the way.
     pub async fn complete_watched(
         &self,
         request: ModelRequest,
@@ -246,7 +246,7 @@ impl Registry {
     fn chain(&self, name: &ModelRef, whole_replies: bool) -> Result<Arc<dyn Model>, Fault> {
         let first = self.retried(name, whole_replies)?;
         let Some(chain) = self.settings.chains.get(name) else { return Ok(first) };
-        // A link without a key cannot answer, and need not keep the others from it.
+        // A link without a key cannot answer, and must not block the others.
         let next = chain
             .iter()
             .filter_map(|next| Some((next.clone(), self.retried(next, whole_replies).ok()?)));
@@ -260,7 +260,7 @@ impl Registry {
         Ok(Arc::new(Retrying { inner, policy, spread: self.spread }))
     }
 
-    /// One request, past the breaker that all who ask this model share.
+    /// One request, through the breaker shared by all callers of this model.
     fn guarded(&self, name: &ModelRef) -> Result<Guarded, Fault> {
         if let Some(problem) = problem::cannot_ask(&self.providers, name) {
             let cause = match &problem {
@@ -298,7 +298,7 @@ impl Model for Registry {
     }
 }
 
-/// Whether an address leads to a server on this machine.
+/// Whether an address is on this machine.
 fn is_on_this_machine(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,13 +1,13 @@
-//! A conversation, made valid for whichever provider it goes to next: every call has exactly one result,
-//! right after it, under an id that is unique and that every provider accepts. Native items are offered
-//! only to the provider that wrote them, and only where the block was not edited. Nothing else is changed.
+//! Makes a conversation valid for the provider it goes to next: every call has exactly one result, directly after
+//! it, under a unique id that every provider accepts. Native items are sent only to the provider that wrote them,
+//! and only if the block was not edited. Nothing else is changed.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use types::{Arguments, Block, BlockBody, Call, CallOutcome, CallResult, Message, Part};
 
-/// One entry of the conversation, ready to be written in a dialect.
+/// One entry of the conversation, ready to be encoded in a dialect.
 #[derive(Debug)]
 pub(crate) enum Turn<'a> {
     User(&'a [Part]),
@@ -16,11 +16,11 @@ pub(crate) enum Turn<'a> {
     Results(Vec<Answer<'a>>),
 }
 
-/// A block of a reply, ready to go back.
+/// A block of a reply, ready to be sent back.
 #[derive(Debug)]
 pub(crate) struct ReplyBlock<'a> {
     pub(crate) block: &'a Block,
-    /// The provider's own item, where it may go back as it came.
+    /// The provider's native item, if it may be sent back as it came.
     pub(crate) native: Option<&'a Value>,
     /// A call's id on the wire; empty for everything else.
     pub(crate) id: String,
@@ -35,7 +35,7 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// The result's text. A call without one is said to be just that, because no provider takes nothing.
+    /// Text of the result. An empty one gets a placeholder, because no provider accepts empty text.
     pub(crate) fn text(&self) -> String {
         let text = plain_text(self.parts);
         match (text.is_empty(), self.outcome) {
@@ -56,7 +56,7 @@ pub(crate) fn plain_text(parts: &[Part]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// A call's arguments as the object that providers want; what was not JSON is shown as it was written.
+/// Call arguments as the object that providers require; text that was not JSON is included as written.
 pub(crate) fn argument_object(call: &Call) -> Value {
     match &call.arguments {
         Arguments::Json(Value::Object(fields)) => Value::Object(fields.clone()),
@@ -65,14 +65,15 @@ pub(crate) fn argument_object(call: &Call) -> Value {
     }
 }
 
-/// Reads a conversation message by message. What a message becomes follows from it, its results and what was before.
+/// Repairs a conversation message by message. The output depends on the message, its
+/// results and the messages before it.
 #[derive(Debug, Default)]
 pub(crate) struct Repair {
     ids: Ids,
 }
 
 impl Repair {
-    /// What the next message becomes for this provider; `after` is the one behind it.
+    /// Turns of the next message for this provider; `after` is the message behind it.
     pub(crate) fn turns<'a>(
         &mut self,
         message: &'a Message,
@@ -83,7 +84,7 @@ impl Repair {
         match message {
             Message::User { parts } => vec![Turn::User(parts)],
             Message::Developer { parts } => vec![Turn::Developer(parts)],
-            // Results come with the calls that they answer; where there are none, they answer nothing.
+            // Results are written with the calls that they answer; without calls they are dropped.
             Message::Results { .. } => vec![],
             Message::Assistant { blocks, model } => {
                 let home = model.as_ref().is_some_and(|model| model.provider() == provider);
@@ -126,7 +127,7 @@ fn says_something(block: &Block) -> bool {
     }
 }
 
-/// One answer for each call, in the order of the calls.
+/// One answer per call, in the order of the calls.
 fn answers<'a>(said: &[ReplyBlock<'a>], results: &'a [CallResult]) -> Vec<Answer<'a>> {
     let calls: Vec<(&Call, &str)> = said
         .iter()
@@ -135,7 +136,7 @@ fn answers<'a>(said: &[ReplyBlock<'a>], results: &'a [CallResult]) -> Vec<Answer
             _ => None,
         })
         .collect();
-    // Results come one for each call and in order; only where one is missing are ids needed.
+    // Results normally come one per call and in order; ids are needed only if one is missing.
     let in_order = results.len() == calls.len();
     let mut used = HashSet::new();
     let answers = calls.into_iter().enumerate().map(|(at, (call, id))| {
@@ -158,7 +159,7 @@ fn answers<'a>(said: &[ReplyBlock<'a>], results: &'a [CallResult]) -> Vec<Answer
     answers.collect()
 }
 
-/// The ids that were given out; they follow only from the conversation, so prefixes stay the same.
+/// Ids already assigned. They depend only on the conversation, so request prefixes stay the same.
 #[derive(Debug, Default)]
 struct Ids {
     used: HashSet<String>,

@@ -1,6 +1,6 @@
-//! Requests without their conversations, kept as bytes. Instructions, tools and options stay what they are from turn to
-//! turn, so they are written once and copied from then on; if any of them is another one, all is written anew. That
-//! saves a sixth of a millisecond a turn, of one and a quarter (`docs/figures.md`).
+//! Requests without their conversations, kept as bytes. Instructions, tools and options rarely change between turns, so
+//! they are encoded once and then copied; if any of them changes, everything is encoded anew. This saves a sixth of a
+//! millisecond per turn, of one and a quarter (`docs/figures.md`).
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use types::{ModelOptions, ModelRef, ModelRequest, ToolSpec};
 use crate::encoded_history::{EncodedHistory, print};
 use crate::wire::{Delivery, Frame, Quirks, WireRequest};
 
-/// A frame as it goes out, with a gap for the conversation.
+/// An encoded frame with a gap for the conversation.
 #[derive(Debug)]
 pub(crate) struct RequestTemplate {
     made_for: MadeFor,
     path: String,
     headers: Vec<(&'static str, String)>,
     before: Vec<u8>,
-    /// Nothing if there is no gap: the caller has put something of their own in the conversation's place.
+    /// `None` if there is no gap: the caller has replaced the conversation with a value of their own.
     after: Option<Vec<u8>>,
     lead: Option<Vec<u8>>,
     finish: Option<fn(&mut Value)>,
 }
 
 impl RequestTemplate {
-    /// A frame that was written for this request.
+    /// Encodes a frame that was written for this request.
     pub(crate) fn new(
         frame: Frame,
         request: &ModelRequest,
@@ -64,8 +64,8 @@ impl RequestTemplate {
         Self { made_for, path, headers, before, after, lead, finish }
     }
 
-    /// Whether a frame for this request would be the same. Texts and tools are the same if they are in the same place:
-    /// nobody reads them again to find out.
+    /// Whether a frame for this request would be the same. The system prompt and the tools are
+    /// compared by address, not by content.
     pub(crate) fn fits(&self, request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> bool {
         let known = &self.made_for;
         Arc::ptr_eq(&known.system, &request.system)
@@ -79,7 +79,7 @@ impl RequestTemplate {
 
     /// The request with its conversation.
     pub(crate) fn filled(&self, history: &EncodedHistory) -> WireRequest {
-        /// Room for the end of a conversation, which is written anew each time.
+        /// Capacity for the end of a conversation, which is encoded anew each time.
         const END: usize = 4 * 1024;
         let after = self.after.as_deref();
         let frame = self.before.len() + after.map_or(0, <[u8]>::len);
@@ -93,7 +93,7 @@ impl RequestTemplate {
     }
 }
 
-/// Everything that a frame is made of.
+/// All inputs of a frame.
 #[derive(Debug)]
 struct MadeFor {
     model: ModelRef,

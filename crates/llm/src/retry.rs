@@ -1,6 +1,6 @@
-//! Asks again where that can help: not before the wait that the provider asks for, never more often than
-//! the policy says, and never once something of the reply was handed on. An open breaker is not waited for. Waits are
-//! spread by a seed that is handed in.
+//! Retries where that can help: not before the wait requested by the provider, never more often than the policy
+//! allows, and never once part of the reply was delivered. An open breaker is waited for only if the policy sets
+//! `patience_ms`. Waits are jittered with a seed supplied by the caller.
 
 use std::hash::{BuildHasher as _, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::Model;
 use crate::breaker::BREAKER_OPEN;
 use crate::meter;
 
-/// Where the waits of this process lie between nothing and the longest.
+/// Seed that places the waits of this process between zero and the longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spread(u64);
 
 impl Spread {
-    /// Another one in every process, so that many of them do not come back at the same moment.
+    /// Different in every process, so that many of them do not retry at the same moment.
     #[must_use]
     pub fn random() -> Self {
-        // The keys of a hash map are random; there is no need for a generator of our own.
+        // The keys of a hash map are random; no generator of our own is needed.
         Self(std::collections::hash_map::RandomState::new().hash_one(0))
     }
 
-    /// Always the same, for tests.
+    /// A fixed seed, for tests.
     #[must_use]
     pub const fn seeded(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A share of the longest wait, anywhere from nothing to all of it.
+    /// A jittered wait, anywhere from zero to `longest`.
     fn of(self, longest: u64, tries: u32, request: &ModelRequest) -> Millis {
         let mut hasher = DefaultHasher::new();
         let origin = &request.origin;
@@ -44,20 +44,20 @@ impl Spread {
     }
 }
 
-/// How often and after which waits.
+/// How often to retry, and after which waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryPolicy {
-    /// All tries, the first one included.
+    /// Maximum number of tries, including the first.
     pub max_tries: u32,
-    /// The longest wait before the second try; it doubles with every further one.
+    /// Longest wait before the second try; it doubles with each further try.
     pub base_ms: Millis,
     pub cap_ms: Millis,
-    /// A provider that asks for more than this is not waited for.
+    /// A provider that asks for a longer wait than this is not waited for.
     pub longest_wait_ms: Millis,
-    /// How long it is tried in all, however often; without it `max_tries` counts.
+    /// Total time to keep trying, however often; if unset, `max_tries` applies.
     pub patience_ms: Option<Millis>,
-    /// Whether a reply that broke off is asked for again. Nothing of it is then handed on before its end.
+    /// Whether to retry a reply that broke off. No part of a reply is then passed on before its end.
     pub whole_replies: bool,
 }
 
@@ -75,7 +75,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait after a failed try; nothing if that was it.
+    /// Wait after a failed try, or the reason to give up.
     fn wait(
         &self,
         fault: &Fault,
@@ -105,7 +105,7 @@ enum GiveUp {
     TooLong(Millis),
 }
 
-/// A model that is asked again where that can help.
+/// A model that retries where that can help.
 #[derive(Debug, Clone)]
 pub struct Retrying {
     pub inner: Arc<dyn Model>,
@@ -117,14 +117,14 @@ struct Run {
     model: Retrying,
     request: Arc<ModelRequest>,
     items: BoxStream<'static, StreamItem>,
-    /// What has to pass before the next try.
+    /// Wait before the next try.
     wait: Option<Millis>,
     tries: u32,
     began: Instant,
     started: bool,
     delivered: bool,
     decisions: Vec<Decision>,
-    /// What tries used that no reply came of.
+    /// Usage of tries that yielded no reply.
     used: Option<Box<Used>>,
     over: bool,
 }

@@ -1,11 +1,11 @@
-//! How long a server asks us to wait: `retry-after-ms`, `retry-after` as seconds or as a date, and the
-//! resets that some providers name. What makes no sense is as if it were not there.
+//! Parses the wait that a server requests: `retry-after-ms`, or `retry-after` as seconds or as a date.
+//! Invalid values are ignored.
 
 use std::collections::BTreeMap;
 
 use types::{Millis, Timestamp};
 
-/// The wait that the headers ask for. `now` is used where the answer itself does not say when it was made.
+/// The wait requested by the headers. `now` is used if the answer has no `date` header.
 pub(crate) fn wait(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis> {
     let header = |name: &str| headers.get(name).map(|value| value.trim());
     if let Some(millis) = header("retry-after-ms").and_then(number) {
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(wait_for(&[("retry-after", "7")]), Some(7_000));
         assert_eq!(wait_for(&[("retry-after", "1.5")]), Some(1_500));
         assert_eq!(wait_for(&[("retry-after-ms", "250"), ("retry-after", "9")]), Some(250));
-        // The clock of the test stands two seconds before this date.
+        // The clock of the test is two seconds before this date.
         assert_eq!(wait_for(&[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")]), Some(2_000));
         let date = ("date", "Wed, 21 Oct 2015 07:27:55 GMT");
         assert_eq!(

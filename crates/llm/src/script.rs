@@ -1,4 +1,4 @@
-//! A script: what the scripted model answers, as a TOML file that a person can write.
+//! A script: the answers of the scripted model, as a TOML file that people can write.
 //!
 //! ```toml
 //! price = { input = "3.00", output = "15.00" }   # dollars per million tokens; without it, free
@@ -33,8 +33,8 @@
 //! cut = true              # the stream ends without a last item; asked again, the model gives its next reply
 //! ```
 //!
-//! The first `[[attempt]]` that fits is taken; one that can never be reached is refused, and so is any key
-//! that is not named here. This file only reads scripts; `scripted.rs` plays them.
+//! The first `[[attempt]]` that matches is used; one that can never be reached is rejected, and so is any key
+//! that is not listed here. This file only parses scripts; `scripted.rs` plays them.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, FaultClass, Millis, Money, Retry, RoleId, StopReason, TaskId, Usage};
 
-/// A script that was read and makes sense.
+/// A parsed and validated script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     pub(crate) price: Price,
@@ -59,20 +59,20 @@ pub struct ScriptError {
 }
 
 impl Script {
-    /// What a million tokens cost.
+    /// Price of a million tokens.
     #[must_use]
     pub fn price(&self) -> types::PriceCap {
         types::PriceCap { input: self.price.input, output: self.price.output }
     }
 
-    /// Whether a reply waits for a file of this machine.
+    /// Whether any reply waits for a file on this machine.
     #[must_use]
     pub fn waits_for_files(&self) -> bool {
         let mut replies = self.attempts.iter().flat_map(|attempt| &attempt.replies);
         replies.any(|reply| reply.hold.is_some())
     }
 
-    /// Reads a script, and refuses it with line and cause where it does not make sense.
+    /// Parses a script; an invalid one is rejected with line and cause.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let file: File = toml::from_str(text).map_err(|error| ScriptError {
             line: line_of(text, error.span().map_or(0, |span| span.start)),
@@ -109,7 +109,7 @@ struct File {
     attempt: Vec<toml::Spanned<Attempt>>,
 }
 
-/// Dollars for a million tokens.
+/// Dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Price {
@@ -129,7 +129,7 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Whether everything that `other` fits, this fits too.
+    /// Whether this attempt matches everything that `other` matches.
     fn covers(&self, other: &Self) -> bool {
         self.role == other.role
             && (self.task.is_none() || self.task == other.task)
@@ -156,7 +156,7 @@ pub(crate) struct Reply {
 pub(crate) enum End {
     Stop(StopReason),
     Fault(Fault),
-    /// The stream just ends.
+    /// The stream ends without a last item.
     Cut,
 }
 
@@ -205,7 +205,7 @@ struct FaultTable {
     code: String,
     what: String,
     retry_after_ms: Option<Millis>,
-    /// Whether asking again makes sense; by itself what is transient or broke off.
+    /// Whether a retry makes sense; by default, if the fault is transient or a broken stream.
     retry: Option<bool>,
 }
 
@@ -216,7 +216,7 @@ struct CallTable {
     arguments: toml::Table,
 }
 
-/// What is wrong with a reply, where TOML itself has nothing against it.
+/// An inconsistency in a reply that is valid TOML.
 #[derive(Debug, thiserror::Error)]
 enum Nonsense {
     #[error("a reply has either `call` or `calls`, not both")]
@@ -287,7 +287,7 @@ impl TryFrom<CallTable> for ScriptedCall {
     }
 }
 
-/// TOML as JSON; dates become their text.
+/// Converts TOML to JSON; dates become texts.
 fn json(value: toml::Value) -> Result<Value, Nonsense> {
     Ok(match value {
         toml::Value::String(text) => Value::String(text),

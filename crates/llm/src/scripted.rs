@@ -1,6 +1,6 @@
-//! The scripted model: it plays a `Script`, without a network and without a state of its own.
-//! What it answers is a pure function of the request, so that a run that crashed and was resumed gets the
-//! same answers. It therefore gives the same fault again to whoever repeats the same request.
+//! The scripted model: plays a `Script`, without a network and without state. Its answer is a pure
+//! function of the request, so that a run that crashed and was resumed gets the same answers. Repeating a
+//! request therefore repeats its fault.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::catalogue::per_million;
 use crate::estimate::{estimate_blocks, estimate_input};
 use crate::script::{Attempt, End, Price, Reply, Script};
 
-/// How often it is looked for a file that a reply waits for.
+/// Polling interval for a file that a reply waits for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A model that says what its script says.
+/// A model that answers from its script.
 #[derive(Debug, Clone)]
 pub struct ScriptedModel {
     script: Arc<Script>,
@@ -33,7 +33,7 @@ impl ScriptedModel {
         Self { script }
     }
 
-    /// The items of the reply to this request, and what it waits for.
+    /// The items of the reply to this request, and its waits.
     fn answer(&self, request: &ModelRequest) -> (Vec<StreamItem>, Waits) {
         match find_reply(&self.script, request) {
             Err(fault) => (vec![StreamItem::Failed(fault)], Waits::default()),
@@ -70,7 +70,7 @@ impl Model for ScriptedModel {
     }
 }
 
-/// What a reply waits for: some time before it begins, a file before its calls and its end.
+/// Waits of a reply: a delay before it begins, a file before its calls and its end.
 #[derive(Debug, Default)]
 struct Waits {
     delay: types::Millis,
@@ -105,12 +105,12 @@ fn fits(attempt: &Attempt, request: &ModelRequest) -> bool {
         && attempt.session.is_none_or(|session| session.get() == origin.session.0)
 }
 
-/// How many turns of the script are behind us. A turn whose call was cut off does not count: the model
-/// says the same again, as a sensible one would.
+/// Number of script turns already played. A turn whose call was cut off does not count: the model repeats
+/// it, as a sensible one would.
 fn turns_done(request: &ModelRequest) -> usize {
     let said =
         request.messages.iter().filter(|m| matches!(***m, Message::Assistant { .. })).count();
-    // A conversation that was shortened has had more turns than can be seen in it.
+    // A compacted conversation has had more turns than it contains.
     let said = said.max(request.origin.turn.saturating_sub(1) as usize);
     let cut_off = request.messages.iter().filter(|message| match &***message {
         Message::Results { results } => {
@@ -190,7 +190,7 @@ fn finished(
     ModelReply::new(blocks, stop, usage, Some(cost))
 }
 
-/// The text in a few pieces, so that whoever shows it streaming has something to show.
+/// Splits a text into a few pieces, so that consumers see it stream.
 fn pieces(text: &str) -> impl Iterator<Item = String> {
     const PIECES: usize = 4;
     let characters: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! What a person can set about models, in TOML:
+//! User settings for models, in TOML:
 //!
 //! ```toml
 //! default = "anthropic/claude-sonnet-4-5"
@@ -29,7 +29,7 @@ use crate::{BreakerPolicy, Deadlines, Dialect, Entry, Quirks, RetryPolicy};
 
 const SHIPPED: &str = include_str!("providers.toml");
 
-/// A person's settings; what is not named stays as it ships.
+/// User settings; anything not set keeps its shipped value.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -47,32 +47,32 @@ pub struct Settings {
 pub struct ProviderSettings {
     pub dialect: Option<Dialect>,
     pub base_url: Option<String>,
-    /// Variables that may hold the key; the first that is there counts.
+    /// Variables that may hold the key; the first one that is set is used.
     pub key_env: Option<Vec<String>>,
     pub base_url_env: Vec<String>,
-    /// Where a person gets a key.
+    /// Where users get a key.
     pub key_url: Option<String>,
     pub key_needed: Option<bool>,
-    /// How requests are authenticated, where not as the dialect has it.
+    /// Authentication scheme, if not the dialect's default.
     pub auth: Option<AuthKind>,
-    /// The region of a cloud provider; `{region}` in the address stands for it.
+    /// Region of a cloud provider; replaces `{region}` in the address.
     pub region: Option<String>,
     pub region_env: Vec<String>,
-    /// The project of a cloud provider; `{project}` in the address stands for it.
+    /// Project of a cloud provider; replaces `{project}` in the address.
     pub project: Option<String>,
     pub project_env: Vec<String>,
-    /// Azure OpenAI: the dated version, for addresses by deployment.
+    /// Azure OpenAI: the dated API version, for URLs per deployment.
     pub api_version: Option<String>,
     pub api_version_env: Vec<String>,
     pub headers: BTreeMap<String, String>,
-    /// Headers whose values are in variables; one that is not set is not sent.
+    /// Headers whose values come from variables; unset ones are not sent.
     pub header_env: BTreeMap<String, String>,
     pub quirks: Option<Quirks>,
-    /// How many calls may be on their way at once.
+    /// Maximum number of concurrent calls.
     pub at_once: Option<usize>,
 }
 
-/// Settings that cannot be read.
+/// Settings that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 #[error("reading the settings for models")]
 pub struct SettingsError(#[from] toml::de::Error);
@@ -82,7 +82,7 @@ impl Settings {
         Ok(toml::from_str(text)?)
     }
 
-    /// The providers that ship, with this person's own over them.
+    /// The shipped providers, overlaid with the user's own.
     pub(crate) fn all_providers(
         &self,
     ) -> Result<BTreeMap<String, ProviderSettings>, SettingsError> {
@@ -97,7 +97,7 @@ impl Settings {
 
 impl ProviderSettings {
     fn overlaid(mut self, own: Self) -> Self {
-        // A person's own address is meant; a variable must not lead elsewhere behind their back.
+        // An address set by the user takes precedence; a variable must not silently redirect requests.
         if own.base_url.is_some() {
             self.base_url_env = own.base_url_env.clone();
             self.header_env.clear();
@@ -126,7 +126,7 @@ impl ProviderSettings {
     }
 }
 
-/// The first list, unless it says nothing.
+/// The first list, unless it is empty.
 fn or(own: Vec<String>, other: Vec<String>) -> Vec<String> {
     if own.is_empty() { other } else { own }
 }

@@ -1,5 +1,5 @@
-//! One exchange with a server: a request goes out, an answer comes back as bytes. The key travels apart
-//! from the headers, so that nothing that prints or stores an exchange can print or store the key.
+//! One exchange with a server: a request goes out, an answer comes back as bytes. The key is kept apart
+//! from the headers, so that printing or storing an exchange cannot reveal it.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,23 +10,23 @@ use futures::stream::BoxStream;
 use secrecy::SecretString;
 use types::Fault;
 
-/// Whoever can carry an exchange: the network, a recorder, a recording.
+/// Carries exchanges: the network, a recorder, a replayer.
 pub trait Transport: Send + Sync + Debug {
     fn send(&self, exchange: Exchange) -> BoxFuture<'static, Result<Answer, Fault>>;
 }
 
-/// What goes out.
+/// An outgoing request.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     pub url: String,
     pub headers: Vec<(String, String)>,
-    /// The headers that carry the key, and the key with whatever stands before it.
+    /// Headers that carry the key, with the key and its prefix.
     pub secrets: Vec<(&'static str, SecretString)>,
     /// JSON, unless a header says otherwise.
     pub body: Bytes,
 }
 
-/// What comes back. Header names are in lower case.
+/// A response. Header names are in lower case.
 pub struct Answer {
     pub status: u16,
     pub headers: BTreeMap<String, String>,

@@ -1,14 +1,14 @@
-//! What all dialects share when they write a request: its parts, and the pieces that differ only in their names. Which
-//! dialect writes what is decided in `dialect.rs`.
+//! Parts of a request shared by all dialects, and the settings that differ only in their names.
+//! `dialect.rs` dispatches to the dialects.
 
 use bytes::Bytes;
 use serde_json::Value;
 use types::{ModelRequest, Source};
 
-/// A request in a dialect: where to, with which headers beside the key, and what, as JSON.
+/// A request in a dialect: path, headers without the key, and body as JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WireRequest {
-    /// Comes after the provider's base URL.
+    /// Appended to the provider's base URL.
     pub path: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Bytes,
@@ -19,13 +19,13 @@ pub struct WireRequest {
 pub(crate) struct Frame {
     pub(crate) path: String,
     pub(crate) headers: Vec<(&'static str, String)>,
-    /// With nothing in the conversation's place.
+    /// Has null in place of the conversation.
     pub(crate) body: Value,
-    /// The conversation's place.
+    /// Key of the conversation in the body.
     pub(crate) list: &'static str,
-    /// What stands before the conversation in the same list.
+    /// Item before the conversation, in the same list.
     pub(crate) lead: Option<Value>,
-    /// What is done to the last thing that was said.
+    /// Applied to the last item of the conversation.
     pub(crate) finish: Option<fn(&mut Value)>,
 }
 
@@ -35,12 +35,12 @@ impl Frame {
     }
 }
 
-/// What a turn is in a dialect's list.
+/// A turn as an entry of a dialect's list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
-    /// Something that stands for itself.
+    /// A self-contained item.
     Item(Value),
-    /// What one side says. What the same side says next belongs to the same message.
+    /// Content of one side. Consecutive content of the same side belongs to one message.
     Message { side: &'static str, content: Vec<Value> },
 }
 
@@ -57,24 +57,24 @@ impl Entry {
     }
 }
 
-/// Whether the answer is to come piece by piece.
+/// Whether the answer is streamed or comes in one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     Streamed,
     Whole,
 }
 
-/// How a server deviates from the dialect it speaks. The default is the dialect as its maker wrote it.
+/// How a server deviates from the dialect it speaks. The default is the dialect as its vendor defines it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
-    /// The name of the output limit in Chat Completions.
+    /// Key of the output limit in Chat Completions.
     pub max_tokens_key: String,
-    /// Whether a stream has to be asked for its usage.
+    /// Whether usage must be requested for a stream.
     pub stream_usage: bool,
-    /// The word for "some tool must be used".
+    /// Word for "some tool must be used".
     pub required_word: String,
-    /// Where the effort goes: `reasoning_effort`, `reasoning` for an object, or nothing.
+    /// Key of the effort: `reasoning_effort`, `reasoning` for an object, or empty for none.
     pub effort_key: String,
     pub developer_role: String,
 }
@@ -91,24 +91,25 @@ impl Default for Quirks {
     }
 }
 
-/// Whether the model may make calls in its reply.
+/// Whether the model may call tools in its reply.
 pub(crate) fn offers_tools(request: &ModelRequest) -> bool {
     !request.tools.is_empty() && request.options.tool_choice != types::ToolChoice::None
 }
 
-/// The most tokens of a reply that a model may think: the other half is for its answer, since both are counted together.
+/// Maximum tokens of a reply that a model may spend on thinking: half of them, since thinking
+/// and answer are counted together.
 pub(crate) const fn most_thinking(max_output: u64) -> u64 {
     max_output / 2
 }
 
-/// Sets a key if there is something to set it to.
+/// Sets a key if there is a value.
 pub(crate) fn put(body: &mut Value, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body[key] = value.into();
     }
 }
 
-/// Bytes as an address that carries them.
+/// A source as a URL; bytes become a data URL.
 pub(crate) fn data_url(source: &Source) -> Option<String> {
     match source {
         Source::Bytes { media_type, base64 } => Some(format!("data:{media_type};base64,{base64}")),

@@ -1,5 +1,5 @@
 //! Admission: accepts a request, refuses it, or returns it with questions. Ordered rules decide by its text, budget and
-//! project type. No model is asked, and no run is known here.
+//! project type. Independent of models and runs.
 
 use types::{Admission, AdmissionRule, Budget, Decision, Policy, Request, RuleId};
 

@@ -6,7 +6,7 @@ use types::{Access, CallFacts, Decision, FileState, RuleId, WorkPath};
 
 use crate::command;
 
-/// The most words of a line that are considered.
+/// Maximum number of words of a line that are considered.
 const MOST_WORDS: usize = 64;
 
 /// The words of a call's command line that may name files, relative to the workspace; none for a call without one.

@@ -1,6 +1,6 @@
 //! Parser for bash command lines that runs nothing: finds every command in a line, however nested, with its words,
 //! assignments and redirections. Values that bash knows only at run time are marked as unknown; text that cannot be
-//! read with certainty becomes a part that says so. Never fails; time and space are bounded.
+//! parsed with certainty becomes a part marked as such. Never fails; time and space are bounded.
 //!
 //! Hand-written rather than a grammar for editors: it answers "which words would run", gives up at any doubt, and is as
 //! pure as the rest of this crate.

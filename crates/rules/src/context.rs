@@ -1,5 +1,5 @@
 //! Context selection: which documents the agents are given. A rule decides on every available document and is recorded.
-//! An agent never gets the whole registry: rules that would hand it over are refused.
+//! An agent never gets the whole registry: rules that would allow that are refused.
 
 use types::{ContextRule, Decision, Document, Inclusion, Policy, RuleId, Selected, Side, WorkPath};
 
@@ -36,7 +36,7 @@ pub fn select(policy: &Policy, available: &Available<'_>, reading: &Reading) -> 
 #[derive(Debug)]
 pub struct Available<'a> {
     documents: Vec<&'a Document>,
-    /// References of the request to documents that are not there.
+    /// References of the request to missing documents.
     missing: Vec<&'a WorkPath>,
 }
 
@@ -177,7 +177,7 @@ pub fn is_of_registry(path: &str) -> bool {
     path.strip_prefix(REGISTRY).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
-/// The refusal of rules that would hand over a whole registry.
+/// The refusal of rules that would include a whole registry.
 fn whole_registry(
     policy: &Policy,
     documents: &[&Document],

@@ -1,5 +1,5 @@
-//! Contracts for JSON replies: each is parsed from the text of a reply and either holds or is a fault. Judges shape,
-//! sizes and paths only; an agent's claims about itself are never believed.
+//! Contracts for JSON replies: each is parsed from the text of a reply, and a violation is a fault. Checks format,
+//! sizes and paths only; an agent's claims about itself are never trusted.
 
 mod advice;
 mod dev;
@@ -21,7 +21,8 @@ pub use verdict::{Passing, Verdict};
 use object::Object;
 use reply::Invalid;
 
-/// Reads a reply by the contract of its role; none if the role has no contract. `tests` says which files are tests.
+/// Parses a reply by the contract of its role; `None` if the role has no contract. `tests` defines which files are
+/// tests.
 #[must_use]
 pub fn take(
     brief: &Brief,

@@ -13,7 +13,7 @@ use crate::{ledger, named_files};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
     pub admission: Judged,
-    /// The route of the text as it is, whatever the admission verdict.
+    /// The route of the text as it is, independent of the admission verdict.
     pub route: Routed,
     pub context: Selection,
     /// Where the first agent may write, in the notation of a plan.
@@ -28,7 +28,7 @@ pub fn explain(policy: &Policy, request: &Request, documents: &[Document]) -> Ex
     let dev = policy.intent.as_ref().map(|intent| &intent.dev);
     let writes = match &route.course {
         Course::To(role) if dev == Some(role) => named_files::places(&request.text),
-        // Planners and product agents write nothing.
+        // Planners and product agents have no write access.
         _ => vec![],
     };
     let available = Available::of(documents, request.registry.as_deref());

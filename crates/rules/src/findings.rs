@@ -9,10 +9,10 @@ pub mod unchanged;
 
 use diff::{FileDiff, files};
 
-/// The most lost assertions, and the most skipped tests, that are kept of one attempt. Findings about whole files are
-/// never cut: there are no more of them than changes, and some may be allowed while others are not.
+/// Maximum number of lost assertions, and of skipped tests, kept for one attempt. Findings about whole files are never
+/// dropped: there are no more of them than changes, and some may be allowed while others are not.
 pub const MOST: usize = 50;
-/// The most characters of a line that are kept.
+/// Maximum number of characters kept of a line.
 const LONGEST: usize = 160;
 
 /// The changed files that may have findings.

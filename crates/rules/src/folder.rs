@@ -18,7 +18,7 @@ pub struct MachineFolders {
 const SYSTEM: [&str; 11] = [
     "/etc", "/boot", "/proc", "/sys", "/dev", "/bin", "/sbin", "/lib", "/lib64", "/run", "/System",
 ];
-/// Folders that are refused themselves, but not what is below them.
+/// Folders that are refused themselves; folders below them are not.
 const SHARED: [&str; 11] = [
     "/usr",
     "/var",

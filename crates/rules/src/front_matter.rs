@@ -3,7 +3,7 @@
 
 use crate::reading::Reading;
 
-/// The most lines of front matter that are read.
+/// Maximum number of lines of front matter that are read.
 const MOST_LINES: usize = 50;
 /// The shortest word that also matches words that begin with it.
 const STEM: usize = 4;

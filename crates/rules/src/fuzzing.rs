@@ -9,7 +9,7 @@ use crate::explain::explain;
 use crate::permit::judge;
 use crate::{plan, policy, spec};
 
-/// Any text is parsed within bounds, and commands beside or around it change nothing of what is found in it.
+/// Any text is parsed within bounds, and commands beside or around it do not change its parts.
 pub fn command_line(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parts = read(text);
@@ -61,7 +61,7 @@ pub fn request(policy: &Policy, bytes: &[u8]) {
     assert!(!explained.admission.decision.reason.is_empty());
 }
 
-/// Any document of a registry is included or excluded, whatever its front matter.
+/// Any document of a registry is included or excluded, regardless of its front matter.
 pub fn front_matter(policy: &Policy, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let (Some(request), Ok(path)) = (asking("Add a flag"), "context/adr/one.md".parse()) else {

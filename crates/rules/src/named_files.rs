@@ -4,7 +4,7 @@ use types::WorkPath;
 
 use crate::reading;
 
-/// The most files that a generated Intent Spec names.
+/// Maximum number of files that a generated Intent Spec names.
 pub const MOST_FILES: usize = 20;
 
 /// The scope of a request for writing: the files that it names or, if it names none, the whole workspace.

@@ -28,7 +28,7 @@ pub fn judge(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> P
     judge_granted(policy, &Grants::default(), scope, tool, facts)
 }
 
-/// The same where a person has granted more than the policy does. A grant answers what would be asked, and nothing else.
+/// The same with a person's grants in addition to the policy. A grant only answers a question in advance.
 #[must_use]
 pub fn judge_granted(
     policy: &Policy,
@@ -45,7 +45,7 @@ pub fn judge_granted(
     }
 }
 
-/// The same for an attended run, whatever the policy says about that.
+/// The same for an attended run, regardless of the policy's setting.
 #[must_use]
 pub fn judge_attended(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Permit {
     attended(policy, &Grants::default(), scope, tool, facts)
@@ -185,7 +185,7 @@ fn judge_part(policy: &Policy, rules: &[CompiledRule<'_>], part: &Part) -> PartP
 
 const WRAPPER_RULE: &str = "permit.carries";
 
-/// Whether a part does nothing of its own that a rule would have to allow.
+/// Whether a part only starts other parts or sets something up, so that it needs no rule of its own.
 fn only_wraps(part: &Part) -> bool {
     let sets_up =
         part.words.is_empty() || part.words.first().is_some_and(|word| word.shown() == "[[");
@@ -307,7 +307,7 @@ fn inputs(tool: &str, facts: &CallFacts) -> String {
     let paths: Vec<&str> = facts.paths.iter().map(types::WorkPath::as_str).collect();
     let command = facts.command.as_deref().map(|c| c.chars().take(SHOWN).collect::<String>());
     let said = command.unwrap_or_else(|| paths.join(" "));
-    // `git` is the name of a tool and of what it runs.
+    // `git` is both the name of a tool and of the program that it runs.
     let named = said.strip_prefix(tool).is_some_and(|rest| rest.starts_with(' '));
     if named { said } else { format!("{tool} {said}").trim_end().to_owned() }
 }

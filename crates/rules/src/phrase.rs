@@ -16,7 +16,7 @@ use grammar::{is_joint, is_start};
 const NEAR: usize = 6;
 const FAR: usize = 14;
 
-/// The most positions at which a pattern is tried; bounds the time for repetitive texts.
+/// Maximum number of positions at which a pattern is tried; bounds the time for repetitive texts.
 const MOST_PLACES: usize = 4_000;
 
 /// The word lists of a policy.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use types::{Document, Facts, ModelRef, Timestamp, one_line};
 
-/// How many bytes of project documents a prompt holds.
+/// Maximum number of bytes of project documents in a prompt.
 const DOCUMENT_BYTES: usize = 32 * 1024;
 /// How many lines of a status a prompt shows.
 const STATUS_LINES: usize = 20;

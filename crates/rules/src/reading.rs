@@ -1,6 +1,6 @@
 //! A request's text as the rules see it: its words in order, the pauses between them, and its mentions of code.
-//! Recognition is by form alone; no word's meaning is known here. Of an overlong text, such as a pasted log, only the
-//! beginning and the end are read.
+//! Recognition is by form alone, not by meaning. Of an overlong text, such as a pasted log, only the beginning and the
+//! end are read.
 
 mod mention;
 mod names;
@@ -15,7 +15,7 @@ use types::{Budget, Hint, Mention, Money, Request};
 pub use word::Word;
 pub(crate) use word::{Pause, Voice};
 
-/// The most bytes of a text that are read from its beginning and from its end.
+/// Maximum number of bytes of a text that are read from its beginning and from its end.
 const FRONT: usize = 64 * 1024;
 const BACK: usize = 16 * 1024;
 

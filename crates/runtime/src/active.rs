@@ -1,5 +1,5 @@
-//! The runs of a journal that are not over, each with its last action: what `bosun top` and a dashboard show. Reads the
-//! stored summaries and the ends of the logs; folds no log that has a summary.
+//! The runs of a journal that are not over, each with its last action, for `bosun top` and dashboards. Reads the stored
+//! summaries and the ends of the logs; folds no log that has a summary.
 
 use serde::Serialize;
 use types::{Envelope, ListedRun, LogId, Money, RunId, Status, Timestamp};
@@ -9,9 +9,9 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::listing::Found;
 
-/// How many lines from the end of a log are looked at for the last action.
+/// The number of lines read from the end of a log to find the last action.
 const LAST_LINES: u64 = 20;
-/// How many of a run's attempt logs are looked at, the newest first.
+/// The number of a run's logs searched for the last action, newest first.
 const MOST_LOGS: usize = 16;
 
 /// A run that is not over.
@@ -21,17 +21,17 @@ pub struct ActiveRun {
     pub goal: String,
     pub repository: String,
     pub status: Status,
-    /// The status as people are told it.
+    /// The status as shown to people.
     pub state: String,
-    /// It should be going on, and no process drives it.
+    /// The run is unfinished and no process drives it.
     pub interrupted: bool,
     pub started: Timestamp,
     pub updated: Timestamp,
     pub tasks: u64,
     pub finished: u64,
-    /// Questions that nobody has answered yet.
+    /// The number of unanswered questions.
     pub questions: u64,
-    /// Not there if the list does not say.
+    /// `None` if the summary has no figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ impl Bosun {
         })
     }
 
-    /// The last thing that was done in a run or in one of its attempts.
+    /// The most recent action in a run, including its attempts.
     pub async fn last_action(&self, run: &RunId) -> Result<Option<LastAction>, Error> {
         let mut logs = self.journal().logs(Some(run)).await?;
         logs.sort_by_key(|log| std::cmp::Reverse(log.updated));

@@ -1,5 +1,5 @@
-//! What is going on in a run right now, task by task: who works on it, since when, the last action, what it has spent.
-//! Folded from the lines of the run and of its attempts, for live views; stored nowhere, and no decision depends on it.
+//! The current activity of a run, task by task: role, start time, last action, spending. Folded from the lines of the
+//! run and of its attempts, for live views; stored nowhere, and no decision depends on it.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use types::{
     TaskId, Timestamp, count, one_line,
 };
 
-/// How much of an action is kept.
+/// The most characters of an action that are kept.
 const MOST: usize = 200;
 
-/// What is going on in a run.
+/// The current activity of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Activity {
     tasks: BTreeMap<TaskId, TaskActivity>,
@@ -20,20 +20,20 @@ pub struct Activity {
     last: Option<LastAction>,
 }
 
-/// What is going on in one task.
+/// The current activity of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskActivity {
     /// The planner's own phase, if the plan names one.
     pub phase: Option<PlanPhase>,
     /// The role of the newest attempt.
     pub role: Option<RoleId>,
-    /// The attempt that is under way.
+    /// The attempt in progress.
     pub attempt: Option<AttemptId>,
     /// When its first attempt began.
     pub began: Option<Timestamp>,
-    /// When it was finished, given up or skipped.
+    /// When it was finished, failed or skipped.
     pub ended: Option<Timestamp>,
-    /// The last thing that was done.
+    /// The last action.
     pub action: String,
     finished: Spend,
     running: Spend,
@@ -42,31 +42,31 @@ pub struct TaskActivity {
 }
 
 impl TaskActivity {
-    /// What all its attempts have spent so far, the one that is under way included.
+    /// The spending of all its attempts so far, including the one in progress.
     #[must_use]
     pub const fn spent(&self) -> Spend {
         self.finished.plus(self.running)
     }
 }
 
-/// A check that is being run.
+/// A check in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningCheck {
     pub name: String,
     pub since: Timestamp,
 }
 
-/// The last thing that was done in a run.
+/// The last action in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastAction {
     pub at: Timestamp,
-    /// The attempt or task that did it; nobody, if it was the run itself.
+    /// The attempt or task that acted; `None` for the run itself.
     pub who: Option<String>,
     pub what: String,
 }
 
 impl Activity {
-    /// Takes in one line of the run or of one of its attempts.
+    /// Applies one line of the run or of one of its attempts.
     pub fn apply(&mut self, line: &Envelope) {
         match &line.attempt {
             Some(attempt) => self.apply_to_attempt(attempt, &line.event),
@@ -79,35 +79,35 @@ impl Activity {
         }
     }
 
-    /// What is going on in a task.
+    /// The activity of a task.
     #[must_use]
     pub fn task(&self, task: &TaskId) -> Option<&TaskActivity> {
         self.tasks.get(task)
     }
 
-    /// All tasks in which something went on, also those that are in no plan: making the plan, reviews.
+    /// All tasks with any activity, including those outside the plan: planning and reviews.
     pub fn tasks(&self) -> impl Iterator<Item = (&TaskId, &TaskActivity)> {
         self.tasks.iter()
     }
 
-    /// The checks that are being run.
+    /// The checks in progress.
     pub fn checks(&self) -> impl Iterator<Item = (&CheckId, &RunningCheck)> {
         self.checks.iter()
     }
 
-    /// What the attempts that are under way have spent so far.
+    /// The spending so far of the attempts in progress.
     #[must_use]
     pub fn under_way(&self) -> Spend {
         self.tasks.values().fold(Spend::default(), |sum, task| sum.plus(task.running))
     }
 
-    /// Whether the plan says how long its tasks take.
+    /// Whether the plan has time estimates for its tasks.
     #[must_use]
     pub const fn has_estimates(&self) -> bool {
         self.estimated
     }
 
-    /// The last thing that was done.
+    /// The last action.
     #[must_use]
     pub const fn last(&self) -> Option<&LastAction> {
         self.last.as_ref()
@@ -170,7 +170,7 @@ impl Activity {
 }
 
 impl LastAction {
-    /// What a line says was done; nothing for lines that only matter afterwards.
+    /// The action that a line records; `None` for lines that are not actions.
     #[must_use]
     pub fn of(line: &Envelope) -> Option<Self> {
         let attempt = line.attempt.as_ref().map(ToString::to_string);
@@ -213,7 +213,7 @@ pub(crate) fn task_of(event: &Event) -> Option<&TaskId> {
     }
 }
 
-/// What an event says is being done, in a few words on one line.
+/// The action that an event stands for, in a few words on one line.
 fn action(event: &Event) -> Option<String> {
     let said = |text: &str| one_line(text, MOST);
     Some(match event {

@@ -36,7 +36,7 @@ pub struct NewRun {
     pub policy: Policy,
     /// For reproducible runs; drawn at random otherwise.
     pub id: Option<RunId>,
-    /// The commit to begin with; the one that is checked out, if none is named.
+    /// The commit to start from; `None` for the one that is checked out.
     pub base: Option<CommitId>,
 }
 

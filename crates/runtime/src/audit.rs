@@ -1,9 +1,9 @@
 //! A run in one file, for verification without the journal or the machine: every line of its logs as hashed, and the
 //! blobs that they name. The file is JSON lines; `docs/replay.md` has the format.
 //!
-//! [`export`] writes one, [`verify`] checks one: the chains, the blobs, and by replay that the rules decide what is
-//! recorded. Anyone who can write a log can write such a file; an [`Anchor`] stored elsewhere at the time shows that it
-//! is the original.
+//! [`export`] writes one, [`verify`] checks one: the chains, the blobs, and by replay that the rules reach the recorded
+//! decisions. Anyone who can write a log can write such a file; an [`Anchor`] stored elsewhere at the time shows that
+//! it is the original.
 
 mod anchor;
 mod export;

@@ -1,5 +1,5 @@
-//! What a person does beside a conversation, in its folder: run a command, look at the changes, find files, attach pictures,
-//! take the conversation away as text. Nothing here reaches the agent by itself.
+//! Actions of a person beside a conversation, in its folder: run a command, view the changes, find files, attach
+//! pictures, export the conversation as text. None of it reaches the agent by itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use types::{Arguments, BlockBody, Ended, Message, Part, Source, WorkPath};
 
 pub use sandbox::edit_for_person as edit;
 
-/// The most files that are listed.
+/// The most files in a listing.
 const MOST_FILES: usize = 20_000;
-/// The largest picture, and the most of them with one input.
+/// The largest picture in bytes, and the most pictures with one input.
 const LARGEST_PICTURE: u64 = 5 * 1024 * 1024;
 const MOST_PICTURES: usize = 8;
-/// Writes the picture in the clipboard to a file, by whichever program of the desktop there is.
+/// Writes the picture in the clipboard to a file, with the clipboard program of the desktop.
 const CLIPBOARD: &str = r#"exec >"$BOSUN_PICTURE"
 [ -n "$WAYLAND_DISPLAY" ] && wl-paste --no-newline --type image/png && exit
 exec xclip -selection clipboard -target image/png -out"#;
 const CLIPBOARD_LIMIT: Duration = Duration::from_secs(5);
-/// The most of a command's output that is given on.
+/// The most output of a command that is returned, in bytes.
 const MOST_OUTPUT: usize = 20_000;
 
-/// Runs a command line of the person's own, outside of the sandbox; its output, and how it ended.
+/// Runs a person's own command line, outside the sandbox; returns its output and how it ended.
 pub async fn run(folder: &Path, line: &str, stop: &CancellationToken) -> Result<String, String> {
     let ran = sandbox::run_for_person(folder, line, None, stop).await;
     let ran = ran.map_err(|error| error.chain())?;
@@ -47,7 +47,7 @@ pub async fn run(folder: &Path, line: &str, stop: &CancellationToken) -> Result<
     Ok(text)
 }
 
-/// What differs from the last commit, as a unified diff.
+/// The differences from the last commit, as a unified diff.
 pub async fn diff(folder: &Path) -> Result<String, String> {
     let env = LocalEnvironment::open(folder).map_err(|error| error.chain())?;
     let head = Some("HEAD".to_owned());
@@ -55,7 +55,7 @@ pub async fn diff(folder: &Path) -> Result<String, String> {
     env.git(request).await.map_err(|error| error.chain())
 }
 
-/// The files of a folder that git does not ignore, the newest first.
+/// The files of a folder that git does not ignore, newest first.
 pub async fn files(folder: &Path) -> Vec<String> {
     let Ok(env) = LocalEnvironment::open(folder) else { return vec![] };
     let pattern = "**/*".to_owned();
@@ -64,15 +64,15 @@ pub async fn files(folder: &Path) -> Vec<String> {
     found.map(|found| found.items.iter().map(ToString::to_string).collect()).unwrap_or_default()
 }
 
-/// The pictures that a text names by their paths, alone or after an `@`.
+/// The pictures that a text names by path, with or without a leading `@`.
 #[must_use]
 pub fn pictures(text: &str, folder: &Path) -> Vec<Source> {
     let named = words(text).into_iter().filter_map(|word| picture(&word, folder));
     named.take(MOST_PICTURES).collect()
 }
 
-/// The words of a text. A path with blanks is one word if it is in quotes or has a backslash before each, as terminals
-/// paste it; an apostrophe within a word is no quote.
+/// Splits a text into words. A path with blanks is one word if it is quoted or has a backslash before each blank, as
+/// terminals paste it; an apostrophe within a word is not a quote.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![];
     let mut word = String::new();
@@ -88,7 +88,7 @@ fn words(text: &str) -> Vec<String> {
         }
     }
     match quote {
-        // It was no quote.
+        // The quote was never closed, so it was not a quote.
         Some(_) => words.extend(word.split_whitespace().map(ToOwned::to_owned)),
         None => words.push(word),
     }
@@ -131,7 +131,7 @@ fn picture(word: &str, folder: &Path) -> Option<Source> {
     Some(Source::Bytes { media_type, base64 })
 }
 
-/// A conversation as Markdown: who said what, and what was called.
+/// A conversation as Markdown: messages with their authors, and calls.
 #[must_use]
 pub fn markdown(history: &[Arc<Message>]) -> String {
     let mut out = String::new();
@@ -171,7 +171,7 @@ fn section(out: &mut String, head: &str, text: &str) {
     }
 }
 
-/// A text in a fence that it cannot close.
+/// A text in a code fence that it cannot close.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

@@ -73,8 +73,8 @@ pub fn seal(statement: &str, signature: Option<(&str, &str)>) -> Sealed {
     }
 }
 
-/// Extracts the statements of a bundle, and counts the other lines: a bundle may have such lines, and statements
-/// missing because of them are noticed on reading.
+/// Extracts the statements of a bundle and counts all other lines. A bundle may contain such lines; if statements are
+/// missing because of them, the reader notices.
 #[must_use]
 pub fn open(text: &str) -> (Vec<Opened>, usize) {
     let lines = text.lines().filter(|line| !line.trim().is_empty());

@@ -1,5 +1,5 @@
-//! Time as a dependency: the real clock, and one for tests and reproducible runs that stands still until something
-//! waits.
+//! Time as a dependency: the real clock, and a manual one for tests and reproducible runs, which stands still until
+//! something waits.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,5 +1,5 @@
-//! What a run changed, as a patch: its whole result, one task's part of it, or what one attempt left. Read from the run's
-//! log and its repository, while the run goes on and after it was accepted. Prints nothing.
+//! The changes of a run as a patch: the whole result, one task's part of it, or the result of one attempt. Read from
+//! the run's log and its repository, during the run and after its result was accepted. Prints nothing.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::watch::whole;
 
-/// What a patch is wanted of.
+/// The part of a run to show as a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiffOf {
-    /// The run's branch against the commit that it began with.
+    /// The run's branch against its base commit.
     Result,
-    /// What one task has on the branch; as long as it has nothing there, what its last attempt left.
+    /// One task's merges on the branch; if it has none yet, the result of its last attempt.
     Task(TaskId),
     Attempt(AttemptId),
 }
 
-/// What was changed.
+/// The changes, with their patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDiff {
     pub from: CommitId,
     pub to: CommitId,
-    /// File by file, without regard to renames.
+    /// File by file, without rename detection.
     pub changes: Changes,
-    /// As git writes it. The files are an agent's: hostile text.
+    /// As written by git. The files come from an agent: untrusted text.
     pub patch: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl From<GitError> for DiffError {
     }
 }
 
-/// One task's merge that is on the branch.
+/// A task's merge on the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Landed {
     pub task: TaskId,
@@ -63,7 +63,7 @@ pub struct Landed {
 }
 
 impl Bosun {
-    /// What a run, one of its tasks or one of its attempts changed.
+    /// The changes of a run, of one of its tasks or of one of its attempts.
     pub async fn diff(&self, run: &RunId, of: &DiffOf) -> Result<RunDiff, DiffError> {
         let machine = self.load(run).await?;
         let view = self.shown(&machine);
@@ -93,7 +93,7 @@ impl Bosun {
         Ok(diff)
     }
 
-    /// The merges that are on a run's branch, the first one first.
+    /// The merges on a run's branch, oldest first.
     pub async fn landed(&self, run: &RunId) -> Result<Vec<Landed>, Error> {
         let head = self.view(run).await?.head;
         Ok(landed(&self.own_lines(run).await?, &head))
@@ -112,13 +112,13 @@ impl Bosun {
         Err(DiffError::Gone { commit: commit.short().to_owned(), run: run.clone(), repository })
     }
 
-    /// The lines of the run's own log, without those of its attempts.
+    /// The lines of the run's own log, without its attempts.
     pub(crate) async fn own_lines(&self, run: &RunId) -> Result<Vec<Envelope>, Error> {
         Ok(whole(&*self.services.journal, &LogId::run(run.clone())).await?)
     }
 }
 
-/// The merges that lead to `head`; one that was taken off the branch again is not among them.
+/// The merges that lead to `head`, without those that were taken off the branch again.
 fn landed(lines: &[Envelope], head: &CommitId) -> Vec<Landed> {
     let mut onto: BTreeMap<&TaskId, &CommitId> = BTreeMap::new();
     let mut merges: BTreeMap<String, Landed> = BTreeMap::new();
@@ -157,7 +157,7 @@ fn of_task(lines: &[Envelope], task: &TaskId, head: &CommitId) -> Vec<(CommitId,
     attempts.filter_map(|attempt| of_attempt(lines, attempt)).take(1).collect()
 }
 
-/// Where an attempt began, and what it left.
+/// The start and the resulting commit of an attempt.
 fn of_attempt(lines: &[Envelope], wanted: &AttemptId) -> Option<(CommitId, CommitId)> {
     let start = lines.iter().find_map(|line| match &line.event {
         Event::AttemptStarted { attempt, start, .. } if attempt == wanted => Some(start.clone()),

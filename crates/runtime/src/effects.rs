@@ -1,5 +1,5 @@
 //! Performs effects. For a run: attempts, checks, merges. For an attempt: model calls, tool calls, the final commit.
-//! Each returns an outcome, also on failure; none decides anything.
+//! Each returns an outcome, also on failure; none makes decisions.
 
 pub(crate) mod attempt;
 mod check;

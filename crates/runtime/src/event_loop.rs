@@ -61,7 +61,7 @@ impl Posted {
     }
 }
 
-/// What the loop does when only a person can continue.
+/// Behaviour of the loop when only a person can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhenWaiting {
     Leave,
@@ -170,7 +170,7 @@ impl<M: Machine> Drive<M> {
         let mut batch: Vec<Clean> = Vec::new();
         for input in inputs {
             let mut events = self.machine.decide(input, now);
-            // Also an input without events, such as a timer, may make something due.
+            // An input without events, such as a timer, may also make something due.
             loop {
                 for event in events {
                     let clean = self.around.redactor.clean(event);

@@ -1,6 +1,6 @@
-//! Following everything that is recorded with one cursor, and live pieces beside it. Lines are pulled from the journal
-//! at the reader's pace: a slow reader loses none and slows no run. Pieces are published, not stored; a reader that is
-//! too slow for them is told that some are missing.
+//! Follows all recorded lines with one cursor, with live pieces beside them. Lines are pulled from the journal at the
+//! reader's pace: a slow reader loses none and slows no run. Pieces are published, not stored; a reader that is too
+//! slow for them is notified of the gap.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::hub::Delta;
 /// Whether a reader may see a run or session.
 pub type MaySee = Arc<dyn Fn(&RunId) -> bool + Send + Sync>;
 
-/// What a reader wants to follow.
+/// Selects the items that a reader receives.
 #[derive(Clone, Default)]
 pub struct FeedFilter {
-    /// One run or session with its attempts; all, if none is named.
+    /// One run or session with its attempts; `None` for all.
     pub run: Option<RunId>,
-    /// One task: the logs of its attempts, and what its run's log says of it. Answers name only their question, so they
-    /// are not found by it.
+    /// One task: the logs of its attempts, and the lines about it in its run's log. Answers name only their question,
+    /// so this filter does not find them.
     pub task: Option<TaskId>,
-    /// Kinds of lines, such as `tool.started`; all, if none is named.
+    /// Kinds of lines, such as `tool.started`; empty for all.
     pub kinds: Vec<String>,
-    /// Whether live pieces are wanted, too.
+    /// Whether to include live pieces.
     pub deltas: bool,
-    /// What the reader may see; everything, if not given.
+    /// The runs that the reader may see; `None` for all.
     pub may_see: Option<MaySee>,
 }
 
@@ -69,7 +69,7 @@ impl FeedFilter {
     }
 }
 
-/// What a reader of the feed gets.
+/// An item of the feed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FeedItem {
     /// A recorded line.
@@ -77,7 +77,7 @@ pub enum FeedItem {
     /// A piece of a reply or of a command's output.
     Delta(Delta),
     /// Pieces were lost because the reader was too slow, or its cursor is from another journal. Every wanted line up to
-    /// `after` was delivered, or came before the reader's cursor: it goes on from there.
+    /// `after` was delivered, or precedes the reader's cursor: it continues from there.
     Lagged { after: u64 },
 }
 
@@ -87,7 +87,7 @@ pub struct Feed {
     lines: BoxStream<'static, Result<Positioned, JournalError>>,
     deltas: Option<broadcast::Receiver<Delta>>,
     position: u64,
-    /// Whether the reader's cursor is beyond the end of the journal, and it was not told yet.
+    /// Whether the reader's cursor is beyond the end of the journal and the reader was not notified yet.
     astray: bool,
     over: bool,
 }
@@ -102,11 +102,11 @@ impl fmt::Debug for Feed {
 }
 
 impl Bosun {
-    /// Follows what is recorded after position `after`, or from now on. Never ends by itself.
+    /// Follows the lines recorded after position `after`, or from now on. Never ends by itself.
     pub async fn feed(&self, filter: FeedFilter, after: Option<u64>) -> Result<Feed, JournalError> {
         let deltas = filter.deltas.then(|| self.deltas());
         let end = self.journal().position().await?;
-        // Positions of a journal that was restored since begin again at an earlier one.
+        // A journal restored from an older copy assigns the positions since then again.
         let astray = after.is_some_and(|after| after > end);
         let position = after.unwrap_or(end).min(end);
         let lines = self.journal().follow_feed(filter.run.clone(), position);
@@ -115,13 +115,13 @@ impl Bosun {
 }
 
 impl Feed {
-    /// The cursor: every wanted line up to here was delivered, or came before the reader's own cursor.
+    /// The cursor: every wanted line up to here was delivered, or precedes the reader's own cursor.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next item; an error is the last. Nothing is lost if this is not awaited to its end.
+    /// The next item; an error is the last. Cancel safe: nothing is lost.
     pub async fn next(&mut self) -> Option<Result<FeedItem, JournalError>> {
         if std::mem::take(&mut self.astray) {
             return Some(Ok(FeedItem::Lagged { after: self.position }));
@@ -165,7 +165,7 @@ impl Feed {
     }
 }
 
-/// The next piece; none ever comes if none are wanted.
+/// The next piece; pending forever if pieces are not wanted.
 async fn piece(deltas: Option<&mut broadcast::Receiver<Delta>>) -> Result<Delta, RecvError> {
     match deltas {
         Some(deltas) => deltas.recv().await,

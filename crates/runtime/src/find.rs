@@ -1,19 +1,18 @@
-//! Finds the run or session that a person names: by its id, by a prefix that no other one has, or by the word `newest`.
-//! Reads ids only; what the run is about is left to the caller.
+//! Resolves a person's name for a run or session: its id, a unique prefix of it, or the word `newest`. Reads ids only.
 
 use types::RunId;
 
 use crate::api::Bosun;
 use crate::error::Error;
 
-/// How many candidates an error names.
+/// The most candidates named in an error.
 const MOST_NAMED: usize = 6;
-/// How many characters of an id may be wrong for it to be suggested.
+/// The largest edit distance of a suggested id.
 const MOST_WRONG: usize = 2;
 /// The word that names the newest run or session.
 pub const NEWEST: &str = "newest";
 
-/// Why a name stands for no run.
+/// Why a name does not resolve to a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     #[error("{name:?} is short for several runs: {}; type more of the id", listed(.candidates))]
@@ -34,9 +33,9 @@ fn listed(candidates: &[RunId]) -> String {
 }
 
 impl Bosun {
-    /// The run or session with this id, or the only one whose id begins like this (`r_` may be left out).
+    /// The run or session with this id, or the only one whose id has this prefix (`r_` may be omitted).
     pub async fn find(&self, name: &str) -> Result<RunId, FindError> {
-        // A whole id is found without looking at all the others.
+        // A complete id is found without reading all others.
         if let Ok(run) = name.parse::<RunId>()
             && !self.services.journal.logs(Some(&run)).await.map_err(Error::from)?.is_empty()
         {
@@ -52,7 +51,7 @@ impl Bosun {
         let ids: Vec<RunId> = logs.into_iter().map(|log| log.log.run).collect();
         match chosen(name, &ids) {
             Err(FindError::Unknown { name }) => match name.parse::<RunId>() {
-                // One that was removed is known by its whole id.
+                // A removed run is known by its complete id.
                 Ok(run) => Err(self.unknown(&run).await.into()),
                 Err(_) => Err(FindError::Unknown { name: types::one_line(&name, 80) }),
             },
@@ -61,7 +60,7 @@ impl Bosun {
     }
 }
 
-/// The one of these ids that is meant.
+/// The id that the name stands for.
 fn chosen(name: &str, ids: &[RunId]) -> Result<RunId, FindError> {
     if let Some(exact) = ids.iter().find(|id| id.as_str() == name) {
         return Ok(exact.clone());
@@ -83,7 +82,7 @@ fn tail(id: &RunId) -> &str {
     id.as_str().strip_prefix("r_").unwrap_or(id.as_str())
 }
 
-/// Suggests the only id that is nearly what was typed.
+/// Suggests an id if exactly one is similar.
 fn unknown(name: &str, digits: &str, ids: &[RunId]) -> FindError {
     let near = |id: &&RunId| {
         digits.len() > MOST_WRONG && types::edit_distance(tail(id), digits) <= MOST_WRONG

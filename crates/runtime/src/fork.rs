@@ -163,7 +163,7 @@ impl Bosun {
         Ok(Fork { run, origin, session: false, anew })
     }
 
-    /// Points the fork's branch at what was merged until then.
+    /// Points the fork's branch at the merges up to that line.
     async fn point(&self, repo: &Repo, from: &Run, run: &RunId) -> Result<(), ForkError> {
         let base = from.survey().map(|survey| survey.base.clone()).unwrap_or_default();
         if *from.head() != base {
@@ -199,7 +199,7 @@ impl Bosun {
         self.begin_fork(&run, None)?;
         self.keep_place(&run, &into)?;
         self.write(&copying, &lease, lines).await?;
-        // From here on the agent knows its new folder.
+        // From here on the agent works in its new folder.
         let system = match Path::new(&from).is_absolute() {
             true => system.replace(&from, &into.to_string_lossy()),
             false => system,

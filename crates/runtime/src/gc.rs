@@ -14,7 +14,7 @@ use crate::listing::{Entry, Found};
 use crate::services::{ASIDE, SNAPSHOTS};
 use crate::worktrees::WORKTREES;
 
-/// Which runs are old enough to remove.
+/// Criteria for removing old runs and sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct GcRules {
     /// Keeps anything active within this many days.
@@ -23,17 +23,17 @@ pub struct GcRules {
     pub keep: usize,
     /// Also removes results that were neither accepted nor discarded.
     pub results: bool,
-    /// Also removes sessions that wait for input.
+    /// Also removes open sessions that are idle.
     pub sessions: bool,
-    /// Only reports what would be removed.
+    /// Only reports the entries that would be removed.
     pub dry_run: bool,
 }
 
-/// What was removed, or would be.
+/// The removed entries, or those that would be.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
     pub removed: Removed,
-    /// Runs that are old enough and stay, because their result is not settled.
+    /// Runs that are old enough but stay because their result is not settled.
     pub unsettled: Vec<RunId>,
     /// Runs whose branch or worktrees could not be removed, and why; they stay.
     pub failed: Vec<(RunId, String)>,
@@ -209,7 +209,7 @@ impl Bosun {
     }
 }
 
-/// Whether this is a folder of this machine, or none, and not a leftover name.
+/// Whether this is an absolute path on this machine or empty, not a bare or mangled name.
 fn is_known(folder: &str) -> bool {
     let whole = folder.is_empty() || Path::new(folder).is_absolute();
     whole && !folder.contains('\u{fffd}')
@@ -217,7 +217,7 @@ fn is_known(folder: &str) -> bool {
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Whether it is gone afterwards.
+/// Returns whether the folder is gone afterwards.
 fn remove_folder(folder: &Path) -> bool {
     let removed = sandbox::remove(folder);
     if let Err(error) = &removed {

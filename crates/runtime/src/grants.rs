@@ -1,5 +1,5 @@
-//! What a person allows always, in every session: a small TOML file of the person's own, with `commands` and `hosts`. It is
-//! read when a session is opened and added to when a person says so. Nothing from a repository is ever in it.
+//! Standing permissions of a person for every session: a small TOML file with `commands` and `hosts`. It is read when a
+//! session opens and extended on the person's request. Nothing in it ever comes from a repository.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub enum GrantsError {
 const HEAD: &str = "# What is always allowed in conversations, beside the policy: patterns for commands as in\n\
                     # docs/policy.md, and hosts. Take a line out to be asked again.\n\n";
 
-/// What the file grants; nothing if there is none.
+/// The grants in the file; none if it does not exist.
 pub fn read(file: &Path) -> Result<Grants, GrantsError> {
     let path = || file.display().to_string();
     let text = match std::fs::read_to_string(file) {
@@ -44,7 +44,7 @@ pub fn read(file: &Path) -> Result<Grants, GrantsError> {
     Ok(grants)
 }
 
-/// Adds to the file, making it if need be; what it grants then.
+/// Adds grants to the file, creating it if necessary; returns all its grants.
 pub fn add(file: &Path, more: &Grants) -> Result<Grants, GrantsError> {
     Hosts::parse(&more.hosts)?;
     let mut grants = read(file)?;

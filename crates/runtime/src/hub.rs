@@ -4,7 +4,7 @@
 use tokio::sync::broadcast;
 use types::{CallId, Envelope, LogId, SessionId, StreamItem};
 
-/// How many pieces a slow watcher may lag behind.
+/// The most pieces that a slow watcher may lag behind.
 const BACKLOG: usize = 1_024;
 
 /// A piece of a reply, or of a command's output.
@@ -13,7 +13,7 @@ pub struct Delta {
     pub log: LogId,
     /// The session in that log.
     pub session: SessionId,
-    /// The call whose command says it, if it is one.
+    /// The call whose command wrote it, for output.
     pub call: Option<CallId>,
     pub kind: DeltaKind,
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Delta {
 pub enum DeltaKind {
     Text,
     Thinking,
-    /// Lines that a command wrote.
+    /// Output lines of a command.
     Output,
 }
 
@@ -38,7 +38,7 @@ impl Delta {
     }
 }
 
-/// What happens in a session, in order: stored lines and live pieces.
+/// An item of a session's stream, in order: a stored line or a live piece.
 #[derive(Debug, Clone)]
 pub enum SessionItem {
     Event(Box<Envelope>),

@@ -104,7 +104,7 @@ impl RunningEffects {
         self.tickets
     }
 
-    /// Releases what the state no longer awaits: a timer is dropped, an effect is told to stop.
+    /// Releases effects that the state no longer awaits: a timer is dropped, an effect is stopped.
     pub(crate) fn release(&mut self, awaited: impl Fn(&EffectId) -> bool) {
         self.fired.retain(|id, _| awaited(id));
         let ids: Vec<EffectId> = self.ids.iter().filter(|id| !awaited(id)).cloned().collect();

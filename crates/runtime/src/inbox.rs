@@ -1,4 +1,4 @@
-//! The inbox of a run or session: whether it is driven, which commands are unread, and forwarding them to its loop.
+//! The inbox of a run or session: whether it is driven, its unread commands, and their delivery to its loop.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -15,7 +15,7 @@ const PAGE: usize = 1_000;
 pub struct Integrity {
     /// The logs that are unchanged.
     pub intact: Vec<LogSummary>,
-    /// How many blobs were compared with their hashes.
+    /// The number of blobs compared with their hashes.
     pub blobs: usize,
     pub flaws: Vec<Flaw>,
 }
@@ -104,7 +104,7 @@ async fn check(
     let mut checking = Checking::default();
     match journal.verify(log).await {
         Ok(summary) => checking.summary = Some(summary),
-        // Already known.
+        // Already listed by `integrity`.
         Err(JournalError::Lost { .. }) => {}
         Err(error) => checking.flaws.push(Flaw::Log(flaw(error)?)),
     }

@@ -35,10 +35,10 @@
 //!
 //! [`Session::events`] follows it, [`Session::events_as`] does so in the formats of other programs. Tools,
 //! environments, models, the journal and the clock are traits: [`tools::Tool`], [`sandbox::Environment`],
-//! [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` has one program for each of the first two,
-//! one whose agent runs sandboxed commands, and the shortest there is.
+//! [`llm::Model`], [`store::Journal`], [`Clock`]. The folder `examples/` has one program for each of the first two, one
+//! whose agent runs sandboxed commands, and a minimal one.
 //!
-//! This crate owns time and concurrency, and contains no rule: what happens next is decided in `engine`.
+//! This crate owns time and concurrency, and contains no rule: `engine` decides what happens next.
 
 mod active;
 mod activity;

@@ -55,7 +55,7 @@ pub enum Found {
         view: Option<String>,
     },
     Session(Box<ListedSession>),
-    /// Its log, or something that its log names, was changed.
+    /// Its log, or a blob that its log names, was changed.
     Damaged {
         why: String,
     },
@@ -123,7 +123,7 @@ impl Bosun {
         Ok(entries)
     }
 
-    /// The entry of one log; none for a fork that is being made.
+    /// The entry of one log; `None` for an incomplete fork.
     pub(crate) async fn entry(
         &self,
         log: LogSummary,

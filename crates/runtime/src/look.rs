@@ -1,5 +1,5 @@
 //! The files that a command line names: for each word that can be a path in the workspace, the digest of its content.
-//! Whether that matters is not decided here.
+//! Their relevance is decided elsewhere.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Model names: models that a program registers, those of a registry, and scripts, which are stored in the journal by
-//! hash so that a run can be resumed with the same replies.
+//! Resolves model names: models registered by the program, those of a registry, and scripts, which are stored in the
+//! journal by hash so that a run can be resumed with the same replies.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) const SCRIPT: &str = "script";
 pub struct Models {
     providers: BTreeMap<String, Arc<dyn Model>>,
     registry: Option<Arc<llm::Registry>>,
-    /// The registry with one provider at another address, for runs and sessions that ask there.
+    /// Copies of the registry with one provider at another address, for runs and sessions that use that server.
     elsewhere: Arc<Mutex<BTreeMap<ModelServer, Arc<llm::Registry>>>>,
 }
 
@@ -47,7 +47,7 @@ impl Models {
         self.registry_for(model, server)?.remote_address(model)
     }
 
-    /// The registry that answers for a model: the usual one, unless this server does.
+    /// The registry for a model: the usual one, unless this server serves it.
     fn registry_for(
         &self,
         model: &ModelRef,
@@ -62,7 +62,7 @@ impl Models {
             return Some(known.clone());
         }
         let Some(made) = usual.served_at(&server.provider, &server.base_url).map(Arc::new) else {
-            // The registry says itself that there is no such provider.
+            // The registry itself reports the missing provider.
             return Some(usual.clone());
         };
         elsewhere.insert(server.clone(), made.clone());
@@ -132,7 +132,7 @@ pub(crate) async fn keep_script(text: &str, journal: &dyn Journal) -> Result<Mod
     Ok(format!("{SCRIPT}/{}", blob.digest).parse().expect("a script's name is a model's name"))
 }
 
-/// Why a script was not kept.
+/// Why a script was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
     #[error(transparent)]

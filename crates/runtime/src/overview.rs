@@ -1,5 +1,5 @@
-//! The list of all runs and sessions, held by somebody who shows it often: only what changed is read again. It is a cache
-//! of stored summaries, and whatever is in it can be read again at any time.
+//! The list of all runs and sessions, cached for callers that show it often: only changed entries are read again. It
+//! caches stored summaries and can be rebuilt at any time.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::listing::Entry;
 
-/// A position that is never reached.
+/// A position beyond the end of any journal.
 const END: u64 = u64::MAX >> 1;
 
-/// A list as it was last read.
+/// A cached list.
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
-    /// The newest first.
+    /// Newest first.
     entries: Arc<Vec<Entry>>,
-    /// The position of the feed up to which it was read; `None` before the first reading.
+    /// The feed position of the last read; `None` before the first.
     read: Option<Read>,
 }
 
@@ -26,16 +26,16 @@ struct Read {
 }
 
 impl Bosun {
-    /// Brings a list up to date, and returns its entries, the newest first.
+    /// Refreshes the list and returns its entries, newest first.
     pub async fn refresh(&self, overview: &mut Overview) -> Result<Arc<Vec<Entry>>, Error> {
-        // The first time everything is read anyway, so no single change is asked for.
+        // The first refresh reads everything, so it requests no changes.
         let after = overview.read.map_or(END, |read| read.position);
         let Some(changed) = self.journal().changed_summaries(after).await? else {
             return self.overview(false).await.map(Arc::new);
         };
         let now = Read { position: changed.position, removals: changed.removals };
         if overview.read.is_none_or(|read| read.removals != now.removals) {
-            // Whatever is recorded during this is read again the next time.
+            // Entries recorded during this read are read again by the next refresh.
             overview.entries = Arc::new(self.overview(false).await?);
             overview.read = Some(now);
             return Ok(overview.entries.clone());

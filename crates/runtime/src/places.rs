@@ -1,6 +1,6 @@
 //! The paths of runs' repositories and sessions' folders on this machine: one file beside the journal, with a line
-//! added for each run that starts or moves. It is not in a log, because it is a fact about this machine. The last line
-//! for a run holds; a line torn by a power cut is skipped.
+//! appended for each run that starts or moves. Logs do not contain them, because they are specific to this machine. The
+//! last line for a run wins; a line torn by a power cut is skipped.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -105,7 +105,7 @@ mod tests {
             keep(home, &run("r_0c"), Path::new("/three")).expect("it is kept");
             let found = read(home);
             assert_eq!(found.get(&run("r_0c")).map(PathBuf::as_path), Some(Path::new("/three")));
-            // Only the last line break was missing, and the next line brings one.
+            // Only the final line break was missing, and the next line supplies one.
             let complete = cut + 1 == both.len();
             assert_eq!(found.contains_key(&run("r_0b")), complete, "cut after {cut} bytes");
         }

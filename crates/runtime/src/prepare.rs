@@ -45,16 +45,16 @@ pub(crate) struct Prepared {
     state: Option<Arc<State>>,
 }
 
-/// How a folder was prepared: known, or still being found out.
+/// How a folder was prepared: known, or still being determined.
 pub(crate) type Readying = Shared<BoxFuture<'static, Option<Arc<Ready>>>>;
 
-/// What is known already.
+/// A preparation that is already known.
 pub(crate) fn known(ready: Option<Ready>) -> Readying {
     std::future::ready(ready.map(Arc::new)).boxed().shared()
 }
 
-/// How commands run in the person's own checkout: its virtual environments are used by the same rules as in a worktree,
-/// and where these cannot be applied, none is. Found out in the background.
+/// How commands run in the person's own checkout: its virtual environments are used by the same rules as in a worktree;
+/// if the rules cannot be applied, none is used. Determined in the background.
 pub(crate) fn in_checkout(
     repo: impl Future<Output = Option<Repo>> + Send + 'static,
     policy: WorkspacePolicy,
@@ -85,8 +85,8 @@ impl Preparations {
         }
     }
 
-    /// Finds out what checkouts of a commit need, and prepares it unless done before. `added` are a person's commands,
-    /// run after the policy's.
+    /// Determines the needs of checkouts of a commit and prepares them, unless done before. `added` are a person's
+    /// commands, run after the policy's.
     pub(crate) async fn prepare(
         &self,
         commit: &CommitId,
@@ -144,7 +144,7 @@ impl Preparations {
 }
 
 impl Prepared {
-    /// Notes for people: what could not be copied or filled, and what to do about it.
+    /// Notes for people: parts that could not be copied or filled, with remedies.
     pub(crate) fn notes(&self) -> Vec<String> {
         let made = self.state.iter().flat_map(|state| state.notes.iter());
         self.checkout.plan.notes.iter().chain(made).cloned().collect()

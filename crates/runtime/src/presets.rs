@@ -32,7 +32,7 @@ pub fn text(name: &str) -> Result<&'static str, PolicyError> {
     find(name).ok_or_else(|| PolicyError::NoSuchPreset { name: name.to_owned() })
 }
 
-/// The preset that a policy file is, or extends; `None` for a policy of its own.
+/// The preset that a policy file is, or extends; `None` for a standalone policy.
 #[must_use]
 pub fn preset_of(text: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(text).ok()?;
@@ -72,9 +72,9 @@ pub fn read_json(
     read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
 }
 
-/// Lays a person's own file over a policy, whichever it is. Its permissions come first, its keys win.
+/// Lays a person's own file over any policy. Its permissions come first, and its keys win.
 pub fn laid_over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
-    // Mistakes are found as in any file that is laid over a preset.
+    // Reports the same mistakes as for a file laid over a preset.
     read(name, text)?;
     overlay::over(policy, name, text)
 }

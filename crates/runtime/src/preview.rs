@@ -1,4 +1,5 @@
-//! A request before anything is spent on it: the same decisions as at the start of a run, made and not recorded.
+//! Previews a request before anything is spent on it: makes the same decisions as at the start of a run, without
+//! recording them.
 
 use std::sync::Arc;
 
@@ -12,14 +13,14 @@ use crate::error::Error;
 /// The most decisions that follow from a request alone.
 const MOST_DECISIONS: usize = 1_000;
 
-/// What would happen to a request.
+/// The decisions on a request, without a run.
 #[derive(Debug, Clone)]
 pub struct Preview {
-    /// The repository as it is now.
+    /// The current state of the repository.
     pub survey: Survey,
     /// Admission, route and documents, each with its rule.
     pub explained: Explained,
-    /// The run as it would be after its first decisions: its questions, its forecast, or why it is refused.
+    /// The run after its first decisions: its questions, its forecast, or the reason for its refusal.
     pub view: RunView,
 }
 

@@ -1,5 +1,5 @@
-//! What a repository is like, for commands that advise a person: its checks, its set-up, and what stands in the way of a
-//! run. Nothing is run, and nothing is changed.
+//! A survey of a repository, for commands that advise a person: its checks, its set-up, and obstacles to a run. Runs
+//! nothing and changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use types::{Check, WorkspacePolicy};
 
 use crate::prepare::proposed_workspace;
 
-/// What was found.
+/// The survey of a repository.
 #[derive(Debug, Clone)]
 pub struct ProjectSurvey {
     /// The top of the repository.
     pub root: PathBuf,
-    /// What git says of uncommitted work, if there is any.
+    /// Git's error about uncommitted work, if there is any.
     pub dirty: Option<String>,
-    /// The checks that the files of the last commit suggest.
+    /// The checks suggested by the files of the last commit.
     pub checks: Vec<Check>,
-    /// How a fresh checkout could be made ready.
+    /// The suggested preparation of a fresh checkout.
     pub workspace: WorkspacePolicy,
-    /// The commands of the set-up that would install something that is not here. Caches that a package manager shares
-    /// between repositories are not looked into.
+    /// The set-up commands that would install something missing here. Caches that a package manager shares between
+    /// repositories are not inspected.
     pub missing: Vec<String>,
 }
 
-/// Looks at the repository that a folder lies in.
+/// Surveys the repository that contains a folder.
 pub async fn project_survey(folder: &Path) -> Result<ProjectSurvey, GitError> {
     let repo = Repo::discover(folder).await?;
     let checks = repo.checks_at_head().await?;

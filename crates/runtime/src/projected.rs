@@ -13,13 +13,13 @@ use crate::hub::{Delta, DeltaKind, SessionItem};
 /// The format of a projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// Document 003's thirteen kinds, from `SESSION_START` to `SUBAGENT_EVENT`.
+    /// A session's thirteen kinds, from `SESSION_START` to `SUBAGENT_EVENT`.
     Session,
-    /// Document 000's nine types, with `phase` and `taskIndex` in a run.
+    /// A coordinator's nine types, with `phase` and `taskIndex` in a run.
     Coordinator,
-    /// Document 002's records `{ts, role, type, data}`.
+    /// The records of the preset strict: `{ts, role, type, data}`.
     Strict,
-    /// Document 004's audit records.
+    /// The audit records of the preset audited.
     Audit,
 }
 
@@ -70,7 +70,7 @@ impl Projected {
         let piece = match delta.kind {
             DeltaKind::Text => Piece::Text(&delta.text),
             DeltaKind::Thinking => Piece::Thinking(&delta.text),
-            // The end of the call has all of it.
+            // The end of the call carries the whole output.
             DeltaKind::Output => return vec![],
         };
         match &mut self.told {
@@ -78,7 +78,7 @@ impl Projected {
             Told::Coordinator(stream) => {
                 stream.piece(delta.log.attempt.as_ref(), delta.session, piece)
             }
-            // These have whole lines only.
+            // These formats have whole lines only.
             Told::Strict(_) | Told::Audit(_) => vec![],
         }
     }
@@ -91,7 +91,7 @@ impl Projected {
         }
     }
 
-    /// A whole stream, projected. It ends at an output that can no longer be read.
+    /// Projects a whole stream. Ends at an output that can no longer be read.
     pub(crate) fn all(
         self,
         items: impl Stream<Item = SessionItem> + Send + Unpin + 'static,

@@ -137,7 +137,7 @@ fn places(root: &Path, folder: &Path, profile: &ToolProfile) -> Vec<WorkPath> {
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
     let mut folders = vec![String::new()];
     for part in below.components() {
-        // A folder whose name is not UTF-8 has no path here, nor has anything below it.
+        // A folder whose name is not UTF-8 has no `WorkPath`, nor has anything below it.
         let Some(part) = part.as_os_str().to_str() else { break };
         let above = folders.last().cloned().unwrap_or_default();
         folders.push(format!("{above}{part}/"));

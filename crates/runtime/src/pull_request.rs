@@ -1,5 +1,5 @@
-//! The pull request for a run's result: its words, and opening it with the person's own `gh` or `glab`. Nothing leaves
-//! this machine unless a person asks for it to be opened.
+//! The pull request for a run's result: composes its text, and opens it with the person's own `gh` or `glab`. Nothing
+//! leaves this machine unless a person asks to open it.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// The remote that branches are pushed to.
 const REMOTE: &str = "origin";
 
-/// The longest line of follow-ups.
+/// The longest chain of follow-ups.
 const MOST_FOLLOWED: usize = 100;
 
 /// Why a pull request was not opened.
@@ -36,7 +36,7 @@ pub enum PullRequestError {
     Door(#[from] Error),
 }
 
-/// A pull request, and where it would be opened.
+/// A pull request, with its branches and repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposedRequest {
     pub text: PullRequest,
@@ -48,14 +48,14 @@ pub struct ProposedRequest {
 }
 
 impl Bosun {
-    /// The pull request for a run's result, as it stands.
+    /// The pull request for a run's current result.
     pub async fn pull_request(&self, run: &RunId) -> Result<ProposedRequest, PullRequestError> {
         let machine = self.load(run).await?;
         let mut view = self.shown(&machine);
         if view.head == view.base {
             return Err(PullRequestError::Nothing { run: run.clone() });
         }
-        // A follow-up is opened with everything that it builds on.
+        // The pull request of a follow-up includes everything that it builds on.
         if let Some(base) = self.first_base(&machine).await?
             && let Ok(repo) = Repo::discover(Path::new(&view.repository)).await
             && let Ok(changes) = repo.changes(&base, &view.head).await
@@ -70,7 +70,7 @@ impl Bosun {
         })
     }
 
-    /// Where the run began that a follow-up goes back to, directly or through others.
+    /// The base commit of the first run in a chain of follow-ups; `None` if this run is not a follow-up.
     async fn first_base(&self, machine: &Run) -> Result<Option<CommitId>, Error> {
         let follows = |machine: &Run| machine.request().and_then(|request| request.follows.clone());
         let (mut next, mut base) = (follows(machine), None);
@@ -83,7 +83,8 @@ impl Bosun {
         Ok(base)
     }
 
-    /// Pushes the branch with the person's own git, and opens the pull request with their `gh` or `glab`; its address.
+    /// Pushes the branch with the person's own git and opens the pull request with their `gh` or `glab`; returns its
+    /// address.
     pub async fn open_pull_request(
         &self,
         proposed: &ProposedRequest,
@@ -119,7 +120,7 @@ impl Bosun {
     }
 }
 
-/// A call that must succeed; what it printed.
+/// Runs a program that must succeed; returns its output.
 async fn run(
     program: &PersonProgram,
     name: &str,

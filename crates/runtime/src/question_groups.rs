@@ -1,19 +1,19 @@
-//! Open questions as people are shown them: equal ones as one group, so that a person answers them once, and the lines of
-//! evidence that say most. Decides nothing about answers.
+//! Open questions as shown to people: equal ones grouped, so that a person answers them once, and the most informative
+//! lines of evidence. Makes no decision about answers.
 
 use types::{About, Package, QuestionView, RunView, TaskId};
 
-/// Open questions that read the same and may be answered the same way.
+/// Open questions with the same text and the same possible answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionGroup<'a> {
-    /// The one that was asked first.
+    /// The question asked first.
     pub first: &'a QuestionView,
-    /// The numbers of all of them, the first included.
+    /// The numbers of all questions in the group, including the first.
     pub ids: Vec<u32>,
 }
 
 impl QuestionGroup<'_> {
-    /// The tasks that ask, in the order in which they asked; none for questions of the run itself.
+    /// The tasks that ask, in order of their questions; empty for questions of the run itself.
     #[must_use]
     pub fn tasks(&self, view: &RunView) -> Vec<String> {
         let asks = view.questions.iter().filter(|asked| self.ids.contains(&asked.id));
@@ -37,7 +37,7 @@ fn task_of(asked: &QuestionView) -> Option<&TaskId> {
     }
 }
 
-/// The open questions of a run in the order in which they were asked, equal ones together.
+/// The open questions of a run in the order asked, with equal ones grouped.
 #[must_use]
 pub fn open_questions(view: &RunView) -> Vec<QuestionGroup<'_>> {
     let mut groups: Vec<QuestionGroup<'_>> = Vec::new();
@@ -50,7 +50,7 @@ pub fn open_questions(view: &RunView) -> Vec<QuestionGroup<'_>> {
     groups
 }
 
-/// Equal to whoever answers: the same words by the same rule, with the same choices, and no evidence of their own.
+/// Equal for the person who answers: the same text, rule, kind and choices, and neither has evidence of its own.
 fn are_equal(one: &QuestionView, other: &QuestionView) -> bool {
     let (a, b) = (one.terms.as_ref(), other.terms.as_ref());
     let choices = a.map(|terms| &terms.choices) == b.map(|terms| &terms.choices);
@@ -66,8 +66,7 @@ fn are_equal(one: &QuestionView, other: &QuestionView) -> bool {
         && plain(other)
 }
 
-/// The lines that show that something is wrong, at most so many: of what the failed checks said, or else of what came with
-/// the fault.
+/// Up to `most` lines that show a failure: from the output of failed checks, or else from the evidence of the fault.
 #[must_use]
 pub fn evidence_lines(package: &Package, most: usize) -> Vec<&str> {
     let texts = [&package.evidence, &package.fault.evidence];
@@ -78,13 +77,13 @@ pub fn evidence_lines(package: &Package, most: usize) -> Vec<&str> {
     telling(&lines, most).to_vec()
 }
 
-/// What a line of a test runner or compiler that tells of a failure begins with.
+/// Prefixes of test runner and compiler lines that report a failure.
 const FAILURES: [&str; 12] = [
     "not ok ", "FAILED", "FAIL ", "FAIL:", "--- FAIL", "✖", "✗", "✕", "E   ", "error", "Error",
     "thread '",
 ];
 
-/// The lines to show of what a check said: the last ones, unless they only count, as the summary of a TAP report does.
+/// The lines of a check's output to show: the last ones, unless they only count, as the summary of a TAP report does.
 /// Then those from the first failure on.
 fn telling<'a, 'b>(lines: &'b [&'a str], most: usize) -> &'b [&'a str] {
     let tells = |line: &&str| FAILURES.iter().any(|start| line.trim_start().starts_with(start));
@@ -108,7 +107,7 @@ mod tests {
         let lines: Vec<&str> = tap.lines().collect();
         let shown = telling(&lines, 8);
         assert_eq!((shown[0], shown[7]), ("not ok 2 - rounds", "    8.991 !== 8.99"), "{shown:?}");
-        // Others put the failure last.
+        // Other runners print the failure last.
         let pytest: Vec<&str> = std::iter::repeat_n("E   assert 1 == 2", 9)
             .chain(["FAILED tests/test_a.py::test_a", "1 failed in 0.07s"])
             .collect();

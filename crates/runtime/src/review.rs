@@ -1,7 +1,6 @@
-//! A person's comments on a run's result, and the run that follows from them. A run that is over has no task that could be
-//! tried again, so comments become a new run: it begins with the result, and its plan is the tasks that were commented
-//! on, in their own scopes, with the comments as feedback. Comments are kept beside the journal, in `reviews/`; they are
-//! no evidence of anything.
+//! A person's comments on a run's result, and the follow-up run made from them. A finished run has no task to retry, so
+//! comments become a new run: it starts from the result, and its plan consists of the tasks commented on, in their own
+//! scopes, with the comments as feedback. Comments are stored beside the journal, in `reviews/`; they are not evidence.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -17,7 +16,7 @@ use types::{
 use crate::api::{Bosun, NewRun};
 use crate::error::Error;
 
-/// The folder with a file for each run that was commented on.
+/// The folder with a file for each run with comments.
 const FOLDER: &str = "reviews";
 /// The most comments on one run.
 const MOST: usize = 500;
@@ -38,7 +37,7 @@ pub struct Comment {
 }
 
 impl Comment {
-    /// What it is about: `T2`, `T2:src/a.rs` or `T2:src/a.rs:12`.
+    /// The place that it refers to: `T2`, `T2:src/a.rs` or `T2:src/a.rs:12`.
     #[must_use]
     pub fn place(&self) -> String {
         let path = self.path.as_ref().map(|path| format!(":{path}")).unwrap_or_default();
@@ -47,7 +46,7 @@ impl Comment {
     }
 }
 
-/// Why a result cannot be commented on, or no run follows.
+/// Why a result cannot be commented on, or has no follow-up.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     #[error("run {run} is not over; comment on it when it is, or answer what it asks")]
@@ -83,7 +82,7 @@ pub enum ReviewError {
 }
 
 impl Bosun {
-    /// The comments on a run's result, in the order in which they were made.
+    /// The comments on a run's result, in the order made.
     pub fn comments(&self, run: &RunId) -> Result<Vec<Comment>, ReviewError> {
         let path = self.comments_file(run);
         let failed = |source| ReviewError::File { path: path.display().to_string(), source };
@@ -94,7 +93,7 @@ impl Bosun {
         }
     }
 
-    /// Adds a comment, once it is certain that it is about something.
+    /// Adds a comment, after checking that its task, file and line exist.
     pub async fn comment(&self, run: &RunId, new: Comment) -> Result<Vec<Comment>, ReviewError> {
         let view = self.reviewable(run).await?;
         let machine = self.load(run).await?;
@@ -122,7 +121,7 @@ impl Bosun {
         task: &TaskId,
         (path, line): (&WorkPath, Option<u64>),
     ) -> Result<(), ReviewError> {
-        // A change that cannot be shown any more can still be talked about.
+        // A change that can no longer be shown may still be commented on.
         let Ok(diff) = self.diff(run, &crate::diff::DiffOf::Task(task.clone())).await else {
             return Ok(());
         };
@@ -141,7 +140,7 @@ impl Bosun {
         })
     }
 
-    /// Refuses a line beyond the file's end, as the task left it and as it is in the result.
+    /// Refuses a line that is beyond the end of the file both in the task's version and in the result.
     async fn must_have_line(
         &self,
         run: &RunId,
@@ -162,7 +161,7 @@ impl Bosun {
         Err(ReviewError::NoSuchLine { path: one_line(path.as_str(), 200), line, lines })
     }
 
-    /// Removes one comment by its place in the list; the rest.
+    /// Removes one comment by its index; returns the rest.
     pub fn remove_comment(&self, run: &RunId, place: usize) -> Result<Vec<Comment>, ReviewError> {
         let mut all = self.comments(run)?;
         if place >= all.len() {
@@ -184,7 +183,7 @@ impl Bosun {
         }
     }
 
-    /// The run that follows from the comments: it begins with the result, under the same policy, checks and budget.
+    /// The follow-up run for the comments: it starts from the result, with the same policy, checks and budget.
     pub async fn follow_up(
         &self,
         run: &RunId,
@@ -218,12 +217,12 @@ impl Bosun {
             repository: PathBuf::from(&view.repository),
             policy: machine.policy().as_ref().clone(),
             id: None,
-            // What was accepted is where the person's branch is, or was.
+            // An accepted result is already on the person's branch, or was.
             base: (!accepted).then(|| view.head.clone()),
         })
     }
 
-    /// A run that is over and has a result.
+    /// The view of a run that is over and has a result.
     async fn reviewable(&self, run: &RunId) -> Result<RunView, ReviewError> {
         let view = self.view(run).await?;
         let run = run.clone();
@@ -247,7 +246,7 @@ impl Bosun {
         let folder = self.services.home.join(FOLDER);
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let text = serde_json::to_vec_pretty(all).map_err(|error| failed(error.into()))?;
-        // The file is replaced whole or not at all.
+        // Replaces the file atomically.
         let beside = path.with_extension("new");
         let mut file = std::fs::File::create(&beside).map_err(failed)?;
         file.write_all(&text).map_err(failed)?;
@@ -260,7 +259,7 @@ impl Bosun {
     }
 }
 
-/// The tasks that were commented on, as they were planned, each with its comments.
+/// The tasks with comments, as planned, each with its comments.
 fn again(plan: &Plan, comments: &[Comment]) -> Plan {
     let is_wanted = |id: &TaskId| comments.iter().any(|comment| comment.task == *id);
     let tasks = plan.tasks.iter().filter(|task| is_wanted(&task.id)).map(|task| {
@@ -283,7 +282,7 @@ fn again(plan: &Plan, comments: &[Comment]) -> Plan {
     Plan { summary, tasks: tasks.collect(), ..Plan::default() }
 }
 
-/// The title of a task that is done again. It becomes the subject of a commit, which must be told from the first one.
+/// The title of a repeated task. It becomes the subject of a commit, which must differ from that of the first one.
 fn title(task: &Task, comments: &[Comment]) -> String {
     let mut own = comments.iter().filter(|comment| comment.task == task.id);
     let first = own.next().map(|comment| one_line(comment.text.trim(), 200));
@@ -303,7 +302,7 @@ fn said(comment: &Comment) -> String {
     format!("{place}{}", comment.text.trim())
 }
 
-/// The request of the run that follows.
+/// The request text of the follow-up run.
 fn wanted(view: &RunView, comments: &[Comment]) -> String {
     let mut text = format!("{}\n\nThis was done by run {}. ", view.goal.trim(), view.run);
     text.push_str("Change its result as a review asks for:\n");

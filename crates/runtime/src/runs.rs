@@ -1,6 +1,6 @@
-//! Document 002's folder `runs/`: the communication log of a run, append-only, and a snapshot of its plan. Both derive
-//! from the journal, so after a crash the log continues where it stopped. Whether git ignores the folder is up to the
-//! person; files of these names never count as uncommitted work.
+//! The folder `runs/` of a strict project: the communication log of a run, append-only, and a snapshot of its plan.
+//! Both derive from the journal, so after a crash the log continues where it stopped. Whether git ignores the folder is
+//! up to the person; files of these names never count as uncommitted work.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -14,9 +14,9 @@ use types::{Event, RunId, Timestamp};
 use crate::api::Bosun;
 use crate::watch::Mix;
 
-/// How many runs may start within one second.
+/// The most runs that may start within one second.
 const MOST_ALIKE: u32 = 100;
-/// How many plans one folder keeps for one id.
+/// The most plans that one folder keeps for one id.
 const MOST_PLANS: u64 = 10_000;
 
 /// Why the folder cannot be used.

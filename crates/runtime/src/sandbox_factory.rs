@@ -1,5 +1,5 @@
 //! Makes the environments of agents and checks, in the strongest sandbox this process has. The sandbox is probed by
-//! attacks once per process; a command that requires more is not run. Whether that is enough is decided elsewhere.
+//! attacks once per process; a command that requires more is not run. Other modules decide whether that is enough.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub(crate) enum Whose {
     Ours,
 }
 
-/// Where commands run, and for what.
+/// The folder and the requirements of a sandbox.
 #[derive(Debug)]
 pub(crate) struct SandboxSpec<'a> {
     pub(crate) folder: &'a Path,
@@ -183,7 +183,7 @@ impl SandboxFactory {
 }
 
 impl SandboxFactory {
-    /// Masks Bosun's own state where another mount would show it. Our worktrees lie in it.
+    /// Masks Bosun's own state where another mount would expose it. Our worktrees are inside it.
     fn masking_own(&self, confine: Confine, spec: &SandboxSpec<'_>) -> Confine {
         let needed = |own: &&std::path::PathBuf| {
             spec.folder.starts_with(own) || spec.ready.is_some_and(|ready| ready.sees_below(own))

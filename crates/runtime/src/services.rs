@@ -24,7 +24,7 @@ use crate::sandbox_factory::{Isolation, SandboxFactory};
 #[derive(Debug)]
 pub struct Config {
     pub journal: Arc<dyn Journal>,
-    /// The folder for worktrees.
+    /// The product's home: the folder for worktrees, snapshots, prepared states and other files beside the journal.
     pub home: PathBuf,
     pub models: Models,
     pub registry: Registry,

@@ -88,7 +88,8 @@ impl Session {
         &self.shared.policy
     }
 
-    /// Submits the next input. Returns as soon as it is recorded; the work goes on. Refused while there is work.
+    /// Submits the next input. Returns as soon as it is recorded; the work continues in the background. Refused while
+    /// the session is busy.
     pub async fn submit(&self, text: impl Into<String>) -> Result<(), SessionError> {
         self.submit_with_images(text, vec![]).await
     }
@@ -187,7 +188,7 @@ impl Session {
         self.change(None, None, Some(tools)).await
     }
 
-    /// Allows something from now on that the policy would ask about. What it denies stays denied.
+    /// Allows operations from now on that the policy would ask about. Operations that it denies stay denied.
     pub async fn grant(&self, grants: types::Grants) -> Result<(), SessionError> {
         let change = SessionChange { grants: Some(grants), ..SessionChange::default() };
         self.say(Command::Change { change: Box::new(change) }).await
@@ -316,7 +317,7 @@ impl Session {
         self.events_after(0)
     }
 
-    /// The same in the format of one of the documents.
+    /// The same in another format.
     pub fn events_as(
         &self,
         words: Words,

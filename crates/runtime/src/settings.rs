@@ -1,6 +1,6 @@
-//! What a person sets once and not on every command line: models, roles, budget, checks, providers. Read from layers,
-//! each stronger than the one before: built in, system, user, project, environment, flags. They are merged key by key, so
-//! a file names only what it changes. Nothing here is read from the environment itself, and no rule of a policy is here.
+//! Persistent settings, as opposed to flags: models, roles, budget, checks, providers. Read from layers, each stronger
+//! than the one before: built in, system, user, project, environment, flags. Layers are merged key by key, so a file
+//! names only the keys that it changes. The caller passes in the environment; policy rules are not settings.
 
 mod error;
 mod keys;
@@ -24,7 +24,7 @@ pub use keys::{KEYS, Key, Kind, VARIABLES, models_schema, schema};
 pub use layer::{Level, Origin, Setting};
 pub use project::CONFIG;
 
-/// What is set, merged from all layers.
+/// The settings, merged from all layers.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -34,7 +34,7 @@ pub struct Settings {
     pub instruction: Option<String>,
     pub checks: Option<Vec<String>>,
     pub project_models: Vec<String>,
-    /// Programs of the person's own, with their arguments; no project can set them.
+    /// The person's own programs, with their arguments; no project can set them.
     pub on_question: Option<Vec<String>>,
     pub on_end: Option<Vec<String>>,
     pub roles: BTreeMap<String, RoleSettings>,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub breaker: llm::BreakerPolicy,
 }
 
-/// What is set for one role.
+/// The settings of one role.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoleSettings {
@@ -55,7 +55,7 @@ pub struct RoleSettings {
     pub effort: Option<Effort>,
 }
 
-/// What one run may spend.
+/// The budget of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetSettings {
@@ -65,26 +65,26 @@ pub struct BudgetSettings {
     pub time_s: Option<u64>,
 }
 
-/// The files that are read; one that is not there sets nothing.
+/// The files to read; a missing file sets nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     pub system: Option<PathBuf>,
     pub user: Option<PathBuf>,
     /// The user's `models.toml`, which is weaker than their `config.toml`.
     pub models: Option<PathBuf>,
-    /// The top of the project; only named where its files are trusted.
+    /// The top of the project; set only if its files are trusted.
     pub project: Option<PathBuf>,
 }
 
-/// The settings, and where each value is from.
+/// The settings, with the origin of each value.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
     pub settings: Settings,
-    /// What counts, in order of the keys.
+    /// The effective values, ordered by key.
     pub values: Vec<Setting>,
 }
 
-/// Reads and merges all layers. `variable` gives the value of a variable; `flags` are keys with the flag that set them.
+/// Reads and merges all layers. `variable` looks up an environment variable; `flags` are flag, key and value.
 pub fn load(
     sources: &Sources,
     variable: impl Fn(&str) -> Option<String>,
@@ -138,7 +138,7 @@ fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// The values that hold where no layer says otherwise. Those of every provider are its own affair.
+/// The defaults of all keys without `*`. Providers have defaults of their own.
 fn built_in() -> Result<Values, ConfigError> {
     let mut values = Values::new();
     for key in KEYS.iter().filter(|key| !key.path.contains('*')) {
@@ -156,7 +156,7 @@ fn built_in() -> Result<Values, ConfigError> {
     Ok(values)
 }
 
-/// All values as one table, read.
+/// Combines all values into one table and deserializes it.
 fn whole(values: &Values) -> Result<Settings, ConfigError> {
     let mut root = Table::new();
     for setting in values.values() {
@@ -184,7 +184,7 @@ fn whole(values: &Values) -> Result<Settings, ConfigError> {
 }
 
 impl Loaded {
-    /// Where a key was set; nothing where no layer says anything.
+    /// Where a key was set; `None` if no layer sets it.
     #[must_use]
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         self.values.iter().find(|setting| setting.key() == key).map(|setting| &setting.origin)
@@ -215,7 +215,7 @@ impl Loaded {
 }
 
 impl Settings {
-    /// What of it is about models.
+    /// The settings for models.
     #[must_use]
     pub fn models(&self) -> llm::Settings {
         llm::Settings {
@@ -229,14 +229,14 @@ impl Settings {
         }
     }
 
-    /// What one run may spend.
+    /// The budget of one run.
     #[must_use]
     pub fn budget(&self) -> Budget {
         let BudgetSettings { tokens, money, calls, time_s } = self.budget.clone();
         Budget { tokens, money, calls, time_ms: time_s.map(Millis::seconds) }
     }
 
-    /// The models of roles, the effort and the checks, put into a policy.
+    /// Applies the models of roles, the effort and the checks to a policy.
     pub fn apply(&self, policy: &mut Policy) {
         for (id, role) in &mut policy.roles {
             let own = self.roles.get(id.as_str());
@@ -250,7 +250,7 @@ impl Settings {
         }
     }
 
-    /// The person's instruction, at the end of what every role is told.
+    /// Appends the person's instruction to the prompt of every role.
     pub fn instruct(&self, policy: &mut Policy) {
         let said = self.instruction.as_deref().map(str::trim).filter(|said| !said.is_empty());
         let Some(said) = said else { return };
@@ -259,7 +259,7 @@ impl Settings {
         }
     }
 
-    /// The models that are named anywhere: for all roles and for single ones.
+    /// All models named in the settings: the general one and those of roles.
     pub fn named_models(&self) -> impl Iterator<Item = &ModelRef> {
         let of_roles = self.roles.values().filter_map(|role| role.model.as_ref());
         self.model.iter().chain(of_roles)
@@ -279,7 +279,7 @@ pub struct Merged {
     pub changed: usize,
 }
 
-/// Merges a catalogue, a table for each model, into the text of a `models.toml`. What is wrong is the error.
+/// Merges a catalogue, a table for each model, into the text of a `models.toml`. The error describes the problem.
 pub fn merged_models(before: &str, catalogue: &str) -> Result<Merged, String> {
     let shown = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
     let read: BTreeMap<String, llm::Entry> = toml::from_str(catalogue).map_err(shown)?;
@@ -304,7 +304,7 @@ pub fn merged_models(before: &str, catalogue: &str) -> Result<Merged, String> {
     Ok(Merged { text, new, changed })
 }
 
-/// The person's own `policy.toml`, laid over any other: what it says, a project cannot change.
+/// Lays the person's own `policy.toml` over another policy, so that a project cannot change its settings.
 pub fn user_policy(policy: Policy, path: &Path) -> Result<Policy, PolicyError> {
     let name = path.display().to_string();
     match text(path) {

@@ -21,14 +21,14 @@ pub struct Acceptance {
     pub author: CommitAuthor,
 }
 
-/// Who the commits of a result are by.
+/// The author of the commits of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CommitAuthor {
-    /// Bosun: the very commits of the run's branch, which its log and its proof name.
+    /// Bosun: the commits of the run's branch unchanged, as named in its log and its proof.
     #[default]
     Bosun,
-    /// The person, as their own git names them: the same trees in new commits, whose messages say why, by which task
-    /// and with what evidence.
+    /// The person, by their own git identity: the same trees in new commits, whose messages give the reason, the task
+    /// and the evidence.
     Person,
 }
 
@@ -124,7 +124,7 @@ impl Bosun {
         self.record(&mut drive, settled, Some(taken)).await
     }
 
-    /// The result in commits by the person.
+    /// Recommits the result with the person as author.
     async fn authored(&self, repo: &Repo, view: &RunView) -> Result<CommitId, SettleError> {
         let person = repo.person().await?.ok_or(SettleError::NoIdentity)?;
         let landed = self.landed(&view.run).await?;

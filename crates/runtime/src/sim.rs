@@ -2,7 +2,7 @@
 //! that fails, with simulated models, tools, checks, merges and people, under virtual time. Everything follows from one
 //! seed, and invariants are checked after every step. No real time passes, and nothing outside is touched.
 //!
-//! `cargo xtask sim` runs many; docs/simulation.md says what is simulated and how to inspect one.
+//! `cargo xtask sim` runs many; docs/simulation.md describes the simulation and how to inspect a seed.
 
 mod case;
 mod clock;

@@ -54,7 +54,7 @@ impl Bosun {
         let repo = match Box::pin(self.repository_of(&drive.machine)).await {
             Ok(repo) => repo,
             Err(error) => {
-                // It can be ended without its repository, too.
+                // A run can also be ended without its repository.
                 drive.take_posted().await?;
                 let status = drive.machine.status().as_str();
                 let over = engine::Machine::is_over(&drive.machine);
@@ -106,7 +106,7 @@ impl Bosun {
         Handle { run, suspend, task }
     }
 
-    /// Takes the run up again, if a command was posted since it was left and it has no other driver.
+    /// Resumes the run if a command was posted since it was left and it has no other driver.
     async fn called_back(&self, run: &RunId) -> Result<Option<Drive<Run>>, Error> {
         if !self.has_posted(run).await? {
             return Ok(None);
@@ -133,7 +133,7 @@ async fn drive_run(
             continue;
         }
         if left == event_loop::Left::Over {
-            // It has no effect; its sender learns that the run is over.
+            // The command has no effect; its sender learns that the run is over.
             drive.take_posted().await?;
             if let Err(error) = executor.worktrees.close(&drive.machine).await {
                 // The run is over all the same, and opening it again retries the clean-up.
@@ -141,8 +141,8 @@ async fn drive_run(
             }
         }
         let view = bosun.shown(&drive.machine);
-        // Releases the lease. A command posted between the last look and now, by a sender that saw a driver, is found
-        // by the next look.
+        // Releases the lease. A command posted between the last check and now, by a sender that saw a driver, is found
+        // by the next check.
         drop(drive);
         let again = match left {
             event_loop::Left::Waiting => bosun.called_back(&executor.run).await?,

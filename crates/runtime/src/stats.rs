@@ -1,4 +1,4 @@
-//! Figures over all runs in a journal. The engine counts; this module reads the views and the costs of attempts.
+//! Statistics over all runs in a journal. The engine counts; this module reads the views and the costs of attempts.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::listing::{Entry, Found};
 use crate::watch::whole;
 
 impl Bosun {
-    /// Figures over the runs started since then, without sessions and unreadable runs.
+    /// Statistics over the runs started since then, without sessions and unreadable runs.
     pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, Error> {
         self.stats_of(since, &|_| true).await
     }
 
-    /// The same over the runs that are shown.
+    /// The same over the runs that `shown` selects.
     pub async fn stats_of(
         &self,
         since: Option<Timestamp>,
@@ -98,7 +98,7 @@ impl Bosun {
     }
 }
 
-/// How many lines of a fork come from the original; 0 for any other run.
+/// The number of lines that a fork has from the original; 0 for any other run.
 fn copied(lines: &[Envelope]) -> u64 {
     match lines.first().map(|line| &line.event) {
         Some(Event::RunRequested { request, .. }) => {

@@ -1,5 +1,5 @@
-//! What was said and done in a run's attempts, or in a session, as entries for people. Reads the journal; escaping is up to
-//! whoever shows them.
+//! The conversations of a run's attempts, or of a session, as entries for people. Reads the journal; the caller escapes
+//! them for display.
 
 use engine::export::{TranscriptEntry, TranscriptReader, whole_output};
 use types::{AttemptId, LogId, RunId, TaskId};
@@ -8,7 +8,7 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::watch::whole;
 
-/// Which conversations a transcript has.
+/// The conversations in a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TranscriptOf {
     /// All attempts of a run, or the conversation of a session.
@@ -29,8 +29,8 @@ impl TranscriptOf {
 }
 
 impl Bosun {
-    /// The transcript of a run or session, the first attempt first. With `whole`, also prompts and thinking, and outputs
-    /// at full length.
+    /// The transcript of a run or session, oldest attempt first. With `everything`, also prompts and thinking, and
+    /// outputs at full length.
     pub async fn transcript(
         &self,
         run: &RunId,

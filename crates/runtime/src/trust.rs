@@ -1,6 +1,6 @@
-//! Which projects' own files are trusted. A project's `.bosun/` comes with its code, perhaps from a stranger, and changes
-//! how agents work: nothing of it takes effect before a person has trusted exactly this content in this folder. What it
-//! may decide even then is limited where it is read.
+//! Trust in projects' own files. A project's `.bosun/` comes with its code, perhaps from a stranger, and changes how
+//! agents work: none of it takes effect before a person has trusted exactly this content in this folder. Even then, the
+//! readers of these files limit what they may decide.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub enum TrustError {
     Broken { path: PathBuf, cause: String },
 }
 
-/// One project that is trusted.
+/// A trusted project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
     pub folder: PathBuf,
@@ -55,13 +55,13 @@ pub struct Trusted {
     pub at: Timestamp,
 }
 
-/// The record of what is trusted, in the home folder.
+/// The record of trusted projects, in the home folder.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     file: PathBuf,
 }
 
-/// The project's own files; nothing where there are none. Links are not followed.
+/// The project's own files; `None` if there are none. Links are not followed.
 pub fn project_files(top: &Path) -> Result<Option<ProjectFiles>, TrustError> {
     let folder = top.canonicalize().unwrap_or_else(|_| top.to_owned());
     let prompts = Prompts::names().map(|name| format!("{PROMPTS}/{name}"));
@@ -88,7 +88,7 @@ impl TrustStore {
         Self { file: home.join(FILE) }
     }
 
-    /// Everything that is trusted, the newest last.
+    /// All trusted projects, newest last.
     pub fn list(&self) -> Result<Vec<Trusted>, TrustError> {
         match std::fs::read(&self.file) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| TrustError::Broken {
@@ -106,7 +106,7 @@ impl TrustStore {
         Ok(self.list()?.iter().any(same))
     }
 
-    /// Trusts these files, and no longer what the same folder had before.
+    /// Trusts these files, replacing earlier trust in the same folder.
     pub fn trust(&self, files: &ProjectFiles, at: Timestamp) -> Result<(), TrustError> {
         let mut all = self.list()?;
         all.retain(|known| known.folder != files.folder);
@@ -114,7 +114,7 @@ impl TrustStore {
         self.write(&all)
     }
 
-    /// No longer trusts what a folder has; whether it did.
+    /// Revokes trust in a folder; returns whether it was trusted.
     pub fn revoke(&self, top: &Path) -> Result<bool, TrustError> {
         let folder = top.canonicalize().unwrap_or_else(|_| top.to_owned());
         let mut all = self.list()?;

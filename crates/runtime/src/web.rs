@@ -11,19 +11,19 @@ use types::{Fault, Policy};
 /// The most redirects.
 const MAX_HOPS: usize = 5;
 
-/// Stands for the query in the address of a search.
+/// The placeholder for the query in the address of a search.
 const QUERY: &str = "{query}";
 
 /// The granted hosts.
 #[derive(Debug)]
 pub(crate) struct Internet {
     hosts: Hosts,
-    /// Where is searched, and the host of that alone.
+    /// The address of the search, and a grant for its host alone.
     search: Option<(String, Hosts)>,
 }
 
 impl Internet {
-    /// The hosts that a policy grants, and these; `None` if there are none and no search.
+    /// Combines the hosts that a policy grants with `more`; `None` if there are none and no search.
     pub(crate) fn of(policy: &Policy, more: &[String]) -> Result<Option<Self>, Fault> {
         let broken = |cause: String| Fault::structural("policy.broken", cause);
         let hosts = crate::sandbox_factory::hosts(&policy.sandbox)?.with(more);
@@ -32,7 +32,7 @@ impl Internet {
             let page = PageAddress::parse(&url.replace(QUERY, "x"));
             let page = page.map_err(|error| broken(format!("search_url: {}", chain(&error))))?;
             let host = Hosts::parse([page.host()]).map_err(|error| broken(error.to_string()))?;
-            // A search of one's own may be on this machine.
+            // A self-hosted search may be on this machine.
             Ok::<_, Fault>((url.to_owned(), host.allow_private()))
         });
         let search = search.transpose()?;
@@ -61,7 +61,7 @@ async fn follow(hosts: &Hosts, url: &str, max_bytes: usize) -> Result<Page, Stri
     Err(format!("{url} leads elsewhere more than {MAX_HOPS} times"))
 }
 
-/// Words as they stand in an address.
+/// Percent-encodes text for an address.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let one = |byte: u8| match plain(byte) {

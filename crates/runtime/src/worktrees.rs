@@ -1,5 +1,5 @@
-//! The worktrees of attempts: one folder each, all below the product's home, outside the user's tree. Knows paths and
-//! clean-up; the work is done elsewhere.
+//! The worktrees of attempts: one folder each, all below the product's home, outside the user's tree. Handles paths and
+//! clean-up only.
 
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ impl Worktrees {
         self.folder.join("src").join(format!("{on}-{}", check.index))
     }
 
-    /// Removes everything of a finished run but its branch, which ends with its result. Idempotent.
+    /// Removes everything of a finished run except its branch, which ends with its result. Idempotent.
     pub(crate) async fn close(&self, run: &Run) -> Result<(), GitError> {
         self.clear().await?;
         let Some(off) = run.taken_off() else { return Ok(()) };

@@ -1,38 +1,38 @@
-//! Folders brought from one place to another: by reflink where the file system can, by hard link where nobody will be
-//! able to write to them, copied otherwise. What comes along is plain: regular files and folders, and links that stay
-//! inside. Repositories, sockets and devices are left behind, and there is a limit to how much it may be.
+//! Copies files and folders: by reflink where the file system supports it, by hard link where no process can write to
+//! the copy, by a plain copy otherwise. Copies regular files, folders, and links that stay inside; skips repositories,
+//! sockets and devices. The total size is limited.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Component, Path, PathBuf};
 
-/// How the content of files is shared.
+/// How copied files share content with their source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Each place has its own; a file system that can share the blocks until one is written to does so.
+    /// Each copy has its own content. Where the file system supports it, blocks are shared until the first write.
     Own,
-    /// The same file under two names. Only for places where nobody can write to it.
+    /// Hard links to the source. Only for targets that no process can write to.
     Linked,
 }
 
-/// How much may be brought.
+/// Size limit of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Most {
     pub bytes: u64,
     pub files: u64,
 }
 
-/// What was brought.
+/// Result of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brought {
     pub bytes: u64,
     pub files: u64,
-    /// What was left behind because of what it is or where it leads, the first few by path.
+    /// The first few of the skipped paths.
     pub left: Vec<PathBuf>,
 }
 
-/// Why something was not brought.
+/// Error of a copy or a fingerprint.
 #[derive(Debug, thiserror::Error)]
 pub enum BringError {
     #[error("{doing} {path}")]
@@ -46,25 +46,25 @@ pub enum BringError {
     TooLarge { path: String, most: Most },
 }
 
-/// The most paths that are named as left behind.
+/// Maximum number of paths listed as skipped.
 const MOST_NAMED: usize = 20;
 
-/// One journey.
+/// State of one copy operation.
 struct Bringing<'a> {
-    /// The folder that links must not lead out of, and how deep in it the journey begins.
+    /// Depth of the copied path below the folder that links must not leave.
     depth: usize,
     sharing: Sharing,
-    /// Paths, from where the journey begins, that have their own content in any case.
+    /// Paths, relative to the start of the copy, that are never hard-linked.
     own: &'a [PathBuf],
     refused: &'a dyn Fn(&Path) -> bool,
     most: Most,
-    /// Whether the file system may be able to share blocks: until it said no.
+    /// Whether to try reflinks; cleared by the first failure.
     clones: bool,
     brought: Brought,
 }
 
-/// Brings a file or folder `root/path` to `to`, which must not be there yet. Links that lead out of `root` are left
-/// behind, and so is whatever `refused` names.
+/// Copies the file or folder `root/path` to `to`, which must not exist yet. Skips links that lead out of `root`, and
+/// paths for which `refused` returns true.
 pub fn bring(
     root: &Path,
     path: &Path,
@@ -81,7 +81,7 @@ pub fn bring(
 }
 
 impl Bringing<'_> {
-    /// One file or folder; `at` is its path from where the journey began.
+    /// Copies one file or folder; `at` is its path relative to the start of the copy.
     fn one(&mut self, from: &Path, to: &Path, at: &Path) -> Result<(), BringError> {
         let found = fs::symlink_metadata(from).map_err(failed("looking at", from))?;
         let name = at.file_name().unwrap_or_default();
@@ -121,7 +121,7 @@ impl Bringing<'_> {
         }
         let linked =
             self.sharing == Sharing::Linked && !self.own.iter().any(|own| at.starts_with(own));
-        // A file can have only so many names; then it is copied.
+        // The number of hard links to a file is limited; beyond it, the file is copied.
         if linked && fs::hard_link(from, to).is_ok() {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl Bringing<'_> {
         }
     }
 
-    /// Whether a link at a place leads no further up than the folder around the journey.
+    /// Whether a link at `at` does not lead out of the root folder.
     fn stays(&self, target: &Path, at: &Path) -> bool {
         let mut depth = self.depth + at.components().count() - 1;
         for part in target.components() {
@@ -161,7 +161,7 @@ impl Bringing<'_> {
     }
 }
 
-/// A file that shares its blocks with another until one of them is written to.
+/// Creates a file that shares its blocks with the source until one of them is written to.
 #[cfg(target_os = "linux")]
 fn cloned(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
     let source = File::open(from)?;
@@ -181,12 +181,12 @@ fn cloned(_from: &Path, _to: &Path, _mode: u32) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Without the bits that give somebody else's rights.
+/// Clears the setuid, setgid and sticky bits, and makes the file readable and writable for its owner.
 const fn plain(mode: u32) -> u32 {
     mode & 0o777 | 0o600
 }
 
-/// Removes a folder with all that is in it, also where folders in it may not be written to.
+/// Removes a folder and its contents, even if it contains folders that are not writable.
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -210,8 +210,8 @@ fn open_up(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A short text that differs when something at a path changed: names, sizes and times, the content of a single file.
-/// What is below the paths to skip does not count.
+/// A short digest that changes when something at a path changes: names, sizes and times, or the content of a single
+/// small file. Paths in `skip`, and everything below them, are ignored.
 pub fn fingerprint(path: &Path, skip: &[PathBuf], most: Most) -> Result<String, BringError> {
     let found = fs::symlink_metadata(path).map_err(failed("looking at", path))?;
     if found.is_file() && found.len() < 1024 * 1024 {

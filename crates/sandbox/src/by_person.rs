@@ -1,5 +1,5 @@
-//! What a person runs on their own machine: a command line, or an editor. Nothing holds it, and it has the person's own
-//! environment. Nothing that an agent has said may get here.
+//! Programs that the user runs on their own machine: a command line, or an editor. They run unsandboxed, with the
+//! user's own environment, so no output of an agent may reach this module.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use types::{ExecResult, Millis};
 use crate::process::{self, Shell};
 use crate::{EnvError, Listener};
 
-/// Runs a command line of the person's in a folder, without input, until it ends or is stopped.
+/// Runs the user's command line in a folder, without input, until it ends or is stopped.
 pub async fn run_for_person(
     folder: &Path,
     line: &str,
@@ -22,9 +22,9 @@ pub async fn run_for_person(
     process::run(command, listener, Millis::seconds(24 * 60 * 60), stop).await
 }
 
-/// Opens a file in the person's editor, which has the terminal meanwhile; whether it ended well. Blocks.
+/// Opens a file in the user's editor, which owns the terminal meanwhile. Returns whether the editor succeeded. Blocks.
 pub fn edit_for_person(editor: &str, file: &Path) -> io::Result<bool> {
-    // An editor may come with arguments of its own: `code --wait`.
+    // The editor setting may include arguments: `code --wait`.
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file);
     Ok(command.status()?.success())

@@ -1,4 +1,4 @@
-//! A command's output within bounds: the beginning and the end are kept, what was between them is counted.
+//! Bounded capture of a command's output: keeps the beginning and the end, and counts the bytes dropped between them.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ impl Capture {
         self.dropped = self.dropped.saturating_add(over as u64);
     }
 
-    /// The text, and how many bytes of it are missing from the middle. A marker stands where they were.
+    /// Returns the text, and the number of bytes dropped from the middle, where a marker replaces them.
     pub(crate) fn finish(self) -> (String, u64) {
         let mut text = String::from_utf8_lossy(&self.head).into_owned();
         let tail: Vec<u8> = self.tail.into();

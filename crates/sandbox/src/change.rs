@@ -1,4 +1,4 @@
-//! A change to a file, as data. How changes are made, all of them or none, is up to the environment.
+//! A change to a file, as data. Environments decide how to apply several changes atomically.
 
 use types::WorkPath;
 
@@ -12,7 +12,7 @@ pub enum Change {
     Delete {
         path: WorkPath,
     },
-    /// Nothing but a file is at the new place, which a file replaces.
+    /// A file replaces an existing file at `to`; any other existing target is an error.
     Move {
         path: WorkPath,
         to: WorkPath,
@@ -27,7 +27,7 @@ impl Change {
         }
     }
 
-    /// Every place that it changes.
+    /// All paths that the change affects.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkPath> {
         let to = match self {
             Self::Move { to, .. } => Some(to),

@@ -1,7 +1,7 @@
-//! Commands in a sandbox of the kernel: namespaces of their own (user, mount, pid, network, ipc), a root in which
-//! only what they need is there, Landlock and seccomp behind that, no capabilities, limits. It is set up by this
-//! same program, started a second time as a small helper, so that nothing has to be installed and no thread of
-//! ours is ever in it. What it holds is not assumed but proved (`proof.rs`), by attacking it from inside.
+//! Runs commands in a kernel sandbox: their own namespaces (user, mount, pid, network, ipc), a root with only the files
+//! they need, Landlock and seccomp as a second layer, no capabilities, resource limits. This same program, re-executed
+//! as a small helper, sets it up, so that nothing has to be installed and no thread of the main process is ever inside.
+//! The isolation is not assumed but proved (`proof.rs`), by attacking the sandbox from inside.
 
 mod beside;
 mod command;
@@ -44,14 +44,14 @@ pub use spec::Limits;
 use spec::WORD;
 pub(crate) use spec::{Action, Spec};
 
-/// Shows that this program can be started again as a sandbox helper; only `HelperExe::enter` makes one. It keeps
-/// helpers, which have the next command's sandbox ready, because setting it up takes longer than most commands.
+/// Token that this program can be re-executed as a sandbox helper; only `HelperExe::enter` makes one. It keeps helpers
+/// that have the next command's sandbox ready, because setting one up takes longer than most commands.
 #[derive(Debug, Clone)]
 pub struct HelperExe(Arc<SandboxHelpers>);
 
 impl HelperExe {
-    /// To be called first thing in `main`, while there is only one thread. If this process was started as a
-    /// helper, it does the helper's work and never comes back.
+    /// Must be called first in `main`, while there is only one thread. In a process that was started as a helper, this
+    /// does the helper's work and never returns.
     #[must_use]
     pub fn enter() -> Self {
         if std::env::args_os().nth(1).is_some_and(|word| word == WORD) {
@@ -61,24 +61,24 @@ impl HelperExe {
     }
 }
 
-/// Variables by which programs find a proxy.
+/// Environment variables by which programs find a proxy.
 const PROXIED: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"];
 
-/// How commands are confined.
+/// Confinement of commands.
 #[derive(Debug, Clone)]
 pub struct Confine {
     helper_exe: HelperExe,
-    /// Where commands may write in the workspace; everywhere but to git's own files if nothing is said.
+    /// Where commands may write in the workspace; if unset, everywhere except git's own files.
     scope: Option<Scope>,
-    /// Paths of this machine that commands may read beside the usual ones.
+    /// Paths of this machine that commands may read in addition to the usual ones.
     visible: Vec<PathBuf>,
     masked: Vec<PathBuf>,
     closed: Vec<WorkPath>,
     reopened: Vec<WorkPath>,
     limits: Limits,
-    /// Hosts that commands may reach; none means no network.
+    /// Hosts that commands may reach; an empty list means no network.
     hosts: Arc<Hosts>,
-    /// The network of background processes, which the commands after them share.
+    /// The network of background processes, shared by later commands.
     shared: Arc<SharedNetwork>,
     level: IsolationLevel,
 }
@@ -92,9 +92,9 @@ impl Confine {
         Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, shared, level }
     }
 
-    /// Lets commands write only to these places in the workspace. A folder that is missing is made. A file can be
-    /// written, also if it was missing; replaced by another that is moved there, only where the environment sees to it
-    /// (`LocalEnvironment::replacing_files`), since otherwise it is a mount of its own.
+    /// Restricts writes to these paths of the workspace. A missing folder is created. A file can be written, even if it
+    /// was missing; it can be replaced by a rename only where the environment supports that
+    /// (`LocalEnvironment::replacing_files`), since otherwise it is a mount point.
     #[must_use]
     pub fn writing_to(mut self, scope: Scope) -> Self {
         self.scope = Some(scope);
@@ -108,36 +108,36 @@ impl Confine {
         self
     }
 
-    /// Lets commands see this file or folder of the machine as an empty one, if they would see it at all.
+    /// Presents this file or folder of the machine to commands as empty, if it is visible at all.
     #[must_use]
     pub fn masking(mut self, path: PathBuf) -> Self {
         self.masked.push(path);
         self
     }
 
-    /// Keeps these places of the workspace from being written to, also where everything else may be, except for those
-    /// that are named as open again. Without namespaces this cannot be held; then only the scope counts.
+    /// Makes these paths of the workspace read-only, even where everything else is writable, except for those listed as
+    /// reopened. Without namespaces this cannot be enforced; then only the scope counts.
     #[must_use]
     pub fn closing(mut self, closed: Vec<WorkPath>, reopened: Vec<WorkPath>) -> Self {
         (self.closed, self.reopened) = (closed, reopened);
         self
     }
 
-    /// Holds commands by another level than the highest, where that is what there is.
+    /// Confines commands at another level than the highest, where that one is not available.
     #[must_use]
     pub fn holding(mut self, level: IsolationLevel) -> Self {
         self.level = level;
         self
     }
 
-    /// Lets commands reach these hosts, by way of a proxy of ours; everything else stays closed.
+    /// Lets commands reach these hosts through a proxy in this process; everything else stays closed.
     #[must_use]
     pub fn reaching(mut self, hosts: Hosts) -> Self {
         self.hosts = Arc::new(hosts);
         self
     }
 
-    /// The same for one command, which may reach these hosts, too.
+    /// A copy for one command that may reach these hosts as well.
     pub(crate) fn also_reaching(&self, hosts: &[String]) -> Result<Self, EnvError> {
         let mut confine = self.clone();
         if !hosts.is_empty() {
@@ -157,7 +157,7 @@ impl Confine {
         self.scope.as_ref()
     }
 
-    /// Whether what lies beside a file of the scope can be closed while its folder is open.
+    /// Whether the siblings of a file in the scope can be kept read-only while their folder is writable.
     pub(crate) fn closes_beside(&self) -> bool {
         self.level == IsolationLevel::Full
     }
@@ -181,12 +181,12 @@ impl Confine {
         action: Action,
         mut variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        // Inside, there is one place for temporary files, wherever ours is.
+        // Inside, temporary files have one fixed place, regardless of this process's own.
         let tmpdir = |(name, _): &&mut (OsString, OsString)| name == "TMPDIR";
         for (_, value) in variables.iter_mut().filter(tmpdir) {
             *value = "/tmp".into();
         }
-        // The way out needs a network of its own.
+        // The proxy needs a network namespace.
         let full = self.level == IsolationLevel::Full;
         let network = !self.hosts.is_empty() && full;
         let joins = full && self.shared.is_there();
@@ -229,7 +229,7 @@ impl Confine {
     }
 }
 
-/// Variables that say where a toolchain is.
+/// Environment variables that name the location of a toolchain.
 const TOOLCHAINS: [&str; 16] = [
     "CARGO_HOME",
     "RUSTUP_HOME",
@@ -249,8 +249,8 @@ const TOOLCHAINS: [&str; 16] = [
     "RBENV_ROOT",
 ];
 
-/// Toolchains that are not in the usual places, by the variables that name them. One that would show the home folder
-/// or lies around the workspace is left out.
+/// Toolchains outside the usual places, by the variables that name them. Leaves out those that would expose the home
+/// folder or that contain the workspace or are in it.
 fn toolchains(variables: &[(OsString, OsString)], home: &Path, root: &Path) -> Vec<PathBuf> {
     let named = variables.iter().filter(|(name, _)| TOOLCHAINS.iter().any(|known| name == known));
     let mut found: Vec<PathBuf> = named

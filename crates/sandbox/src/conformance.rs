@@ -1,12 +1,12 @@
-//! What every environment must do, as a suite that any of them can be held to: this machine, a container, a remote
-//! host, a fake. It looks only through the trait, in an empty workspace, and says in words what is wrong.
+//! Conformance suite for every [`Environment`]: this machine, a container, a remote host, a fake. It uses only the
+//! trait, in an empty workspace, and describes violations in words.
 
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecRequest, Millis, WorkPath};
 
 use crate::{Change, EnvError, Environment, GlobRequest, GrepRequest};
 
-/// Holds an environment, opened on an empty workspace, to the rules. The answer is every rule that it broke.
+/// Checks an environment, opened on an empty workspace. Returns every rule that it broke.
 pub async fn complaints(env: &dyn Environment) -> Vec<String> {
     let mut broken = Vec::new();
     let mut hold = |rule: &str, holds: bool| {
@@ -25,7 +25,7 @@ pub async fn complaints(env: &dyn Environment) -> Vec<String> {
 }
 
 fn path(text: &str) -> WorkPath {
-    // The texts are those below; one that is no path makes its rule fail, which is what should happen.
+    // All texts are literals below; one that does not parse becomes the root, so that its rule fails as it should.
     text.parse().unwrap_or_else(|_| WorkPath::root())
 }
 
@@ -173,7 +173,7 @@ mod tests {
         (dir, Arc::new(env))
     }
 
-    /// A87: whatever keeps these rules can take this machine's place.
+    /// A87: an environment that passes can replace the local one.
     #[tokio::test]
     async fn this_machine_keeps_every_rule_also_when_it_is_recorded() {
         let (_dir, env) = local();

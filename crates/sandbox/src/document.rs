@@ -1,5 +1,5 @@
-//! Documents for agents, and settings, read from a folder that nobody vouches for: regular files only, bounded, and no
-//! link that leaves the folder or leads to something that is no document. What is not there is not an error.
+//! Reads documents for agents, and settings, from an untrusted folder: regular files only, bounded in size, and through
+//! no link that leaves the folder or leads to anything but a document. A missing file is not an error.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -9,8 +9,8 @@ use types::{Document, WorkPath};
 use crate::EnvError;
 use crate::jail::{self, Jail, Links};
 
-/// The documents of these names that are there, in this order, `limit` bytes of each at most.
-/// A text that an earlier one has repeated, as by a link, is left out.
+/// Returns the documents of these names that exist, in this order, at most `limit` bytes of each. A document with the
+/// same text as an earlier one, for example through a link, is left out.
 pub fn documents(
     root: &Path,
     wanted: &[WorkPath],
@@ -29,7 +29,7 @@ pub fn documents(
     Ok(found)
 }
 
-/// The text of a file, if it is there: one that no link leads to, and none of git's own, which may hold keys.
+/// Reads a file, if it exists. Refuses links, and git's own files, which may contain keys.
 pub fn text(root: &Path, path: &WorkPath, max: u64) -> Result<Option<String>, EnvError> {
     if jail::is_protected(path) {
         return Err(EnvError::Hidden { path: path.clone() });
@@ -46,7 +46,7 @@ pub fn text(root: &Path, path: &WorkPath, max: u64) -> Result<Option<String>, En
     Ok(Some(text))
 }
 
-/// A document that cannot be had, for whatever reason, is as good as one that is not there.
+/// A document that cannot be read, for any reason, counts as missing.
 fn read(jail: &Jail, root: &Path, path: &WorkPath, limit: usize) -> Option<String> {
     let file = jail.file(path, Links::Follow).ok()?;
     let place = Jail::place(&file, path, root).ok()?;
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// A48, A49: what a repository may put before a model, and what it may not.
+    /// A48, A49: which files of a repository may reach a model, and which may not.
     #[test]
     fn only_documents_inside_are_read() {
         let dir = tempfile::tempdir().expect("a folder");

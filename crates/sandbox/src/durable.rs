@@ -1,12 +1,12 @@
-//! Forces files and the names of files to the disk. A new name is durable only when the folder that holds it was synced,
-//! too. It knows nothing of what is in the files; when something has to be durable is said by the callers.
+//! Forces files and their names to disk. A new name is durable only once its folder is synced, too. Independent of file
+//! contents; callers decide when something has to be durable.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Syncs a file or a folder. One that is not there needs nothing.
+/// Syncs a file or folder. A missing one is not an error.
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
     match File::open(path) {
         Ok(file) => file.sync_all(),
@@ -15,8 +15,8 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs files, and then every folder between them and `top`, which is the last. Of a link, and of a file that is gone,
-/// only the name is synced: a link could lead to a device.
+/// Syncs files, then every folder between them and `top`, `top` last. For links and missing files, only the name is
+/// synced: a link could lead to a device.
 pub(crate) fn sync_files(files: &[PathBuf], top: &Path) -> io::Result<()> {
     let mut folders: BTreeSet<&Path> = BTreeSet::new();
     for file in files {
@@ -29,7 +29,7 @@ pub(crate) fn sync_files(files: &[PathBuf], top: &Path) -> io::Result<()> {
     folders.into_iter().rev().try_for_each(sync)
 }
 
-/// With more files than these it is quicker to sync the whole file system.
+/// Above this number of files, syncing the whole file system is faster.
 const MANY_FILES: usize = 4096;
 
 /// Syncs a folder with all files and folders in it. Links are not followed.
@@ -60,7 +60,7 @@ fn sync_file_system(_top: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether an error says that the disk is full, gone or failing: nothing that another attempt would change.
+/// Whether an error means that the disk is full, gone or failing, which a retry would not change.
 pub(crate) fn is_storage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -75,7 +75,7 @@ mod tests {
     fn links_are_not_followed() {
         let dir = tempfile::tempdir().expect("a folder");
         let link = dir.path().join("link");
-        // Opening itself would fail.
+        // Opening a link to itself fails.
         std::os::unix::fs::symlink("link", &link).expect("a link");
         assert!(sync(&link).is_err() && sync_files(&[link], dir.path()).is_ok());
     }

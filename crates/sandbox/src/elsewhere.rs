@@ -1,6 +1,6 @@
-//! Confinement where the system is not Linux: none. There is no sandbox to set up, so none is claimed: the proof
-//! says that nothing holds commands, whoever requires more is refused, and a command that was to be confined is not
-//! run. Files are still reached through the jail only.
+//! Confinement on systems other than Linux: none. No sandbox is set up, and none is claimed: the proof reports that
+//! commands are not confined, callers that require more are refused, and a command that was to be confined is not run.
+//! Files are still accessed through the jail only.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::{EnvError, Hosts, Listener};
 const REASON: &str =
     "commands are isolated by namespaces, Landlock and seccomp, which only Linux has";
 
-/// Stands for the second start of this program, which there is none of here.
+/// Placeholder for the re-executed helper, which does not exist here.
 #[derive(Debug, Clone)]
 pub struct HelperExe(());
 
@@ -67,7 +67,7 @@ impl Confine {
         self
     }
 
-    /// The same for one command; there is nothing to be let through.
+    /// The same confinement for one command; there is no network filter to extend.
     pub(crate) fn also_reaching(&self, _hosts: &[String]) -> Result<Self, EnvError> {
         Ok(self.clone())
     }
@@ -77,17 +77,17 @@ impl Confine {
         self
     }
 
-    /// There is nothing to attack.
+    /// Reports no isolation: there is no sandbox to attack.
     pub async fn prove(&self) -> Result<Proof, EnvError> {
         Ok(Proof::nothing(REASON))
     }
 
-    /// There are no limits to exceed.
+    /// Fails: there are no limits to exceed.
     pub async fn prove_limits(&self) -> Result<Vec<types::Attack>, EnvError> {
         Err(EnvError::Sandbox { reason: REASON.to_owned() })
     }
 
-    /// What the machine can hold commands with: nothing.
+    /// Isolation that the machine supports: none.
     pub async fn probe(_helper_exe: HelperExe) -> Proof {
         Proof::nothing(REASON)
     }
@@ -100,7 +100,7 @@ impl Confine {
         false
     }
 
-    /// A command that shall be held is not run where nothing can hold it.
+    /// Fails: a command to be confined is not run without a sandbox.
     pub(crate) async fn run(
         &self,
         _spec: Spec,
@@ -123,7 +123,7 @@ impl Confine {
     }
 }
 
-/// Orders that nobody takes.
+/// Sandbox spec, ignored here.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) hidden: Vec<WorkPath>,
@@ -140,7 +140,7 @@ pub(crate) enum Action {
     Run { shell: PathBuf, line: String },
 }
 
-/// How much a command may take.
+/// Resource limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
     /// Processes and threads at once.
@@ -149,9 +149,9 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// The largest file that may be written.
     pub file_bytes: u64,
-    /// All private folders for temporary files together.
+    /// All private temporary folders together.
     pub temp_bytes: u64,
-    /// Everything that one command writes to the workspace.
+    /// Total bytes that one command writes to the workspace.
     pub disk_bytes: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The seam: a place where files are and commands run, with defaults that need nothing but an environment's own listing
-//! and its files. Faster ways, and a way to make changes that survives a crash, are up to each implementation.
+//! The `Environment` trait: a workspace with files and commands. The defaults need nothing but an implementation's own
+//! listing and file access; faster searches and crash-safe changes are up to each implementation.
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -14,47 +14,48 @@ use crate::search::{
     search_slice,
 };
 
-/// The most entries that one listing holds.
+/// Maximum number of entries in one listing.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// How much of a command's output is held in memory; of more, the beginning and the end.
+/// Maximum output of a command held in memory; of longer output, the beginning and the end are kept.
 pub const MAX_OUTPUT: usize = capture::CAP_BYTES;
 
 /// The largest file that is read into memory.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A place where files are and commands run. Bytes in, bytes out: nothing is numbered, cut or coloured here.
+/// A workspace in which files are accessed and commands run. Content is raw bytes: lines are not numbered, truncated or
+/// coloured here.
 #[async_trait]
 pub trait Environment: Send + Sync + std::fmt::Debug {
-    /// What is known of the place: its system, its folder.
+    /// Facts about the environment: its system, its folder.
     fn facts(&self) -> Facts;
 
-    /// Looks whether the place is there and can be worked in. To be called first; calling it again is harmless.
+    /// Checks that the workspace exists and is usable. Must be called first; calling it again is harmless.
     async fn initialize(&self) -> Result<(), EnvError> {
         self.list(&WorkPath::root(), 1).await.map(|_| ())
     }
 
-    /// Gives back what the place holds beside its files. Nothing is asked of it afterwards.
+    /// Releases resources other than files. No calls may follow.
     async fn cleanup(&self) -> Result<(), EnvError> {
         Ok(())
     }
 
-    /// The whole of a regular file.
+    /// Reads a whole regular file.
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError>;
 
     /// Replaces or creates a file in one step, with the folders above it; an existing file keeps its mode.
     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError>;
 
-    /// Removes a file, a link or an empty folder; what is not there is an error.
+    /// Removes a file, a link or an empty folder. A missing path is an error.
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError>;
 
-    /// Moves a file, or a folder with all that is in it, and makes the folders above its new place. A file that is
-    /// there already is replaced by a file and by nothing else. A link is moved, not followed.
+    /// Moves a file, or a folder with its contents, and creates the folders above its new path. A file replaces an
+    /// existing file; any other existing target is an error. A link is moved, not followed.
     async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
         let (bytes, replaces) = (self.read(from).await?, self.exists(to).await?);
         self.write(to, &bytes).await?;
         match self.delete(from).await {
-            // It is not in two places.
+            // Undo the copy, so that the file is not in two places.
             Err(cause) if !replaces => match self.delete(to).await {
                 Ok(()) => Err(cause),
                 Err(_) => Err(EnvError::HalfDone { paths: to.to_string(), cause: Box::new(cause) }),
@@ -65,16 +66,16 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError>;
 
-    /// What is below a folder, sorted by path, `depth` levels deep, [`MAX_ENTRIES`] at most.
+    /// Lists the entries below a folder, sorted by path, `depth` levels deep, at most [`MAX_ENTRIES`].
     async fn list(&self, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError>;
 
-    /// Makes several changes, all of them or none. If one fails, those before it are taken back. An environment may know
-    /// after a crash what became of them, so a tool that has changed files like this changes nothing more.
+    /// Makes several changes, all or none. If one fails, those before it are undone. An environment may be able to tell
+    /// after a crash what became of them, so a tool that has changed files this way must make no further changes.
     async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
         one_by_one(self, changes).await
     }
 
-    /// Searches the content of files, sorted by path. Ignored files are left out where that is known.
+    /// Searches file contents, sorted by path. Ignored files are left out where the ignore rules are known.
     async fn grep(
         &self,
         request: GrepRequest,
@@ -92,7 +93,7 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
         glob_by_listing(self, &request).await
     }
 
-    /// Git in the workspace, without network. An environment that has no git says so.
+    /// Runs git in the workspace, without network. Environments without git return [`EnvError::Unsupported`].
     async fn git(&self, _request: GitRequest) -> Result<String, EnvError> {
         Err(EnvError::Unsupported { what: "git" })
     }
@@ -105,13 +106,13 @@ pub trait Environment: Send + Sync + std::fmt::Debug {
     ) -> Result<ExecResult, EnvError>;
 }
 
-/// Makes the changes in order. When one fails, the files before it get back what they had.
+/// Makes the changes in order. If one fails, restores the files changed before it.
 pub(crate) async fn one_by_one<E: Environment + ?Sized>(
     env: &E,
     changes: Vec<Change>,
 ) -> Result<(), EnvError> {
     if let [change] = changes.as_slice() {
-        // One that fails has changed nothing.
+        // A single change that fails has changed nothing.
         return make(env, change).await;
     }
     let mut undo: Vec<Change> = Vec::new();
@@ -128,7 +129,7 @@ pub(crate) async fn one_by_one<E: Environment + ?Sized>(
     Ok(())
 }
 
-/// What takes a change back.
+/// The change that undoes `change`.
 async fn before<E: Environment + ?Sized>(env: &E, change: &Change) -> Result<Change, EnvError> {
     let path = change.path().clone();
     if let Change::Move { to, .. } = change {
@@ -166,7 +167,7 @@ async fn take_back<E: Environment + ?Sized>(
     Err(EnvError::HalfDone { paths: stuck.join(", "), cause: Box::new(cause) })
 }
 
-/// Content search with nothing but the environment's own listing and files.
+/// Content search based only on the environment's own listing and files.
 async fn grep_by_listing<E: Environment + ?Sized>(
     env: &E,
     request: &GrepRequest,
@@ -181,7 +182,7 @@ async fn grep_by_listing<E: Environment + ?Sized>(
         if stop.is_cancelled() || left == 0 {
             return Ok(Found { items, more: true, unnamed });
         }
-        // A file that cannot be read has no matches; a search is not the place to complain about it.
+        // An unreadable file has no matches; a search does not report it.
         let Ok(bytes) = env.read(&path).await else { continue };
         if let Some(hits) = search_slice(&matcher, request.context, left, path, &bytes) {
             left = left.saturating_sub(usize::try_from(hits.count).unwrap_or(usize::MAX));
@@ -191,7 +192,7 @@ async fn grep_by_listing<E: Environment + ?Sized>(
     Ok(Found { items, more: left == 0, unnamed })
 }
 
-/// Name search with nothing but the environment's own listing; sorted by path, since it knows no times.
+/// Name search based only on the environment's own listing; sorted by path, since a listing has no times.
 async fn glob_by_listing<E: Environment + ?Sized>(
     env: &E,
     request: &GlobRequest,
@@ -204,7 +205,7 @@ async fn glob_by_listing<E: Environment + ?Sized>(
     Ok(Found { items, more, unnamed })
 }
 
-/// The files below a path, and those that no path can name.
+/// The files below a path, and the names that no path can express.
 async fn files<E: Environment + ?Sized>(
     env: &E,
     path: &WorkPath,

@@ -1,5 +1,5 @@
-//! Why an environment did not do what it was asked. The texts are read by models as well as by people, so they
-//! name the path as it was given and say what would work.
+//! Errors of an environment. Models as well as users read the messages, so they name the path as given and say what
+//! would work.
 
 mod causes;
 
@@ -85,7 +85,7 @@ pub enum EnvError {
 }
 
 impl EnvError {
-    /// What the rest of the product makes of it.
+    /// The error as a fault, with its class and code.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let (class, code) = match self {

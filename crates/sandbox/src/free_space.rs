@@ -1,8 +1,8 @@
-//! How much room a file system has left for us. Nothing is written to find out.
+//! Space available to this process on a file system, determined without writing anything.
 
 use std::path::Path;
 
-/// The free bytes of the file system that a folder is on, or will be on once it is made; nothing if that is unknown.
+/// Free bytes of the file system that a folder is on, or will be on once it is created; `None` if unknown.
 #[must_use]
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|above| above.exists())?;

@@ -1,4 +1,4 @@
-//! What must hold for any text that a model sends as a path. Called by the fuzz targets and by tests; not for programs.
+//! Properties that must hold for any text that a model sends as a path. For fuzz targets and tests; not for programs.
 
 use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use types::WorkPath;
 
 use crate::jail::{Jail, Links};
 
-/// A folder with every sort of way out of it, to try paths in.
+/// A folder with every kind of link that leads out of it, to try paths in.
 #[derive(Debug)]
 pub struct Ways {
     _dir: TempDir,
@@ -40,7 +40,7 @@ impl Ways {
         Ok(Self { _dir: dir, root, jail })
     }
 
-    /// Whatever a path leads to, it is inside.
+    /// Asserts that a path leads only to files and folders inside.
     pub fn path(&self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let Ok(path) = text.parse::<WorkPath>() else { return };

@@ -1,6 +1,6 @@
-//! Git, by its command line, on a repository that may be hostile: no hook, filter, pager, signer, credential
-//! program or configured command of the repository ever runs. A worktree's own `.git` is never believed, since
-//! an agent may have replaced it; where its git files are is read from the repository's side.
+//! Git, through its command line, on a repository that may be hostile: no hook, filter, pager, signer, credential
+//! helper or configured command of the repository ever runs. A worktree's own `.git` is never trusted, since an agent
+//! may have replaced it; the location of its git files is read from the repository's side.
 
 mod author;
 mod call;
@@ -50,7 +50,7 @@ pub use writes::unsupported as unsupported_git;
 #[derive(Debug, Clone)]
 pub struct Repo {
     inner: Arc<Inner>,
-    /// Whether a text is one that the program itself has written, and so is nobody's uncommitted work.
+    /// Whether a text was written by this program, so that an unstaged file with it is not uncommitted work.
     own: fn(&str) -> bool,
 }
 
@@ -58,9 +58,9 @@ pub struct Repo {
 struct Inner {
     git: Git,
     root: PathBuf,
-    /// The folder of the repository itself, shared by all its worktrees.
+    /// The repository's own folder, shared by all its worktrees.
     common: PathBuf,
-    /// Git does not lock its list of worktrees, so we do.
+    /// Git does not lock its list of worktrees, so this does.
     worktrees: Mutex<()>,
 }
 
@@ -71,7 +71,7 @@ impl Repo {
         let at = GitDir::Folder(path);
         let not_found = || GitError::NotARepository { path: path.display().to_string() };
         let wanted = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        // Somebody may be waiting for a first word, so the three are asked at the same time.
+        // Runs all three concurrently, because a user may be waiting for the first output.
         let (version, root, common) = tokio::join!(
             git.new_enough(),
             git.try_run(at, &["rev-parse", "--show-toplevel"]),
@@ -80,7 +80,7 @@ impl Repo {
         version?;
         let root = root?;
         if !root.succeeded() {
-            // Git itself is told not to believe a folder that says so.
+            // `safe.bareRepository` makes git itself ignore such a folder.
             let is_bare = path.join("HEAD").is_file()
                 && ["objects", "refs"].iter().all(|name| path.join(name).is_dir());
             let bare = || GitError::Bare { path: path.display().to_string() };
@@ -95,19 +95,19 @@ impl Repo {
         Ok(Self { inner: Arc::new(Inner { git, root, common, worktrees }), own: |_| false })
     }
 
-    /// The same, where files with such texts are no uncommitted work, as long as they are not staged.
+    /// Makes files with such texts not count as uncommitted work, as long as they are not staged.
     #[must_use]
     pub fn disregarding(self, own: fn(&str) -> bool) -> Self {
         Self { own, ..self }
     }
 
-    /// Where the user's own working tree is.
+    /// The user's own working tree.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.inner.root
     }
 
-    /// The folder of the repository itself, shared by all its worktrees. Commands in a worktree read from it.
+    /// The repository's own folder, shared by all its worktrees. Commands in a worktree read from it.
     #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.inner.common
@@ -117,13 +117,13 @@ impl Repo {
         &self.inner.git
     }
 
-    /// The user's working tree, as a place to run git in.
+    /// The user's working tree, as a place to run git.
     fn here(&self) -> GitDir<'_> {
         GitDir::Folder(&self.inner.root)
     }
 }
 
-/// A commit's hash, once it is certain that it is one and not an option or a name.
+/// A commit's hash, validated to be one and not an option or a name.
 fn hash(commit: &CommitId) -> Result<&str, GitError> {
     let text = commit.0.as_str();
     let hexadecimal = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
@@ -134,7 +134,7 @@ fn hash(commit: &CommitId) -> Result<&str, GitError> {
     }
 }
 
-/// A name of a commit or branch, once it is certain that it is no option and nothing for a shell.
+/// A name of a commit or branch, validated to be no option and to contain nothing special to a shell.
 fn named(text: &str) -> Result<&str, GitError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./~^@{}".contains(c);
     if text.is_empty() || text.starts_with('-') || text.len() > 250 || !text.chars().all(plain) {

@@ -1,6 +1,6 @@
-//! Commands of the person's own that are run when something happens: a shell line or a program from the person's
-//! settings, with the facts in environment variables and as JSON on standard input. Nothing of those facts becomes part of
-//! the command, and no sandbox is around it, so the command must never come from a repository or a model.
+//! User-defined commands that run on events: a shell line or a program from the user's settings, with the facts in
+//! environment variables and as JSON on standard input. Facts never become part of the command. Hooks run unsandboxed,
+//! so they must never come from a repository or a model.
 
 use std::io;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// A command of the person's own.
+/// A user-defined command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hook {
     /// A line for `sh -c`.
@@ -37,8 +37,8 @@ impl Hook {
     }
 }
 
-/// Runs a hook with this input, without output, and ends it after `limit`. Whether it succeeded. It need not read the
-/// input.
+/// Runs a hook with this input, discards its output, and kills it after `limit`. Returns whether it succeeded. The hook
+/// need not read its input.
 pub async fn run_hook(
     hook: &Hook,
     facts: &[(&str, &str)],
@@ -48,7 +48,7 @@ pub async fn run_hook(
     let mut command = hook.command()?;
     command.kill_on_drop(true);
     for (name, value) in facts {
-        // A value with a NUL cannot be handed over, and must not keep the hook from running.
+        // A value with a NUL cannot be passed, and must not keep the hook from running.
         command.env(name, value.replace('\0', ""));
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -56,7 +56,7 @@ pub async fn run_hook(
     let stdin = child.stdin.take();
     let told = async move {
         if let Some(mut stdin) = stdin {
-            // A hook that does not read closes its end.
+            // A hook that does not read its input closes the pipe.
             let _unread = stdin.write_all(input.as_bytes()).await;
         }
         std::future::pending().await

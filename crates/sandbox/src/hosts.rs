@@ -1,6 +1,6 @@
-//! Which hosts may be reached, and at which addresses. A list of names that somebody granted; everything else is
-//! refused, and so is a granted name that leads to this machine, to the network around it, or to a cloud's own
-//! services. Names are resolved once and the address that was checked is the one to connect to.
+//! Allow-list of hosts, and the addresses at which they may be reached. Only granted names are reachable, and a granted
+//! name is refused, too, if it resolves to this machine, to the network around it, or to a cloud's internal services.
+//! Names are resolved once, and the address that was checked is the one to connect to.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use types::{REGISTRIES, REGISTRY_HOSTS};
 
-/// The hosts that were granted. The default grants nothing.
+/// The granted hosts. The default grants none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hosts {
     granted: Vec<Grant>,
@@ -19,12 +19,12 @@ pub struct Hosts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Grant {
     Name(String),
-    /// Every name below this one, but not itself.
+    /// Every subdomain of this name, but not the name itself.
     Below(String),
     Address(IpAddr),
 }
 
-/// Why a list of hosts cannot be used.
+/// Why a host list is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadHost {
     #[error("{host:?} would grant every host; name those that are needed")]
@@ -35,7 +35,7 @@ pub enum BadHost {
     NotAHost { host: String },
 }
 
-/// Why a host is not reached.
+/// Why a host cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum HostRefused {
     #[error("{host} is not among the hosts that the policy grants")]
@@ -53,12 +53,12 @@ pub enum HostRefused {
 }
 
 impl Hosts {
-    /// Takes a list of names (`example.org`), families of names (`*.example.org`) and addresses.
+    /// Parses a list of names (`example.org`), wildcards (`*.example.org`) and addresses.
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, BadHost> {
         Self::default().with(list)
     }
 
-    /// The same and these, too. `registries` stands for the package registries.
+    /// Adds hosts. `registries` stands for the package registries.
     pub fn with<T: AsRef<str>>(
         mut self,
         list: impl IntoIterator<Item = T>,
@@ -75,14 +75,14 @@ impl Hosts {
         Ok(self)
     }
 
-    /// Lets granted names lead to this machine and to private networks. A cloud's own services stay closed.
+    /// Lets granted names resolve to this machine and to private networks. A cloud's internal services stay closed.
     #[must_use]
     pub fn allow_private(mut self) -> Self {
         self.private = true;
         self
     }
 
-    /// Says where a name leads, instead of asking. The address is checked like any other.
+    /// Pins a name to an address instead of looking it up. The address is checked like any other.
     #[must_use]
     pub fn resolve(mut self, name: &str, address: IpAddr) -> Self {
         if let Some(Host::Name(name)) = host(name) {
@@ -96,7 +96,7 @@ impl Hosts {
         self.granted.is_empty()
     }
 
-    /// Whether this host was granted. Names are compared whole, whatever their case.
+    /// Whether this host was granted. Names must match in full, ignoring case.
     #[must_use]
     pub fn permits(&self, name: &str) -> bool {
         let Some(asked) = host(name) else { return false };
@@ -121,7 +121,7 @@ impl Hosts {
         }
     }
 
-    /// The addresses at which a granted host may be reached. Connect to these, not to the name.
+    /// Addresses at which a granted host may be reached. Connect to these, not to the name.
     pub async fn addresses(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, HostRefused> {
         let shown = || name.chars().take(253).collect::<String>();
         let Some(asked) = host(name).filter(|_| self.permits(name)) else {
@@ -131,7 +131,7 @@ impl Hosts {
             Host::Address(address) => vec![address],
             Host::Name(name) => match self.pinned.get(&name) {
                 Some(pinned) => pinned.clone(),
-                // A dot at the end keeps the resolver from trying the name below other domains.
+                // The trailing dot keeps the resolver from trying the name below search domains.
                 None => tokio::net::lookup_host((format!("{name}."), port))
                     .await
                     .map_err(|source| HostRefused::Lookup { host: shown(), source })?
@@ -139,7 +139,7 @@ impl Hosts {
                     .collect(),
             },
         };
-        // One bad address among good ones is a trick: which of them is used would be up to chance.
+        // One bad address among good ones is an attack: which of them is used would be up to chance.
         if let Some(address) = found.iter().find(|address| !self.safe_address(**address)) {
             return Err(HostRefused::NotPublic { host: shown(), address: *address });
         }
@@ -173,8 +173,8 @@ enum Host {
     Address(IpAddr),
 }
 
-/// A host as it is compared: lower case, no dot at the end, plain ASCII. What another program could take for an
-/// address although it is not written like one (`127.1`, `0x7f.0.0.1`, `2130706433`) is no host.
+/// Normalizes a host for comparison: lower case, no trailing dot, plain ASCII. Spellings that other programs might
+/// parse as an address (`127.1`, `0x7f.0.0.1`, `2130706433`) are rejected.
 fn host(text: &str) -> Option<Host> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     if let Ok(address) = bare.unwrap_or(text).parse::<IpAddr>() {
@@ -193,9 +193,9 @@ fn host(text: &str) -> Option<Host> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Public,
-    /// This machine, or a network of its owner.
+    /// This machine, or a private network.
     Private,
-    /// Nobody has a reason to be there: link-local (where clouds put keys), multicast, reserved.
+    /// Never a legitimate target: link-local (where clouds serve credentials), multicast, reserved.
     Special,
 }
 
@@ -227,13 +227,13 @@ fn reach_v4(address: Ipv4Addr) -> Reach {
 
 fn reach_v6(address: Ipv6Addr) -> Reach {
     if address.is_loopback() || address.is_unique_local() {
-        // One cloud has its keys at a unique local address.
+        // One cloud serves credentials at a unique local address.
         let keys = address.segments()[..2] == [0xfd00, 0x0ec2];
         return if keys { Reach::Special } else { Reach::Private };
     }
     let embedded = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-        // Whatever is inside, a way around by translation is never private on purpose.
+        // Translation is never a legitimate way to a private address.
         match reach_v4(Ipv4Addr::new(a, b, c, d)) {
             Reach::Public => Reach::Public,
             Reach::Private | Reach::Special => Reach::Special,
@@ -245,7 +245,7 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
         }
         [0x2002, high, low, ..] => embedded(high, low),
         [0x2001, 0 | 0x0db8, ..] | [0x64, 0xff9b, ..] | [0x100, 0, 0, 0, ..] => Reach::Special,
-        // What is not global unicast is link-local, site-local, multicast or not handed out.
+        // Anything but global unicast is link-local, site-local, multicast or unassigned.
         [first, ..] if first & 0xe000 != 0x2000 => Reach::Special,
         _ => Reach::Public,
     }

@@ -1,7 +1,7 @@
-//! Paths stay beneath one folder. Every path is resolved by the kernel from a descriptor of that folder
-//! (`openat2` with `RESOLVE_BENEATH`), so there is no moment between check and use in which a link could be
-//! planted; where the kernel has no `openat2`, each name is opened from its parent and no link is followed.
-//! Reads may follow links that stay inside; writes follow none, because a scope is a matter of paths.
+//! Confines paths to one folder. Every path is resolved by the kernel from a descriptor of that folder (`openat2` with
+//! `RESOLVE_BENEATH`), so no link can be planted between check and use; on kernels without `openat2`, each name is
+//! opened from its parent and no link is followed. Reads may follow links that stay inside; writes follow none, because
+//! scopes are defined by paths.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,7 +15,7 @@ use types::WorkPath;
 
 use crate::EnvError;
 
-/// How links on the way are treated.
+/// How links along a path are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     /// Followed, as long as they stay inside.
@@ -23,24 +23,24 @@ pub(crate) enum Links {
     Refuse,
 }
 
-/// What happens where a folder on the way is missing.
+/// How missing folders along a path are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     Make,
     Refuse,
 }
 
-/// A folder that no path leaves.
+/// A folder that no path can leave.
 #[derive(Debug)]
 pub(crate) struct Jail {
     root: OwnedFd,
 }
 
-/// A rename elsewhere in the tree makes the kernel give up a lookup; it is then made again, this often.
+/// Maximum number of lookups: the kernel aborts one when something elsewhere in the tree is renamed.
 #[cfg(target_os = "linux")]
 const LOOKUPS: u32 = 64;
 
-/// Looking at something without reading it, as far as the system knows the difference.
+/// Flags to inspect an entry without reading it, as far as the system supports that.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
@@ -54,7 +54,7 @@ impl Jail {
         Ok(Self { root: rustix::fs::open(root, FOLDER, Mode::empty())? })
     }
 
-    /// Opens a regular file for reading. `NONBLOCK` keeps a pipe from blocking us before we see that it is one.
+    /// Opens a regular file for reading. `NONBLOCK` keeps a pipe from blocking the call before its type is known.
     pub(crate) fn file(&self, path: &WorkPath, links: Links) -> Result<File, EnvError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd =
@@ -71,13 +71,13 @@ impl Jail {
         self.resolve(path, FOLDER, links).map_err(|errno| refused(errno, "opening", path))
     }
 
-    /// The folder that holds the last name of a path, reached without following any link, and that name.
+    /// Opens the parent folder of a path without following any link; returns it with the last name of the path.
     pub(crate) fn parent<'a>(&self, path: &'a WorkPath) -> Result<(OwnedFd, &'a str), EnvError> {
         let (above, name) = split(path)?;
         Ok((self.folder(&above, Links::Refuse).map_err(|error| error.about(path))?, name))
     }
 
-    /// The same, making the folders that are missing.
+    /// Like [`Self::parent`], but creates missing folders.
     pub(crate) fn make_parent<'a>(
         &self,
         path: &'a WorkPath,
@@ -88,7 +88,7 @@ impl Jail {
         Ok((self.enter(above, Missing::Make).map_err(failed)?, name))
     }
 
-    /// The folder that is reached name by name, each opened from the one before it, without following any link.
+    /// Opens a folder name by name, each from the one before it, without following any link.
     pub(crate) fn enter<'n>(
         &self,
         names: impl Iterator<Item = &'n OsStr>,
@@ -108,12 +108,12 @@ impl Jail {
         Ok(folder)
     }
 
-    /// The folder itself.
+    /// Descriptor of the folder itself.
     pub(crate) fn root(&self) -> &OwnedFd {
         &self.root
     }
 
-    /// What is at a path, without following a link in its last place; nothing when nothing is there.
+    /// Type of the file at a path, following links that stay inside; `None` if nothing is there.
     pub(crate) fn kind(&self, path: &WorkPath) -> Result<Option<FileType>, EnvError> {
         match self.resolve(path, LOOK, Links::Follow) {
             Ok(fd) => {
@@ -126,21 +126,21 @@ impl Jail {
         }
     }
 
-    /// Where a path is once its links are followed, as a path in the workspace whose folder is `root`.
+    /// Resolves the links of a path. Returns a path in the workspace whose folder is `root`.
     pub(crate) fn real(&self, path: &WorkPath, root: &Path) -> Result<WorkPath, EnvError> {
         let failed = |errno| refused(errno, "looking at", path);
         let fd = self.resolve(path, LOOK, Links::Follow).map_err(failed)?;
         Self::place(&fd, path, root)
     }
 
-    /// Where something that is open is, as a path in the workspace whose folder is `root`.
+    /// Location of an open file, as a path in the workspace whose folder is `root`.
     pub(crate) fn place(
         fd: &impl AsRawFd,
         path: &WorkPath,
         root: &Path,
     ) -> Result<WorkPath, EnvError> {
         if cfg!(not(target_os = "linux")) {
-            // No link was followed on the way, so it is where it was asked for.
+            // No link was followed, so it is at the requested path.
             return Ok(path.clone());
         }
         let place = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
@@ -153,7 +153,7 @@ impl Jail {
         }
     }
 
-    /// The text of a small file, if there is one.
+    /// The text of a file, if it exists and has at most `limit` bytes.
     pub(crate) fn small_text(&self, path: &WorkPath, limit: u64) -> Option<String> {
         let mut text = String::new();
         self.file(path, Links::Refuse).ok()?.take(limit + 1).read_to_string(&mut text).ok()?;
@@ -184,7 +184,7 @@ impl Jail {
         self.walk(path, flags)
     }
 
-    /// The way for kernels without `openat2`: name by name, following no link at all.
+    /// Fallback for kernels without `openat2`: resolves name by name, following no link at all.
     fn walk(&self, path: &WorkPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let Ok((above, name)) = split(path) else {
             return rustix::fs::openat(&self.root, ".", flags, Mode::empty());
@@ -194,7 +194,7 @@ impl Jail {
     }
 }
 
-/// The whole of an open file, if that is no more than `max` bytes.
+/// Reads an open file whole, if it has at most `max` bytes.
 pub(crate) fn whole(file: File, path: &WorkPath, max: u64) -> Result<Vec<u8>, EnvError> {
     let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
     let bytes = file.metadata().map_err(failed)?.len();
@@ -203,19 +203,19 @@ pub(crate) fn whole(file: File, path: &WorkPath, max: u64) -> Result<Vec<u8>, En
         return too_large(bytes);
     }
     let mut content = Vec::new();
-    // A file may grow while it is read; the bound holds all the same.
+    // The file may grow while it is read; the limit applies nevertheless.
     let read = file.take(max + 1).read_to_end(&mut content).map_err(failed)? as u64;
     if read > max { too_large(read) } else { Ok(content) }
 }
 
-/// Whether a path names git's own files: `.git` at any depth, in any spelling that some file system takes for it.
+/// Whether a path names git's own files: `.git` at any depth, in any spelling that some file system equates with it.
 pub(crate) fn is_protected(path: &WorkPath) -> bool {
     path.components().any(is_git)
 }
 
-/// The same for one name, which need not be text.
+/// The same for one name, which need not be UTF-8.
 pub(crate) fn is_protected_name(name: &[u8]) -> bool {
-    // Most names are plain, and no file system takes a plain name for one of git's.
+    // Fast path for most names: no file system equates a plain name with one of git's.
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let first = name.first();
     if first != Some(&b'.') && name.iter().all(plain) {
@@ -234,12 +234,12 @@ fn is_git(name: &str) -> bool {
     matches!(plain.trim_end_matches(['.', ' ']), ".git" | "git~1")
 }
 
-/// Code points that some file systems leave out when they compare names.
+/// Code points that some file systems ignore when they compare names.
 const fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}')
 }
 
-/// The path of the folder above, and the last name.
+/// Splits a path into its parent and its last name.
 fn split(path: &WorkPath) -> Result<(WorkPath, &str), EnvError> {
     if path.is_root() {
         return Err(EnvError::IsFolder { path: path.clone() });
@@ -253,7 +253,7 @@ fn split(path: &WorkPath) -> Result<(WorkPath, &str), EnvError> {
     }
 }
 
-/// A link where a folder was wanted shows as "not a folder" or "loop"; say which it was.
+/// Opening a link as a folder fails with "not a folder" or "loop"; returns "loop" if it was a link.
 fn link_in(folder: impl AsFd, name: &OsStr, errno: Errno) -> Errno {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     match stat {
@@ -262,7 +262,7 @@ fn link_in(folder: impl AsFd, name: &OsStr, errno: Errno) -> Errno {
     }
 }
 
-/// What the kernel's answer means for a path.
+/// Converts an error of the kernel into one for a path.
 pub(crate) fn refused(errno: Errno, doing: &'static str, path: &WorkPath) -> EnvError {
     let path = path.clone();
     match errno {
@@ -277,7 +277,7 @@ pub(crate) fn refused(errno: Errno, doing: &'static str, path: &WorkPath) -> Env
 }
 
 impl EnvError {
-    /// The same error, told about the path that was asked for instead of a folder on the way to it.
+    /// The same error, for the requested path instead of a folder along it.
     fn about(self, asked: &WorkPath) -> Self {
         match self {
             Self::ThroughLink { .. } => Self::ThroughLink { path: asked.clone() },

@@ -1,11 +1,11 @@
-//! Job control of this process on its terminal: whether it may change the terminal, and being stopped like Ctrl-Z does
-//! it. Reads and paints nothing.
+//! Job control of this process on its terminal: whether it may change the terminal's modes, and suspending itself as
+//! Ctrl-Z does. Neither reads from the terminal nor draws to it.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// Whether this process is in the terminal's foreground. One in the background is stopped when it changes the
-/// terminal's modes.
+/// Whether this process is in the terminal's foreground. A background process is stopped when it changes the terminal's
+/// modes.
 #[must_use]
 pub fn is_in_foreground() -> bool {
     match rustix::termios::tcgetpgrp(rustix::stdio::stdin()) {
@@ -14,7 +14,7 @@ pub fn is_in_foreground() -> bool {
     }
 }
 
-/// Stops this process and its job, as Ctrl-Z does where the terminal reads it; returns when it is continued.
+/// Suspends this process and its job, as Ctrl-Z does where the terminal handles it; returns once it is continued.
 pub fn stop_job() -> std::io::Result<()> {
     kill(Pid::from_raw(0), Signal::SIGTSTP).map_err(std::io::Error::from)
 }

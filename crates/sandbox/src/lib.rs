@@ -1,9 +1,9 @@
-//! Processes and workspace files. Everything that a model's call can do to this machine goes through here, and
-//! everything here treats what it is given as hostile. It knows no models, runs or policy: it does what it is
-//! told, inside the workspace that it was opened on, or says why not.
+//! Processes and workspace files. Every effect of a model's call on this machine goes through this crate, which treats
+//! all input as hostile. It knows nothing of models, runs or policy: it carries out requests inside the workspace that
+//! it was opened on, or reports why it did not.
 //!
-//! Another place, such as a container, is another [`Environment`], held to the same rules by [`conformance`]. Most of
-//! it has defaults; this one keeps files in memory and has no commands:
+//! Other backends, such as a container, implement [`Environment`] and must pass [`conformance`]. Most methods have
+//! defaults; this example keeps files in memory and has no commands:
 //!
 //! ```
 //! use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A workspace on this machine, and how it is opened. What it does as an environment is in `local/environment.rs`.
+//! A workspace on this machine, and how it is opened. Its `Environment` implementation is in `local/environment.rs`.
 
 mod beside;
 mod environment;
@@ -32,7 +32,7 @@ use crate::search::{Hidden, NotableNames, Survey, walk::SearchRoot};
 use crate::stream::Listener;
 use crate::variables::Variables;
 
-/// A workspace that is a folder of this machine.
+/// A workspace in a folder of this machine.
 #[derive(Debug, Clone)]
 pub struct LocalEnvironment {
     jail: Arc<Jail>,
@@ -41,16 +41,16 @@ pub struct LocalEnvironment {
     confine: Option<confine::Shared>,
     variables: Variables,
     hidden: Arc<Hidden>,
-    /// What of the workspace `hidden` is about, as of the last command.
+    /// Names in the workspace that `hidden` applies to, as of the last command.
     names: Arc<Mutex<NotableNames>>,
     listener: Option<Listener>,
-    /// Whether commands may put new files in place of those of their scope.
+    /// Whether commands may replace files of their scope with new ones.
     replaces: bool,
-    /// The commands that are running in a sandbox right now.
+    /// Commands currently running in a sandbox.
     running: Arc<Mutex<Running>>,
-    /// Where changes are noted before they are made, and under which name.
+    /// Log in which changes are recorded before they are made, and the name to record them under.
     intents: Option<(IntentLog, String)>,
-    /// Settings that commands must leave as they are; nothing where they need not be held.
+    /// Settings that commands must not change; `None` if they are not guarded.
     guarding: Option<Arc<Guarding>>,
 }
 
@@ -77,58 +77,59 @@ impl LocalEnvironment {
         })
     }
 
-    /// Runs commands in a sandbox from now on; they are refused where it cannot be set up.
+    /// Runs commands in a sandbox from now on; they are refused if it cannot be set up.
     #[must_use]
     pub fn confined(mut self, confine: Confine) -> Self {
         self.confine = Some(Arc::new(confine));
         self
     }
 
-    /// Lets confined commands put a new file in place of one of their scope, as `sed -i` does. What they make beside it
-    /// is removed when they have ended, so nobody with a wider scope may work in the same folders meanwhile.
+    /// Lets confined commands replace a file of their scope with a new one, as `sed -i` does. Other entries that they
+    /// create beside it are removed when they have ended, so nothing with a wider scope may work in the same folders
+    /// meanwhile.
     #[must_use]
     pub fn replacing_files(mut self) -> Self {
         self.replaces = true;
         self
     }
 
-    /// Lets somebody hear what commands say while they say it.
+    /// Subscribes to the live output of commands.
     #[must_use]
     pub fn heard_by(mut self, listener: Listener) -> Self {
         self.listener = Some(listener);
         self
     }
 
-    /// Gives commands these environment variables.
+    /// Sets the environment variables of commands.
     #[must_use]
     pub fn with_variables(mut self, variables: Variables) -> Self {
         self.variables = variables;
         self
     }
 
-    /// Gives commands one more variable, whatever it makes them do: it comes from whoever runs them.
+    /// Sets one more variable for commands, without checking its effects: it comes from the caller itself.
     #[must_use]
     pub fn telling(mut self, name: &str, value: &str) -> Self {
         self.variables = self.variables.telling(name, value);
         self
     }
 
-    /// Notes every change to files under this name before it is made, so that one that is cut off can be completed.
+    /// Records every change to files under this name before it is made, so that an interrupted change can be completed.
     #[must_use]
     pub fn noting(mut self, intents: &IntentLog, name: &str) -> Self {
         self.intents = Some((intents.clone(), name.to_owned()));
         self
     }
 
-    /// Keeps commands from changing settings by which other programs run something, except for these files. What is
-    /// removed or replaced is kept in a new folder below `aside`, which must be out of the agent's reach.
+    /// Keeps commands from changing settings that make other programs run something, except for these files. Removed or
+    /// replaced files are kept in a new folder below `aside`, which must be out of the agent's reach.
     #[must_use]
     pub fn guarding_settings(mut self, named: Vec<WorkPath>, aside: Option<PathBuf>) -> Self {
         self.guarding = Some(Arc::new(Guarding::new(named, aside)));
         self
     }
 
-    /// Refuses to change what is out of reach, and remembers what the file tools change in settings.
+    /// Refuses changes to paths that are out of reach, and records writes of the file tools to settings.
     fn may_change(&self, path: &WorkPath) -> Result<(), EnvError> {
         if let Some(why) = self.hidden.closes(path) {
             return Err(EnvError::OutOfReach { path: path.clone(), why });
@@ -139,14 +140,14 @@ impl LocalEnvironment {
         Ok(())
     }
 
-    /// Makes a change that is noted before. Its call may do more than this.
+    /// Makes a change that is recorded first. Its call may make other changes.
     async fn part(&self, change: Change) -> Result<(), EnvError> {
         let named = self.intents.clone();
         let named = named.map(|(log, name)| (log, format!("{name}{}", intent::PART_OF_CALL)));
         self.noted(named, vec![change]).await
     }
 
-    /// Makes changes that are noted before.
+    /// Makes changes that are recorded first.
     async fn noted(
         &self,
         named: Option<(IntentLog, String)>,
@@ -163,18 +164,18 @@ impl LocalEnvironment {
         self.blocking(&WorkPath::root(), work).await
     }
 
-    /// Where the workspace is on this machine.
+    /// Location of the workspace on this machine.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What commands must not see or change.
+    /// Surveys what commands must not see or change.
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
         self.look_through(stop.clone(), |search, names| search.survey(names)).await
     }
 
-    /// Looks through all names of the workspace, but for those that are known.
+    /// Walks all names of the workspace, except those that are cached.
     async fn look_through<T: Send + 'static>(
         &self,
         stop: CancellationToken,
@@ -189,7 +190,7 @@ impl LocalEnvironment {
         self.blocking(&WorkPath::root(), find).await
     }
 
-    /// File work blocks, so it is done on a thread where blocking is allowed.
+    /// Runs blocking file work on a thread where blocking is allowed.
     async fn blocking<T: Send + 'static>(
         &self,
         path: &WorkPath,

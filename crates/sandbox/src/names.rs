@@ -1,26 +1,27 @@
-//! Names of files that are no paths here: with control characters, not UTF-8, or with `~` at the beginning. They are shown, escaped in one way
-//! everywhere, so that nothing is left out and nothing acts on a screen; file tools cannot open them.
+//! File names that are not valid paths here: with control characters, not UTF-8, or beginning with `~`. They are
+//! displayed with the same escapes everywhere, so that no file is left out and no name acts on a terminal; file tools
+//! cannot open them.
 
 use std::path::Path;
 
 use types::WorkPath;
 
-/// The most bytes of a name that are shown.
+/// Maximum number of bytes of a name that are displayed.
 const MOST: usize = 400;
 
-/// A name in a form that cannot be mistaken for anything else, whatever bytes it has: in quotes, with `\n`, `\x1b`.
+/// Escapes a name unambiguously, whatever its bytes: in quotes, with `\n`, `\x1b`.
 pub(crate) fn escaped(name: &[u8]) -> String {
     format!("\"{}\"", name.escape_ascii()).chars().take(MOST).collect()
 }
 
-/// The name of a folder, which says on every machine which one is meant, as far as a name can.
+/// The name of a folder, which identifies it on every machine, as far as a name can.
 #[must_use]
 pub fn folder_name(folder: &Path) -> String {
     let name = folder.file_name().map(|name| shown(name.as_encoded_bytes()));
     name.unwrap_or_else(|| "folder".to_owned())
 }
 
-/// A name as it is, or escaped if it cannot be shown like that.
+/// The name itself, or escaped if it cannot be displayed as it is.
 pub(crate) fn shown(name: &[u8]) -> String {
     match std::str::from_utf8(name) {
         Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
@@ -28,7 +29,7 @@ pub(crate) fn shown(name: &[u8]) -> String {
     }
 }
 
-/// Whether a text from a walk below the workspace can be a path. Asked for every file, so it parses nothing.
+/// Whether a text from a walk below the workspace can be a path. Called for every file, so it does not parse.
 pub(crate) fn is_path(text: &str) -> bool {
     let controls = match text.is_ascii() {
         true => text.bytes().any(|byte| byte.is_ascii_control()),
@@ -37,7 +38,7 @@ pub(crate) fn is_path(text: &str) -> bool {
     !controls && !text.starts_with('~')
 }
 
-/// The path of an entry of a folder; for one that no path can name, a path that shows it, and `true`.
+/// The path of an entry in a folder. For a name that no path can express, an escaped path and `true`.
 pub(crate) fn entry_path(folder: &WorkPath, name: &[u8]) -> Option<(WorkPath, bool)> {
     let below = |name: &str| match folder.is_root() {
         true => name.parse::<WorkPath>().ok(),

@@ -1,6 +1,6 @@
-//! Programs of the person's own that are run because the person said so: `gh`, `glab`, and git with the person's own
-//! settings, to push. They get the person's whole environment and no sandbox, so nothing that an agent chose may decide
-//! which program runs or in which folder. They are never asked for anything on a terminal.
+//! Programs of the user that run on the user's request: `gh`, `glab`, and git with the user's own settings, to push.
+//! They run unsandboxed, with the user's whole environment, so no choice of an agent may decide which program runs or
+//! in which folder. They never prompt on a terminal.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// How long a call may take; a push can be large.
+/// Timeout of a call; a push can be large.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A program that was found on the person's PATH.
+/// A program found on the user's `PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonProgram {
     path: PathBuf,
 }
 
-/// What a call gave.
+/// Result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramOutput {
     pub succeeded: bool,
@@ -28,7 +28,7 @@ pub struct ProgramOutput {
 }
 
 impl PersonProgram {
-    /// Finds a program on our PATH, in absolute places only.
+    /// Finds a program on this process's `PATH`, in absolute folders only.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -37,7 +37,7 @@ impl PersonProgram {
         path.map(|path| Self { path })
     }
 
-    /// Runs it in a folder with these arguments and this input.
+    /// Runs the program in a folder with these arguments and this input.
     pub async fn run(&self, dir: &Path, args: &[&str], stdin: &str) -> io::Result<ProgramOutput> {
         let mut command = Command::new(&self.path);
         command.args(args).current_dir(dir).kill_on_drop(true);
@@ -47,7 +47,7 @@ impl PersonProgram {
         let input = child.stdin.take();
         let work = async {
             if let Some(mut input) = input {
-                // A program that does not read its input closes it; its exit code tells.
+                // A program that does not read its input closes the pipe; its exit code tells whether it failed.
                 input.write_all(stdin.as_bytes()).await.ok();
             }
             child.wait_with_output().await

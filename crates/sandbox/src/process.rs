@@ -1,6 +1,6 @@
-//! One command from start to end: a session of its own, no terminal, no standard input, output through two pipes
-//! as it comes. When time is up or somebody stops it, the whole group gets TERM, and KILL
-//! after two seconds; a child that stays behind and holds the pipe does not hold us.
+//! Runs one command from start to end: in a session of its own, without terminal or standard input, with its output
+//! read from two pipes as it arrives. On timeout or stop, the whole process group gets TERM, and KILL after two
+//! seconds; a background child that keeps a pipe open does not block the call.
 
 use std::ffi::OsString;
 use std::io;
@@ -18,10 +18,10 @@ use crate::confine::Action;
 use crate::stream::{CapturedOutput, Listener, Streams};
 use crate::sweep;
 
-/// How long a group has between TERM and KILL.
+/// Time between TERM and KILL.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
-/// The shell that takes command lines.
+/// The shell that runs command lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell(PathBuf);
 
@@ -42,13 +42,13 @@ impl Shell {
         command
     }
 
-    /// The same as orders for a sandbox helper.
+    /// The same as an action for the sandbox helper.
     pub(crate) fn action(&self, line: String) -> Action {
         Action::Run { shell: self.0.clone(), line }
     }
 }
 
-/// Runs a command to its end, whichever end that is.
+/// Runs a command until it exits, is stopped or times out.
 pub(crate) async fn run(
     command: Command,
     listener: Option<Listener>,
@@ -64,24 +64,24 @@ pub(crate) async fn run(
     Ok(running.finish(ended, began))
 }
 
-/// What came of a command.
+/// Result of a command.
 pub(crate) fn result(streams: &mut Streams, ended: Ended, began: Instant) -> ExecResult {
     let CapturedOutput { both, output, errors, dropped } = streams.finish();
     let elapsed = began.elapsed().into();
     ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
 }
 
-/// Whether a command came to its own end.
+/// Whether a command ended by itself.
 enum Cut {
     Not(Ended),
     Short(Ended),
 }
 
-/// A command under way. Dropping it kills whatever is left of its group.
+/// A running command. Dropping it kills the rest of its process group.
 struct Running {
     child: Child,
     streams: Streams,
-    /// What every process of the command carries in its environment.
+    /// Mark that every process of the command carries in its environment.
     mark: String,
 }
 
@@ -91,12 +91,12 @@ impl Running {
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
         let mark = sweep::mark();
         command.env(sweep::NAME, &mark);
-        // Our ends of the pipes go with it: as long as we held them too, we would never see them close.
+        // The write ends move into the child: as long as this process held them, too, the pipes would never close.
         let child = Child::start(command, out, err).map_err(failed("starting"))?;
         Ok(Self { child, streams, mark })
     }
 
-    /// Waits for the end, or makes one when time is up or somebody says stop.
+    /// Waits until the command ends, or ends it on timeout or stop.
     async fn until_cut(
         &mut self,
         timeout: Millis,
@@ -113,15 +113,16 @@ impl Running {
         Ok(Cut::Short(cut))
     }
 
-    /// Takes in output until the command itself ends. Cancel-safe.
+    /// Reads output until the command itself ends. Cancel-safe.
     async fn ended(&mut self) -> io::Result<Ended> {
         loop {
             tokio::select! {
                 biased;
                 heard = self.streams.listen(), if self.streams.is_open() => heard?,
                 ended = self.child.wait() => {
-                    // What the pipes still hold was written before the end; what comes later is nobody's. A child
-                    // in the background could write as fast as we read: what fits into the pipes is enough.
+                    // Data still in the pipes was written before the end; later output does not count. A background
+                    // child could write as fast as we read, so the amount is limited: what fits into the pipes is
+                    // enough.
                     self.streams.take_in()?;
                     return ended;
                 }
@@ -140,11 +141,11 @@ impl Running {
     }
 
     fn signal(&self, signal: Signal) {
-        // The only error there is to expect is that nobody is left, which is what was wanted.
+        // The only expected error is that no process is left, which is the goal.
         killpg(self.child.id(), signal).ok();
     }
 
-    /// Ends what is left of the command, also what left its session.
+    /// Kills what is left of the command, including processes that left its session.
     async fn sweep(&self, elapsed: Duration) {
         self.signal(Signal::SIGKILL);
         sweep::sweep(self.mark.clone(), self.child.id(), elapsed).await;

@@ -1,5 +1,5 @@
-//! Which files changed since a time, whatever git thinks of them: for the report on a call whose outcome nobody knows. It
-//! looks at times, which a command can forge; what it names did change, what it does not name may have.
+//! Lists files that changed since a time, independent of git: for the report on a call whose outcome is unknown. It
+//! relies on timestamps, which a command can forge: listed files did change, others may have.
 
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,14 +10,14 @@ use types::{Timestamp, WorkPath};
 
 use crate::names::shown;
 
-/// How many names are looked at, and how many are told.
+/// Maximum number of names inspected, and of names listed.
 const MOST_LOOKED_AT: usize = 50_000;
 const MOST_TOLD: usize = 50;
-/// File systems keep time in steps of their own.
+/// Tolerance for the time resolution of file systems.
 const SLACK_MS: i64 = 50;
 
-/// The files below some paths of a folder that changed since a time, sorted, with a last line for what is left out. No
-/// link is followed, and git's own files do not count.
+/// The files below some paths of a folder that changed since a time, sorted, with trailing lines for omissions. No link
+/// is followed, and git's own files are skipped.
 #[must_use]
 pub fn changed_since(root: &Path, below: &[WorkPath], since: Timestamp) -> Vec<String> {
     let mut open: Vec<PathBuf> = below.iter().map(|path| root.join(path.as_str())).collect();
@@ -54,7 +54,7 @@ fn is_newer(facts: &Metadata, since: Timestamp) -> bool {
         seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000).saturating_add(SLACK_MS)
             >= since.millis()
     };
-    // A file that others share changes its state with every new name that it gets elsewhere.
+    // A hard-linked file changes its status with every new link elsewhere.
     let state = facts.nlink() == 1 && after(facts.ctime(), facts.ctime_nsec());
     after(facts.mtime(), facts.mtime_nsec()) || state
 }

@@ -1,6 +1,6 @@
-//! Searching files by content and by name: requests and answers, patterns, and the fast search of this machine
-//! (`walk.rs`). The search that works in any environment, by its listing and its files, is in `environment.rs`. Links are
-//! never followed.
+//! Searches files by content and by name: requests and results, patterns, and the fast search of this machine
+//! (`walk.rs`). The generic search, based on an environment's listing and files, is in `environment.rs`. Links below
+//! the start of a search are never followed.
 
 mod hidden;
 mod lines;

@@ -1,7 +1,7 @@
-//! Snapshots of a workspace's files, so that what an agent did to them can be taken back. They are kept by content in
-//! a folder of their own, outside of the workspace, and have nothing to do with the person's git: no index, no ref, no
-//! process. Files that git would ignore are neither kept nor touched. Everything here but `untouched` blocks for long; it
-//! is meant for a thread on which that is allowed.
+//! Snapshots of a workspace's files, to undo what an agent did to them. They are stored by content in a folder of their
+//! own, outside the workspace, independent of the user's git: no index, no ref, no process. Files that git would ignore
+//! are neither stored nor touched. Everything here but `untouched` blocks for long, and belongs on a thread where that
+//! is allowed.
 
 mod carry;
 mod content;
@@ -39,18 +39,18 @@ pub struct Snapshots {
     jail: Jail,
     objects: Objects,
     limits: Limits,
-    /// Also what keeps two snapshots, or a snapshot and a restoration, apart.
+    /// Its lock also keeps snapshots and restorations from overlapping.
     index: Mutex<Index>,
 }
 
 impl Snapshots {
-    /// Snapshots of the workspace `root`, kept in the folder `store`, which is made if it is not there. Several may
-    /// share a store.
+    /// Snapshots of the workspace `root`, stored in the folder `store`, which is created if missing. Several instances
+    /// may share a store.
     pub fn new(root: &Path, store: &Path) -> Result<Self, SnapshotError> {
         let failed = |source| SnapshotError::Root { root: root.display().to_string(), source };
         let jail = Jail::open(root).map_err(failed)?;
         let root = root.canonicalize().map_err(failed)?;
-        // What would be inside must not even be made there.
+        // A store inside the workspace must not even be created.
         let mut above = store.ancestors().filter_map(|folder| folder.canonicalize().ok());
         if above.next().is_some_and(|folder| folder.starts_with(&root)) {
             return Err(SnapshotError::Inside);
@@ -65,34 +65,34 @@ impl Snapshots {
         Ok(Self { jail, objects, limits: Limits::USUAL, index: Mutex::new(Index::empty()) })
     }
 
-    /// Takes a snapshot. What was not touched since the last one is not read again.
+    /// Takes a snapshot. Files untouched since the last one are not read again.
     pub fn take(&self) -> Result<Tree, SnapshotError> {
         self.walk(&mut self.index())
     }
 
-    /// The last snapshot, if nothing was touched since. Looks at no more than so many names and reads none of them, so
-    /// that with few it is quick enough for any thread; nothing is said of more, or while another snapshot is taken.
+    /// The last snapshot, if nothing was touched since. Inspects at most `most` names and reads none of the files, so
+    /// with a low limit it is fast enough for any thread. `None` beyond the limit, and while another snapshot is taken.
     pub fn untouched(&self, most: usize) -> Option<Digest> {
         let index = self.index.try_lock().ok()?;
         untouched::last(self.jail.root(), &index, most)
     }
 
-    /// What is different between two snapshots, by path.
+    /// Differences between two snapshots, by path.
     pub fn diff(&self, before: &Digest, after: &Digest) -> Result<Vec<Difference>, SnapshotError> {
         diff::diff(&self.objects, before, after)
     }
 
-    /// What a snapshot has at a path; nothing if it has nothing there.
+    /// Content of a path in a snapshot; `None` if there is none.
     pub fn read(&self, tree: &Digest, path: &Path) -> Result<Option<Content>, SnapshotError> {
         diff::read(&self.objects, tree, path)
     }
 
-    /// Notes that somebody may want these snapshots back, until he is forgotten.
+    /// Marks snapshots as restorable for an owner, until [`Self::forget`].
     pub fn mark(&self, owner: &str, trees: &[Digest]) -> Result<(), SnapshotError> {
         marks::add(self.objects.folder(), owner, trees)
     }
 
-    /// Forgets somebody, and every snapshot that nobody wants any more. Fails while others work in the same store.
+    /// Removes an owner's marks, and deletes every snapshot that has none left. Fails while others use the same store.
     pub fn forget(&self, owner: &str) -> Result<Swept, SnapshotError> {
         self.objects.alone(|| {
             marks::remove(self.objects.folder(), owner)?;
@@ -100,7 +100,7 @@ impl Snapshots {
         })
     }
 
-    /// Forgets every snapshot that nobody wants any more. Fails while others work in the same store.
+    /// Deletes every snapshot without marks. Fails while others use the same store.
     pub fn sweep(&self) -> Result<Swept, SnapshotError> {
         self.objects.alone(|| self.sweep_alone())
     }
@@ -108,17 +108,17 @@ impl Snapshots {
     fn sweep_alone(&self) -> Result<Swept, SnapshotError> {
         match marks::all(self.objects.folder())? {
             Some(trees) => self.keep(&trees),
-            // Nobody noted anything when these were taken, so nobody knows what is wanted.
+            // The store began without marks, so it is unknown which snapshots are needed.
             None => Ok(Swept::default()),
         }
     }
 
-    /// Forgets every snapshot that is neither named here nor the last one taken here.
+    /// Deletes every snapshot except these and the last one taken here.
     fn keep(&self, trees: &[Digest]) -> Result<Swept, SnapshotError> {
         let mut index = self.index();
         let mut needed = Needed::default();
         for tree in trees.iter().chain(&index.last) {
-            // A tree that is gone already names nothing any more.
+            // A tree that is gone already needs nothing.
             match needed.add(&self.objects, tree) {
                 Ok(()) | Err(SnapshotError::Gone { .. }) => {}
                 Err(error) => return Err(error),
@@ -135,7 +135,7 @@ impl Snapshots {
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {
-        // What a panic left half known could be wrong; nothing known is never wrong.
+        // After a panic, the index may be inconsistent; an empty one never is.
         self.index.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
             let mut index = poisoned.into_inner();
             *index = Index::empty();

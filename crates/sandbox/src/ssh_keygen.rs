@@ -1,6 +1,6 @@
-//! Signatures by a person's SSH key, made and checked by OpenSSH's own `ssh-keygen -Y`. The program gets an environment
-//! from scratch; of the caller's only what leads to an agent or to a passphrase prompt. Keys are never read here, and
-//! what is signed is not interpreted.
+//! Signatures by the user's SSH key, made and verified by OpenSSH's own `ssh-keygen -Y`. The program gets an
+//! environment from scratch, with only `PATH`, `HOME` and the variables for an agent, a passphrase prompt or a security
+//! key from the caller's. Keys are never read here, and signed messages are not interpreted.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,9 +12,9 @@ use tokio::process::Command;
 
 use crate::temporary::temporary;
 
-/// How long a call may take that asks nobody.
+/// Timeout of a call without prompts.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a person has for a passphrase, or for touching a security key.
+/// Timeout of a call in which the user enters a passphrase or touches a security key.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Variables that a signature may need: the agent, a graphical prompt, a security key.
@@ -29,7 +29,7 @@ const NEEDED: [&str; 8] = [
     "TERM",
 ];
 
-/// Why something was not signed, or could not be checked.
+/// Why signing or verification failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     #[error("ssh-keygen is not installed, or not on the PATH; it comes with OpenSSH")]
@@ -46,20 +46,20 @@ pub enum SignatureError {
     Io(#[from] io::Error),
 }
 
-/// OpenSSH's program for signatures.
+/// OpenSSH's `ssh-keygen`.
 #[derive(Debug, Clone)]
 pub struct SshKeygen {
     program: PathBuf,
 }
 
-/// What a call gave.
+/// Result of a call.
 struct Answer {
     ok: bool,
     said: String,
 }
 
 impl SshKeygen {
-    /// Finds it on our PATH, in absolute places only.
+    /// Finds the program on `PATH`, in absolute folders only.
     pub fn locate() -> Result<Self, SignatureError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path)
@@ -70,8 +70,8 @@ impl SshKeygen {
         Ok(Self { program })
     }
 
-    /// Signs each message with a key: a private key's file, or a public key's whose private half an agent holds. The
-    /// key is opened once. With `interactive` a person may be asked for a passphrase on the terminal.
+    /// Signs each message with a key: the file of a private key, or of a public key whose private half an agent holds.
+    /// The key is opened once. With `interactive`, the user may be asked for a passphrase on the terminal.
     pub async fn sign(
         &self,
         key: &Path,
@@ -85,7 +85,7 @@ impl SshKeygen {
             ["-Y", "sign", "-n", namespace, "-f"].map(OsString::from).to_vec();
         args.push(key.into());
         if !interactive {
-            // Without this it would take the passphrase from wherever it can read.
+            // Without this, it would read the passphrase from any source available.
             args.extend(["-P", ""].map(OsString::from));
         }
         for (place, message) in messages.iter().enumerate() {
@@ -100,8 +100,8 @@ impl SshKeygen {
         Ok((0..messages.len()).map(signature).collect::<io::Result<_>>()?)
     }
 
-    /// The key that made a signature, by its type and fingerprint; nothing if the signature is not of this message.
-    /// Whose key it is remains open.
+    /// Type and fingerprint of the key that made a signature; `None` if the signature does not match the message. Does
+    /// not tell whose key it is.
     pub async fn key_of(
         &self,
         namespace: &str,
@@ -117,7 +117,7 @@ impl SshKeygen {
         Ok(answer.ok.then(key).flatten().map(|key| key.lines().next().unwrap_or(key).to_owned()))
     }
 
-    /// Who made a signature, by a file of allowed signers; nothing if none of them did, or not for this namespace.
+    /// Who made a signature, by a file of allowed signers; `None` if none of them did, or not for this namespace.
     pub async fn signer_of(
         &self,
         signers: &Path,
@@ -154,7 +154,7 @@ impl SshKeygen {
         let asked = NEEDED.iter().chain(&["PATH", "HOME"]);
         command.envs(asked.filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(std::fs::File::open(stdin)?).stdout(Stdio::piped());
-        // A security key's wish to be touched is said on standard error.
+        // A security key's request to be touched appears on standard error.
         command.stderr(if interactive { Stdio::inherit() } else { Stdio::piped() });
         let limit = if interactive { PATIENCE } else { TIMEOUT };
         let output = tokio::time::timeout(limit, command.output()).await;
@@ -202,7 +202,7 @@ mod tests {
 
     const SPACE: &str = "test@bosun";
 
-    /// A key in a folder of its own; nothing, and loudly, where there is no OpenSSH.
+    /// A key in a folder of its own; `None`, with a message, if OpenSSH is not installed.
     async fn key(passphrase: &str) -> Option<(SshKeygen, tempfile::TempDir)> {
         let Ok(keygen) = SshKeygen::locate() else {
             println!("SKIPPED: ssh-keygen is not installed");

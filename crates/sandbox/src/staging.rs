@@ -1,5 +1,5 @@
-//! Files under names of ours, in which new content waits until it takes its place. They are left out of listings,
-//! searches, snapshots and commits by that name. Nothing is moved into place here.
+//! Staging files, which hold new content until it is moved into place. Listings, searches, snapshots and commits skip
+//! them by name. Callers move them into place.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -7,10 +7,10 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// Files whose names begin with this are ours while a write is under way; they are never part of anybody's work.
+/// Prefix of staging files, which exist while a write is in progress and are never part of the work.
 pub(crate) const STAGING: &str = ".bosun-staging-";
 
-/// A new empty file beside the one to be written, under a name that nobody else has.
+/// Creates an empty staging file beside the file to be written, under a unique name.
 pub(crate) fn stage(folder: &OwnedFd) -> Result<(String, File), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for n in 0..10_000_u32 {

@@ -1,14 +1,15 @@
-//! How a file or folder that was not touched is known without reading it: by what the file system says of it. A file that was
-//! touched so shortly before it was read that another change could have left the same time is never taken for
-//! untouched; it is read again.
+//! Detects untouched files and folders by their metadata, without reading them. A file that was touched so shortly
+//! before it was read that another change could have left the same timestamp never counts as untouched; it is read
+//! again.
 
 use rustix::fs::{FileType, RawMode, Stat};
 
-/// A time of the file system, in seconds and nanoseconds.
+/// A timestamp of the file system, in seconds and nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment(i64, i64);
 
-/// The kernel's clock for files goes in steps of at most 10 ms, some file systems keep whole or even seconds only.
+/// The kernel's clock for files advances in steps of at most 10 ms; some file systems store only whole, or even,
+/// seconds.
 const STEP_NANOS: i64 = 20_000_000;
 const COARSE_SECONDS: i64 = 3;
 const NANOS: i64 = 1_000_000_000;
@@ -24,14 +25,14 @@ impl Moment {
         Self(stat.st_ctime as i64, stat.st_ctime_nsec as i64)
     }
 
-    /// What the kernel would write as the time of a change now.
+    /// The timestamp that the kernel would give to a change now.
     #[cfg(target_os = "linux")]
     pub(crate) fn now() -> Self {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         Self(now.tv_sec, now.tv_nsec)
     }
 
-    /// The first moment at which a change would surely get another time than this.
+    /// The first moment at which a change is certain to get another timestamp than this.
     fn over(self) -> Self {
         match self {
             Self(seconds, 0) => Self(seconds.saturating_add(COARSE_SECONDS), 0),
@@ -43,7 +44,7 @@ impl Moment {
     }
 }
 
-/// What the file system says of a file or folder.
+/// Metadata by which changes to a file or folder are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -79,7 +80,7 @@ impl Stamp {
         FileType::from_raw_mode(self.mode as RawMode)
     }
 
-    /// Whether everything that changes it after `now` will change this stamp too.
+    /// Whether every change after `now` will change this stamp, too.
     pub(crate) fn settled(&self, now: Moment) -> bool {
         self.modified.over().max(self.changed.over()) <= now
     }

@@ -1,5 +1,5 @@
-//! The two pipes of a command, read as they fill. What is promised about order: each stream is whole and in its own
-//! order; between the two, what arrived first comes first, as long as we are quick enough to see it arrive.
+//! Reads the two pipes of a command as they fill. Ordering: each stream is complete and in order; between the two,
+//! output is in order of arrival, as long as it is read fast enough to observe that.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -17,14 +17,14 @@ use elsewhere::Ready;
 #[cfg(target_os = "linux")]
 use ready::Ready;
 
-/// Where a piece of output came from.
+/// The stream that a piece of output came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     Output,
     Errors,
 }
 
-/// Hears the output of commands as it comes, piece by piece. It must not take long: the command waits meanwhile.
+/// Receives the output of commands piece by piece, as it arrives. It must return quickly: the command waits meanwhile.
 #[derive(Clone)]
 pub struct Listener(Arc<Hear>);
 
@@ -42,11 +42,11 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-/// How much is read at a time, and how often before somebody else gets a turn.
+/// Bytes per read, and number of reads before other tasks get a turn.
 const PIECE: usize = 32 * 1024;
 const PIECES: usize = 16;
 
-/// Everything that a command says.
+/// Both output streams of a command.
 #[derive(Debug)]
 pub(crate) struct Streams {
     ready: Ready,
@@ -57,7 +57,7 @@ pub(crate) struct Streams {
     buffer: Vec<u8>,
 }
 
-/// What a command said.
+/// Captured output of a command.
 #[derive(Debug, Default)]
 pub(crate) struct CapturedOutput {
     pub(crate) both: String,
@@ -67,7 +67,7 @@ pub(crate) struct CapturedOutput {
 }
 
 impl Streams {
-    /// The ends to read from, and those for the command: its output, its errors.
+    /// Opens the pipes. Returns the ends to read from, and those for the command's output and errors.
     pub(crate) fn open(listener: Option<Listener>) -> io::Result<(Self, PipeWriter, PipeWriter)> {
         let ((out, to_out), (err, to_err)) = (io::pipe()?, io::pipe()?);
         let pipe = |pipe: PipeReader| -> io::Result<File> {
@@ -91,12 +91,12 @@ impl Streams {
         self.pipes.iter().any(Option::is_some)
     }
 
-    /// Waits until there is something, and takes in some of it: a command that never stops talking must not keep
-    /// its own time-out from being seen. Cancel-safe.
+    /// Waits for output, and reads some of it: a command that never stops writing must not keep its own timeout from
+    /// being noticed. Cancel-safe.
     pub(crate) async fn listen(&mut self) -> io::Result<()> {
         self.ready.wait().await?;
         for _ in 0..PIECES {
-            // Looked at in here, something that arrives meanwhile is not overlooked.
+            // Checked within `try_io`, so that output that arrives meanwhile is not missed.
             match self.ready.next() {
                 Ok(place) => self.read(place)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -106,7 +106,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Takes in what is there now, but not for ever.
+    /// Reads the output that is available now, up to a limit.
     pub(crate) fn take_in(&mut self) -> io::Result<()> {
         for _ in 0..4 * PIECES {
             match self.ready.now() {
@@ -139,7 +139,7 @@ impl Streams {
         Ok(())
     }
 
-    /// What was said, which is no longer held here afterwards.
+    /// Takes the captured output, which leaves the captures empty.
     pub(crate) fn finish(&mut self) -> CapturedOutput {
         let taken = |capture: &mut Capture| std::mem::replace(capture, Capture::new(0)).finish();
         let (both, dropped) = taken(&mut self.both);

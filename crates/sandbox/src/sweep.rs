@@ -1,5 +1,6 @@
-//! Finds what an unconfined command left running, also what left its session, by a mark in its environment. A
-//! process that wipes its environment is not found: only a sandbox holds those who do not want to be held.
+//! Finds processes that an unconfined command left running, including those that left its session, by a mark in their
+//! environment. A process that clears its environment is not found: only a sandbox can hold processes that try to
+//! escape.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -7,25 +8,25 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// The variable that carries the mark.
+/// Environment variable that carries the mark.
 pub(crate) const NAME: &str = "BOSUN_COMMAND";
 
-/// How often we look again: who was found may just have made a child.
+/// Maximum number of rounds: a process that was found may just have forked.
 const ROUNDS: usize = 8;
 
-/// Within this time numbers of processes cannot have come around, so that a command's are those after its own.
+/// Within this time, process ids cannot have wrapped around completely, so a command's ids are those after its own.
 const QUICK: Duration = Duration::from_millis(100);
 
-/// How much of an environment is looked at; ours are small.
+/// How much of an environment is read; Bosun's are small.
 const MOST: u64 = 256 * 1024;
 
-/// A mark that no other command has.
+/// A mark that is unique to one command.
 pub(crate) fn mark() -> String {
     let drawn = std::fs::read_to_string("/proc/sys/kernel/random/uuid");
     drawn.map_or_else(|_| format!("{:?}", std::time::Instant::now()), |text| text.trim().to_owned())
 }
 
-/// Ends every process that carries the mark of a command, which began with this process so long ago.
+/// Kills every process that carries the mark of a command. `first` is the command's own process, `elapsed` its age.
 pub(crate) async fn sweep(mark: String, first: Pid, elapsed: Duration) {
     let ids = match newest() {
         Some(newest) if elapsed < QUICK => Ids { first, newest },
@@ -42,12 +43,11 @@ pub(crate) async fn sweep(mark: String, first: Pid, elapsed: Duration) {
             }
         }
     };
-    // It cannot fail but by a panic, and then what is left is left.
+    // It fails only by a panic; remaining processes are left running then.
     tokio::task::spawn_blocking(work).await.ok();
 }
 
-/// The processes that are looked at, from a command's first to the youngest there is. Numbers are given in order and
-/// begin again at the end.
+/// Range of process ids to inspect, from a command's first to the newest. Ids are assigned in order and wrap around.
 #[derive(Debug, Clone, Copy)]
 struct Ids {
     first: Pid,
@@ -65,14 +65,14 @@ impl Ids {
     }
 }
 
-/// The number that was given last, where the system tells.
+/// The id that was assigned last, if the system reports it.
 fn newest() -> Option<Pid> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().last()?.parse().ok().map(Pid::from_raw)
 }
 
 fn end(pid: Pid) {
-    // It may be gone by now, which is what was wanted.
+    // The process may be gone already, which is the goal.
     kill(pid, Signal::SIGKILL).ok();
 }
 

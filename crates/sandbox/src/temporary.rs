@@ -1,6 +1,6 @@
-//! Temporary folders below the system's folder for them. Their owner holds a lock on the folder itself, which the system
-//! gives back when the process ends, however it ends: a folder that nobody has locked is a leftover and may be removed.
-//! Numbers of processes are no part of it, because they are used again.
+//! Temporary folders below the system's folder for them. Their owner holds a lock on the folder itself, which the
+//! system releases when the process ends, however it ends: an unlocked folder is a leftover and may be removed. Process
+//! ids play no part, because they are reused.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,17 +10,17 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
-/// The names begin with this.
+/// Prefix of the names.
 const NAME: &str = "bosun-";
-/// How many names are looked at.
+/// Maximum number of names inspected by a sweep.
 const MOST: usize = 100_000;
-/// How often a folder is made anew because a sweep took it before it was locked.
+/// Maximum number of folders created because a sweep removed the previous one before it was locked.
 const TRIES: usize = 100;
 
-/// A folder that is removed with this handle, and is not swept as long as there is one.
+/// A folder that is removed with this handle, and not swept as long as the handle exists.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder {
-    // Dropped in this order: the folder is gone before the lock is.
+    // Dropped in this order: the folder is removed before the lock is released.
     dir: TempDir,
     _lock: Option<File>,
 }
@@ -31,7 +31,7 @@ impl TemporaryFolder {
     }
 }
 
-/// A new folder that goes with its handle.
+/// Creates a folder that is removed with its handle.
 pub(crate) fn temporary(what: &str) -> io::Result<TemporaryFolder> {
     made(&std::env::temp_dir(), what)
 }
@@ -52,13 +52,13 @@ fn made(place: &Path, what: &str) -> io::Result<TemporaryFolder> {
 
 enum Owned {
     Yes(File),
-    /// Somebody else holds it, or it is gone.
+    /// Another process holds it, or it is gone.
     Taken,
-    /// The file system has no locks.
+    /// The file system does not support locks.
     NoLocks,
 }
 
-/// Locks a folder, and makes certain that it is still the one of that name.
+/// Locks a folder, and verifies that it is still the one of that name.
 fn owned(path: &Path) -> Owned {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(folder) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else {
@@ -77,8 +77,8 @@ fn owned(path: &Path) -> Owned {
     if same { Owned::Yes(folder) } else { Owned::Taken }
 }
 
-/// Removes the folders that no process owns any more; how many there were. Those of other people and of other machines
-/// that share the place are left alone.
+/// Removes the folders that no process owns any more, and returns their number. Folders of other users, and of other
+/// machines that share the location, are left alone.
 #[must_use]
 pub fn sweep_temporary() -> u64 {
     swept(&std::env::temp_dir())
@@ -87,20 +87,20 @@ pub fn sweep_temporary() -> u64 {
 fn swept(place: &Path) -> u64 {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten().take(MOST);
     let named = entries.filter(|entry| is_named(&entry.file_name().to_string_lossy()));
-    // Anybody may put a name there; what is not ours is not touched.
+    // Any user may create such a name; folders of other users are not touched.
     let user = nix::unistd::getuid().as_raw();
     let ours =
         named.filter(|entry| entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == user));
     let removed = ours.filter(|entry| match owned(&entry.path()) {
-        // Removed while it is locked, so that no other sweep is at it.
+        // Removed while it is locked, so that no other sweep removes it, too.
         Owned::Yes(_lock) => crate::bring::remove(&entry.path()).is_ok(),
         Owned::Taken | Owned::NoLocks => false,
     });
     removed.count() as u64
 }
 
-/// Whether this is the name of a temporary folder that was made on this machine: where several share the place, locks may
-/// be each machine's own.
+/// Whether this is the name of a temporary folder that was created on this machine: if several machines share the
+/// location, locks may be local to each.
 fn is_named(name: &str) -> bool {
     let mut parts = name.strip_prefix(NAME).unwrap_or_default().split('.');
     let (Some(_what), Some(made_on), Some(_random)) = (parts.next(), parts.next(), parts.next())
@@ -119,7 +119,7 @@ fn host() -> String {
 mod tests {
     use super::*;
 
-    /// The folder of an owner that was killed: it is there, and nobody holds it.
+    /// The folder of an owner that was killed: it exists, and is not locked.
     fn left(place: &Path) -> std::path::PathBuf {
         let TemporaryFolder { dir, _lock } = made(place, "proof").expect("a folder");
         let path = dir.keep();

@@ -1,5 +1,6 @@
-//! Which environment variables a command sees: a new set, made from scratch. What looks like a secret, by its name
-//! or by its value, does not get in unless it is named; what could make a program load somebody's code never does.
+//! Environment variables of commands: a new set, built from scratch. Variables that look like secrets, by name or by
+//! value, are passed only if they are named explicitly; variables that could make a program load foreign code are never
+//! passed, unless Bosun sets them itself.
 
 mod secrets;
 
@@ -17,9 +18,9 @@ pub struct Variables {
     named: Vec<String>,
     set: Vec<(String, String)>,
     told: Vec<(String, String)>,
-    /// Folders in which programs are looked for first.
+    /// Folders in which programs are searched first.
     first: Vec<PathBuf>,
-    /// Folders in which Python looks for modules first.
+    /// Folders in which Python searches for modules first.
     modules: Vec<PathBuf>,
 }
 
@@ -29,49 +30,49 @@ impl Variables {
         Self { inherit, ..Self::default() }
     }
 
-    /// Lets a variable of ours through although it looks like a secret, because somebody said so.
+    /// Passes a variable of this process although it looks like a secret, because it was named explicitly.
     #[must_use]
     pub fn passing(mut self, name: &str) -> Self {
         self.named.push(name.to_owned());
         self
     }
 
-    /// Sets a variable, whatever ours is. One that could inject code is not taken.
+    /// Sets a variable, overriding this process's value. Variables that could inject code are ignored.
     #[must_use]
     pub fn setting(mut self, name: &str, value: &str) -> Self {
         self.set.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Sets a variable that comes from us, also one by which programs load code.
+    /// Sets a variable on behalf of Bosun itself, even one by which programs load code.
     #[must_use]
     pub(crate) fn telling(mut self, name: &str, value: &str) -> Self {
         self.told.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Looks for programs in these folders first, such as those of a virtual environment.
+    /// Searches for programs in these folders first, such as those of a virtual environment.
     #[must_use]
     pub fn first_in_path(mut self, folders: Vec<PathBuf>) -> Self {
         self.first = folders;
         self
     }
 
-    /// Lets Python find modules in these folders of the workspace before any others: what an environment has installed
-    /// from a checkout is then the workspace's own.
+    /// Lets Python find modules in these folders of the workspace first, so that packages that an environment has
+    /// installed from a checkout are the workspace's own.
     #[must_use]
     pub fn python_modules(mut self, folders: Vec<PathBuf>) -> Self {
         self.modules = folders;
         self
     }
 
-    /// Keeps package managers from trying a network that is not there: what was downloaded before is used.
+    /// Keeps package managers from trying a network that is not there; they use earlier downloads.
     #[must_use]
     pub fn offline(self) -> Self {
         OFFLINE.iter().fold(self, |all, (name, value)| all.setting(name, value))
     }
 
-    /// Lets package managers use the network after all.
+    /// Reverts [`Self::offline`], so that package managers use the network.
     #[must_use]
     pub(crate) fn online(mut self) -> Self {
         self.set.retain(|(name, value)| {
@@ -117,7 +118,7 @@ impl Variables {
     }
 
     fn passes(&self, name: &OsStr, value: &OsStr) -> bool {
-        // A name or value that is not text is nothing that anybody needs.
+        // Names and values that are not UTF-8 are never needed.
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { return false };
         let wanted = match self.inherit {
             Inherit::None => false,
@@ -129,7 +130,7 @@ impl Variables {
     }
 }
 
-/// The names that `Inherit::Core` takes over.
+/// The names that `Inherit::Core` inherits.
 pub const CORE: [&str; 26] = [
     "PATH",
     "HOME",
@@ -159,8 +160,8 @@ pub const CORE: [&str; 26] = [
     "RBENV_ROOT",
 ];
 
-/// Fixed values: no pager, no prompt, no colours, one language whoever asks. Of the language only the letters are named,
-/// because every program reads a file for each part of it that is.
+/// Fixed values: no pager, no prompt, no colours, the same locale for everyone. Only `LC_CTYPE` differs from the C
+/// locale, because every program reads a file for each category that does.
 const FIXED: [(&str, &str); 6] = [
     ("LANG", "C"),
     ("LC_CTYPE", "C.UTF-8"),
@@ -170,7 +171,7 @@ const FIXED: [(&str, &str); 6] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// What tells package managers that there is no network.
+/// Variables that tell package managers that there is no network.
 const OFFLINE: [(&str, &str); 4] = [
     ("CARGO_NET_OFFLINE", "true"),
     ("GOPROXY", "off"),
@@ -178,10 +179,10 @@ const OFFLINE: [(&str, &str); 4] = [
     ("UV_OFFLINE", "1"),
 ];
 
-/// Where programs are looked for when nobody says.
+/// Default search path for programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Variables through which a program runs or loads something, or reaches a service that acts for us.
+/// Variables by which a program runs or loads something, or reaches a service that acts for the user.
 const INJECTING: [&str; 26] = [
     "BASH_ENV",
     "ENV",
@@ -219,7 +220,7 @@ fn injects(name: &str) -> bool {
         || name.contains(['=', '\0'])
 }
 
-/// A search path without places that depend on where one stands.
+/// A search path without relative folders.
 fn absolute_only(first: &[PathBuf], path: &OsStr) -> OsString {
     let places = first.iter().cloned().chain(std::env::split_paths(path));
     let places = places.filter(|place| place.is_absolute());

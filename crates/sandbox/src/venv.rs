@@ -1,13 +1,13 @@
-//! Virtual environments for Python. Their programs name the place where they were made, so they are not copied: they stay
-//! where they are, to be read there, and another checkout gets a folder of links under the same name. What was installed
-//! into one from a checkout is looked for in the workspace instead.
+//! Python virtual environments. Their programs contain the path where they were created, so they are not copied: they
+//! are read in place, and another checkout gets a folder of links under the same name. Packages installed into one from
+//! a checkout are searched in the workspace instead.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// The largest file that is searched for paths of installed checkouts.
+/// Maximum size of a file that is searched for paths of installed checkouts.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// Whether a folder is a virtual environment.
@@ -16,13 +16,13 @@ pub fn is_venv(folder: &Path) -> bool {
     folder.join("pyvenv.cfg").is_file()
 }
 
-/// Makes a folder of links to what is in a virtual environment.
+/// Creates a folder of links to the entries of a virtual environment.
 pub fn mirror(environment: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(environment)? {
         let entry = entry?;
         let place = to.join(entry.file_name());
-        // Git does not follow a link to find out what is ignored.
+        // Git does not follow a link when it reads ignore rules.
         if entry.file_name() == ".gitignore" {
             fs::copy(entry.path(), place)?;
         } else {
@@ -32,8 +32,8 @@ pub fn mirror(environment: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folders of a checkout from which packages were installed into an environment to be edited there, relative to the
-/// checkout. Python would import these packages from that checkout, not from another one in which it runs.
+/// The folders of a checkout from which packages were installed into an environment in editable mode, relative to the
+/// checkout. Python would import these packages from that checkout, even when it runs in another one.
 #[must_use]
 pub fn editable(environment: &Path, checkout: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
@@ -46,7 +46,7 @@ pub fn editable(environment: &Path, checkout: &Path) -> Vec<PathBuf> {
                 if name.ends_with(".pth") {
                     text.lines().map(|line| PathBuf::from(line.trim())).collect()
                 } else {
-                    // A table of packages and where they are; the folder around each is the one to look in.
+                    // A table of packages and their locations; the parent folder of each is the one to search.
                     let quoted = text.split(['\'', '"']).map(Path::new);
                     quoted.filter_map(Path::parent).map(Path::to_owned).collect()
                 }
@@ -62,7 +62,7 @@ pub fn editable(environment: &Path, checkout: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    // What is installed into the environment itself is not of the checkout.
+    // Packages installed into the environment itself do not belong to the checkout.
     let own = environment.strip_prefix(checkout).unwrap_or(environment);
     found.retain(|path| !path.starts_with(own));
     found.sort();
@@ -70,7 +70,7 @@ pub fn editable(environment: &Path, checkout: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A path that may begin with `~`, as a person writes it; nothing if it is not absolute.
+/// Expands a leading `~/`; `None` if the result is not absolute, or contains `..`.
 #[must_use]
 pub fn expanded(path: &str) -> Option<PathBuf> {
     let whole = match path.strip_prefix("~/") {
@@ -81,7 +81,7 @@ pub fn expanded(path: &str) -> Option<PathBuf> {
     (whole.is_absolute() && plain).then_some(whole)
 }
 
-/// Whether showing a path to commands would show more than a toolchain: the person's home, or all of the system.
+/// Whether showing a path to commands would show more than a toolchain: the user's home or keys, or system folders.
 #[must_use]
 pub fn shows_too_much(path: &Path) -> bool {
     const KEYS: [&str; 6] = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config"];

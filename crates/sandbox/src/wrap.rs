@@ -1,5 +1,5 @@
-//! Environments around environments: one that cannot be changed, one that remembers what was asked. They compose
-//! in any order, since each is an environment itself.
+//! Wrappers around environments: one that is read-only, one that records requests. They compose in any order, since
+//! each is an environment itself.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,19 +10,18 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
 use crate::{Change, EnvError, Environment, Found, GitRequest, GlobRequest, GrepRequest, Hits};
 
-/// An environment in which everything can be looked at and nothing changed. Commands are changes: nobody knows
-/// what they do.
+/// A read-only environment. Commands count as changes, because their effects are unknown.
 #[derive(Debug, Clone)]
 pub struct ReadOnly(pub Arc<dyn Environment>);
 
-/// An environment that remembers the last things that were asked of it, in words.
+/// An environment that records the last requests, in words.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     inner: Arc<dyn Environment>,
     asked: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// How many things are remembered.
+/// Maximum number of requests that are recorded.
 const MAX_REMEMBERED: usize = 10_000;
 
 impl Recorded {
@@ -31,7 +30,7 @@ impl Recorded {
         Self { inner, asked: Arc::default() }
     }
 
-    /// What was asked so far, the oldest first.
+    /// The recorded requests, oldest first.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()

@@ -1,6 +1,6 @@
-//! Who may use the server: users with roles and projects, the tokens of programs, and the cookies of browsers. One file in
-//! the product's home holds them, tokens and cookies only as digests; it is read again whenever it changes, so a
-//! revocation holds at once, whichever process wrote it. What users do to runs stands in the runs' own logs.
+//! Access control: users with roles and projects, API tokens, and browser cookies. All are stored in one file in the
+//! product's home, tokens and cookies only as digests. The file is read again whenever it changes, so a revocation
+//! takes effect at once, whichever process wrote it. The actions of users on runs are recorded in the runs' own logs.
 
 mod file;
 mod token;
@@ -16,20 +16,20 @@ use file::{AccessFile, Listed, StoredLogin};
 use token::{digest, draw};
 pub use user::{Project, Role, User};
 
-/// How long a browser stays logged in.
+/// Lifetime of a browser login.
 const LOGIN_DAYS: i64 = 30;
-/// How long a link to log in with can be used, once.
+/// Lifetime of a login link, which works only once.
 const LINK_MINUTES: i64 = 15;
 const MINUTE_MS: i64 = 60_000;
 
-/// How a caller proved who they are.
+/// How a caller authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof {
     Token,
     Cookie,
 }
 
-/// Who sends a request.
+/// The authenticated sender of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) user: User,
@@ -44,14 +44,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// The users of a home; there may be none yet.
+    /// Opens the users of a home; there may be none yet.
     pub fn open(home: &Path) -> Result<Self, AccessError> {
         let path = home.join("access.toml");
         let read = Mutex::new(AccessFile::read(&path)?);
         Ok(Self { path, read })
     }
 
-    /// Everybody, without their tokens.
+    /// All users, without their tokens.
     pub fn users(&self) -> Result<Vec<User>, AccessError> {
         Ok(self.current()?.users.into_iter().map(|user| user.user).collect())
     }
@@ -60,7 +60,7 @@ impl Access {
         Ok(self.current()?.projects)
     }
 
-    /// Adds a user and returns the token, which is stored nowhere.
+    /// Adds a user and returns the token; only its digest is stored.
     pub fn add_user(&self, user: &User, now: Timestamp) -> Result<String, AccessError> {
         file::check_name(&user.name)?;
         let token = draw();
@@ -114,8 +114,8 @@ impl Access {
         })
     }
 
-    /// A code with which a user logs in once, soon. A user of this name who is not there becomes an admin: whoever can
-    /// write this file owns the journal beside it.
+    /// Creates a single-use login code that expires soon. An unknown user is created as an admin: write access to this
+    /// file implies control of the journal beside it.
     pub fn link(&self, name: &str, now: Timestamp) -> Result<String, AccessError> {
         file::check_name(name)?;
         let code = draw();
@@ -135,7 +135,7 @@ impl Access {
         Ok(code)
     }
 
-    /// Logs a browser in with a code of a link, or with a token, and returns the value of its cookie.
+    /// Logs a browser in with the code of a link or with a token, and returns the value of its cookie.
     pub(crate) fn log_in(
         &self,
         secret: &str,
@@ -169,14 +169,14 @@ impl Access {
         })
     }
 
-    /// Who has this token.
+    /// Looks up the caller by token.
     pub(crate) fn by_token(&self, token: &str) -> Result<Option<Caller>, AccessError> {
         let file = self.current()?;
         let user = file.user_of_token(&digest(token)).cloned();
         Ok(user.map(|user| Caller { user, proof: Proof::Token }))
     }
 
-    /// Whose browser has this cookie.
+    /// Looks up the caller by browser cookie.
     pub(crate) fn by_cookie(
         &self,
         cookie: &str,
@@ -196,7 +196,7 @@ impl Access {
         Ok(user.map(|user| Caller { user, proof: Proof::Cookie }))
     }
 
-    /// The file as it is now.
+    /// The current content of the file.
     fn current(&self) -> Result<AccessFile, AccessError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.refresh(&self.path)?;

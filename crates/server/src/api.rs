@@ -1,5 +1,5 @@
-//! The handlers of the API, by subject. Each reads what it is given, calls one function of `runtime`, and answers with
-//! plain data; what may be seen and done was decided before (`guard.rs`), except where it depends on the run.
+//! The handlers of the API, by subject. Each parses its input, calls one function of `runtime`, and answers with plain
+//! data. Authorization happens before (`guard.rs`), except where it depends on the run.
 
 pub(crate) mod acts;
 pub(crate) mod admin;
@@ -25,7 +25,7 @@ pub(crate) struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The whole of a short list.
+    /// A page with all items of a short list.
     pub(crate) fn whole(items: Vec<T>) -> Self {
         Self { items, next: None }
     }

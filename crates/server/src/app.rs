@@ -1,4 +1,4 @@
-//! What every handler has at hand: the library, the users, the runs that are driven here, and whether the server stops.
+//! State shared by all handlers: the library, the users, the runs driven here, and whether the server is stopping.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::limit::{RateLimit, StreamLimit};
 use crate::listing::Listing;
 use crate::problem::Problem;
 
-/// The state that handlers share.
+/// Cloneable handle to the shared state.
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Parts>);
 
@@ -31,14 +31,14 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limit: RateLimit,
     pub(crate) streams: StreamLimit,
-    /// The authorities (`host:port`) under which the server is reached.
+    /// The authorities (`host:port`) under which the server is reachable.
     pub(crate) hosts: BTreeSet<String>,
-    /// The name of the cookie. Browsers keep cookies by host, not by port, and two servers must not log each other out.
+    /// Name of the cookie. Browsers scope cookies by host, not by port, and two servers must not log each other out.
     pub(crate) cookie: String,
-    /// Whether browsers reach it over TLS, its own or a proxy's.
+    /// Whether browsers use TLS, terminated by this server or by a proxy.
     pub(crate) tls: bool,
     pub(crate) version: &'static str,
-    /// The OpenAPI document, written when it is first asked for.
+    /// The OpenAPI document, generated on first use.
     pub(crate) document: LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>,
     pub(crate) stopping: CancellationToken,
 }
@@ -74,13 +74,13 @@ impl App {
         Ok(projects)
     }
 
-    /// What a caller may see.
+    /// The visibility of runs for a caller.
     pub(crate) fn visible(&self, caller: &Caller) -> Result<Visible, Problem> {
         let all = caller.user.projects.is_none();
         Ok(Visible { projects: self.projects(caller)?, all })
     }
 
-    /// The run that a caller names and may see. Others are not there.
+    /// Resolves a run that a caller names. A run that the caller may not see is reported as nonexistent.
     pub(crate) async fn run(&self, caller: &Caller, name: &str) -> Result<RunId, Problem> {
         let unknown =
             || Problem::not_found(format!("there is no run {:?}", types::one_line(name, 60)));
@@ -95,7 +95,8 @@ impl App {
     }
 }
 
-/// Refuses a script that waits for a file, by which it tells which files this machine has, unless an admin brings it.
+/// Rejects a script that waits for a file unless the caller is an admin: such a script reveals which files exist on
+/// this machine.
 pub(crate) fn check_script(caller: &Caller, script: Option<&str>) -> Result<(), Problem> {
     let waits = |text| Script::parse(text).is_ok_and(|script| script.waits_for_files());
     if script.is_some_and(waits) && caller.user.role < Role::Admin {
@@ -104,7 +105,7 @@ pub(crate) fn check_script(caller: &Caller, script: Option<&str>) -> Result<(), 
     Ok(())
 }
 
-/// The runs that somebody may see: those in their projects, or all.
+/// The runs that a user may see: those in their projects, or all.
 #[derive(Debug, Clone)]
 pub(crate) struct Visible {
     projects: Vec<Project>,
@@ -112,7 +113,7 @@ pub(crate) struct Visible {
 }
 
 impl Visible {
-    /// The name of the project that a folder belongs to: the innermost one.
+    /// The name of the innermost project that contains a folder.
     pub(crate) fn project_of(&self, place: &Path) -> Option<&str> {
         let around = self.projects.iter().filter(|project| place.starts_with(&project.path));
         let project = around.max_by_key(|project| project.path.components().count())?;
@@ -123,7 +124,7 @@ impl Visible {
         self.all || self.project_of(place).is_some()
     }
 
-    /// Whether an entry of a list is shown.
+    /// Whether an entry of a list is visible.
     pub(crate) fn shows(&self, entry: &Entry) -> bool {
         self.all || entry.place().is_some_and(|place| self.sees(Path::new(place)))
     }

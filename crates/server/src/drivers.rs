@@ -1,6 +1,6 @@
-//! The runs and sessions that this process drives: kept until they are over or wait, parked when the server stops, and
-//! taken up again when it starts. What a run does is decided elsewhere; a run that somebody paused stays paused, which a
-//! file beside the journal remembers.
+//! The runs and sessions that this process drives: kept until they end or wait, parked when the server stops, and
+//! resumed when it starts. It makes no decisions about a run. A paused run stays paused across restarts, by a file
+//! beside the journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{Command, RunId, Status, Timestamp};
 
-/// How long after the expiry of a question the run is looked at.
+/// Delay between the expiry of a question and the resumption of its run.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The runs and sessions that are driven here. Clones share them.
+/// Registry of the runs and sessions driven here. Clones share state.
 #[derive(Debug, Clone)]
 pub(crate) struct Drivers {
     bosun: Bosun,
     clock: Arc<dyn Clock>,
     shared: Arc<Mutex<Shared>>,
     tasks: TaskTracker,
-    /// Changes whenever a run is left.
+    /// Incremented whenever a run is left.
     left: Arc<watch::Sender<u64>>,
     stopping: CancellationToken,
-    /// Where paused runs are remembered.
+    /// File that stores the paused runs.
     paused_file: PathBuf,
 }
 
@@ -59,7 +59,7 @@ impl Drivers {
         }
     }
 
-    /// How many runs are driven here now.
+    /// Number of runs driven here now.
     pub(crate) fn count(&self) -> usize {
         self.lock().runs.len()
     }
@@ -68,7 +68,7 @@ impl Drivers {
         self.lock().paused.contains(run)
     }
 
-    /// Stays with a run until it is over or waits.
+    /// Drives a run until it ends or waits.
     pub(crate) fn keep(&self, handle: Handle) {
         let run = handle.run().clone();
         if self.stopping.is_cancelled() {
@@ -89,7 +89,7 @@ impl Drivers {
         });
     }
 
-    /// A run that waits until a time is looked at again then.
+    /// Schedules the next resumption of a waiting run, at the earliest expiry of an open question.
     fn look_after(&self, run: &RunId, left: &Left) {
         if let Some(fault) = &left.away {
             tracing::warn!(%run, fault = %fault.what, "a model was unavailable; resume the run later");
@@ -112,7 +112,7 @@ impl Drivers {
         });
     }
 
-    /// Drives a run, unless somebody else does or it is over.
+    /// Drives a run, unless another process does or it has ended.
     pub(crate) async fn resume(&self, run: &RunId) {
         match Box::pin(self.bosun.resume(run)).await {
             Ok(handle) => self.keep(handle),
@@ -124,7 +124,7 @@ impl Drivers {
         }
     }
 
-    /// Delivers a command to a run, and drives it if nobody does.
+    /// Delivers a command to a run, and drives the run if no process does.
     pub(crate) async fn deliver(&self, run: &RunId, command: &Command) -> Result<(), Error> {
         self.unpause(run);
         match Box::pin(self.bosun.deliver(run, command)).await? {
@@ -134,7 +134,7 @@ impl Drivers {
         Ok(())
     }
 
-    /// Parks a run that is driven here; whether there was one.
+    /// Parks a run. Returns whether it was driven here.
     pub(crate) fn pause(&self, run: &RunId) -> bool {
         let driven = self.lock().runs.get(run).cloned();
         if let Some(suspend) = &driven {
@@ -144,7 +144,7 @@ impl Drivers {
         driven.is_some()
     }
 
-    /// Waits until a run is not driven here any more.
+    /// Waits until a run is no longer driven here.
     pub(crate) async fn until_left(&self, run: &RunId) {
         let mut changes = self.left.subscribe();
         while self.lock().runs.contains_key(run) {
@@ -183,7 +183,8 @@ impl Drivers {
         self.lock().sessions.remove(run);
     }
 
-    /// Takes up every run that should be going on and that nobody drives, and those whose questions may expire.
+    /// Resumes every unfinished run that is not paused and that no process drives, including waiting runs, whose
+    /// questions may expire.
     pub(crate) async fn resume_all(&self, entries: &[Entry]) -> usize {
         let mut resumed = 0;
         for entry in entries {
@@ -197,7 +198,7 @@ impl Drivers {
         resumed
     }
 
-    /// Parks everything, and waits until all logs are left in order.
+    /// Parks all runs and sessions, and waits until their logs are complete.
     pub(crate) async fn stop(&self) {
         let (runs, sessions) = {
             let mut shared = self.lock();

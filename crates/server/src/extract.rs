@@ -1,4 +1,4 @@
-//! What handlers take out of a request. What does not fit is answered with a problem document that says what and where.
+//! Extractors for handlers. Invalid input is rejected with a problem document that names the fault and its place.
 
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -35,7 +35,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// What is in the query of the address.
+/// The query parameters of a request.
 #[derive(Debug)]
 pub(crate) struct Params<T>(pub(crate) T);
 
@@ -49,7 +49,7 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequestParts<S> f
     }
 }
 
-/// The variable parts of the address, in order.
+/// The path parameters of a request, in order.
 #[derive(Debug)]
 pub(crate) struct Named<T>(pub(crate) T);
 

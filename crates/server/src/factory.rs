@@ -1,6 +1,5 @@
-//! What the program around the server knows and the server does not: the configuration of the machine, models with their
-//! keys, which projects are trusted. It makes the runs and sessions that callers ask for, by the rules of the command
-//! line.
+//! Interface to the program that embeds the server: machine configuration, models with their keys, and trusted
+//! projects. It builds the runs and sessions that callers ask for, by the rules of the command line.
 
 use std::path::Path;
 
@@ -90,18 +89,18 @@ pub struct PolicyItem {
     pub text: String,
 }
 
-/// Why a run or session cannot be made, in a sentence with what to do.
+/// Error building a run or session: a sentence that includes a remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Unfit(pub String);
 
-/// Makes what callers ask for.
+/// Builds the runs and sessions that callers ask for.
 #[async_trait]
 pub trait RunFactory: Send + Sync + std::fmt::Debug {
-    /// The run, ready to be started in a repository. Nothing is recorded yet.
+    /// Builds a run, ready to be started in a repository. Records nothing.
     async fn run(&self, wanted: &WantedRun, repository: &Path) -> Result<NewRun, Unfit>;
 
-    /// The session, ready to be opened in a folder.
+    /// Builds a session, ready to be opened in a folder.
     async fn session(&self, wanted: &WantedSession, folder: &Path) -> Result<NewSession, Unfit>;
 
     fn models(&self) -> Vec<ModelItem>;

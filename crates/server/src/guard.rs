@@ -1,6 +1,6 @@
-//! What every request passes before a handler sees it: an id, the Host and Origin headers, the rate limit, and the proof
-//! of who sends it. Any page that a browser shows can send requests to this address, so nothing is believed because it
-//! came from this machine. Adds the headers that keep browsers strict to every response.
+//! Middleware in front of every handler: request id, Host and Origin checks, rate limit and authentication. Any page
+//! open in a browser can send requests to this address, so a local origin earns no trust. Adds security headers to
+//! every response.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::problem::Problem;
 
 pub(crate) static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// A header that no form and no foreign page can send without being asked first.
+/// A header that a form cannot send, and a page of another origin only after a CORS preflight.
 static OURS: HeaderName = HeaderName::from_static("x-bosun");
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -21,7 +21,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// The cost of a wrong token or link, in requests.
 const WRONG_SECRET: f64 = 20.0;
 
-/// Gives each request its id, judges where it comes from, and hardens the response.
+/// Assigns each request its id, checks its origin, and hardens the response.
 pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
     if let Ok(value) = HeaderValue::from_str(&id) {
@@ -40,7 +40,7 @@ pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Ne
     response
 }
 
-/// The problem with the id of its request.
+/// Adds the request's id to a problem.
 fn named(mut problem: Problem, id: &str, retry: Option<HeaderValue>) -> Response {
     id.clone_into(&mut problem.request_id);
     let mut response = problem.into_response();
@@ -59,14 +59,14 @@ fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned)
 }
 
-/// What is wrong with where a request says that it goes to and comes from.
+/// Checks the Host, Origin and Sec-Fetch headers of a request.
 fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
     let text =
         |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or(""));
     let host = text(&header::HOST).or_else(|| request.uri().authority().map(|all| all.as_str()));
     let known = |host: &str| app.hosts.contains(&host.to_ascii_lowercase());
     if !host.is_some_and(known) {
-        // A name that an attacker lets point here (DNS rebinding) is not one of ours.
+        // Rejects host names that an attacker points at this address (DNS rebinding).
         return Some(Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
             "this server is not reached under that name; start it with --host NAME if it should be",
@@ -78,7 +78,7 @@ fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
     {
         return Some(Problem::forbidden("a page of another origin may not use this server"));
     }
-    // Somebody may follow a link to the page from anywhere; nothing else may come from elsewhere.
+    // Links to the page may come from any site; all other cross-site requests are rejected.
     let links = !request.uri().path().starts_with("/api/") && is_navigation(request.headers());
     if is_foreign(request.headers()) && !(links && request.method() == Method::GET) {
         return Some(Problem::forbidden("a page of another site may not use this server"));
@@ -86,13 +86,13 @@ fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
     None
 }
 
-/// Whether a browser says that a page of another site is behind a request.
+/// Whether the browser marks a request as cross-site.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     site.is_some_and(|site| site != b"same-origin" && site != b"none")
 }
 
-/// Whether a browser says that somebody goes to a page with it.
+/// Whether the browser marks a request as a top-level navigation.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let says = |name: &str, value: &str| headers.get(name).is_some_and(|said| said == value);
     says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document")
@@ -102,7 +102,7 @@ fn harden(headers: &mut HeaderMap, id: &str) {
     let fixed = [
         ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
-        // Without any, a browser calls the origin of our own forms `null`.
+        // Without a referrer, a browser sends the origin of our own forms as `null`.
         ("referrer-policy", "same-origin"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
@@ -120,7 +120,7 @@ fn harden(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-/// Lets a request of the API pass if its sender is known and may do this.
+/// Admits an API request if its sender is authenticated and has the required role.
 pub(crate) async fn admit(
     State((app, role)): State<(App, Role)>,
     mut request: Request,
@@ -135,7 +135,7 @@ pub(crate) async fn admit(
     }
 }
 
-/// A problem, and the seconds to wait where it is about the rate.
+/// A problem, with the seconds to wait if the rate limit was exceeded.
 pub(crate) struct Refused(Problem, Option<u64>);
 
 impl Refused {
@@ -159,7 +159,7 @@ impl From<Problem> for Refused {
     }
 }
 
-/// Who sends a request.
+/// Authenticates the sender of a request.
 fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
     let headers = request.headers();
     let bearer = headers.get(header::AUTHORIZATION).map(|value| value.to_str().unwrap_or(""));
@@ -185,7 +185,7 @@ fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
     Err(Problem::new(StatusCode::UNAUTHORIZED, how).into())
 }
 
-/// Counts a wrong secret; the problem, if there were too many.
+/// Counts a wrong secret. Fails if there were too many.
 pub(crate) fn wrong_secret(app: &App) -> Result<(), Refused> {
     slow_down(app, "", WRONG_SECRET)
 }
@@ -211,7 +211,7 @@ fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<C
     Ok(caller)
 }
 
-/// The value of our cookie.
+/// The value of this server's cookie.
 pub(crate) fn cookie(app: &App, headers: &HeaderMap) -> Option<String> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs =

@@ -1,9 +1,9 @@
 //! `bosun serve`: an HTTP API, live streams and a page over the runs of one journal.
 //!
-//! This crate owns listening sockets and nothing else. It keeps no state of its own about runs: whatever it shows is read
-//! from the journal through `runtime`, and whatever it does is done by the functions that the terminal uses too. A
-//! request passes `guard.rs` (where it goes to, where it comes from, who sends it), then the handler of its entry in
-//! `routes.rs`; the OpenAPI document is made from the same entries.
+//! This crate owns listening sockets and nothing else. It keeps no state of its own about runs: it reads everything
+//! from the journal through `runtime`, and acts through the functions that the terminal uses too. A request passes
+//! `guard.rs` (host, origin, sender), then the handler of its entry in `routes.rs`; the OpenAPI document is generated
+//! from the same entries.
 
 mod access;
 mod api;

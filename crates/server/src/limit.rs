@@ -1,19 +1,20 @@
-//! Limits for each caller. Of the rate of requests: a bucket that fills steadily, and a smaller one for everybody who has
-//! not proved who they are; streams count once, when they are opened. And of streams that are open at a time.
+//! Limits for each caller. The request rate is limited by a token bucket for each user, and one that all
+//! unauthenticated callers share; a stream counts once, when it is opened. The number of concurrent streams is limited
+//! for each user.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use types::Timestamp;
 
-/// The most callers that are remembered; beyond that, full buckets are forgotten.
+/// Number of buckets above which full ones are dropped.
 const MOST: usize = 1_024;
 
 #[derive(Debug)]
 pub(crate) struct RateLimit {
-    /// Requests a second in the long run.
+    /// Sustained requests per second.
     rate: f64,
-    /// Requests at once.
+    /// Maximum burst of requests.
     burst: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
@@ -30,7 +31,7 @@ impl RateLimit {
         Self { rate, burst: rate * 4.0, buckets: Mutex::default() }
     }
 
-    /// Takes `cost` requests from somebody's bucket; the seconds to wait, if they are not there.
+    /// Takes `cost` requests from a caller's bucket. Returns the seconds to wait if the bucket has too few.
     pub(crate) fn take(&self, who: &str, cost: f64, now: Timestamp) -> Result<(), u64> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MOST && !buckets.contains_key(who) {
@@ -60,7 +61,7 @@ impl RateLimit {
     }
 }
 
-/// The streams that are open, by user.
+/// Number of open streams, by user.
 #[derive(Debug, Clone)]
 pub(crate) struct StreamLimit {
     most: usize,
@@ -72,7 +73,7 @@ impl StreamLimit {
         Self { most, open: Arc::default() }
     }
 
-    /// A place for one more stream of a user, until it is dropped; nothing, if they have too many.
+    /// Opens one more stream of a user, counted until the guard is dropped; `None` if the user has too many.
     pub(crate) fn open(&self, user: &str) -> Option<OpenStream> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(user.to_owned()).or_default();
@@ -84,7 +85,7 @@ impl StreamLimit {
     }
 }
 
-/// The place of one stream.
+/// Guard that counts one open stream.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     limit: StreamLimit,

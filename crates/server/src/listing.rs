@@ -1,5 +1,5 @@
-//! The list of all runs and sessions, held between requests. It is a cache of stored summaries: only what changed is read
-//! again, and after a restart everything is.
+//! The list of all runs and sessions, cached between requests. It holds stored summaries: only changed ones are read
+//! again, and all of them after a restart.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// All runs and sessions, the newest first.
+    /// All runs and sessions, newest first.
     pub(crate) async fn entries(&self, bosun: &Bosun) -> Result<Arc<Vec<Entry>>, Error> {
         bosun.refresh(&mut *self.read.lock().await).await
     }

@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document, made from the table of operations. JSON Schemas come from the types that are read and
-//! written; their descriptions are the types' own documentation.
+//! The OpenAPI 3.1 document, generated from the table of operations. JSON Schemas come from the types that handlers
+//! read and write; their descriptions are the types' own documentation.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -12,7 +12,7 @@ use crate::problem::{MEDIA_TYPE, Problem};
 /// The root of the API.
 pub(crate) const ROOT: &str = "/api/v1";
 
-/// Statuses of failures, all with a problem document.
+/// Statuses of failures; each response has a problem document.
 const FAILURES: [(&str, &str); 12] = [
     ("400", "The request cannot be read"),
     ("401", "Nobody is logged in, or the token is wrong"),
@@ -28,7 +28,7 @@ const FAILURES: [(&str, &str); 12] = [
     ("503", "The server is stopping"),
 ];
 
-/// The document for a table of operations.
+/// Generates the document for a table of operations.
 pub(crate) fn document(operations: &[Operation], version: &str, cookie: &str) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
@@ -133,7 +133,7 @@ fn described(
     described
 }
 
-/// A schema as an object: generators of clients do not read `true`.
+/// A schema as an object: client generators do not support `true`.
 fn object(schema: Schema) -> Value {
     match schema.to_value() {
         Value::Bool(true) => json!({}),
@@ -141,7 +141,7 @@ fn object(schema: Schema) -> Value {
     }
 }
 
-/// The properties of an object as parameters.
+/// Converts the properties of an object schema to query parameters.
 fn query_parameters(schema: &Schema) -> Vec<Value> {
     let schema = schema.as_value();
     let required = |name: &str| {
@@ -151,7 +151,7 @@ fn query_parameters(schema: &Schema) -> Vec<Value> {
     let parameter = |(name, property): (&String, &Value)| {
         let mut property = property.clone();
         let description = property.as_object_mut().and_then(|all| all.remove("description"));
-        // A query has texts: what is left out is not null.
+        // Query parameters are strings: an absent one is omitted, not null.
         if let Some(kinds) = property.get_mut("type").filter(|kinds| kinds.is_array()) {
             let first = kinds.as_array().and_then(|all| all.iter().find(|one| *one != "null"));
             *kinds = first.cloned().unwrap_or_else(|| json!("string"));

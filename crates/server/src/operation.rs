@@ -1,5 +1,5 @@
-//! One operation of the API: its address, who may use it, what it takes and answers, and the function that carries it
-//! out. The router and the OpenAPI document are both made from these, so neither can say what the other does not.
+//! One operation of the API: its path, required role, input, output, and handler. The router and the OpenAPI document
+//! are both generated from these, so they cannot disagree.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -9,11 +9,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use crate::access::Role;
 use crate::app::App;
 
-/// What a successful response has.
+/// Body of a successful response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answer {
     Json(SchemaOf),
-    /// Something else than JSON: its media type.
+    /// Not JSON, with this media type.
     Other(&'static str),
 }
 
@@ -22,7 +22,7 @@ pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
     pub(crate) method: Method,
-    /// Below the API's root, with `{name}` for what varies.
+    /// Path below the API's root, with `{name}` for parameters.
     pub(crate) path: &'static str,
     pub(crate) id: &'static str,
     pub(crate) summary: &'static str,
@@ -31,7 +31,7 @@ pub(crate) struct Operation {
     pub(crate) body: Option<SchemaOf>,
     pub(crate) status: u16,
     pub(crate) answer: Answer,
-    /// Whether it takes the header Idempotency-Key.
+    /// Whether it accepts the header Idempotency-Key.
     pub(crate) idempotent: bool,
     pub(crate) handler: MethodRouter<App>,
 }
@@ -59,25 +59,25 @@ impl Operation {
         }
     }
 
-    /// What the query of the address may have.
+    /// Sets the query parameters.
     pub(crate) fn query<T: JsonSchema>(mut self) -> Self {
         self.query = Some(schema_of::<T>);
         self
     }
 
-    /// What the body must be.
+    /// Sets the request body.
     pub(crate) fn body<T: JsonSchema>(mut self) -> Self {
         self.body = Some(schema_of::<T>);
         self
     }
 
-    /// What a successful response is.
+    /// Sets the response body.
     pub(crate) fn answers<T: JsonSchema>(mut self) -> Self {
         self.answer = Answer::Json(schema_of::<T>);
         self
     }
 
-    /// The same for something that was made.
+    /// Sets the response body, with status 201.
     pub(crate) fn makes<T: JsonSchema>(mut self) -> Self {
         self.status = 201;
         self.answers::<T>()

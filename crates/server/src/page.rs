@@ -1,5 +1,5 @@
-//! The page's files, compiled in, and logging in with a link. Static files have no secrets, so anybody may read them;
-//! everything that they show comes from the API, which asks who reads.
+//! The page's files, compiled in, and logging in with a link. Static files contain no secrets, so they are public; all
+//! data comes from the API, which authenticates.
 
 use axum::extract::{Form, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -11,26 +11,26 @@ use crate::app::App;
 use crate::guard::{cookie, is_foreign, wrong_secret};
 use crate::problem::Problem;
 
-/// The files of the page, with their names below its root.
+/// The files of the page, with their paths below its root.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// How long a browser keeps its cookie; the server forgets it by itself.
+/// Lifetime of the cookie in the browser; the server expires logins independently.
 const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 const HTML: &str = "text/html; charset=utf-8";
-/// A page that is loaded once more, by itself.
+/// A page that reloads itself once.
 const ASK_AGAIN: &str =
     "<!doctype html><meta http-equiv=\"refresh\" content=\"0\"><title>Bosun</title>";
 
-/// The secret in a link.
+/// The secret in a login link or form.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Link {
     #[serde(default)]
     token: Option<String>,
 }
 
-/// Any address of the page. With a secret, the browser is logged in and sent on without it; somebody unknown is asked
-/// for one.
+/// Serves any path of the page. A request with a secret is logged in and redirected to the path without it; an
+/// unauthenticated one gets the login form.
 pub(crate) async fn show(
     State(app): State<App>,
     Query(link): Query<Link>,
@@ -54,8 +54,8 @@ pub(crate) async fn show(
     };
     match known {
         Ok(Some(_)) => file("index.html", &headers, StatusCode::OK),
-        // A browser keeps the strict cookie to itself when somebody follows a link from elsewhere. Asked again by this
-        // page itself, it sends it.
+        // After a link from another site, a browser withholds the `SameSite=Strict` cookie. It sends the cookie when
+        // this page reloads itself.
         Ok(None) if is_foreign(&headers) => {
             ([(header::CONTENT_TYPE, HTML)], ASK_AGAIN).into_response()
         }
@@ -64,12 +64,12 @@ pub(crate) async fn show(
     }
 }
 
-/// The form of the page that asks for a token.
+/// Handles the login form.
 pub(crate) async fn submit(State(app): State<App>, Form(link): Form<Link>) -> Response {
     log_in(&app, link.token.as_deref().unwrap_or_default().trim(), "/")
 }
 
-/// Ends the login of this browser.
+/// Logs this browser out.
 pub(crate) async fn leave(State(app): State<App>, headers: HeaderMap) -> Response {
     if let Some(cookie) = cookie(&app, &headers)
         && let Err(error) = app.access.log_out(&cookie)
@@ -95,7 +95,7 @@ fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
     let name = &app.cookie;
     let text =
         format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
-    // Only a path of our own: two slashes would lead to another host.
+    // Redirect only to a local path: two leading slashes would name another host.
     let then = if then.starts_with("//") { "/" } else { then };
     let mut response = Redirect::to(then).into_response();
     if let Ok(value) = HeaderValue::from_str(&text) {
@@ -104,7 +104,7 @@ fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
     response
 }
 
-/// A file of the page; `304` if the browser has it already.
+/// A file of the page; `304` if the browser has the current version.
 fn file(name: &str, headers: &HeaderMap, status: StatusCode) -> Response {
     let Some((name, bytes)) = FILES.iter().find(|(known, _)| *known == name) else {
         return Problem::not_found("the page has no such file").into_response();

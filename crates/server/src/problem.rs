@@ -1,5 +1,5 @@
-//! Errors as problem documents (RFC 9457): what is wrong, and what to do. Secrets and paths of this machine are not in
-//! them unless the caller named the path.
+//! Errors as problem documents (RFC 9457), each with a cause and a remedy. They contain no secrets, and paths of this
+//! machine only if the caller named them.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -60,7 +60,7 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, detail)
     }
 
-    /// Something that is not the caller's fault: the log has the cause, the caller its id.
+    /// An internal error: the cause is logged, and the caller gets only the request id.
     pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
         tracing::error!(error = %chain(error), "a request failed");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed; its log says why")

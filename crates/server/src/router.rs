@@ -1,4 +1,4 @@
-//! The router: every operation behind its role, the page for everything else, and what all requests pass around both.
+//! The router: every operation behind its role, the page as the fallback, and the middleware around both.
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -12,7 +12,7 @@ use crate::openapi::ROOT;
 use crate::problem::Problem;
 use crate::{guard, page, routes};
 
-/// The largest body of a request.
+/// Maximum size of a request body.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 pub(crate) fn router(app: &App) -> Router {
@@ -31,7 +31,7 @@ pub(crate) fn router(app: &App) -> Router {
         .with_state(app.clone())
 }
 
-/// Gives answers of the router itself the form of all others.
+/// Converts the router's own error responses to problem documents.
 async fn say_why(method: Method, response: Response) -> Response {
     match response.status() {
         StatusCode::METHOD_NOT_ALLOWED => {

@@ -1,4 +1,4 @@
-//! The table of all operations of the API: the router and the OpenAPI document are made from it.
+//! The table of all API operations, from which the router and the OpenAPI document are generated.
 
 use crate::access::{Project, Role, User};
 use crate::api::{

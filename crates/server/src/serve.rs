@@ -1,5 +1,5 @@
 //! Binding, serving and stopping. A stop parks runs instead of killing them: streams end, handlers finish, every log is
-//! left in order, and the next start takes the runs up again.
+//! complete, and the next start resumes the runs.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -24,10 +24,10 @@ use crate::stream::MOST_STREAMS;
 use crate::tls::{TlsError, TlsListener, acceptor};
 use crate::webhook::{self, Webhook};
 
-/// How long open connections may go on after a stop.
+/// How long open connections may stay open after a stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How the server is set up.
+/// Configuration of the server.
 #[derive(Debug)]
 pub struct ServerConfig {
     pub bosun: Bosun,
@@ -36,22 +36,22 @@ pub struct ServerConfig {
     /// The folder with the journal.
     pub home: PathBuf,
     pub listen: SocketAddr,
-    /// Further names under which browsers reach it, `host` or `host:port`.
+    /// Additional names under which browsers reach the server, `host` or `host:port`.
     pub hosts: Vec<String>,
     /// A certificate chain and its key, both PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Whether a proxy in front speaks TLS.
+    /// Whether a proxy in front terminates TLS.
     pub behind_proxy: bool,
-    /// Whether runs that nobody drives are taken up at the start.
+    /// Whether to resume runs that no process drives at the start.
     pub resume: bool,
-    /// Requests a second of one user in the long run.
+    /// Sustained requests per second for each user.
     pub rate: u32,
-    /// Where questions and ends of runs are posted.
+    /// Where to post questions and ends of runs.
     pub webhook: Option<Webhook>,
     pub version: &'static str,
 }
 
-/// Why the server cannot serve.
+/// Error binding or serving.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error("{address} cannot be listened on; name another with --listen")]
@@ -73,21 +73,21 @@ pub enum ServeError {
     Runs(#[from] runtime::Error),
 }
 
-/// A server that listens.
+/// A bound server.
 #[derive(Debug)]
 pub struct Server {
     app: App,
     listener: TcpListener,
     tls: Option<(PathBuf, PathBuf)>,
     address: SocketAddr,
-    /// The first name under which browsers reach it.
+    /// The first of the additional names.
     name: Option<String>,
     resume: bool,
     webhook: Option<(Webhook, PathBuf)>,
 }
 
 impl Server {
-    /// Listens, and serves nothing yet.
+    /// Binds the address without serving yet.
     pub async fn bind(config: ServerConfig) -> Result<Self, ServeError> {
         let has_tls = config.tls.is_some() || config.behind_proxy;
         if !config.listen.ip().is_loopback() && !has_tls {
@@ -128,13 +128,13 @@ impl Server {
         Ok(Self { app, listener, tls: config.tls, address, name, resume, webhook })
     }
 
-    /// Where it listens.
+    /// The bound address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address of the page: under the first name that was given, or else on this machine.
+    /// The URL of the page: with the first configured name, or else the local address.
     #[must_use]
     pub fn url(&self) -> String {
         let scheme = if self.app.tls { "https" } else { "http" };
@@ -145,7 +145,7 @@ impl Server {
         format!("{scheme}://{}", self.name.as_ref().unwrap_or(&address))
     }
 
-    /// Serves until `stop` is cancelled; then parks all runs and leaves.
+    /// Serves until `stop` is cancelled; then parks all runs and returns.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ServeError> {
         if self.resume {
             let entries = self.app.listing.entries(&self.app.bosun).await?;
@@ -179,13 +179,13 @@ impl Server {
         match tokio::time::timeout(DRAIN_TIMEOUT, served).await {
             Ok(Ok(ended)) => Ok(ended?),
             Ok(Err(broken)) => Err(ServeError::Io(std::io::Error::other(broken))),
-            // A connection that does not end is cut.
+            // Connections still open after the timeout are cut.
             Err(_) => Ok(()),
         }
     }
 }
 
-/// The authorities under which a browser may reach the server.
+/// The authorities accepted in Host and Origin headers.
 fn hosts(address: SocketAddr, more: &[String]) -> BTreeSet<String> {
     let port = address.port();
     let local = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));

@@ -1,6 +1,6 @@
-//! Live streams: what is recorded after a cursor, then new lines, without gap or repetition; and pieces of replies and
-//! outputs on request. A task of its own reads each feed into a bounded queue. A reader that leaves the queue full for
-//! too long gets what is in it and a cursor to come back with. Nothing here slows a run.
+//! Live streams: the lines recorded after a cursor, then new lines, without gap or repetition; and, on request, live
+//! pieces of replies and outputs. A separate task reads each feed into a bounded queue. A reader that leaves the queue
+//! full for too long gets the queued messages and a cursor to resume with. Streams never slow down a run.
 
 mod piece;
 pub(crate) mod sse;
@@ -24,20 +24,20 @@ use crate::problem::{Problem, chain};
 use crate::views::events::EventLine;
 use piece::Piece;
 
-/// How often a quiet stream shows that it is alive, and whether its reader may still see it is looked up.
+/// Interval of keep-alive messages, and of checks that the reader is still authorized.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How many messages wait for a slow reader.
+/// Number of messages queued for a slow reader.
 const QUEUE: usize = 256;
-/// How long the queue may be full.
+/// How long the queue may stay full.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The most streams of one user at a time; connections, not subscriptions.
+/// Maximum number of streams of one user at a time; counts connections, not subscriptions.
 pub(crate) const MOST_STREAMS: usize = 4_096;
-/// The most kinds that a filter names.
+/// Maximum number of event kinds in a filter.
 const MOST_KINDS: usize = 64;
-/// The most runs whose visibility is kept in memory, for each reader.
+/// Maximum number of runs whose visibility is cached, for each reader.
 const MOST_KNOWN: usize = 4_096;
 
-/// What a reader asks for.
+/// Cursor and filter of a subscription.
 #[derive(Debug, Default)]
 struct Wanted {
     after: Option<u64>,
@@ -53,15 +53,15 @@ enum Message {
     /// A line with its position.
     Line(u64, Box<EventLine>),
     Piece(Piece),
-    /// The stream ends; the reader comes back with this cursor.
+    /// The stream ends because the reader lags; it can resume with this cursor.
     Lagged {
         after: u64,
     },
-    /// The stream ends, because of the server.
+    /// The stream ends because of a server error.
     Failed,
 }
 
-/// Opens the feed that a caller asks for.
+/// Opens the feed that a caller asks for, restricted to the runs that the caller may see.
 async fn open(app: &App, caller: &Caller, wanted: Wanted) -> Result<Feed, Problem> {
     let run = match &wanted.run {
         Some(name) => Some(app.run(caller, name).await?),
@@ -77,7 +77,7 @@ async fn open(app: &App, caller: &Caller, wanted: Wanted) -> Result<Feed, Proble
     Ok(app.bosun.feed(filter, wanted.after).await?)
 }
 
-/// Which runs a caller may see; `None` for all. A run's folder is known before its log has a line.
+/// Filter for the runs that a caller may see; `None` if all. A run's folder is known before its log has a line.
 fn may_see(app: &App, caller: &Caller) -> Result<Option<MaySee>, Problem> {
     let visible = app.visible(caller)?;
     if visible.all {
@@ -98,13 +98,13 @@ fn may_see(app: &App, caller: &Caller) -> Result<Option<MaySee>, Problem> {
     })))
 }
 
-/// How long a stream may go on: until the server stops, or its reader is not the user any more that began it.
+/// Lifetime of a stream: it ends when the server stops or the user who opened it is changed or removed.
 #[derive(Debug, Clone)]
 struct Life {
     stopping: CancellationToken,
     access: Arc<Access>,
     user: User,
-    /// Its place among the streams of its reader.
+    /// Counts toward the user's open streams.
     _open: Arc<OpenStream>,
 }
 
@@ -123,8 +123,8 @@ impl Life {
     }
 }
 
-/// Reads a feed into a queue until its reader is gone or too slow, or may not see it any more, or the server stops.
-/// `last` is room for the last message.
+/// Forwards a feed to a queue until the reader disconnects, lags or loses access, or the server stops. `last` reserves
+/// space for the final message.
 async fn pump<T: Send>(
     mut feed: Feed,
     (queue, last): (Sender<T>, OwnedPermit<T>),

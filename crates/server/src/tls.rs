@@ -1,5 +1,5 @@
-//! A listener that speaks TLS with certificate files of the person's own. Handshakes happen beside the accepting of
-//! connections, so that a slow one keeps nobody waiting; a failed one is dropped.
+//! A TLS listener with user-supplied certificate files. Handshakes run in separate tasks, so that a slow one does not
+//! block others; failed ones are dropped.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a handshake may take.
+/// Time limit for a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Connections whose handshake is over and which nobody has taken yet.
+/// Maximum number of connections that have finished the handshake and wait to be accepted.
 const READY: usize = 64;
 
-/// Why TLS cannot be used.
+/// Error loading the certificate or key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{path} cannot be read as PEM")]
@@ -52,7 +52,7 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Tl
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Connections with TLS.
+/// Listener for TLS connections.
 #[derive(Debug)]
 pub(crate) struct TlsListener {
     address: SocketAddr,
@@ -88,7 +88,7 @@ impl Listener for TlsListener {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         match self.ready.recv().await {
             Some(connection) => connection,
-            // The accepting task never ends before this one does.
+            // Unreachable: the accepting task outlives this listener.
             None => std::future::pending().await,
         }
     }

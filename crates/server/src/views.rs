@@ -1,5 +1,5 @@
-//! What the page and programs read of a run: plain data, computed from its state and its recorded lines. Nothing here
-//! reads a journal or a socket.
+//! Views of a run for the page and other clients: plain data, computed from its state and its recorded lines. Nothing
+//! here reads a journal or a socket.
 
 pub mod artifacts;
 pub mod checks;

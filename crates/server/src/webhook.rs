@@ -1,5 +1,5 @@
-//! Notifications to another server: each question and each end of a run is posted to one address, signed, in order, at
-//! least once. How far that went stands in a file beside the journal, so that a restart neither loses nor skips any.
+//! Webhook notifications: each question and each end of a run is posted to one URL, signed and in order, at least once
+//! unless every try fails. The position is stored in a file beside the journal, so that a restart does not lose any.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use types::{Event, Millis, Timestamp};
 
-/// The kinds of lines that are told.
+/// The kinds of events that are sent.
 const KINDS: [&str; 2] = ["question.asked", "run.finished"];
-/// How long connecting may take.
+/// Connection timeout.
 const CONNECT: Millis = Millis::seconds(10);
-/// How often one notification is tried before the next has its turn.
+/// Maximum number of tries before a notification is dropped.
 const MOST_TRIES: u32 = 12;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// How much of a text is sent.
+/// Maximum length of a text that is sent.
 const MOST_TEXT: usize = 2_000;
 
-/// Where notifications go, and with what they are signed.
+/// URL for notifications, and the secret that signs them.
 #[derive(Debug, Clone)]
 pub struct Webhook {
     pub url: String,
@@ -79,7 +79,7 @@ async fn tell(bosun: &Bosun, http: &Http, hook: &Webhook, line: &Positioned) {
     tracing::error!(position = line.position, "a notification was given up");
 }
 
-/// What is posted.
+/// The body of a notification.
 async fn body(bosun: &Bosun, line: &Positioned) -> Value {
     let run = &line.line.run;
     let goal = bosun.view(run).await.map(|view| view.goal).unwrap_or_default();
@@ -98,7 +98,7 @@ async fn body(bosun: &Bosun, line: &Positioned) -> Value {
     body
 }
 
-/// The signature is over the time and the body, so that neither can be replayed with another.
+/// Builds the request. The signature covers time and body, so that neither can be replayed with another.
 fn exchange(hook: &Webhook, body: &str, at: Timestamp) -> Exchange {
     let headers = vec![
         ("x-bosun-timestamp".to_owned(), at.to_string()),
@@ -107,7 +107,7 @@ fn exchange(hook: &Webhook, body: &str, at: Timestamp) -> Exchange {
     Exchange { url: hook.url.clone(), headers, secrets: vec![], body: body.to_owned().into() }
 }
 
-/// `sha256=` and the HMAC of `time.body` in hexadecimal digits.
+/// `sha256=` and the HMAC of `time.body` in hex.
 fn signature(secret: &str, body: &str, at: Timestamp) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     let tag = hmac::sign(&key, format!("{at}.{body}").as_bytes());
@@ -119,7 +119,8 @@ fn signature(secret: &str, body: &str, at: Timestamp) -> String {
 mod tests {
     use super::*;
 
-    /// Computed by another implementation of HMAC: `printf %s "$at.{}" | openssl dgst -sha256 -hmac secret`.
+    /// Expected value computed by another HMAC implementation: `printf %s "$at.{}" | openssl dgst -sha256 -hmac
+    /// secret`.
     #[test]
     fn the_signature_is_over_time_and_body() {
         let at = Timestamp::from_millis(0);

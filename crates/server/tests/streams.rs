@@ -1,5 +1,5 @@
-//! Streams over a real socket: Server-Sent Events and WebSocket, cursors across reconnects and restarts, filters, who may
-//! see what, and messages that make no sense.
+//! Streams over a real socket: Server-Sent Events and WebSocket, cursors across reconnects and restarts, filters,
+//! access control, and invalid messages.
 #![allow(clippy::disallowed_methods, reason = "the client's side of a socket")]
 #![allow(clippy::expect_used, clippy::panic, reason = "a failed step ends its test")]
 
@@ -86,7 +86,7 @@ impl Stage {
         Self { bosun, access, address, token, stop, served }
     }
 
-    /// Stops the server, and returns when it has stopped.
+    /// Stops the server and waits for it to finish.
     async fn stop(self) {
         self.stop.cancel();
         tokio::time::timeout(PATIENCE, self.served).await.expect("in time").expect("it stopped");
@@ -103,7 +103,7 @@ impl Stage {
         journal.append(&lease, batch).await.expect("an append");
     }
 
-    /// Sends a request in HTTP/1.0, whose response ends with the connection; returns the status and the rest.
+    /// Sends an HTTP/1.0 request, whose response ends with the connection; returns the status and the body reader.
     async fn get(&self, path: &str, token: &str, more: &str) -> (u16, BufReader<TcpStream>) {
         let mut stream = TcpStream::connect(&self.address).await.expect("a connection");
         let request = format!(
@@ -180,7 +180,7 @@ impl Events {
         }
     }
 
-    /// The position of the next event, which is a line.
+    /// The position of the next event, which must be a line.
     async fn line(&mut self) -> u64 {
         let (name, id, data) = self.next().await.expect("a line");
         assert_eq!(name, "line", "{data}");
@@ -233,7 +233,7 @@ async fn a_reader_goes_on_where_it_was_across_reconnects_and_restarts() {
         assert_eq!(events.hello().await, seen.last().copied().unwrap_or(0));
         stage.write("r_cd", "T1").await;
         seen.push(events.line().await);
-        // In the middle: the next one comes after the next connection, or after the next start.
+        // Disconnects in the middle: the next line is read after a reconnect or a restart.
         drop(events);
         let path = format!("/events?after={}", seen.len());
         let mut events = stage.events(&path, "").await;
@@ -310,7 +310,7 @@ async fn a_cursor_of_another_journal_is_corrected_and_the_stream_ends() {
 async fn a_user_gets_the_lines_of_their_projects_only() {
     let folder = tempfile::tempdir().expect("a folder");
     let stage = Stage::set(folder.path()).await;
-    // Where runs work, as the library keeps it.
+    // The folders of runs, in the library's file format.
     let places = "\nr_ab 7 /w/shop\n\nr_cd 8 /w/other\n";
     std::fs::write(folder.path().join("places"), places).expect("places");
     let project = |name: &str| Project { name: name.into(), path: format!("/w/{name}").into() };

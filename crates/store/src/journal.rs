@@ -1,4 +1,5 @@
-//! The journal interface, as used by drivers, followers and auditors of a run. `testkit::conformance` checks its guarantees.
+//! Interface of a journal for the drivers, followers and auditors of a run. `testkit::conformance` checks its
+//! guarantees.
 //! Where the lines are stored is up to the implementation.
 
 use std::any::Any;
@@ -16,7 +17,7 @@ use crate::{Clean, JournalError, Loss, Removal, Removed, RemovedRun, Summary};
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The largest blob that is stored.
 pub const MAX_BLOB_BYTES: usize = 64 * 1024 * 1024;
-/// The most commands in the inbox of one run.
+/// Maximum number of commands in the inbox of one run.
 pub const MAX_POSTED: u64 = 1_000;
 
 /// Logs with one writer each, blobs by hash, and an inbox for each run.
@@ -75,8 +76,8 @@ pub trait Journal: Send + Sync + fmt::Debug {
         Ok(logs.filter(|log| log.log.attempt.is_none()).map(|log| (log, None)).collect())
     }
 
-    /// The logs of runs with lines after position `after` of the feed, with their summaries: what a list has to read
-    /// again. `None` if the journal cannot tell.
+    /// The logs of runs with lines after position `after` of the feed, with their summaries, for updating a list.
+    /// `None` if the journal does not support this.
     async fn changed_summaries(&self, after: u64) -> Result<Option<Changed>, JournalError> {
         let _ = after;
         Ok(None)
@@ -107,8 +108,8 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// `limit`, in the order in which they were committed.
     ///
     /// Every returned line is checked against its own hash, which the next line of its log or the recorded end of the
-    /// log holds; a damaged line is an error once it is the first of a page. Not checked: that the feed is complete, and
-    /// that the lines before it are unchanged. [`Journal::read`] and [`Journal::verify`] find that.
+    /// log contains; a damaged line is an error once it is the first of a page. Not checked: that the feed is complete,
+    /// and that the lines before it are unchanged. [`Journal::read`] and [`Journal::verify`] find that.
     async fn feed(
         &self,
         of: Option<&RunId>,
@@ -187,7 +188,7 @@ pub struct Positioned {
     pub line: Envelope,
 }
 
-/// What changed since a position of the feed.
+/// Changes since a position of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changed {
     /// The last position that this covers.

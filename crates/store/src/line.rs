@@ -201,7 +201,7 @@ fn link(line: &str) -> Option<Digest> {
 }
 
 impl JournalError {
-    /// An unreadable line with the recorded hash is exactly what was written: by a newer version, not by damage.
+    /// An unreadable line with the recorded hash is exactly as written: by a newer version, not by damage.
     fn or_newer(self, line: &str, recorded: Option<Digest>) -> Self {
         match self {
             Self::Damaged { log, seq, why: Damage::NotAnEvent(source) }

@@ -1,4 +1,5 @@
-//! Acknowledged lines that a journal no longer has. Each journal detects them its own way; a person decides what to do.
+//! Acknowledged lines that a journal no longer has. Each journal detects them in its own way; a person decides how to
+//! proceed.
 
 use std::fmt;
 

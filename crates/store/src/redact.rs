@@ -144,7 +144,8 @@ impl Redactor {
         self.cleaned_piecemeal(event, &dirty, hits)
     }
 
-    /// A match was in a word that the structure needs (say, a secret `assistant`). Such words stay; others go.
+    /// A match was in a word that the structure needs (say, a secret `assistant`). Such words stay; others are
+    /// redacted.
     fn cleaned_piecemeal(&self, event: Event, dirty: &Value, hits: usize) -> Event {
         let mut wanted = vec![false; hits];
         let mut best = event;

@@ -9,11 +9,11 @@ pub struct Removal {
     pub at: Timestamp,
     /// Who removes them, for the record.
     pub by: String,
-    /// Only reports what would be removed.
+    /// Only reports the data that would be removed.
     pub dry_run: bool,
 }
 
-/// What was removed, or would be.
+/// The removed data, or in a dry run the data that would be removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Removed {
     pub runs: Vec<RunId>,

@@ -15,7 +15,7 @@ use crate::JournalError;
 /// The lines that a follower reads at a time.
 const PAGE: usize = 128;
 
-/// What is followed in a journal.
+/// The followed logs and feeds of a journal.
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
     /// Logs, by line numbers.

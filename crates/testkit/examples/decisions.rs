@@ -19,7 +19,7 @@ const LABELLED: &str = include_str!("../../../eval/intake.jsonl");
 const MOST: Duration = Duration::from_millis(1);
 const MOST_LONG: Duration = Duration::from_millis(20);
 const ROUNDS: usize = 20;
-/// The size of a hostile text, and the most time for it.
+/// The size of a hostile text, and the time limit for it.
 const HOSTILE_BYTES: usize = 2_000_000;
 const MOST_HOSTILE: Duration = Duration::from_millis(300);
 /// The repeated contents of hostile texts.

@@ -1,5 +1,5 @@
 //! Benchmark of the coordinator, with an outside world that answers at once: scheduling a plan of ten thousand tasks to
-//! its end, and the gates and the report of a run of a thousand (P55: no model is asked for any of it).
+//! its end, and the gates and the report of a run of a thousand (P55: none of it calls a model).
 
 #![expect(clippy::print_stdout, reason = "it talks to the person who started it")]
 
@@ -23,7 +23,7 @@ const POLICY: &str = concat!(
     include_str!("../../../policies/requests.toml"),
     include_str!("../../../policies/crew.toml")
 );
-/// The most time for each.
+/// The time limit for each.
 const MOST_GATE: Duration = Duration::from_millis(5);
 const MOST_REPORT: Duration = Duration::from_millis(50);
 const MOST_PLAN: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ fn took<T>(work: impl Fn() -> T) -> Duration {
     start.elapsed() / ROUNDS
 }
 
-/// A finished run, and the engine's time for it.
+/// A finished run, and the time that the engine took for it.
 struct Played {
     run: Run,
     lines: Vec<Envelope>,

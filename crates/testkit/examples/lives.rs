@@ -1,6 +1,6 @@
 //! Benchmark of long lives: a journal with ten thousand runs and a hundred thousand events, a run of a hundred thousand
-//! events, a session of five thousand turns. Measures listing them, finding what waits, and loading the long ones. The
-//! events are real, from scenarios played first; no model is asked.
+//! events, a session of five thousand turns. Measures listing them, picking an open run to resume, and loading the long
+//! ones. The events are real, from scenarios played first; no model is called.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::process::ExitCode;

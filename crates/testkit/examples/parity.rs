@@ -1,5 +1,5 @@
-//! Asks real servers for the fifteen rows of [`testkit::parity`] and prints the table. `cargo xtask live` starts the
-//! servers and calls it: `parity [--record FOLDER] DIALECT SERVER URL MODEL KEY ...`, five words for each server.
+//! Tests real servers on the fifteen rows of [`testkit::parity`] and prints the table. `cargo xtask live` starts the
+//! servers and calls it: `parity [--record FOLDER] DIALECT SERVER URL MODEL KEY ...`, five arguments per server.
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 

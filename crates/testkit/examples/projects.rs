@@ -67,7 +67,7 @@ async fn measure(helper_exe: HelperExe) -> anyhow::Result<ExitCode> {
     Ok(if each <= MOST { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs one request in each of these repositories, all at once; each has to succeed with its own files.
+/// Runs one request in each of these repositories, all concurrently; each must succeed with its own files.
 async fn all(
     bosun: &Bosun,
     places: &[PathBuf],
@@ -83,7 +83,7 @@ async fn all(
 
 async fn one_run(bosun: &Bosun, place: PathBuf, model: ModelRef) -> anyhow::Result<()> {
     let mut new = NewRun::new("Write lines to out0.txt", &place, model)?;
-    // Each task is checked alone before it is merged, so any one of their files has to do.
+    // Each task is checked alone before it is merged, so any one of their files suffices.
     let command = "ls out*.txt".to_owned();
     new.request.checks = vec![Check::new("there", command)];
     let left = bosun.start(new).await?.finished().await?;

@@ -1,5 +1,6 @@
 //! Throughput of whole runs: many scripted runs of one task and ten tool calls each, many at a time, in one process,
-//! with real git, files, processes and journal. `cargo xtask bench runs` runs it; the numbers of runs can be given.
+//! with real git, files, processes and journal. `cargo xtask bench runs` runs it; the numbers of runs are optional
+//! arguments.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Benchmark of tools against common programs in the same run: `grep` against `rg`, `glob` against `fd` and `find`, a
 //! command with and without its sandbox against plain bash, a gigabyte of output, one line of ten megabytes.
-//! Comparisons alternate and the best of each counts; if the answers differ, there is no figure.
+//! Comparisons alternate and the best of each counts; if the results differ, no figure is printed.
 #![expect(clippy::print_stdout, reason = "a program that measures others and prints what it found")]
 
 use std::collections::BTreeSet;

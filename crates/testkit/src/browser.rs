@@ -1,5 +1,5 @@
-//! A real headless Chromium for tests of the page, driven over the DevTools protocol: started with a profile of its own,
-//! ended by its process id. It can reach this machine and nothing else. What a page is made to do is in `page.rs`.
+//! A real headless Chromium for tests of the page, driven over the DevTools protocol: started with its own profile,
+//! terminated by its process id. It can reach only this machine. The actions on a page are in `page.rs`.
 
 mod error;
 mod page;
@@ -18,13 +18,13 @@ use error::PATIENCE;
 pub use page::Page;
 use wire::Wire;
 
-/// Names of the program, the usual one first.
+/// Names of the program, in order of preference.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// A host name that leads the browser to this machine, as one does whose owner rebinds it.
+/// A host name that resolves to this machine in the browser, as in a DNS rebinding attack.
 pub const REBOUND: &str = "rebound.example";
 
-/// A running browser. It ends when it is dropped.
+/// A running browser. Terminated when dropped.
 #[derive(Debug)]
 pub struct Browser {
     wire: Arc<Wire>,
@@ -60,7 +60,7 @@ impl Browser {
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         if is_root() {
-            // Its own sandbox does not work for root; it only ever shows pages of the test.
+            // Chromium's own sandbox does not work for root; the browser only ever shows pages of the test.
             command.arg("--no-sandbox");
         }
         let mut child = command.spawn()?;
@@ -73,7 +73,7 @@ impl Browser {
         Ok(Self { wire, _child: child, _profile: profile })
     }
 
-    /// A tab with cookies and storage of its own, as another person's browser has.
+    /// A tab with its own cookies and storage, as in another person's browser.
     pub async fn page(&self) -> Result<Page, BrowserError> {
         let context = self.wire.ask("", "Target.createBrowserContext", json!({})).await?;
         self.tab(&context["browserContextId"]).await
@@ -103,7 +103,7 @@ fn is_root() -> bool {
     user.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// Where the browser listens, as it says itself; what it says later is read and dropped.
+/// The address that the browser prints on stderr; later output is read and dropped.
 async fn address(child: &mut Child) -> Result<String, BrowserError> {
     let stderr = child.stderr.take().ok_or(BrowserError::Missing)?;
     let mut lines = BufReader::new(stderr).lines();

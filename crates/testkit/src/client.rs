@@ -1,5 +1,5 @@
-//! A small HTTP/1.1 client for tests of the server: one connection for each request, headers as they are given, so that a
-//! test can also send what no browser would. Reads Server-Sent Events one by one. No TLS, no redirects, no cookies.
+//! A small HTTP/1.1 client for tests of the server: one connection per request, headers sent as given, so that a test
+//! can also send requests that no browser would. Reads Server-Sent Events one by one. No TLS, no redirects, no cookies.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-/// Headers that a request is sent with, in order.
+/// The headers of a request, in order.
 pub type Headers<'a> = &'a [(&'a str, &'a str)];
 
-/// Somebody who sends requests to one address.
+/// A client of one address.
 #[derive(Debug, Clone)]
 pub struct Client {
     address: String,
@@ -30,7 +30,7 @@ impl Client {
         Self { address: self.address.clone(), token: Some(token.to_owned()) }
     }
 
-    /// What it proves with who it is.
+    /// The token that it authenticates with.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
@@ -56,7 +56,7 @@ impl Client {
         self.send("DELETE", path, &[], None).await
     }
 
-    /// Sends one request and reads the whole reply. A `Host` among the headers replaces the usual one.
+    /// Sends one request and reads the whole reply. A `Host` among the headers replaces the default one.
     pub async fn send(
         &self,
         method: &str,
@@ -109,7 +109,7 @@ impl Client {
     }
 }
 
-/// What came back.
+/// The reply to a request.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub status: u16,
@@ -125,7 +125,7 @@ impl Reply {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null if it is not.
+    /// The body as JSON; null if it is not valid JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
@@ -181,7 +181,7 @@ async fn line(stream: &mut BufReader<TcpStream>) -> io::Result<String> {
 }
 
 impl Body {
-    /// The next part of the body; none at its end.
+    /// The next part of the body; `None` at its end.
     async fn next_chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
         match self.end {
             End::Length(0) => Ok(None),
@@ -225,7 +225,7 @@ pub struct SentEvent {
 }
 
 impl SentEvent {
-    /// The data as JSON; null if it is not.
+    /// The data as JSON; null if it is not valid JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.data).unwrap_or_default()
@@ -240,7 +240,7 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// The next event; none once the server has ended the stream. Comments are passed over.
+    /// The next event; `None` once the server has ended the stream. Comments are skipped.
     pub async fn next(&mut self) -> io::Result<Option<SentEvent>> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {

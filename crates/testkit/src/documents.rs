@@ -1,5 +1,5 @@
-//! The commands and files that the documents show: fenced blocks of Markdown, the command lines in them, and their words.
-//! Reads as much of Markdown and of the shell as the documents use, and runs nothing.
+//! The commands and files shown in the documentation: fenced blocks of Markdown, the command lines in them, and their
+//! words. Parses only the Markdown and shell syntax that the documentation uses, and runs nothing.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// A fenced block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// The page, by its path below the top of the repository.
+    /// The page, by its path from the top of the repository.
     pub page: String,
     /// The line of the opening fence, counted from 1.
     pub line: usize,
@@ -66,7 +66,7 @@ impl Page {
         found
     }
 
-    /// What stands in single backticks outside of fenced blocks.
+    /// The text in single backticks outside fenced blocks.
     #[must_use]
     pub fn inline(&self) -> Vec<String> {
         let mut open = false;
@@ -87,8 +87,8 @@ impl Page {
 }
 
 impl Block {
-    /// The command lines of the block: all lines of a shell script, those after a prompt in a transcript of a terminal,
-    /// those below "Examples:" in a command's help. A line that goes on in the next is one with it.
+    /// The command lines of the block: all lines of a shell script, those after a prompt in a terminal transcript,
+    /// those below "Examples:" in a command's help. Continued lines are joined.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
         match self.language.as_str() {
@@ -117,7 +117,7 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     found
 }
 
-/// The indented lines below "Example:" or "Examples:"; what follows two blanks outside of quotes describes the command.
+/// The indented lines below "Example:" or "Examples:", without the description after two blanks outside quotes.
 fn examples(text: &str) -> Vec<String> {
     let below = text.lines().skip_while(|line| !line.starts_with("Example"));
     let lines = below.skip(1).map_while(|line| line.strip_prefix("  "));

@@ -1,9 +1,9 @@
 //! Scenarios as tests. A TOML file has the contents of a repository, the model's replies and the expected result; it is
 //! read here, played with real files, git, processes and journal, and played again with the power cut at any line of
-//! any log. Also a model server on the loopback that imitates the providers (`wire`), and, for tests of the server, a
-//! real browser (`browser`) and a small HTTP client (`client`); for benches, the server as a process (`served`) and
-//! journals with many runs (`stored`); the commands that the documents show (`documents`); and what every journal
-//! (`conformance`) and every provider of models (`parity`) is held to.
+//! any log. Also a model server on the loopback that imitates the providers (`wire`); for tests of the server, a real
+//! browser (`browser`) and a small HTTP client (`client`); for benchmarks, the server as a process (`served`) and
+//! journals with many runs (`stored`); the commands shown in the documentation (`documents`); and the requirements on
+//! every journal (`conformance`) and every provider of models (`parity`).
 
 pub mod browser;
 pub mod client;

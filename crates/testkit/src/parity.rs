@@ -1,8 +1,9 @@
-//! Fifteen things that every provider is held to, whichever dialect it speaks: a table with a row for each and a
-//! column for each dialect. Run against real servers it says what they can do; run against recordings it says that we
-//! still understand them. For whoever adds a provider, too.
+//! Fifteen requirements on every provider, in any dialect: a table with a row for each requirement and a column for
+//! each dialect. Against real servers it shows their abilities; against recordings it shows that we still understand
+//! them. New providers use it, too.
 //!
-//! It judges the layer, not the model: a small model may answer badly, and the rows ask only for what is promised.
+//! It tests the provider layer, not the model: a small model may answer badly, and the rows require only what
+//! the interface guarantees.
 
 mod endpoint;
 mod rows;
@@ -32,18 +33,18 @@ pub const ROWS: [&str; 15] = [
     "the provider's own options",
 ];
 
-/// What one row came to in one dialect.
+/// The result of one row in one dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     pub row: &'static str,
-    /// The server where it held, if it did anywhere.
+    /// The server on which the row passed, if any.
     pub held_by: Option<String>,
-    /// Why it did not hold elsewhere, by server.
+    /// Why it failed on the others, by server.
     pub reasons: BTreeMap<String, String>,
 }
 
 impl Cell {
-    /// The cell as the table shows it.
+    /// The cell as shown in the table.
     #[must_use]
     pub fn label(&self) -> String {
         match &self.held_by {
@@ -53,7 +54,7 @@ impl Cell {
     }
 }
 
-/// Asks for every row, of each server in turn until it holds at one.
+/// Checks every row, on each server in turn until it passes on one.
 pub async fn column(endpoints: &[Endpoint]) -> Vec<Cell> {
     let mut cells = vec![];
     for (number, row) in ROWS.into_iter().enumerate() {
@@ -78,7 +79,7 @@ pub async fn column(endpoints: &[Endpoint]) -> Vec<Cell> {
     cells
 }
 
-/// What a provider's interface does not have at all, and why nobody is asked for it.
+/// Why a provider's interface cannot support a row at all, so that no server is tested.
 fn absent(dialect: Dialect, row: usize) -> Option<&'static str> {
     match (dialect, ROWS.get(row).copied()?) {
         (Dialect::Ollama, "an image by its address") => Some("the interface takes only bytes"),

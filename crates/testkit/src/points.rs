@@ -1,5 +1,5 @@
 //! Points of power cuts: after the first line of each kind. Two lines are of one kind if they have the same event, rule
-//! and kind of log, and the same next event; mostly the same work is open after both. With `EVERY_LINE` set in the
+//! and kind of log, and the same next event; usually the same work is open after both. With `EVERY_LINE` set in the
 //! environment the power is cut after every line.
 
 use std::collections::BTreeSet;

@@ -13,7 +13,7 @@ pub struct Scenario {
     pub title: String,
     #[serde(default)]
     pub story: String,
-    /// What the scenario shows: `rule:ID`, `event:KIND`, or the id of a requirement.
+    /// The coverage of the scenario: `rule:ID`, `event:KIND`, or the id of a requirement.
     #[serde(default)]
     pub shows: Vec<String>,
     /// Its preset.
@@ -48,7 +48,7 @@ pub struct Scenario {
     /// Calls whose arguments contain this never end by themselves; the clock advances by fifteen minutes meanwhile.
     #[serde(default)]
     pub never_ends: Option<String>,
-    /// What the person does with the final result.
+    /// How the person settles the final result.
     #[serde(default)]
     pub settle: Option<Settling>,
     #[serde(default)]
@@ -65,7 +65,7 @@ pub struct Goal {
     pub text: String,
     #[serde(default)]
     pub hint: Option<Hint>,
-    /// Why it should be done although the rules refuse it or ask about it.
+    /// The person's reason to proceed although the rules refuse the goal or ask about it.
     #[serde(default)]
     pub insist: Option<String>,
     #[serde(default)]
@@ -116,7 +116,7 @@ pub struct Expect {
     /// The expected lines.
     #[serde(default)]
     pub trace: String,
-    /// Why nothing can start at all, if that is expected.
+    /// The expected error if nothing can start at all.
     #[serde(default)]
     pub problem: Option<String>,
 }

@@ -1,5 +1,6 @@
-//! The real `bosun serve` for benches: a folder with a home and repositories, and the server as a process of its own, which
-//! ends when it is dropped. Which binary it is, the caller says. Tests of the product have their own (`served.rs` there).
+//! The real `bosun serve` for benchmarks: a folder with a home and repositories, and the server as a separate process,
+//! which ends when dropped. The caller chooses the binary. Tests of the product have their own version (`served.rs`
+//! there).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,12 +15,12 @@ use types::Timestamp;
 
 use crate::client::Client;
 
-/// How long the server may take to start or to stop; far more than it ever needs.
+/// The timeout for starting or stopping the server; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Enough for every bench.
+/// A rate limit high enough for every benchmark.
 const RATE: &str = "1000000";
 
-/// A folder with a home, in which one binary is run.
+/// A folder with a home, in which one binary runs.
 #[derive(Debug)]
 pub struct Site {
     folder: TempDir,
@@ -27,7 +28,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// An empty home for this binary.
+    /// Creates an empty home for this binary.
     pub fn new(binary: &Path) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         std::fs::create_dir(folder.path().join("tmp"))?;
@@ -71,7 +72,7 @@ impl Site {
         command
     }
 
-    /// Runs a command of the binary to its end; what it printed.
+    /// Runs a command of the binary to its end; returns its output.
     pub async fn run(&self, args: &[&str]) -> io::Result<String> {
         let output = self.command(args).output().await?;
         if !output.status.success() {
@@ -81,7 +82,7 @@ impl Site {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// A repository whose check wants a greeting, as a project of the server.
+    /// Creates a repository whose check requires a greeting, and adds it as a project of the server.
     pub async fn project(&self, name: &str) -> io::Result<()> {
         let path = self.folder.path().join(name);
         std::fs::create_dir(&path)?;
@@ -94,12 +95,12 @@ impl Site {
         Ok(())
     }
 
-    /// A new user with the role admin: the token.
+    /// Adds a user with the role admin; returns the token.
     pub async fn admin(&self, name: &str) -> io::Result<String> {
         self.run(&["user", "add", name, "--role", "admin"]).await
     }
 
-    /// Starts the server; on a free port, if the address names none.
+    /// Starts the server; on a free port if the address has port 0.
     pub async fn serve(&self, listen: &str, more: &[&str]) -> io::Result<Served> {
         let log = std::fs::OpenOptions::new().append(true).create(true).open(self.log())?;
         let mut command = self.command(&["serve", "--listen", listen, "--rate", RATE]);
@@ -124,7 +125,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// The link that logs one browser in.
+    /// The link that logs in one browser.
     #[must_use]
     pub fn link(&self) -> &str {
         &self.link
@@ -137,7 +138,7 @@ impl Served {
         url.trim_start_matches("http://")
     }
 
-    /// A caller without a token.
+    /// A client without a token.
     #[must_use]
     pub fn client(&self) -> Client {
         Client::new(self.address())
@@ -152,7 +153,7 @@ impl Served {
         number.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Asks the server to stop, and waits until it has, in order.
+    /// Asks the server to stop, and waits until it has exited successfully.
     pub async fn stop(mut self) -> io::Result<()> {
         let process = self.child.id().ok_or(io::ErrorKind::NotFound)?.to_string();
         Command::new("kill").args(["-TERM", &process]).status().await?;

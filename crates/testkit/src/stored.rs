@@ -1,5 +1,5 @@
-//! Journals with many runs for benches, written with the store's own functions. The events are real, from a scenario that
-//! is played first; no model is asked, and there are no attempts.
+//! Journals with many runs for benchmarks, written with the store's own functions. The events are real, from a scenario
+//! that is played first; no model is called, and there are no attempts.
 
 use anyhow::Context as _;
 use futures::{StreamExt as _, TryStreamExt as _};
@@ -9,14 +9,14 @@ use types::{Digest, Event, LogId, Policy, RunId, Timestamp};
 
 use crate::{Scenario, play, scenarios};
 
-/// The events of a short run.
+/// The number of events in a short run.
 const EVENTS: usize = 10;
-/// The lines appended together.
+/// The number of lines appended together.
 const TOGETHER: usize = 1_000;
-/// The runs written at a time.
+/// The number of runs written concurrently.
 const AT_ONCE: usize = 64;
 
-/// The run's own events of a real run that failed, by the preset crew.
+/// The events in the own log of a real run that failed, with the preset crew.
 pub async fn sample_events(journal: &SqliteJournal) -> anyhow::Result<Vec<Event>> {
     let scenario = Scenario::load(&scenarios().join("failure/no_submission.toml"))?;
     let run = Box::pin(play(&scenario)).await?;
@@ -29,7 +29,7 @@ pub async fn sample_events(journal: &SqliteJournal) -> anyhow::Result<Vec<Event>
     Ok(events)
 }
 
-/// Stores a policy, so that runs can name it.
+/// Stores a policy, so that runs can refer to it.
 pub async fn keep_policy(journal: &SqliteJournal, policy: &Policy) -> anyhow::Result<Digest> {
     Ok(journal.put_blob(&serde_json::to_vec(policy)?).await?.digest)
 }
@@ -46,7 +46,7 @@ pub async fn store_short_runs(
     count: u64,
     events: &[Event],
 ) -> anyhow::Result<()> {
-    // Waiting appends are committed together.
+    // Concurrent appends are committed together.
     let runs = (0..count).map(|number| store_one(journal, number, events));
     futures::stream::iter(runs).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
     Ok(())
@@ -59,7 +59,7 @@ async fn store_one(journal: &SqliteJournal, number: u64, events: &[Event]) -> an
     store_run(journal, &short_run(number), number, some).await
 }
 
-/// Writes one log, begun at this minute.
+/// Writes one log that starts at this minute.
 pub async fn store_run(
     journal: &SqliteJournal,
     run: &str,

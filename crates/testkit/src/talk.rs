@@ -97,7 +97,7 @@ async fn live(stage: &Stage<'_>, journal: Arc<dyn Journal>) -> anyhow::Result<Ta
     Ok(Talked { state: view.state, lines, files, last_words })
 }
 
-/// Waits until it is idle, and until the sandbox was probed, which happens beside the first request.
+/// Waits until it is idle, and until the sandbox was probed, which happens concurrently with the first request.
 async fn settled(stage: &Stage<'_>, session: &Session) -> anyhow::Result<()> {
     session.rest().await;
     let lines = stage.read(&LogId::run(stage.run.clone())).await?;
@@ -130,7 +130,7 @@ async fn take(session: &Session, step: &Step) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many steps are already recorded.
+/// The number of steps already recorded.
 fn done(steps: &[&Step], lines: &[Envelope]) -> usize {
     let mut events = lines.iter().map(|line| &line.event);
     let recorded = |step: &&&Step| {

@@ -1,5 +1,5 @@
-//! `spawn_agent`, `send_input`, `wait`, `close_agent`: sub-agents. The tools only say what is wanted; the conversation
-//! itself starts, tells, awaits and ends them.
+//! `spawn_agent`, `send_input`, `wait`, `close_agent`: sub-agents. The tools only describe the request; the
+//! conversation itself starts, messages, awaits and ends sub-agents.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ fn short_enough(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Nothing is left to be done where a call to do with agents would run.
+/// The conversation handles calls about agents; one that reaches a tool's `act` has no sub-agents to act on.
 fn nobody() -> Result<Reply, Reply> {
     Err("there are no sub-agents here".to_owned().into())
 }
@@ -92,7 +92,7 @@ impl Typed for SendInput {
 
     fn facts(&self, args: &SendArguments) -> Result<CallFacts, String> {
         let wanted = AgentCall::SendInput { agent: args.agent, text: short_enough(&args.text)? };
-        // Said twice is not the same as said once.
+        // Sending the same text twice is not the same as sending it once.
         Ok(CallFacts { repeat: Repeat::Unknown, ..wants(wanted) })
     }
 

@@ -1,5 +1,5 @@
-//! `apply_patch`: several changes to several files, all of them or none. Every result is computed before the
-//! first file is touched. Lines of context stay as they are in the file, whatever the patch says about their blanks.
+//! `apply_patch`: several changes to several files, all or none. Every result is computed before the first file is
+//! touched. Context lines stay as they are in the file, whatever whitespace the patch gives them.
 
 use async_trait::async_trait;
 use sandbox::{Change, Environment};
@@ -68,7 +68,8 @@ impl Typed for ApplyPatch {
     }
 }
 
-/// Works out what a section comes to, and says it in a line. `known` are moved files whose content the model knows.
+/// Computes the changes of a section, and returns a one-line summary. `known` collects moved files
+/// whose content the model knows.
 async fn plan(
     place: &ToolContext<'_>,
     section: Section,
@@ -96,7 +97,8 @@ async fn plan(
             let has_seen = place.has_seen(&path, &bytes);
             let hunks = meant(hunks, &bytes, place).map_err(|error| format!("{path}: {error}"))?;
             let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"));
-            // Who names the lines around a change exactly has read them; a file that is only moved need not be read.
+            // Exact lines around a change prove that the model has read them; a file that
+            // is only moved need not be read.
             if !hunks.is_empty() && !updated.as_ref().is_ok_and(|updated| is_known(&hunks, updated))
             {
                 place.may_change(&path, &bytes)?;
@@ -124,14 +126,14 @@ async fn plan(
     }
 }
 
-/// Whether a patch shows that its author knows the file: each change stands at lines of the file, to the letter.
+/// Whether a patch proves that its author knows the file: each change is anchored at exact lines of the file.
 fn is_known(hunks: &[Hunk], updated: &Updated) -> bool {
     let anchors =
         |line: &HunkLine| !matches!(line, HunkLine::Insert(_)) && !line.text().trim().is_empty();
     updated.remarks.is_empty() && hunks.iter().all(|hunk| hunk.lines.iter().any(anchors))
 }
 
-/// The same changes with the secrets of the file in place of the marks that the model was shown.
+/// The same changes, with the redaction marks shown to the model replaced by the file's secrets.
 fn meant(mut hunks: Vec<Hunk>, bytes: &[u8], place: &ToolContext<'_>) -> Result<Vec<Hunk>, String> {
     let marked = |line: &HunkLine| line.text().contains(REDACTED);
     if !hunks.iter().any(|hunk| hunk.lines.iter().any(marked)) {
@@ -199,7 +201,7 @@ fn update(bytes: &[u8], hunks: &[Hunk]) -> Result<Updated, String> {
     Ok(Updated { bytes: lines.join(&out), remarks })
 }
 
-/// The line at which a hunk's own first line stands.
+/// Finds the line at which a hunk's own first line matches.
 fn locate(lines: &Lines<'_>, hunk: &Hunk, from: usize) -> Result<(usize, Likeness), String> {
     let mut from = from;
     for hint in &hunk.hints {
@@ -228,7 +230,7 @@ fn locate(lines: &Lines<'_>, hunk: &Hunk, from: usize) -> Result<(usize, Likenes
     if let Some(found) = place(lines, &old, from, hunk.at_end) {
         return Ok(found);
     }
-    // An empty line at the very end of a hunk is often only the way the patch was written.
+    // An empty line at the very end of a hunk is often only an artifact of how the patch was written.
     if matches!(hunk.lines.last(), Some(HunkLine::Keep(text)) if text.is_empty()) && old.len() > 1 {
         old.pop();
         if let Some(found) = place(lines, &old, from, hunk.at_end) {

@@ -1,5 +1,5 @@
-//! `ask_user`: a question to the person. The tool only says that it is one; whoever drives the conversation waits
-//! for the answer and hands it back as the result.
+//! `ask_user`: a question to the user. The tool only marks the call as a question; the driver of the conversation
+//! waits for the answer and returns it as the result.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;

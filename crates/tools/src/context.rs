@@ -1,6 +1,5 @@
-//! What a call is made with: the environment, what this attempt has seen of its files, and what else it was granted.
-//! Whether a file may be changed unread is answered here, by content and not by time, so that the answer is the
-//! same after a restart.
+//! Context of a tool call: the environment, the files that this attempt has seen, and further grants. Decides
+//! whether a file may be changed unread, by content and not by time, so that the answer is the same after a restart.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -14,10 +13,10 @@ use types::{Digest, ExecRequest, FileState, Millis, ToolPolicy, WorkPath};
 use crate::processes::Processes;
 use crate::secrets::{Secrets, ShownText};
 
-/// The longest that a command may have where nothing else is set.
+/// Default limit on the timeout of a command.
 const MAX_COMMAND_TIMEOUT: Millis = Millis::seconds(600);
 
-/// The surroundings of one call.
+/// Context of one call.
 #[derive(Debug)]
 pub struct ToolContext<'a> {
     env: &'a dyn Environment,
@@ -34,10 +33,10 @@ pub struct ToolContext<'a> {
     noted: Mutex<Vec<FileState>>,
 }
 
-/// The network, as far as it was granted. It says no to whatever was not.
+/// Network access, as far as it was granted. Refuses everything else.
 #[async_trait]
 pub trait Web: Send + Sync + Debug {
-    /// What is at an address; at most `max_bytes` of it, after anything that was packed is unpacked.
+    /// Fetches a URL; at most `max_bytes` of it, after decompression.
     async fn fetch(
         &self,
         url: &str,
@@ -45,7 +44,7 @@ pub trait Web: Send + Sync + Debug {
         stop: &CancellationToken,
     ) -> Result<Page, String>;
 
-    /// What the search of the policy finds for some words.
+    /// Runs a query on the search configured in the policy.
     async fn search(
         &self,
         _query: &str,
@@ -55,19 +54,19 @@ pub trait Web: Send + Sync + Debug {
         Err("there is no search here: the policy sets no search_url in [tools]".to_owned())
     }
 
-    /// Whether a host was granted.
+    /// Whether access to a host was granted.
     fn grants(&self, host: &str) -> bool;
 }
 
-/// What came from the network.
+/// A response from the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     pub status: u16,
     pub media_type: String,
-    /// Where it was in the end.
+    /// Final URL, after redirects.
     pub url: String,
     pub bytes: Vec<u8>,
-    /// There was more than was asked for.
+    /// The response was longer than the limit.
     pub more: bool,
 }
 
@@ -94,19 +93,19 @@ impl<'a> ToolContext<'a> {
         }
     }
 
-    /// The same place, where this call may reach these hosts, too, and whether others can be asked for.
+    /// Also grants this call these hosts, and sets whether others can be asked for.
     #[must_use]
     pub fn with_hosts(mut self, hosts: Vec<String>, asks_for_more: bool) -> Self {
         (self.hosts, self.asks_for_hosts) = (hosts, asks_for_more);
         self
     }
 
-    /// Whether a person may be asked for hosts.
+    /// Whether the user may be asked for hosts.
     pub(crate) fn asks_for_hosts(&self) -> bool {
         self.asks_for_hosts
     }
 
-    /// The same place with processes that stay in the background.
+    /// Adds background processes.
     #[must_use]
     pub fn with_processes(mut self, processes: Option<&'a dyn Processes>) -> Self {
         self.processes = processes;
@@ -117,21 +116,21 @@ impl<'a> ToolContext<'a> {
         self.processes
     }
 
-    /// The same place with the network in reach.
+    /// Adds network access.
     #[must_use]
     pub fn with_web(mut self, web: Option<&'a dyn Web>) -> Self {
         self.web = web;
         self
     }
 
-    /// The same place, where a command has this long when the model does not say.
+    /// Sets the timeout of commands for which the model gives none.
     #[must_use]
     pub fn with_command_timeout(mut self, timeout: Option<Millis>) -> Self {
         self.command_timeout = timeout;
         self
     }
 
-    /// The same place with what a policy says about commands.
+    /// Applies a policy's settings for commands.
     #[must_use]
     pub fn with_tool_policy(mut self, policy: &ToolPolicy) -> Self {
         self.command_timeout = policy.command_timeout_ms;
@@ -140,33 +139,33 @@ impl<'a> ToolContext<'a> {
         self
     }
 
-    /// The longest that a command may have.
+    /// Maximum timeout of a command.
     #[must_use]
     pub fn max_command_timeout(&self) -> Millis {
         self.max_command_timeout
     }
 
-    /// A command in this place, with the variables that were set for it.
+    /// Builds a command with the configured variables.
     pub(crate) fn command(&self, line: String, folder: WorkPath, timeout: Millis) -> ExecRequest {
         let (variables, hosts) = (self.variables.clone(), self.hosts.clone());
         let timeout = timeout.min(self.max_command_timeout);
         ExecRequest { variables, hosts, ..ExecRequest::new(line, folder, timeout) }
     }
 
-    /// How long a command has when the model does not say, where that was set.
+    /// Timeout of commands for which the model gives none, if set.
     #[must_use]
     pub fn command_timeout(&self) -> Option<Millis> {
         self.command_timeout
     }
 
-    /// The same place, where secrets in files are kept that the model was shown as redacted.
+    /// Preserves secrets in files that were shown to the model as redacted.
     #[must_use]
     pub fn keeping(mut self, secrets: &'a dyn Secrets) -> Self {
         self.secrets = Some(secrets);
         self
     }
 
-    /// A file's content as the model was shown it.
+    /// A file's content as it was shown to the model.
     pub(crate) fn shown<'t>(&self, text: &'t str) -> Option<ShownText<'t>> {
         self.secrets.and_then(|secrets| ShownText::of(text, secrets))
     }
@@ -186,14 +185,14 @@ impl<'a> ToolContext<'a> {
         self.web
     }
 
-    /// A file, which counts as read from now on.
+    /// Reads a file, which counts as read from now on.
     pub async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
         let bytes = self.env.read(path).await?;
         self.note(path, Some(&bytes));
         Ok(bytes)
     }
 
-    /// Whether a file that is there with this content may be changed; if not, what the model is to do.
+    /// Whether an existing file with this content may be changed; the error tells the model what to do.
     pub fn may_change(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), String> {
         if !self.seen.guarded {
             return Ok(());
@@ -207,13 +206,13 @@ impl<'a> ToolContext<'a> {
         }
     }
 
-    /// Whether a file was read or written as it is now.
+    /// Whether a file was read or written in its current state.
     #[must_use]
     pub fn has_seen(&self, path: &WorkPath, bytes: &[u8]) -> bool {
         self.seen.files().get(path).is_some_and(|digest| *digest == Digest::of(bytes))
     }
 
-    /// The files below a folder that were read or written.
+    /// Files below a folder that were read or written.
     #[must_use]
     pub(crate) fn seen_below(&self, folder: &WorkPath) -> Vec<WorkPath> {
         let above = format!("{folder}/");
@@ -221,26 +220,26 @@ impl<'a> ToolContext<'a> {
         files.keys().filter(|path| path.as_str().starts_with(&above)).cloned().collect()
     }
 
-    /// Whether anything is to be asked before a file is changed.
+    /// Whether files must be read before they are changed.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.seen.guarded
     }
 
-    /// Remembers a file as it is now; nothing if it is gone.
+    /// Records the current state of a file; `None` if it is gone.
     pub fn note(&self, path: &WorkPath, bytes: Option<&[u8]>) {
         let state = FileState { path: path.clone(), digest: bytes.map(Digest::of) };
         self.seen.take(&state);
         locked(&self.noted).push(state);
     }
 
-    /// What this call has read and written.
+    /// Drains the states of the files that this call has read and written.
     pub(crate) fn take_noted(&self) -> Vec<FileState> {
         std::mem::take(&mut *locked(&self.noted))
     }
 }
 
-/// What an attempt has seen of its files.
+/// Files that an attempt has seen.
 #[derive(Debug, Default)]
 pub struct FileReadTracker {
     files: Mutex<BTreeMap<WorkPath, Digest>>,
@@ -248,13 +247,13 @@ pub struct FileReadTracker {
 }
 
 impl FileReadTracker {
-    /// Nothing was seen, and it does not matter.
+    /// A tracker without the guard: files may be changed unread.
     #[must_use]
     pub fn unguarded() -> Self {
         Self::default()
     }
 
-    /// These were seen, in this order, and what was not is not changed.
+    /// A tracker with the guard: these files were seen, in this order, and unseen files must not be changed.
     #[must_use]
     pub fn guarded<'f>(files: impl IntoIterator<Item = &'f FileState>) -> Self {
         let seen = Self { guarded: true, ..Self::default() };
@@ -275,7 +274,7 @@ impl FileReadTracker {
     }
 }
 
-/// Nothing that holds these locks can break in the middle.
+/// Code that holds these locks cannot panic midway, so a poisoned lock is still consistent.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -300,7 +299,7 @@ mod tests {
         assert!(place.may_change(&a, b"2").expect_err("changed").contains("has changed since"));
         let noted = place.take_noted();
         assert_eq!(noted.len(), 1);
-        // What was recorded is enough to know it again after a restart.
+        // The recorded states suffice to recognize the file after a restart.
         let seen = FileReadTracker::guarded(&noted);
         assert_eq!(ToolContext::new(&env, &seen, &stop).may_change(&a, b"1"), Ok(()));
         let free = FileReadTracker::unguarded();

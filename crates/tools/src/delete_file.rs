@@ -1,5 +1,5 @@
-//! `delete_file`: one file, or a folder that is empty. It need not have been read; a folder with something in it is
-//! not deleted, so that nothing goes that was not named.
+//! `delete_file`: deletes one file, or an empty folder. It need not have been read; a folder that is not empty is
+//! refused, so that nothing is deleted that was not named.
 
 use async_trait::async_trait;
 use sandbox::Change;
@@ -37,7 +37,7 @@ impl Typed for DeleteFile {
     const DESCRIPTION: &'static str = "Deletes a file, or a folder that is empty. A link is deleted itself, not what \
         it leads to.";
 
-    // Cut off, it is not made again: a second time could not tell its own deletion from a wrong path.
+    // Not repeated after an interruption: a second call could not tell its own deletion from a wrong path.
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         Ok(facts(Access::Write, vec![args.path()?], Repeat::Unknown))
     }

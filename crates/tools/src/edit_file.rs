@@ -1,5 +1,5 @@
-//! `edit_file`: one text in a file replaced by another. The text must stand there exactly once, or all places are
-//! meant; a match that is only nearly exact is used when it is the only one, and is reported as such.
+//! `edit_file`: replaces one text in a file by another. The text must occur exactly once, or as often as the call
+//! says; a near match is used if it is the only one, and is reported as such.
 
 use async_trait::async_trait;
 use memchr::memmem;
@@ -38,7 +38,7 @@ impl Arguments {
     }
 }
 
-/// How many occurrences are meant.
+/// Number of occurrences to replace.
 #[derive(Debug, Clone, Copy)]
 enum Wanted {
     Exactly(usize),
@@ -89,7 +89,7 @@ impl Typed for EditFile {
     }
 }
 
-/// The same edit with the secrets of the file in place of the marks that the model was shown.
+/// The same edit, with the redaction marks shown to the model replaced by the file's secrets.
 fn meant(mut args: Arguments, bytes: &[u8], place: &ToolContext<'_>) -> Result<Arguments, String> {
     if !args.old_string.contains(REDACTED)
         || memmem::find(bytes, args.old_string.as_bytes()).is_some()
@@ -111,7 +111,7 @@ fn meant(mut args: Arguments, bytes: &[u8], place: &ToolContext<'_>) -> Result<A
     Ok(args)
 }
 
-/// A file with the one place of a text replaced.
+/// Replaces the only occurrence of a text in a file.
 pub(crate) fn replaced(bytes: &[u8], old: &str, new: &str) -> Result<Vec<u8>, String> {
     let args = Arguments {
         path: "f".to_owned(),
@@ -135,7 +135,7 @@ fn replace(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
     if count > 0 {
         return substitute(bytes, old, new, count, args);
     }
-    // Models write line ends as one character; a file may have two.
+    // Models write line endings as one character; a file may have two.
     if memmem::find(bytes, b"\r\n").is_some() && !old.contains(&b'\r') {
         let (old, new) = (with_returns(old), with_returns(new));
         let count = memmem::find_iter(bytes, &old).count();
@@ -179,7 +179,7 @@ fn with_returns(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whole lines that are the same but for blanks, if they stand in one place only.
+/// Replaces whole lines that match except for whitespace, if they occur in one place only.
 fn nearly(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
     let lines = Lines::of(bytes);
     let old: Vec<&[u8]> = args.old_string.as_bytes().split_inclusive(|b| *b == b'\n').collect();
@@ -201,7 +201,7 @@ fn nearly(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
     Err(absent(&lines, &old, args))
 }
 
-/// The file with the block at a place replaced; new lines get the file's own indentation and endings.
+/// Replaces the block at a line; new lines get the file's own indentation and line endings.
 fn spliced(lines: &Lines<'_>, at: usize, old: &[&[u8]], args: &Arguments) -> Vec<u8> {
     if args.new_string.is_empty() {
         return lines.without(at, old.len());
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// A75: a text that stands there twice is not replaced without being told so.
+    /// A75: a text that occurs twice is not replaced without an explicit request.
     #[test]
     fn several_occurrences_are_counted_or_all_replaced() {
         let error = edit("x\nx\n", "x", "y", false).expect_err("ambiguous");
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(edit("x\nx\n", "x", "y", true), Ok(("y\ny\n".to_owned(), None)));
     }
 
-    /// A76: a match that is only nearly exact is said to be one.
+    /// A76: a near match is reported as one.
     #[test]
     fn a_near_match_is_used_with_the_files_own_indentation_and_is_reported() {
         let file = "fn f() {\n    if a {\n        b();\n    }\n}\n";

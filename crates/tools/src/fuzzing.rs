@@ -1,5 +1,5 @@
-//! What must hold for any bytes that a model sends as a patch or an edit. Called by the fuzz targets and by tests; not
-//! for programs.
+//! Properties that must be true for any bytes that a model sends as a patch or an edit. Called by the fuzz targets and
+//! by tests; not a public API.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,8 +18,8 @@ use crate::{FileReadTracker, ToolContext};
 
 type Files = BTreeMap<WorkPath, Vec<u8>>;
 
-/// A patch changes only the files that it names, and all of them or none, also when a write fails on the way. The
-/// bytes are: which write fails, a file, a zero, the patch.
+/// A patch changes only the files that it names, and all of them or none, even if a write fails midway. Input: number
+/// of the failing write, a file, a zero byte, the patch.
 #[expect(clippy::panic, reason = "it is there to panic")]
 pub fn patch(bytes: &[u8]) {
     let Some((failing, rest)) = bytes.split_first() else { return };
@@ -49,7 +49,7 @@ pub fn patch(bytes: &[u8]) {
     }
 }
 
-/// An edit changes nothing but what it replaces. The bytes are: a file, a zero, the old text, a zero, the new text.
+/// An edit changes only the text that it replaces. Input: a file, a zero byte, the old text, a zero byte, the new text.
 pub fn edit(bytes: &[u8]) {
     let (file, rest) = halves(bytes);
     let (old, new) = halves(rest);
@@ -72,7 +72,7 @@ pub fn edit(bytes: &[u8]) {
     }
 }
 
-/// What differs lies within so many lines that follow each other.
+/// All differences are within this many consecutive lines.
 fn outside_stays(before: &[u8], after: &[u8], lines: usize) {
     let same = |pair: &(&u8, &u8)| pair.0 == pair.1;
     let head = before.iter().zip(after).take_while(same).count();
@@ -91,11 +91,11 @@ fn halves(bytes: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Files in memory, of which one write can be made to fail.
+/// Files in memory; one write can be made to fail.
 #[derive(Debug)]
 struct Memory {
     files: Mutex<Files>,
-    /// Writes until the one that fails.
+    /// Number of writes up to and including the one that fails.
     left: AtomicUsize,
 }
 

@@ -1,5 +1,5 @@
-//! `git_diff` and `git_commit`: git for agents, as far as it is harmless. No flag of a model's gets through, nothing is
-//! amended or forced. Cloning has a file of its own.
+//! `git_diff` and `git_commit`: git for agents, as far as it is harmless. Flags from a model are not passed on; nothing
+//! is amended or forced. `git_clone` has its own file.
 
 use async_trait::async_trait;
 use sandbox::GitRequest;
@@ -86,7 +86,7 @@ impl Typed for GitCommit {
 
     async fn act(&self, args: CommitArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let files = args.files()?;
-        // There is no clock here; what an agent commits is replaced by a commit of ours, with its own date.
+        // There is no clock here; an agent's commit is later replaced by one of ours, with its own date.
         let at = Timestamp::default();
         let request = GitRequest::Commit { message: args.message, files, at };
         let sha = place.env().git(request).await?;

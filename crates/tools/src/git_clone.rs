@@ -1,6 +1,6 @@
-//! `git_clone`: a repository inside the workspace, or one of a host that the policy grants, copied into a new folder of
-//! the workspace. A remote one is fetched by git inside the sandbox, whose proxy is the only way out. Nobody's keys are
-//! there, so an ssh address is asked for over https. No flag of a model's gets through.
+//! `git_clone`: copies a repository inside the workspace, or from a host granted by the policy, into a new folder of
+//! the workspace. A remote repository is fetched by git inside the sandbox, whose proxy is the only way out. There are
+//! no credentials in it, so an ssh address is fetched over https. Flags from a model are not passed on.
 
 use async_trait::async_trait;
 use sandbox::GitRequest;
@@ -11,7 +11,7 @@ use types::{Access, CallFacts, Metadata, Repeat, WorkPath};
 use crate::typed::{Reply, Typed, facts};
 use crate::{ToolContext, schema, tame};
 
-/// The longest address that is taken.
+/// Maximum length of an address.
 const MAX_URL_BYTES: usize = 2048;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,14 +26,14 @@ pub(crate) struct Arguments {
     depth: Option<u32>,
 }
 
-/// Where a repository is.
+/// Location of a repository.
 #[derive(Debug, PartialEq, Eq)]
 enum Origin {
     Inside(WorkPath),
     Remote(Remote),
 }
 
-/// An address that git is given.
+/// A remote address that is passed to git.
 #[derive(Debug, PartialEq, Eq)]
 struct Remote {
     url: String,
@@ -52,7 +52,7 @@ impl Arguments {
         schema::path(self.dest.as_deref().unwrap_or("repo"))
     }
 
-    /// The branch, if it can be one.
+    /// The branch, if its name is valid.
     fn branch(&self) -> Result<Option<&str>, String> {
         let Some(branch) = self.branch.as_deref() else { return Ok(None) };
         let letter = |c: char| c.is_ascii_alphanumeric() || "-_./+@".contains(c);
@@ -63,7 +63,7 @@ impl Arguments {
     }
 }
 
-/// An address of another machine; nothing, if this is a path.
+/// Parses a remote address; `None` if this is a path.
 fn remote(url: &str) -> Result<Option<Remote>, String> {
     let not = |why: &str| {
         let shown: String = url.chars().take(120).collect();
@@ -87,7 +87,7 @@ fn remote(url: &str) -> Result<Option<Remote>, String> {
         "ssh" => {
             let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
             let host = host.rsplit('@').next().unwrap_or(host);
-            // The port of ssh is none of https.
+            // The ssh port does not apply to https.
             let host = host.split(':').next().unwrap_or(host);
             address("https", &format!("{host}/{path}")).map(Some)
         }
@@ -107,13 +107,13 @@ fn address(scheme: &str, rest: &str) -> Result<Remote, String> {
     Ok(Remote { url: format!("{scheme}://{rest}"), host: host.to_owned() })
 }
 
-/// A word for the shell that stands for itself.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 impl Remote {
-    /// The command line by which it is fetched. Settings of the machine run nothing and give no keys away.
+    /// Command line that fetches it. The machine's git settings cannot run programs or give away credentials.
     fn line(&self, to: &WorkPath, branch: Option<&str>, depth: u32) -> String {
         let mut line = "GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git -c protocol.allow=never -c protocol.https.allow=always -c protocol.http.allow=always \
                         -c core.hooksPath=/dev/null -c core.askPass=true -c credential.helper= \
@@ -128,7 +128,7 @@ impl Remote {
         format!("{line} -- {} {}", quoted(&self.url), quoted(to.as_str()))
     }
 
-    /// Why it is not fetched, with the way to change that.
+    /// Why it may not be fetched, and how to change that.
     fn refusal(&self, place: &ToolContext<'_>) -> Option<String> {
         let granted = place.web().is_some_and(|web| web.grants(&self.host));
         (!granted).then(|| {
@@ -198,7 +198,7 @@ mod tests {
         remote(url).map(|remote| remote.map_or_else(|| "inside".to_owned(), |remote| remote.url))
     }
 
-    /// K33: addresses that are taken, and those of ssh over https.
+    /// K33: accepted addresses; those of ssh become https.
     #[test]
     fn addresses_are_read() {
         for (url, wanted) in [

@@ -1,5 +1,5 @@
-//! `git`: commands that change the repository, made outside of the sandbox by hardened calls, because commands in it cannot
-//! write to `.git`. Which of them are permitted is decided by the same rules as for commands.
+//! `git`: commands that change the repository. They run outside the sandbox as hardened calls, because sandboxed
+//! commands cannot write to `.git`. The rules for commands decide which are permitted.
 
 use async_trait::async_trait;
 use sandbox::{GitRequest, unsupported_git};

@@ -1,4 +1,4 @@
-//! `glob`: files by name, the newest first.
+//! `glob`: finds files by name, newest first.
 
 use async_trait::async_trait;
 use sandbox::GlobRequest;
@@ -9,7 +9,7 @@ use types::CallFacts;
 use crate::typed::{Reply, Typed, reads};
 use crate::{ToolContext, UNNAMED, schema};
 
-/// The most files that one call names.
+/// Maximum number of files listed by one call.
 const MAX_FILES: usize = 1000;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! `grep`: lines by content, or the files that have them, or how many.
+//! `grep`: finds lines by content; shows the lines, the files that contain them, or counts.
 
 use async_trait::async_trait;
 use sandbox::{Found, GrepRequest, Hits};
@@ -10,7 +10,7 @@ use crate::typed::{Reply, Typed, reads};
 use crate::{ToolContext, UNNAMED, schema};
 
 const DEFAULT_MAX: usize = 100;
-/// Files and counts are short, so there may be many.
+/// Files and counts are short, so the limit is high.
 const MAX_LINES_FOR_COUNTS: usize = 100_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -101,7 +101,7 @@ fn show(found: &Found<Hits>, output: Output) -> String {
     text
 }
 
-/// Matching lines with a colon, others with a dash, a gap between lines that do not follow each other.
+/// Matching lines have a colon, context lines a dash; `--` precedes a context line after a gap.
 fn lines(hits: &Hits, text: &mut String) {
     let mut last = None;
     for line in &hits.lines {

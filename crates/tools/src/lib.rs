@@ -1,6 +1,6 @@
-//! Tools: a model's call turned into environment calls. A tool says what a call would touch before anything is
-//! permitted, and does it when told to; it never decides whether it may. What goes wrong in a tool is a sentence
-//! for the model, never an error for the loop.
+//! Tools: turn a model's calls into environment calls. A tool reports what a call would touch before anything is
+//! permitted, and performs it on request; it never decides whether it may. An error in a tool is a message for
+//! the model, never an error of the loop.
 
 mod agents;
 mod apply_patch;
@@ -47,23 +47,23 @@ pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
 pub use types::{Family, ToolProfile};
 
-/// What is said of names that no path can have.
+/// Note on file names that are not valid paths.
 pub(crate) const UNNAMED: &str = "are not valid paths (control characters, not UTF-8, or a leading ~); file tools cannot open these files, commands can";
 
-/// Something that a model can call by name.
+/// A tool that a model can call by name.
 #[async_trait]
 pub trait Tool: Send + Sync + std::fmt::Debug {
-    /// The name, the description and the schema that a model is told.
+    /// Name, description and schema shown to the model.
     fn spec(&self) -> &ToolSpec;
 
-    /// What it is called where no profile gives it another name.
+    /// Name of the tool if no profile renames it.
     fn plain_name(&self) -> &str {
         &self.spec().name
     }
 
-    /// What a call would do. Touches nothing; the arguments fit the schema already.
+    /// Returns what a call would do, without touching anything. The arguments already match the schema.
     fn inspect(&self, arguments: &Value) -> Inspection;
 
-    /// Does it. Called only for arguments that passed `inspect`.
+    /// Performs the call. Called only for arguments that passed `inspect`.
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput;
 }

@@ -1,4 +1,4 @@
-//! `list_dir`: what is in a folder, one line an entry, as deep as asked.
+//! `list_dir`: lists a folder, one entry per line, to the requested depth.
 
 use async_trait::async_trait;
 use sandbox::MAX_ENTRIES;

@@ -1,6 +1,6 @@
-//! `move_file`: a file or a folder gets another path. It need not have been read, but a file that it would replace
-//! must have been. A folder is named with a slash at its end, so that what is judged before the call is made is all
-//! that is in it, and not a file of that name.
+//! `move_file`: moves a file or a folder. It need not have been read, but a file that it would replace must have
+//! been. A folder is named with a trailing slash, so that the check before the call covers everything in it, and
+//! not a file of that name.
 
 use async_trait::async_trait;
 use sandbox::{Change, EnvError};
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     destination: String,
 }
 
-/// A call, read.
+/// A parsed call.
 struct Move {
     from: WorkPath,
     to: WorkPath,
@@ -61,7 +61,7 @@ impl Typed for MoveFile {
 
     fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
         let Move { from, to, folder } = args.read()?;
-        // A folder stands for whatever is below it.
+        // A folder stands for everything below it.
         let below = |path: &WorkPath| schema::path(&format!("{path}/*"));
         let paths = if folder { vec![below(&from)?, below(&to)?] } else { vec![from, to] };
         Ok(facts(Access::Write, paths, Repeat::Unknown))
@@ -80,7 +80,7 @@ impl Typed for MoveFile {
                 let text = format!("{from} is a folder; write {from}/ to move all that is in it");
                 return Err(text.into());
             }
-            // What cannot be read whole can still be moved.
+            // A file that cannot be read whole can still be moved.
             Err(EnvError::TooLarge { .. } | EnvError::NotRegular { .. }) => None,
             Err(error) => return Err(error.into()),
         };
@@ -101,7 +101,7 @@ impl Typed for MoveFile {
     }
 }
 
-/// A file is not replaced by whom has not read it.
+/// Refuses to replace a file that was not read.
 async fn refuse_unread(place: &ToolContext<'_>, to: &WorkPath) -> Result<(), Reply> {
     match place.env().read(to).await {
         Ok(bytes) => Ok(place.may_change(to, &bytes)?),

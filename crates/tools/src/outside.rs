@@ -1,13 +1,13 @@
-//! Whether a call that cannot be made names something outside of the workspace. That is more than a mistake: it is what
-//! an agent may not do, and some policies end it there. Arguments only; where links lead is the sandbox's matter.
+//! Detects invalid calls that name a path outside the workspace. That is more than a mistake: agents are not permitted
+//! to do it, and some policies end an agent for it. Checks arguments only; the sandbox handles symbolic links.
 
 use serde_json::Value;
 use types::{BadPath, WorkPath};
 
-/// The arguments by which tools name files and folders.
+/// Arguments that name files and folders.
 const PATHS: &[&str] = &["path", "files", "source", "destination", "dest", "cwd"];
 
-/// Whether an argument leads out of the workspace.
+/// Whether an argument points outside the workspace.
 pub(crate) fn names_outside(arguments: &Value) -> bool {
     let Some(arguments) = arguments.as_object() else { return false };
     arguments.iter().any(|(name, value)| match value {
@@ -20,7 +20,7 @@ pub(crate) fn names_outside(arguments: &Value) -> bool {
     })
 }
 
-/// The files that a patch names, whether or not it can be read.
+/// Files named by a patch, even if the patch cannot be parsed.
 fn patched(patch: &str) -> impl Iterator<Item = &str> {
     let marks = patch.lines().filter_map(|line| line.strip_prefix("*** "));
     marks.filter_map(|mark| mark.split_once(": ")).map(|(_, path)| path.trim())

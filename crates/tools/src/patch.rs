@@ -1,11 +1,11 @@
-//! The v4a patch format: what a model writes, as sections and hunks. Text only; nothing here looks at a file.
-//! Anything that is not understood is refused with its line, because a patch that is half understood does harm.
+//! Parses the v4a patch format into sections and hunks. Text only; no file is accessed here. Anything that is
+//! not understood is rejected with its line, because a half-understood patch does harm.
 
 use types::WorkPath;
 
 use crate::schema;
 
-/// What a patch does to one file.
+/// Changes to one file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Add { path: WorkPath, content: String },
@@ -13,10 +13,10 @@ pub(crate) enum Section {
     Update { path: WorkPath, to: Option<WorkPath>, hunks: Vec<Hunk> },
 }
 
-/// One change in a file: where it is, and its lines.
+/// One change in a file: its position and its lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// Lines that stand above the change, each further down than the one before.
+    /// Lines above the change, from top to bottom.
     pub(crate) hints: Vec<String>,
     pub(crate) lines: Vec<HunkLine>,
     /// The change is at the end of the file.
@@ -37,7 +37,7 @@ impl HunkLine {
         }
     }
 
-    /// A line that says something else and does the same.
+    /// A line of the same kind with another text.
     pub(crate) fn like(&self, text: &str) -> Self {
         let text = text.trim_end_matches('\r').to_owned();
         match self {
@@ -56,7 +56,7 @@ const UPDATE: &str = "*** Update File: ";
 const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
-/// Reads a patch.
+/// Parses a patch.
 pub(crate) fn parse(text: &str) -> Result<Vec<Section>, String> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let mut lines: Vec<&str> =
@@ -80,7 +80,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Section>, String> {
 }
 
 impl Section {
-    /// Every path that the section touches.
+    /// All paths that the section touches.
     pub(crate) fn paths(&self) -> Vec<&WorkPath> {
         match self {
             Self::Add { path, .. } | Self::Delete { path } => vec![path],
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
     fn hunk_line(&self, line: &str) -> Result<HunkLine, String> {
         let mut characters = line.chars();
         match characters.next() {
-            // An empty line of context often comes without its blank.
+            // An empty context line often lacks its leading space.
             None => Ok(HunkLine::Keep(String::new())),
             Some(' ') => Ok(HunkLine::Keep(characters.as_str().to_owned())),
             Some('-') => Ok(HunkLine::Remove(characters.as_str().to_owned())),
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What an `@@` line says about the place. Line numbers, as in other formats, are not believed.
+/// Position hint of an `@@` line. Line numbers, as in other formats, are not trusted.
 fn hint_of(text: &str) -> Option<String> {
     let text = text.trim();
     let text = match text.strip_prefix('-').and_then(|rest| rest.split_once("@@")) {

@@ -1,6 +1,6 @@
-//! Files that a command has shown: one that it names, and of which it printed a line, counts as read, like a part of it
-//! that was read with a tool. Judged by content, so what a command merely mentions is not taken for read. It guards
-//! against changes of unseen files, not against an adversary: who may write where is decided elsewhere.
+//! Files printed by commands: a file that a command names, and of which it printed a line, counts as read, like a part
+//! of it that was read with a tool. Judged by content, so a mere mention does not count. This guards against changes to
+//! unseen files, not against an adversary: write permissions are decided elsewhere.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,13 @@ use types::WorkPath;
 
 use crate::{ToolContext, schema};
 
-/// How many files of one command are looked at, and how large one may be.
+/// Limits: files examined per command, and size of a file.
 const MOST_FILES: usize = 16;
 const MOST_BYTES: u64 = 256 * 1024;
-/// A line shorter than this may stand in any output.
+/// A shorter line may occur in any output.
 const SHORT: usize = 3;
 
-/// The files that a command may name: every word of it that is a path inside the workspace.
+/// Files that a command may name: every word that is a path inside the workspace.
 pub(crate) fn named(command: &str, folder: &WorkPath, place: &ToolContext<'_>) -> Vec<WorkPath> {
     if !place.is_guarded() {
         return vec![];
@@ -39,7 +39,7 @@ pub(crate) fn named(command: &str, folder: &WorkPath, place: &ToolContext<'_>) -
     files
 }
 
-/// Notes those of the files as read of which a line was printed.
+/// Marks the files of which a line was printed as read.
 pub(crate) async fn note(place: &ToolContext<'_>, files: &[WorkPath], output: &str) {
     if files.is_empty() || output.trim().is_empty() {
         return;
@@ -58,7 +58,7 @@ pub(crate) async fn note(place: &ToolContext<'_>, files: &[WorkPath], output: &s
     }
 }
 
-/// What a printed line may stand for: itself, or what follows the number or name that programs put before it.
+/// Possible contents of a printed line: the line itself, or the part after the number or name that programs prepend.
 fn readings(line: &str) -> impl Iterator<Item = &str> {
     let line = line.trim_end();
     let after = |sign: char| line.split_once(sign).map(|(_, rest)| rest);

@@ -1,6 +1,5 @@
-//! `process`: commands that stay in the background, such as servers: start one, list them, read what one has said, stop it.
-//! They end with the session; the commands after them are in their network and reach their servers. How they are run is the
-//! environment's matter.
+//! `process`: background commands such as servers: start one, list them, read its output, stop it. They end with the
+//! session; later commands share their network and reach their servers. The environment decides how they run.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -11,7 +10,7 @@ use crate::processes::ProcessView;
 use crate::typed::{Reply, Typed};
 use crate::{ToolContext, schema};
 
-/// The longest that a call waits for output.
+/// Maximum time that a call waits for output.
 const LONGEST_WAIT: Millis = Millis::seconds(60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

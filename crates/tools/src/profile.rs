@@ -1,6 +1,6 @@
-//! Profiles: each model family gets the tools, names and arguments that it was trained on, over the same
-//! implementations; a policy may have profiles of its own. A profile changes words only; what a tool does is the same in
-//! all of them, and so is what the rules say about it.
+//! Tool profiles: each model family gets the tools, names and arguments that it was trained on, over the same
+//! implementations; a policy may define its own profiles. A profile changes wording only; the behaviour of a tool, and
+//! the rules for it, are the same in all profiles.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use types::{Family, Inspection, ToolOutput, ToolProfile, ToolSpec};
 use crate::registry::Registry;
 use crate::{Tool, ToolContext};
 
-/// The tools of a profile, with its names and arguments, over some tools. Tools of a program's own keep theirs.
+/// Adapts tools to the names and arguments of a profile. A program's own tools keep theirs.
 #[must_use]
 pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
     let mut registry = plain.clone();
@@ -32,13 +32,13 @@ pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
     registry
 }
 
-/// The profile's own names for tools that a role asks for by their plain names.
+/// The profile's names for tools that a role requests by their plain names.
 #[must_use]
 pub fn names(profile: &ToolProfile, wanted: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
         let name = match (profile.like, name.as_str()) {
-            // A patch deletes and moves, too.
+            // A patch can also delete and move.
             (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
             (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
             (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
@@ -52,7 +52,7 @@ pub fn names(profile: &ToolProfile, wanted: &[String]) -> Vec<String> {
     names
 }
 
-/// A text with a profile's names in place of the plain ones, where they stand in back quotes.
+/// Replaces plain names in back quotes by the profile's names.
 #[must_use]
 pub fn reworded(profile: &ToolProfile, text: &str) -> String {
     let arguments = profile.arguments.values().flatten();
@@ -71,7 +71,7 @@ fn has(family: Family, name: &str) -> bool {
     }
 }
 
-/// How a profile words the arguments of a tool: as its family does, but for what it names itself.
+/// Wording of a tool's arguments in a profile: that of its family, overridden by the profile's own names.
 fn wording(profile: &ToolProfile, tool: &str) -> Wording {
     let mut wording = family_wording(profile.like, tool);
     let own = profile.arguments.get(tool).into_iter().flatten();
@@ -88,7 +88,7 @@ fn family_wording(family: Family, tool: &str) -> Wording {
         ..Wording::default()
     };
     match (family, tool) {
-        // What takes long is ordinary for these models, and they seldom say so.
+        // Long commands are common for these models, and they seldom set a timeout.
         (Family::Anthropic, "shell") => Wording { timeout_ms: Some(120_000), ..plain },
         (Family::Portable, "edit_file") => Wording { hidden: &["expected_replacements"], ..plain },
         (Family::Portable, _) => plain,
@@ -103,20 +103,20 @@ fn family_wording(family: Family, tool: &str) -> Wording {
     }
 }
 
-/// What a profile calls the arguments of a tool.
+/// Wording of a tool's arguments in a profile.
 #[derive(Debug, Clone, Default)]
 struct Wording {
-    /// Other names for arguments, by their plain ones.
+    /// New names of arguments, by their plain names.
     renamed: BTreeMap<String, String>,
     /// Arguments that the family does not have.
     hidden: &'static [&'static str],
     /// Whether the first line is line 0.
     offset_from_zero: bool,
-    /// How long a command has when the model does not say.
+    /// Timeout of a command if the model gives none.
     timeout_ms: Option<u64>,
 }
 
-/// A tool that is told, and speaks, in a profile's words.
+/// A tool presented in a profile's wording.
 #[derive(Debug)]
 struct Reworded {
     spec: ToolSpec,
@@ -136,7 +136,7 @@ impl Reworded {
 }
 
 impl Wording {
-    /// Whether everything is called as it is anyway.
+    /// Whether nothing differs from the plain tool.
     fn is_plain(&self) -> bool {
         self.renamed.is_empty()
             && self.hidden.is_empty()
@@ -167,7 +167,7 @@ impl Wording {
         }
     }
 
-    /// A profile's arguments in our own words.
+    /// Translates a profile's arguments to the plain ones.
     fn plain<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
         let same = self.renamed.is_empty() && !self.offset_from_zero && self.timeout_ms.is_none();
         let Some(members) = arguments.as_object().filter(|_| !same) else {
@@ -213,7 +213,7 @@ impl Tool for Reworded {
     }
 
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
-        // What was set for the place counts more than what the family is used to.
+        // An explicitly set timeout takes precedence over the family's default.
         let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
         let wording = Wording { timeout_ms, ..self.wording.clone() };
         self.inner.run(&wording.plain(arguments), place).await
@@ -243,7 +243,7 @@ mod tests {
         schema["properties"].as_object().expect("properties").keys().cloned().collect()
     }
 
-    /// A9, A10, A11: who has which tool for editing.
+    /// A9, A10, A11: editing tools of each family.
     #[test]
     fn each_family_has_the_editing_tool_that_it_knows() {
         let has = |family, name: &str| all(family).iter().any(|known| known == name);
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// A9, A10: in whose words.
+    /// A9, A10: argument names of each family.
     #[test]
     fn arguments_have_the_familys_names() {
         assert_eq!(properties(Family::OpenAi, "read_file"), ["file_path", "offset", "limit"]);
@@ -293,8 +293,8 @@ mod tests {
         }
     }
 
-    /// K15: the six tools of document 000 under its names and arguments, with half a minute for a command. They are the
-    /// same tools: the rules see their plain names.
+    /// K15: the six tools of document 000 under its names and arguments, with a command timeout of half a minute. They
+    /// are the same tools: the rules see their plain names.
     #[tokio::test]
     async fn the_basic_profile_has_the_documents_names() {
         let registry = adapted(&ToolProfile::basic(), &Registry::standard());
@@ -336,7 +336,8 @@ mod tests {
         assert_eq!(said, "Use `shell_exec` with `timeout`, no shell.");
     }
 
-    /// A23, A82: the time that a command has is the model's word, else what was set, else what the family is used to.
+    /// A23, A82: the timeout of a command is the one the model gives, else the one that was
+    /// set, else the family's default.
     #[tokio::test]
     async fn how_long_a_command_has_can_be_set() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! `read_file`: a text file with line numbers, a window of it at a time; or a picture; or, where an encoding is
-//! asked for, its bytes written as text. The numbers are for the model; nothing else in the product ever sees them.
+//! `read_file`: a window of a text file with line numbers; or a picture; or, if an encoding is requested, the bytes
+//! encoded as text. The line numbers are for the model; nothing else in the product ever sees them.
 
 mod coding;
 mod kind;
@@ -15,11 +15,11 @@ use crate::typed::{Reply, Typed, reads};
 use crate::{ToolContext, schema};
 use coding::Encoding;
 
-/// How many lines are shown when the model does not say.
+/// Number of lines shown if the model gives none.
 const DEFAULT_LIMIT: usize = 2000;
-/// A longer line is cut; minified files would fill the window otherwise.
+/// Longer lines are cut; minified files would fill the window otherwise.
 const MAX_LINE_CHARS: usize = 2000;
-/// The largest picture that is put before a model; it is kept in the log, too.
+/// Maximum size of a picture shown to a model; it is kept in the log, too.
 const MAX_IMAGE_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -96,7 +96,7 @@ fn binary(bytes: &[u8], kind: kind::Kind, args: &Arguments) -> Result<Reply, Str
 }
 
 fn show(text: &str, args: &Arguments) -> Result<String, String> {
-    // The mark that some editors put first is no part of the first line.
+    // A byte order mark is not part of the first line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<&str> = text.lines().collect();
     let first = args.offset.unwrap_or(1);

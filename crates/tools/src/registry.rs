@@ -1,5 +1,5 @@
-//! The tools that there are, by name. Finding a tool, checking a call and running it are here, so that a call
-//! that cannot be made, and a tool that breaks down, look to the loop like any other result.
+//! Registry of tools, by name. Looks up tools, checks calls and runs them, so that an invalid call, and a
+//! tool that panics, look to the loop like any other result.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,20 +33,20 @@ use crate::{Tool, ToolContext, schema, tame, typed::Of};
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     entries: BTreeMap<String, Entry>,
-    /// Where the workspace is, by each of its names.
+    /// Paths of the workspace.
     roots: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
 struct Entry {
     tool: Arc<dyn Tool>,
-    /// It came from the program, and not with the product.
+    /// Added by the program, not shipped with the product.
     own: bool,
-    /// Made when the first call has to be checked; most tools are never called.
+    /// Built when the first call is checked; most tools are never called.
     validator: Arc<OnceLock<Option<Validator>>>,
 }
 
-/// A tool that could not be registered.
+/// Error registering a tool.
 #[derive(Debug, thiserror::Error)]
 pub enum Duplicate {
     #[error("there is a tool named {name} already; replace it or choose another name")]
@@ -104,14 +104,14 @@ impl Registry {
         registry
     }
 
-    /// The same tools for a workspace that is there: an absolute path below it is taken for one inside.
+    /// Adds a path of the workspace: absolute paths below it are taken for paths inside.
     #[must_use]
     pub fn rooted(mut self, root: &Path) -> Self {
         self.roots.extend(root.to_str().filter(|root| root.len() > 1).map(str::to_owned));
         self
     }
 
-    /// Adds a tool under a name that nobody has yet.
+    /// Adds a tool under a name that is not in use.
     pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), Duplicate> {
         let name = tool.spec().name.clone();
         if self.entries.contains_key(&name) {
@@ -120,20 +120,20 @@ impl Registry {
         self.replace(tool)
     }
 
-    /// Adds a tool of ours, whose schema comes from a type; a test holds that each of them is a schema.
+    /// Adds a built-in tool, whose schema is derived from a type; a test ensures that each of these schemas is valid.
     pub(crate) fn put(&mut self, tool: Arc<dyn Tool>) {
         let name = tool.spec().name.clone();
         self.entries.insert(name, Entry { tool, own: false, validator: Arc::default() });
     }
 
-    /// Adds a tool, in place of the one that had its name.
+    /// Adds a tool, replacing the one of the same name.
     pub fn replace(&mut self, tool: Arc<dyn Tool>) -> Result<(), Duplicate> {
         let entry = Entry::new(tool)?;
         self.entries.insert(entry.tool.spec().name.clone(), entry);
         Ok(())
     }
 
-    /// Takes a tool out, if it is there.
+    /// Removes a tool, if it exists.
     pub fn unregister(&mut self, name: &str) -> Option<Arc<dyn Tool>> {
         self.entries.remove(name).map(|entry| entry.tool)
     }
@@ -149,7 +149,7 @@ impl Registry {
         self.entries.get(name).map(|entry| &entry.tool)
     }
 
-    /// What a tool is called where no profile gives it another name.
+    /// Name of a tool if no profile renames it.
     #[must_use]
     pub fn plain_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.get(name).map_or(name, |tool| tool.plain_name())
@@ -160,12 +160,12 @@ impl Registry {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The definitions of some tools, in the order in which they are named.
+    /// Definitions of the named tools, in the given order.
     pub fn specs(&self, names: &[String]) -> Result<Vec<ToolSpec>, UnknownTool> {
         names.iter().map(|name| Ok(self.entry(name)?.tool.spec().clone())).collect()
     }
 
-    /// What a model's call would do, or what is wrong with it.
+    /// What a model's call would do, or why it is invalid.
     #[must_use]
     pub fn inspect(&self, call: &Call) -> Inspection {
         let arguments = match &call.arguments {
@@ -184,7 +184,7 @@ impl Registry {
         }
     }
 
-    /// Runs a tool. Whatever happens in it, this comes back with an output.
+    /// Runs a tool. Returns an output whatever happens in the tool.
     pub async fn run(&self, name: &str, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         let (tool, arguments) = match self.checked(name, arguments) {
             Ok(checked) => checked,
@@ -205,7 +205,7 @@ impl Registry {
             output.text = shown;
             output.metadata.hidden_characters = true;
         }
-        // A call that failed may still have read, and a broken one may have written.
+        // A failed call may still have read files, and a panicked one may have written some.
         output.files = place.take_noted();
         output
     }

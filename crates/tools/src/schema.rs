@@ -1,4 +1,4 @@
-//! Arguments: from Rust types to the schema that a model is told, and from a model's JSON back to the types, with
+//! Arguments: from Rust types to the schema shown to a model, and from a model's JSON back to the types, with
 //! messages that a model can act on. `Value` stops here.
 
 use std::borrow::Cow;
@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use types::{ToolSpec, WorkPath};
 
-/// The most complaints about one call that a model is given at once.
+/// Maximum number of complaints about one call that a model is given.
 const MAX_COMPLAINTS: usize = 5;
-/// A complaint may quote what was sent, which may be a whole file.
+/// Limit on one complaint: it may quote the input, which may be a whole file.
 const MAX_COMPLAINT_CHARS: usize = 300;
 
 /// The definition of a tool whose arguments are a `T`.
@@ -30,8 +30,8 @@ pub(crate) fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), schema }
 }
 
-/// Takes out what confuses models and some providers, or tells them nothing: "or null" for what may be left out, its
-/// default (nothing), widths of numbers.
+/// Removes what confuses models and some providers, or tells them nothing: "or null" and empty defaults of optional
+/// arguments, and widths of numbers.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -63,7 +63,7 @@ fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// The arguments without members that are `null`, which is how some models leave out an option.
+/// Drops members that are `null`, which is how some models leave out an option.
 pub(crate) fn without_nulls(arguments: &Value) -> Cow<'_, Value> {
     match arguments {
         Value::Object(members) if members.values().any(Value::is_null) => {
@@ -75,11 +75,11 @@ pub(crate) fn without_nulls(arguments: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// The arguments that name places.
+/// Arguments that name paths.
 const PLACES: [&str; 8] =
     ["path", "file_path", "source", "destination", "cwd", "dest", "url", "files"];
 
-/// The arguments with every absolute path below a root as a path inside it. What else a path does is judged later.
+/// Turns every absolute path below a root into a path inside it. Paths are checked later.
 pub(crate) fn relative<'a>(arguments: Cow<'a, Value>, roots: &[String]) -> Cow<'a, Value> {
     let inside = |text: &str| {
         let rest = roots.iter().find_map(|root| text.strip_prefix(root.as_str()))?;
@@ -110,7 +110,7 @@ pub(crate) fn relative<'a>(arguments: Cow<'a, Value>, roots: &[String]) -> Cow<'
     Cow::Owned(arguments)
 }
 
-/// What is wrong with the arguments, in one sentence for the model.
+/// Describes what is wrong with the arguments, in one sentence for the model.
 pub(crate) fn complaints(validator: &Validator, tool: &str, arguments: &Value) -> Option<String> {
     let list: Vec<String> = validator
         .iter_errors(arguments)
@@ -127,17 +127,17 @@ pub(crate) fn complaints(validator: &Validator, tool: &str, arguments: &Value) -
     })
 }
 
-/// The arguments as the tool's own type.
+/// Parses the arguments as the tool's own type.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
     T::deserialize(arguments).map_err(|error| format!("the arguments failed validation: {error}"))
 }
 
-/// A path that a model gave, or what to tell it.
+/// Parses a path given by a model; the error is a message for the model.
 pub(crate) fn path(text: &str) -> Result<WorkPath, String> {
     text.parse().map_err(|error: types::BadPath| error.to_string())
 }
 
-/// A path that names a file to be written. A slash at the end would say that it is a folder.
+/// Parses the path of a file to be written. A trailing slash would name a folder.
 pub(crate) fn file(text: &str) -> Result<WorkPath, String> {
     let path = path(text)?;
     if path.is_root() || text.ends_with('/') {

@@ -1,31 +1,32 @@
-//! Secrets in files. A model is shown a file with a mark in place of each secret, and writes the mark back when it writes
-//! the file: here the mark becomes the secret again where it is clear which one is meant, and the change is refused where
-//! it is not. What a secret is, others say; texts that go to a model are not redacted here.
+//! Secrets in files. A model is shown a file with a mark in place of each secret, and repeats the mark when it writes
+//! the file. Here the mark is replaced by the secret if it is clear which one is meant; otherwise the change is
+//! refused. The implementation of [`Secrets`] decides what a secret is; texts that go to a model are not redacted here.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use types::REDACTED;
 
-/// Knows secrets when it sees them.
+/// Detects secrets.
 pub trait Secrets: Send + Sync + std::fmt::Debug {
-    /// Where they stand in a text: in order, none inside another.
+    /// Ranges of the secrets in a text: in order, none inside another.
     fn find(&self, text: &str) -> Vec<Range<usize>>;
 }
 
-/// A file with secrets in it, as a model was shown it.
+/// A file with secrets, as it was shown to a model.
 #[derive(Debug)]
 pub(crate) struct ShownText<'t> {
     text: &'t str,
     shown: String,
-    /// Every mark in what was shown: where it is, and what of the text it stands for, which may be a mark itself.
+    /// Every mark in the shown text: its position, and the range of the original text that it stands
+    /// for, which may be a mark itself.
     marks: Vec<(usize, Range<usize>)>,
-    /// What the marks of each line stand for, by the line; of lines that look alike, one after the other.
+    /// Values of the marks of each line, by the shown line; for identical lines, in order.
     lines: BTreeMap<String, Vec<Vec<&'t str>>>,
 }
 
 impl<'t> ShownText<'t> {
-    /// Nothing, if there is no secret in the text.
+    /// `None` if there is no secret in the text.
     pub(crate) fn of(text: &'t str, secrets: &dyn Secrets) -> Option<Self> {
         let found = secrets.find(text);
         if found.is_empty() {
@@ -65,8 +66,7 @@ impl<'t> ShownText<'t> {
         self
     }
 
-    /// What a text of the model means that is to replace all of this one: the same, with secrets for marks. Nothing if
-    /// there is no mark in it.
+    /// Restores the secrets in a model's text that is to replace all of this one. `None` if there is no mark in it.
     pub(crate) fn restored(&self, new: &str) -> Result<Option<String>, String> {
         if !new.contains(REDACTED) {
             return Ok(None);
@@ -97,8 +97,8 @@ impl<'t> ShownText<'t> {
         Ok(Some(restored))
     }
 
-    /// What the marks of a line stand for, if that is clear: the same line was shown, or there is only one secret. Of
-    /// lines that look alike, `before` come before this one, of `in_all`.
+    /// Values of the marks in a line, if they are unambiguous: the same line was shown, or there is only one secret. Of
+    /// the `in_all` identical lines, `before` precede this one.
     fn meant(&self, line: &str, before: usize, in_all: usize) -> Option<Vec<&'t str>> {
         if let Some(alike) = self.lines.get(bare(line)) {
             let there = alike.get(before).filter(|_| alike.len() == in_all);
@@ -110,8 +110,8 @@ impl<'t> ShownText<'t> {
         all.all(|value| value == only).then(|| vec![only; line.matches(REDACTED).count()])
     }
 
-    /// What stands in the file where a text was shown. Nothing if it was not shown; an error if it was in several places
-    /// that are not the same.
+    /// The original of a text that was shown. `None` if it was not shown; an error if it was shown in several places
+    /// with different originals.
     pub(crate) fn meant_by(&self, old: &str) -> Result<Option<&'t str>, String> {
         let places = self.shown.match_indices(old);
         let mut exact = places.filter_map(|(at, old)| {
@@ -125,7 +125,7 @@ impl<'t> ShownText<'t> {
         }
     }
 
-    /// The place in the text that was shown at this place; nothing inside a mark.
+    /// Position in the original of a position in the shown text; `None` inside a mark.
     fn place_of(&self, shown: usize) -> Option<usize> {
         let before = self.marks.partition_point(|(at, _)| *at < shown);
         let Some((at, value)) = self.marks[..before].last() else { return Some(shown) };
@@ -134,7 +134,7 @@ impl<'t> ShownText<'t> {
     }
 }
 
-/// A line without its end.
+/// A line without its line ending.
 fn bare(line: &str) -> &str {
     line.trim_end_matches(['\r', '\n'])
 }
@@ -151,7 +151,7 @@ fn unclear(what: &str) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    /// Takes words that begin with `key-` for secrets.
+    /// Treats words that begin with `key-` as secrets.
     #[derive(Debug)]
     pub(crate) struct Keys;
 
@@ -176,10 +176,10 @@ pub(crate) mod tests {
         let new = "# new\nb = \"[redacted]\"\na = \"[redacted]\"\nc = 2\n";
         let exact = "# new\nb = \"key-two\"\na = \"key-one\"\nc = 2\n";
         assert_eq!(restored(old, new), Ok(Some(exact.to_owned())));
-        // The only secret there is.
+        // The only secret in the file.
         let renamed = restored("a = key-one\r\n", "first = [redacted]\n");
         assert_eq!(renamed, Ok(Some("first = key-one\n".to_owned())));
-        // Lines that look alike, all of them there.
+        // Identical lines, all of them present.
         let list = restored("- key-a\n- key-b\n", "list:\n- [redacted]\n- [redacted]\n");
         assert_eq!(list, Ok(Some("list:\n- key-a\n- key-b\n".to_owned())));
     }
@@ -189,7 +189,7 @@ pub(crate) mod tests {
         let old = "a = key-one\nb = key-two\n";
         assert!(restored(old, "c = [redacted]\n").expect_err("unclear").contains("not clear"));
         assert!(restored("- key-a\n- key-b\n", "- [redacted]\n").is_err());
-        // A mark that was there itself is one of them.
+        // A literal mark in the file is one of the candidates.
         assert!(restored("a = key-one\nb = [redacted]\n", "c = [redacted]\n").is_err());
         let kept = restored("a = key-one\nb = [redacted]\n", "b = [redacted]\n");
         assert_eq!(kept, Ok(Some("b = [redacted]\n".to_owned())));

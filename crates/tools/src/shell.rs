@@ -1,5 +1,5 @@
-//! `shell`: a command line, run in the workspace. Its exit code is the last line of what the model sees, and a
-//! command that did not exit with 0 is a failed call.
+//! `shell`: runs a command line in the workspace. The exit code is the last line that the model sees, and a
+//! command with a non-zero exit code is a failed call.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -82,7 +82,7 @@ impl Typed for Shell {
     }
 }
 
-/// Whether a command seems to have failed because a name could not be looked up.
+/// Whether a command seems to have failed for lack of network access.
 fn lacks_network(output: &str) -> bool {
     const SIGNS: [&str; 8] = [
         "could not resolve",

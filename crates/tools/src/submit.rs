@@ -1,4 +1,4 @@
-//! `submit`: hands in a role's result. It touches nothing; the engine takes the result from the call itself.
+//! `submit`: submits a role's result. It touches nothing; the engine takes the result from the call itself.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
-//! Texts that came from files and commands, made harmless to read: no control sequence, no reversed or hidden
-//! character gets to a model or a screen as what it is. They are shown by their numbers, so nothing is lost.
+//! Makes text from files and commands safe to read: control sequences, direction marks and hidden characters
+//! never reach a model or a screen as such. They are shown by code point, so nothing is lost.
 
 use std::borrow::Cow;
 
-/// Shows every character that would act instead of being seen.
+/// Escapes every character that would act instead of being displayed.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(acts) {
         return Cow::Borrowed(text);
@@ -19,14 +19,14 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Takes out what programs write to colour their output and to redraw a line on a terminal.
+/// Strips terminal escape sequences such as colours, and replaces carriage returns that redraw a line by line feeds.
 pub(crate) fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
             '\u{1b}' if rest.peek() == Some(&'[') => {
-                // Parameters, then one letter that ends the sequence.
+                // Parameters, then the character that ends the sequence.
                 rest.next();
                 while rest.next_if(|c| matches!(c, '0'..='?' | ' '..='/')).is_some() {}
                 rest.next_if(|c| matches!(c, '@'..='~'));
@@ -42,8 +42,8 @@ pub(crate) fn without_colours(text: &str) -> String {
 fn acts(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks of direction, invisible spaces, tags, and the byte order mark inside a text. The joiners are left
-        // alone: names in many languages, and emoji, are written with them.
+        // Direction marks, invisible spaces, tags, and byte order marks inside a text. Joiners are left alone:
+        // names in many languages, and emoji, are written with them.
         '\u{200b}'
         | '\u{200e}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}'

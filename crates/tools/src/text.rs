@@ -1,23 +1,23 @@
-//! Files as lines that keep their own endings, and finding a block of lines in them. Bytes, not text: a file in
-//! any encoding passes through unchanged except where it is edited.
+//! Files as lines that keep their own endings, and search for a block of lines in them. Works on bytes, not
+//! text: a file in any encoding passes through unchanged except where it is edited.
 
-/// What some editors put at the beginning of a file; it is no part of the first line.
+/// Byte order mark; not part of the first line.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A file cut into lines, each with its own ending.
+/// A file split into lines, each with its own ending.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     mark: &'a [u8],
     pub(crate) all: Vec<&'a [u8]>,
 }
 
-/// How far two lines may differ and still be taken for the same.
+/// How far two lines may differ and still match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
     Exact,
-    /// Blanks at the end may differ.
+    /// Trailing whitespace may differ.
     LineEnds,
-    /// Blanks at the beginning may differ, too.
+    /// Leading whitespace may differ, too.
     Indentation,
 }
 
@@ -32,7 +32,7 @@ impl Likeness {
         }
     }
 
-    /// What a reader should know about a match; nothing when it was exact.
+    /// Remark on a match for the reader; `None` if it was exact.
     pub(crate) const fn remark(self) -> Option<&'static str> {
         match self {
             Self::Exact => None,
@@ -48,12 +48,12 @@ impl<'a> Lines<'a> {
         Self { mark, all: body.split_inclusive(|byte| *byte == b'\n').collect() }
     }
 
-    /// How the lines of this file end.
+    /// Line ending of this file, judged by its first line.
     pub(crate) fn ending(&self) -> &'static [u8] {
         if self.all.first().is_some_and(|line| line.ends_with(b"\r\n")) { b"\r\n" } else { b"\n" }
     }
 
-    /// All places, from a line on, where a block of lines stands.
+    /// All positions, from a line on, at which a block of lines matches.
     pub(crate) fn find<'b>(
         &'b self,
         block: &'b [&'b [u8]],
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// The file without some of its lines, every other byte as it is.
+    /// The file without some of its lines; every other byte is unchanged.
     pub(crate) fn without(&self, from: usize, count: usize) -> Vec<u8> {
         let left = self.all.iter().enumerate();
         let left = left.filter(|(place, _)| !(from..from + count).contains(place));
@@ -77,8 +77,8 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// The file again, from new lines. Inner lines without an ending get one; a file that had none at its very
-    /// end has none afterwards.
+    /// Joins new lines into a file. Inner lines without an ending get one; a file without a
+    /// final line ending stays without.
     pub(crate) fn join(&self, lines: &[Vec<u8>]) -> Vec<u8> {
         let ended = self.all.last().is_none_or(|line| line.ends_with(b"\n"));
         let mut bytes = self.mark.to_vec();
@@ -97,7 +97,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A line without its ending. A carriage return that no line feed follows is no ending.
+/// A line without its ending. A carriage return that is not followed by a line feed is not an ending.
 pub(crate) fn bare(line: &[u8]) -> &[u8] {
     match line.strip_suffix(b"\n") {
         Some(line) => line.strip_suffix(b"\r").unwrap_or(line),

@@ -1,5 +1,5 @@
-//! A tool written over a type of its own: what it is told is derived from the type, what it gets is the type.
-//! This is the only place where JSON becomes arguments.
+//! Tools with typed arguments: the schema is derived from the type, and calls arrive as the type. This is the
+//! only place where JSON becomes arguments.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use types::{
 use crate::outside::names_outside;
 use crate::{Page, Tool, ToolContext, schema};
 
-/// A tool whose arguments are a type. Both answers are for the model; `Err` is a failed call.
+/// A tool whose arguments are a type. Both results are for the model; `Err` is a failed call.
 #[async_trait]
 pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
     type Arguments: DeserializeOwned + JsonSchema + Send + Sync;
@@ -24,13 +24,13 @@ pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
     async fn act(&self, args: Self::Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply>;
 }
 
-/// What a tool has to say.
+/// Output of a tool.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) images: Vec<Source>,
     pub(crate) metadata: Box<Metadata>,
-    /// Bytes of the text that were more than is held in memory.
+    /// Bytes of the text beyond what is held in memory.
     pub(crate) not_held: u64,
 }
 
@@ -40,7 +40,7 @@ impl From<String> for Reply {
     }
 }
 
-/// What went wrong with a file or a command, with its causes.
+/// Error of a file or a command, with its causes.
 impl From<sandbox::EnvError> for Reply {
     fn from(error: sandbox::EnvError) -> Self {
         error.chain().into()
@@ -48,14 +48,14 @@ impl From<sandbox::EnvError> for Reply {
 }
 
 impl Reply {
-    /// The same with what is known beside the text.
+    /// Attaches metadata.
     pub(crate) fn knowing(mut self, metadata: Metadata) -> Self {
         self.metadata = Box::new(metadata);
         self
     }
 }
 
-/// A typed tool as a tool like any other.
+/// Adapts a typed tool to the [`Tool`] trait.
 #[derive(Debug)]
 pub(crate) struct Of<T> {
     spec: ToolSpec,
@@ -96,7 +96,7 @@ impl<T: Typed> Tool for Of<T> {
     }
 }
 
-/// A call that looks at a path.
+/// Facts of a call that reads a path.
 pub(crate) fn reads(path: &str) -> Result<CallFacts, String> {
     Ok(facts(Access::Read, vec![schema::path(path)?], Repeat::Safe))
 }
@@ -105,7 +105,7 @@ pub(crate) fn facts(access: Access, paths: Vec<WorkPath>, repeat: Repeat) -> Cal
     CallFacts { paths, ..CallFacts::new(access, repeat) }
 }
 
-/// A page as text; one that is not there, or no text, is a failed call.
+/// A page as text; a page with an error status, or without text, is a failed call.
 pub(crate) fn page_reply(page: &Page) -> Result<Reply, Reply> {
     let metadata = Metadata {
         bytes: Some(page.bytes.len() as u64),

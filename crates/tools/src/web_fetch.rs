@@ -1,5 +1,5 @@
-//! `web_fetch`: a page from the network, as text. Which hosts may be asked is the environment's matter; where nothing
-//! was granted, there is no network.
+//! `web_fetch`: fetches a page from the network, as text. The environment decides which hosts may be reached; without
+//! a grant, there is no network.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::ToolContext;
 use crate::typed::{Reply, Typed, facts, page_reply};
 pub(crate) use crate::web_search::WebSearch;
 
-/// The most of a page that is taken in.
+/// Maximum size of a page, in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 const MAX_URL_BYTES: usize = 4096;
 
@@ -51,7 +51,7 @@ impl Typed for WebFetch {
     }
 }
 
-/// The host of an address, as a list of hosts would have it; nothing if there is none that can be granted.
+/// Host of a URL, as written in a list of hosts; `None` if there is none that can be granted.
 fn host(url: &str) -> Option<String> {
     let rest = url.split_once("://")?.1;
     let place = rest.split(['/', '?', '#']).next()?;

@@ -1,5 +1,5 @@
-//! `web_search`: looks for words on the web, by the search that the policy names. What it answers is shown as it is; which
-//! search that is, and where, is not the model's to say.
+//! `web_search`: searches the web with the search configured in the policy. The answer is shown unchanged; the model
+//! cannot choose the search.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use types::{Access, CallFacts, Repeat};
 use crate::ToolContext;
 use crate::typed::{Reply, Typed, facts, page_reply};
 
-/// The most of an answer that is taken in.
+/// Maximum size of an answer, in bytes.
 const MAX_BYTES: usize = 512 * 1024;
 const LONGEST_QUERY: usize = 400;
 

@@ -1,4 +1,4 @@
-//! `write_file`: a whole file, created or replaced in one step.
+//! `write_file`: creates or replaces a whole file, in one step.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -42,7 +42,7 @@ impl Typed for WriteFile {
         let marked = content.contains(REDACTED);
         if (place.is_guarded() || marked) && place.env().exists(&path).await? {
             let before = place.env().read(&path).await?;
-            // Writing what is there already changes nothing, as when a call is made again after a restart.
+            // Writing identical content changes nothing, for example when a call is repeated after a restart.
             if before != content.as_bytes() {
                 place.may_change(&path, &before)?;
             }

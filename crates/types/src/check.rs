@@ -56,7 +56,7 @@ pub struct Against {
     pub failing: Vec<String>,
     /// In a trial: whether the altered tests are those of the base.
     pub base_tests: bool,
-    /// The goal, to find names in it that the result lacks.
+    /// The goal; names in it that the result lacks are reported.
     pub goal: Option<String>,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
@@ -110,10 +110,10 @@ pub struct CheckEnd {
     /// Tracked files that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrote: Vec<crate::WorkPath>,
-    /// In a trial with altered expectations: the unnoticed ones.
+    /// In a trial with altered expectations: those whose alteration went unnoticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unnoticed: Vec<String>,
-    /// Why a trial could not be made; nothing was run then.
+    /// Why a trial could not be made; in that case nothing was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
     /// On the merged tree: names in the goal that the result lacks.
@@ -137,7 +137,7 @@ impl CheckEnd {
         }
     }
 
-    /// How it ended, in a few words: the exit code, and a summary of its tests.
+    /// A short description of the result: the exit code, and a summary of its tests.
     #[must_use]
     pub fn says(&self) -> String {
         if let Some(why) = &self.untried {

@@ -1,5 +1,5 @@
-//! Roles that answer with JSON instead of submitting with a tool: their contract, how strictly it is read, and the
-//! policy for such roles. Only the shapes; the engine reads replies.
+//! Roles that answer with JSON instead of submitting with a tool: their contract, how strictly replies are parsed, and
+//! the policy for such roles. Only the data format; the engine parses replies.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ impl Contract {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strictness {
-    /// One JSON object and nothing else: prose, markdown and fences are mistakes.
+    /// One JSON object and nothing else: prose, markdown and fences are errors.
     #[default]
     Strict,
     /// The object may be in a fence or surrounded by text; that is recorded.
@@ -67,7 +67,7 @@ pub struct Manifest {
     pub filesystem: bool,
 }
 
-/// `true`, `false`, or a list of hosts. `true` is taken as none: no role gets the whole network.
+/// `true`, `false`, or a list of hosts. `true` grants no hosts: no role gets unrestricted network access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum NetworkLeave {
@@ -85,15 +85,15 @@ impl Default for NetworkLeave {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Contracts {
-    /// The most characters of a text.
+    /// Maximum number of characters in a text.
     pub text_chars: usize,
-    /// The most characters of a file's content.
+    /// Maximum number of characters in a file's content.
     pub content_chars: usize,
-    /// The most characters of a whole reply.
+    /// Maximum number of characters in a whole reply.
     pub reply_chars: usize,
-    /// The longest excerpt of an unreadable reply that is kept with the fault.
+    /// Maximum length of the excerpt of an unreadable reply that is kept with the fault.
     pub shown_chars: usize,
-    /// The most files listed for a planner.
+    /// Maximum number of files listed for a planner.
     pub summary_files: usize,
     /// The folder of the repository that the paths in replies are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,12 +139,12 @@ pub struct AdviserPolicy {
     pub role: RoleId,
 }
 
-/// The part `[intent]` of a policy: an Intent Spec stands between the request and the work.
+/// The part `[intent]` of a policy: requires an Intent Spec before the work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntentPolicy {
     /// The role that writes it.
     pub product: RoleId,
-    /// The role that carries it out.
+    /// The role that implements it.
     pub dev: RoleId,
 }

@@ -1,4 +1,4 @@
-//! The outcome of a rule, with its reason and inputs. Which rule applies is decided in the engine.
+//! The outcome of a rule, with its reason and inputs. The engine selects the rule.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! JSON Schemas of the types that are written as text; the others derive theirs.
+//! JSON Schemas of the types that serialize as strings; the other types derive theirs.
 
 use std::borrow::Cow;
 

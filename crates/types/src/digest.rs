@@ -33,7 +33,7 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// The first characters, enough for a person to tell two apart.
+    /// The first characters, enough to tell two digests apart by eye.
     #[must_use]
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()

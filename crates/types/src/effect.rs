@@ -1,4 +1,4 @@
-//! Effects that the state asks for, and their outcomes. Plain data, so that a run can be driven by any loop, here or on
+//! Effects that the state asks for, and their outcomes. Plain data, so that any loop can drive a run, here or on
 //! another machine.
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub enum Effect {
         /// The answers to its questions so far, in order.
         answers: Vec<crate::Answer>,
     },
-    /// Attack our own sandbox from inside, to see what it holds.
+    /// Attack our own sandbox from inside, to test which attacks it withstands.
     Probe,
     RunCheck {
         check: CheckId,
@@ -61,10 +61,10 @@ pub enum Effect {
         scope: Option<Scope>,
         /// Whether it may change files.
         changes: bool,
-        /// Hosts that it may reach beside those of the policy.
+        /// Hosts that it may reach in addition to those of the policy.
         hosts: Vec<String>,
     },
-    /// Inspect the files that a command line names, before a person is asked about it and again before it runs.
+    /// Inspect the files that a command line names: before a person is asked about it, and again before it runs.
     Look {
         call: CallId,
         /// Words that may be paths.
@@ -127,14 +127,14 @@ pub enum TimerId {
     Model(SessionId, u32),
 }
 
-/// Everything an attempt is given.
+/// Everything that an attempt is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Brief {
     pub run: RunId,
     pub attempt: AttemptId,
     pub role: RoleId,
     pub model: crate::ModelRef,
-    /// Another server than the provider's usual one.
+    /// The server of the provider, if not its default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Box<crate::ModelServer>>,
     pub system: String,
@@ -160,7 +160,7 @@ pub struct Brief {
     pub max_turns: u32,
     pub max_output_tokens: u64,
     pub output_chars: usize,
-    /// When its conversation is over.
+    /// When its session ends.
     #[serde(default, skip_serializing_if = "crate::Ending::is_submission")]
     pub ending: crate::Ending,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ pub struct Brief {
     /// For a session without a run: the schema of its last reply, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<crate::OutputSchema>,
-    /// The person's standing instruction, part of the system prompt for any model.
+    /// The user's standing instruction, part of the system prompt for any model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
     /// The session that this one was forked from.
@@ -308,7 +308,7 @@ pub enum Outcome {
 pub struct Replied {
     pub reply: ModelReply,
     pub inspections: Vec<Inspection>,
-    /// The calls in it that hold a secret.
+    /// The calls in it whose arguments contain a secret.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<crate::ExactCall>,
 }

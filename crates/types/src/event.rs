@@ -1,6 +1,6 @@
-//! The facts that are stored: one enum. The written name is the only name of an event; the line around it is in
+//! The stored facts: one enum. The serialized name is the only name of an event; the line around it is in
 //! `envelope.rs`.
-//! `docs/events.md` is made from this file. Nothing here decides or interprets.
+//! `docs/events.md` is generated from this file. Nothing here decides or interprets.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -32,7 +32,7 @@ pub struct TestReport {
     pub passed: u32,
     pub failed: u32,
     pub skipped: u32,
-    /// The tests by name, if the runner names them; it may only count.
+    /// The tests by name, if the runner names them; some only count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<TestCase>,
 }
@@ -45,7 +45,7 @@ pub struct Tests {
     pub passed: u32,
     pub failed: u32,
     pub skipped: u32,
-    /// Tests that failed, the first of them.
+    /// Tests that failed, up to a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
     /// Tests that passed before and are now missing, skipped or failing, or that failed and are now missing or skipped.

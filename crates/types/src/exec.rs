@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Millis, WorkPath};
 
-/// A large text or file, kept by its hash.
+/// A large text or file, stored under its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlobRef {
     pub digest: Digest,
@@ -17,16 +17,16 @@ pub struct BlobRef {
 /// A command to run in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecRequest {
-    /// A line for the shell.
+    /// A shell command line.
     pub command: String,
     /// Its working folder, inside the workspace.
     pub folder: WorkPath,
     pub timeout: Millis,
     /// Variables for this command alone. An environment drops those that make programs load code.
     pub variables: BTreeMap<String, String>,
-    /// Hosts that this command may reach beside those of its environment.
+    /// Hosts that this command may reach in addition to those of its environment.
     pub hosts: Vec<String>,
-    /// Whether it stays in the background: the commands after it are in its network, so that they reach its servers.
+    /// Whether it stays in the background: later commands share its network, so that they can reach its servers.
     pub background: bool,
 }
 
@@ -99,7 +99,8 @@ pub struct DirEntry {
     pub folder: bool,
     /// `None` for a folder.
     pub bytes: Option<u64>,
-    /// No path can name it, for example with control characters or invalid UTF-8: the path shows it escaped, in quotes.
+    /// Whether no path can name it, for example because of control characters or invalid UTF-8; the path then shows it
+    /// escaped, in quotes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unnamed: bool,
 }

@@ -1,4 +1,4 @@
-//! Families of models: those trained on the same tools and words.
+//! Model families: models trained on the same tools and wording.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum Family {
 impl Family {
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Portable];
 
-    /// The family of a model: by its provider, or by its name if a provider has models of many.
+    /// The family of a model: by its provider, or by its name if the provider serves several families.
     #[must_use]
     pub fn of(model: &ModelRef) -> Self {
         let by_name = |name: &str| {

@@ -133,7 +133,7 @@ impl Fault {
         self.said.as_ref().map_or("", |said| said.0.as_str())
     }
 
-    /// Whether the same may work later.
+    /// Whether the same operation may succeed later.
     #[must_use]
     pub fn passes(&self) -> bool {
         self.retry != Retry::Never

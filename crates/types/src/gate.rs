@@ -81,16 +81,16 @@ pub struct GateRule {
     pub phase: Phase,
     /// The required evidence, all of it.
     pub requires: Vec<Evidence>,
-    /// The weight of each measure in the score; without any, only the deliverables count.
+    /// The weight of each measure in the score; if empty, only the deliverables count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<Measure, u32>,
     /// The lowest score, of 100, that is a go.
     #[serde(default = "GateRule::seventy")]
     pub min_score: u32,
-    /// A score below this and not below `min_score` is a go only if a person confirms that the rest was done.
+    /// A score of at least `min_score` but below this is a go only if a person confirms that the rest was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditional_below: Option<u32>,
-    /// The tokens that must be left for later phases.
+    /// The number of tokens that must be left for later phases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_tokens: Option<u64>,
     #[serde(default)]

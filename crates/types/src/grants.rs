@@ -1,13 +1,13 @@
-//! What a person allows beyond the rules of a policy: parts of commands by pattern, and hosts by name. Data only; what a
-//! grant covers is decided elsewhere, and no grant lifts a refusal.
+//! Permissions that a person grants beyond the rules of a policy: parts of commands by pattern, and hosts by name. Data
+//! only; the scope of a grant is decided elsewhere, and no grant overrides a refusal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The name that stands for the package registries in a list of hosts.
+/// The name for all package registries in a list of hosts.
 pub const REGISTRIES: &str = "registries";
 
-/// The hosts from which package managers download, as far as they are in common use.
+/// The download hosts of commonly used package managers.
 pub const REGISTRY_HOSTS: [&str; 24] = [
     "crates.io",
     "index.crates.io",
@@ -54,13 +54,13 @@ impl Grants {
         self.commands.is_empty() && self.hosts.is_empty()
     }
 
-    /// Adds what is not there yet.
+    /// Adds the grants that are not present yet.
     pub fn add(&mut self, more: &Self) {
         add(&mut self.commands, &more.commands);
         add(&mut self.hosts, &more.hosts);
     }
 
-    /// All of it in one line.
+    /// All grants in one line.
     #[must_use]
     pub fn says(&self) -> String {
         let commands = self.commands.iter().map(|pattern| format!("`{pattern}`"));

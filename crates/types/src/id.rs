@@ -1,4 +1,4 @@
-//! Ids. Every id is text that a person can type; parsing it is the only way to make one. Ids inside a run are counted,
+//! Ids. Every id is text that a person can type, and can only be created by parsing. Ids inside a run are counted,
 //! never random, so that repeated runs have the same ids.
 
 use std::fmt;
@@ -97,7 +97,7 @@ impl TaskId {
         Self::trusted("plan")
     }
 
-    /// The reserved task under which an adviser looks at the request.
+    /// The reserved task under which an adviser reviews the request.
     #[must_use]
     pub fn advice() -> Self {
         Self::trusted("advice")
@@ -245,7 +245,7 @@ impl SessionId {
 
 /// One tool call: the session, the turn in it, the index in that turn. `s1.t3.c2`.
 ///
-/// Counted by us, because the ids that providers send are opaque to us and may repeat.
+/// Counted by us, because provider ids are opaque and may repeat.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     pub session: SessionId,

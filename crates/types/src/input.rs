@@ -1,4 +1,4 @@
-//! Everything that can reach the engine. A closed list: every cause of work is here.
+//! Everything that can reach the engine. A closed list: it contains every cause of work.
 
 use crate::{
     Brief, CallId, Digest, EffectId, Outcome, Recovered, Request, RunId, SessionChange, Survey,

@@ -1,4 +1,5 @@
-//! Isolation of commands: the policy's requirement, and a machine's proven level. Nothing is built or tried here.
+//! Isolation of commands: the level that a policy requires, and the level that a machine has proven. Nothing is built
+//! or tried here.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -43,7 +44,7 @@ impl IsolationLevel {
     }
 }
 
-/// The part `[sandbox]` of a policy. Everything has a default, and the default is strict.
+/// The part `[sandbox]` of a policy. Every key has a strict default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxPolicy {
@@ -51,7 +52,7 @@ pub struct SandboxPolicy {
     pub require: IsolationLevel,
     /// Hosts that commands may reach: names, `*.` families, addresses. None means no network.
     pub network: Vec<String>,
-    /// Whether a person is asked for a host that is not granted; otherwise a call that names one is refused.
+    /// Whether a person is asked about a host that is not granted; otherwise a call that names one is refused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ask_hosts: bool,
     /// Whether a granted host may be this machine or one in a private network.
@@ -59,28 +60,28 @@ pub struct SandboxPolicy {
     /// Fixed addresses for granted names, instead of a lookup.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub resolve: BTreeMap<String, IpAddr>,
-    /// Files that are always unreadable, as globs such as `**/.env`; commands see them empty.
+    /// Globs of files that are never readable, such as `**/.env`; commands see them as empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
-    /// Globs for files with passwords, such as `.env`, that agents may read and commands see all the same. Does not
-    /// open folders with keys.
+    /// Globs of files with passwords, such as `.env`, that agents and commands may read nevertheless. Does not apply to
+    /// folders with keys.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<String>,
-    /// Whether a single agent may work in a home folder itself. Keys and our own state stay closed there, too.
+    /// Whether a single agent may work in a home folder itself. Keys and our own state stay inaccessible even then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub home_folder: bool,
     pub inherit: Inherit,
     /// Variables passed to commands although they look like secrets.
     pub variables: Vec<String>,
-    /// The most processes and threads at once.
+    /// Maximum number of processes and threads at once.
     pub processes: u64,
     /// The memory of one process, and of all processes of a command together.
     pub memory_mb: u64,
-    /// The largest file that may be written.
+    /// Maximum size of a file that may be written.
     pub file_mb: u64,
-    /// All private temporary folders together.
+    /// Maximum size of all private temporary folders together.
     pub temp_mb: u64,
-    /// The most that one command may write to the workspace.
+    /// Maximum amount that one command may write to the workspace.
     #[serde(skip_serializing_if = "SandboxPolicy::is_usual_disk")]
     pub disk_mb: u64,
 }
@@ -88,7 +89,7 @@ pub struct SandboxPolicy {
 impl SandboxPolicy {
     const DISK_MB: u64 = 32_768;
 
-    /// Recorded policies older than this limit have the default, and keep their digest.
+    /// Recorded policies that predate this limit have the default, and keep their digest.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     const fn is_usual_disk(disk_mb: &u64) -> bool {
         *disk_mb == Self::DISK_MB
@@ -120,14 +121,14 @@ impl Default for SandboxPolicy {
 /// The part of our own environment that commands inherit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Inherit {
-    /// Nothing but a search path.
+    /// Only a search path.
     #[serde(rename = "inherit_none", alias = "none")]
     None,
     /// Variables that programs and toolchains need.
     #[default]
     #[serde(rename = "inherit_core", alias = "core")]
     Core,
-    /// Everything but secrets and variables that inject code.
+    /// Everything except secrets and variables that inject code.
     #[serde(rename = "inherit_all", alias = "all")]
     All,
 }

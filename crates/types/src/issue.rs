@@ -1,13 +1,13 @@
-//! A request from the text of an issue. It only cuts the text; whether the request is taken is decided elsewhere.
+//! Converts the text of an issue to a request. Only splits the text; admission is decided elsewhere.
 
 use crate::{UserRequest, visible};
 
-/// How much of an issue is handed on.
+/// Maximum number of characters quoted from an issue.
 const MOST: usize = 20_000;
 
 impl UserRequest {
-    /// An issue's text: its first line or heading is the goal; the rest is quoted as material, because whoever wrote it is
-    /// not the person who asks. Nothing, if there is no goal in it.
+    /// Parses an issue's text: its first line or heading is the goal; the rest is quoted as material, because its
+    /// author is not the requester. `None` if it has no goal.
     #[must_use]
     pub fn of_issue(text: &str) -> Option<Self> {
         let text = visible(text);

@@ -2,7 +2,7 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | request | what a person hands in: text or spec, hints, budget |
+//! | request | the input of a person: text or spec, hints, budget |
 //! | run | one request being worked on, from admission to report |
 //! | spec | the goal and how it will be checked; every version is immutable |
 //! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one of them |
@@ -13,12 +13,12 @@
 //! | check | a command that Bosun itself runs |
 //! | gate | go or no-go between two phases, from evidence |
 //! | question | something only a person can decide |
-//! | rule, decision | a named entry of a policy; what it decided, with reason and inputs |
+//! | rule, decision | a named entry of a policy; its outcome, with reason and inputs |
 //! | fault | a failure of the outside world or of an attempt; its class selects the remedy |
 //! | event | a recorded fact; the only thing that is stored |
 //! | input | anything that reaches the engine |
 //! | effect | something the state asks of the outside world |
-//! | report | what the person gets at the end |
+//! | report | the final result for the person |
 //!
 //! Nothing here decides or touches anything: parsing and printing is the only behaviour.
 

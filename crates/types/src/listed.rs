@@ -1,5 +1,5 @@
-//! List entries of runs and sessions: small, stored beside the log, so that a list reads no logs. Derived from the log,
-//! and not evidence of anything.
+//! List entries of runs and sessions: small, stored beside the log, so that listing reads no logs. Derived from the
+//! log, and not evidence of anything.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::{
     one_line,
 };
 
-/// The longest text that is kept.
+/// Maximum length of a stored text.
 const MOST_SHOWN: usize = 200;
 
 /// The list entry of one log.

@@ -19,7 +19,7 @@ pub enum Message {
     },
     Assistant {
         blocks: Vec<Block>,
-        /// The model that said it; its native items are sent back only to the same provider.
+        /// The model that wrote it; its native items are sent back only to the same provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<ModelRef>,
     },
@@ -36,7 +36,7 @@ impl Message {
     }
 }
 
-/// Content that a person (or a tool) gives to a model.
+/// Content that a person or a tool sends to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Part {
@@ -99,7 +99,7 @@ impl Native {
 }
 
 fn fingerprint(body: &BlockBody) -> Digest {
-    // Texts may be long and are written as is; the length prefix separates them.
+    // Texts may be long and are hashed as is; the length prefix separates them.
     let said = |kind: &str, text: &str, more: &str| {
         Digest::of([kind, &text.len().to_string(), " ", text, more].concat().as_bytes())
     };
@@ -109,7 +109,7 @@ fn fingerprint(body: &BlockBody) -> Digest {
         BlockBody::Thinking { text, signature: Some(signature) } => {
             said("signed thinking ", text, signature)
         }
-        // The rest is made of JSON values, which always serialize.
+        // The rest consists of JSON values, which always serialize.
         BlockBody::Call(_) | BlockBody::Opaque => {
             Digest::of(&serde_json::to_vec(body).unwrap_or_default())
         }

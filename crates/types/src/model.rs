@@ -24,7 +24,7 @@ pub struct ModelRequest {
     pub options: ModelOptions,
 }
 
-/// Which turn of which conversation a request belongs to.
+/// The turn and session that a request belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub role: RoleId,
@@ -40,7 +40,7 @@ pub struct ModelReply {
     pub blocks: Vec<Block>,
     pub stop: StopReason,
     pub usage: Usage,
-    /// `None` if the model's prices are unknown, which is not zero.
+    /// `None` if the model's prices are unknown, which does not mean zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
     #[serde(default, skip_serializing_if = "Provenance::is_empty")]
@@ -51,7 +51,7 @@ pub struct ModelReply {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// The model that answered, if not the one asked first.
+    /// The model that answered, if not the first one asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     /// The provider's name for the model used, which may not be the requested one.
@@ -66,7 +66,7 @@ pub struct Provenance {
     /// The tokens as counted by the provider; `None` if `usage` is an estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
-    /// How many stream events were unreadable and skipped.
+    /// Number of unreadable stream events that were skipped.
     #[serde(skip_serializing_if = "is_none_skipped")]
     pub skipped: u32,
     /// The usage of failed tries before this one. Not part of the reply's own usage.
@@ -141,7 +141,7 @@ impl ModelReply {
 pub enum StopReason {
     /// It was done.
     End,
-    /// It waits for the results of its calls.
+    /// It awaits the results of its calls.
     Calls,
     /// It hit the output limit.
     Length,
@@ -168,7 +168,7 @@ pub enum StreamItem {
     CallEnded {
         index: usize,
     },
-    /// A retry or another model; nothing of the reply had arrived yet.
+    /// A retry, or a switch to another model; nothing of the reply had arrived yet.
     Decided(Decision),
     Finished(Box<ModelReply>),
     Failed(Fault),

@@ -1,4 +1,4 @@
-//! Failed model calls: the policy for retries, and their time. Plain data; the engine applies the rules.
+//! Failed model calls: the policy for retries, and their schedule. Plain data; the engine applies the rules.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +6,26 @@ use crate::{Decision, Fault, FaultClass, Millis, RuleId, Timestamp};
 
 /// How often and for how long a failed model request is retried, in the same session.
 ///
-/// Only faults marked as retryable are looked up. The first rule that covers one wins.
+/// Applies only to faults marked as retryable. The first matching rule wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFailureRule {
     pub id: RuleId,
-    /// It is one of these; none named means any.
+    /// The fault's class is one of these; empty matches any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<FaultClass>,
-    /// And its code is one of these; none named means any.
+    /// And its code is one of these; empty matches any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
     pub reason: String,
-    /// The longest delay before the first retry; it doubles with each further one. The actual delay lies anywhere
-    /// between zero and this, so that many runs do not retry at the same moment.
+    /// Maximum delay before the first retry; it doubles with each further one. The actual delay is anywhere between
+    /// zero and this, so that many runs do not retry at the same moment.
     #[serde(default = "ModelFailureRule::first_wait")]
     pub backoff_ms: Millis,
-    /// The maximum of the doubling.
+    /// Upper bound of the doubling.
     #[serde(default = "ModelFailureRule::longest_wait")]
     pub longest_wait_ms: Millis,
-    /// The most calls for one request in all, including the first; `None`: as many as there is time for.
+    /// Maximum number of calls for one request, including the first; `None`: limited only by time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u32>,
     /// The total time for retries from the first failure, with a person present.
@@ -34,22 +34,22 @@ pub struct ModelFailureRule {
     /// The same without a person.
     #[serde(default = "ModelFailureRule::unattended")]
     pub unattended_ms: Millis,
-    /// The same where the provider names the time at which a limit ends; by default as long as otherwise.
+    /// The same if the provider names the time at which a limit ends; by default no different.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset_ms: Option<Millis>,
-    /// What happens after that time, or that many calls.
+    /// The action after that time, or that many calls.
     #[serde(default)]
     pub then: OutOfPatience,
 }
 
-/// What happens to a session whose model is unavailable for too long.
+/// The action for a session whose model is unavailable for too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutOfPatience {
     /// It stops, and can be resumed.
     #[default]
     Pause,
-    /// It has failed; for an attempt, `[[failures]]` decides what that means.
+    /// It has failed; for an attempt, `[[failures]]` selects the remedy.
     Fail,
 }
 
@@ -111,7 +111,7 @@ impl ModelFailureRule {
 /// The next request after one that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskAgain {
-    /// Not before this.
+    /// The earliest time for it.
     pub at: Timestamp,
     /// The number of consecutive failures.
     pub failures: u32,

@@ -1,4 +1,4 @@
-//! The name of a model: `provider/model`. Which models there are is not known here.
+//! The name of a model: `provider/model`. Independent of which models exist.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Which model, as `provider/model`.
+/// A model, as `provider/model`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelRef {
     text: Arc<str>,
@@ -31,7 +31,7 @@ impl ModelRef {
     }
 }
 
-/// The address at which one provider is asked in a run or session, instead of its usual one: a person's choice. No secret.
+/// A person's choice of address for one provider in a run or session, instead of its default. Contains no secret.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelServer {
@@ -40,7 +40,7 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// Whether it answers for a model.
+    /// Whether it serves a model.
     #[must_use]
     pub fn serves(&self, model: &ModelRef) -> bool {
         self.provider == model.provider()

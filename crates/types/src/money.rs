@@ -133,7 +133,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Its limits, and where it has none, those of the other.
+    /// Its own limits, with missing ones taken from the other.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! Suggestions for misspelt words: how far two words are apart, and the nearest of the words that are known. Whether a suggestion is worth an error is up
-//! to the caller.
+//! Suggestions for misspelt words: the edit distance of two words, and the nearest of the known words. Whether a
+//! suggestion is worth an error is up to the caller.
 
-/// The word that was most likely meant, if one is near enough.
+/// The most likely intended word, if one is near enough.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
@@ -12,7 +12,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
-/// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
+/// Number of characters to insert, remove, replace or swap with their neighbour to turn one word into the other.
 #[must_use]
 pub fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

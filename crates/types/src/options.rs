@@ -28,12 +28,12 @@ pub struct ModelOptions {
     pub top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Texts at which the model stops.
+    /// Stop sequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop_at: Vec<String>,
     #[serde(skip_serializing_if = "Caching::is_on")]
     pub caching: Caching,
-    /// The provider's own keys, put into the request as is; they override ours.
+    /// Provider-specific keys, copied into the request as is; they override ours.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub native: Map<String, Value>,
     /// Names of the provider's beta features.
@@ -47,7 +47,7 @@ impl ModelOptions {
         *self == Self::default()
     }
 
-    /// Refuses values that no provider accepts.
+    /// Rejects values that no provider accepts.
     pub fn check(&self) -> Result<(), Fault> {
         let refuse = |what: String| Err(Fault::new(FaultClass::Bug, "model.invalid_request", what));
         match (self.temperature, self.top_p) {
@@ -62,7 +62,7 @@ impl ModelOptions {
     }
 }
 
-/// Which tools the model may, or must, use.
+/// Whether and which tools the model may or must use.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {

@@ -1,5 +1,5 @@
-//! Paths inside a workspace, and the scope that a task may write to. Text only: nothing here looks at a disk, so a
-//! valid path may still be a link that leads elsewhere; the sandbox handles that.
+//! Paths inside a workspace, and the write scope of a task. Text only: nothing here accesses a disk, so a valid path
+//! may still be a link that leads elsewhere; the sandbox handles that.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkPath(String);
 
-/// Why a text is not a path inside the workspace.
+/// Error parsing a path inside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadPath {
     #[error("the path is empty")]
@@ -94,8 +94,8 @@ impl<'de> Deserialize<'de> for WorkPath {
     }
 }
 
-/// A path that a task may write to: a file (`src/a.rs`), or a folder with all below it (`src/`, or `./` for
-/// everything). No patterns, so that it is always known whether two tasks collide.
+/// A path that a task may write to: a file (`src/a.rs`), or a folder with everything below it (`src/`, or `./` for the
+/// whole workspace). Patterns are not allowed, so that collisions between tasks are always decidable.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Artifact {
     pub path: WorkPath,
@@ -164,7 +164,7 @@ impl Scope {
         self.0.iter().any(|artifact| artifact.covers(path))
     }
 
-    /// Whether an artifact lies inside as a whole.
+    /// Whether an artifact lies entirely inside.
     #[must_use]
     pub fn covers(&self, artifact: &Artifact) -> bool {
         let whole = |mine: &Artifact| mine.whole_folder || !artifact.whole_folder;

@@ -1,11 +1,11 @@
-//! Permissions as data: which calls are allowed, asked about, or denied. Only the shape; `permit` in the rules says
-//! what it means.
+//! Permissions as data: which calls are allowed, asked about, or denied. Only the data format; `permit` in the rules
+//! defines its meaning.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Access, RuleId, Sensitive};
 
-/// Whether a call, or a part of a command, is permitted. All named conditions must hold; the first matching rule
+/// Whether a call, or a part of a command, is permitted. All given conditions must hold; the first matching rule
 /// decides. A rule without `commands` and `does` covers whole calls, and so every part of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,16 +13,16 @@ pub struct PermitRule {
     pub id: RuleId,
     pub verdict: Permission,
     pub reason: String,
-    /// The tool is one of these; none named means any.
+    /// The tool is one of these; empty matches any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Access>,
-    /// Every path of the call is inside the task's scope, or one is not.
+    /// Whether every path of the call is inside the task's scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_scope: Option<bool>,
-    /// A path of the call is one of these, and not a file that the scope names itself. Does not apply to commands: the
-    /// sandbox limits what they touch.
+    /// A path of the call is of one of these kinds, and the scope does not name it as a file. Does not apply to
+    /// commands: the sandbox limits what they touch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<Sensitive>,
     /// The part of the command matches one of these patterns.
@@ -39,7 +39,7 @@ pub struct PermitRule {
     pub not_matches: Vec<String>,
 }
 
-/// From the mildest to the strictest.
+/// In order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
@@ -60,23 +60,23 @@ impl Permission {
     }
 }
 
-/// A command risk: what a part of a command line does, whatever its name.
+/// A risk of a part of a command line, by its effect and not by the name of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandRisk {
-    /// What it runs is known only at run time, or the line could not be parsed with certainty.
+    /// The code it runs is known only at run time, or the line could not be parsed with certainty.
     Opaque,
     /// It writes to a file by a redirection.
     Redirects,
-    /// It writes, deletes or changes something certainly outside the workspace.
+    /// It certainly writes, deletes or changes something outside the workspace.
     WritesOutside,
     /// It writes to a device, such as a disk.
     WritesDevice,
     /// It sets a variable that makes programs load or run something else.
     SetsVariable,
-    /// Its arguments make an otherwise harmless program write or run something.
+    /// Its arguments make an otherwise harmless program write or execute something.
     SideDoor,
-    /// It runs code that these rules cannot read: a script, or text for an interpreter.
+    /// It runs code that these rules cannot analyse: a script, or text for an interpreter.
     RunsCode,
     /// A shell reads its commands from another program.
     PipeToShell,
@@ -84,7 +84,7 @@ pub enum CommandRisk {
     NetworkToShell,
     /// It opens a connection by a redirection.
     Connects,
-    /// A function that starts itself in the background, without end.
+    /// A function that endlessly starts itself in the background.
     ForkBomb,
 }
 

@@ -1,4 +1,4 @@
-//! Requests and plans, as people and planners write them; the engine validates plans.
+//! Requests and plans, as written by people and planners; the engine validates plans.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct Request {
     /// The requester's own id for it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Who asked for it, where several people may.
+    /// The requester, if several people may make requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The operator's classification of the request; it overrides any rule.
@@ -25,7 +25,7 @@ pub struct Request {
     /// Why it should be done although the rules refuse it or ask about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insist: Option<String>,
-    /// The kind of project, as named by the requester; it overrides what the text suggests.
+    /// The kind of project, as named by the requester; it overrides the kind inferred from the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_type: Option<String>,
     /// The documents to select from, by reference; `None`: all of the repository's.
@@ -38,28 +38,28 @@ pub struct Request {
     pub budget: Budget,
     /// The model for every role without its own.
     pub model: ModelRef,
-    /// Another server than the provider's usual one, for the whole run.
+    /// The server of the provider for the whole run, if not its default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Box<crate::ModelServer>>,
     /// The deciding checks; if empty, those found in the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// Criteria of the spec that no command can show: a person confirms them.
+    /// Criteria of the spec that no command can show; a person confirms them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
-    /// Its spec; only an approved one is worked on.
+    /// Its spec; it must be approved before work starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Box<Spec>>,
-    /// How the plan is made, and how far the run goes.
+    /// How the plan is made, and at which stage the run ends.
     #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
     pub planning: Planning,
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Box<Forked>>,
-    /// The run whose result this one changes, as a review of it asks for.
+    /// The run whose result this one changes, as requested by a review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<RunId>,
-    /// Files written for the person when the run is over or left, by any driver.
+    /// Files to write when the run is over or left, by any driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Box<Outputs>>,
 }
@@ -115,7 +115,7 @@ pub enum Hint {
 }
 
 impl Request {
-    /// A request with nothing but its text.
+    /// A request with only its text and model.
     #[must_use]
     pub fn new(text: impl Into<String>, model: ModelRef) -> Self {
         Self {
@@ -141,8 +141,8 @@ impl Request {
     }
 }
 
-/// An attachment of a request: the text of a file, the address of a page, or an image. A page is only named, never
-/// fetched.
+/// An attachment of a request: the text of a file, the address of a page, or an image. A page is only referred to,
+/// never fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
@@ -170,7 +170,7 @@ pub struct Survey {
     pub base: CommitId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Tracked files, sorted, the first few hundred of them.
+    /// Tracked files, sorted; only the first few hundred.
     pub files: Vec<WorkPath>,
     pub file_count: u64,
     /// Documents that the context rules may select for agents.

@@ -14,7 +14,7 @@ pub struct PlanPolicy {
     pub approval: PlanApproval,
 }
 
-/// Whether a person has to approve a plan before it is carried out.
+/// Whether a person must approve a plan before it is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanApproval {

@@ -1,5 +1,5 @@
-//! Policy as data: ordered rules, roles, limits, as people write them in TOML. Unknown keys are refused. Only the shape
-//! is checked here; the engine checks each rule against its examples.
+//! Policy as data: ordered rules, roles, limits, as people write them in TOML. Unknown keys are rejected. Only the
+//! format is checked here; the engine checks each rule against its examples.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use crate::{
 pub struct Policy {
     pub name: String,
     pub version: u32,
-    /// Lists of words that patterns may name as `<list>`. In a file, a list is an array or a text with blanks between
-    /// the words, where `a_b` is one word after the other.
+    /// Lists of words that patterns may reference as `<list>`. In a file, a list is an array or a text with words
+    /// separated by blanks, where `a_b` is a sequence of two words.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "word_lists")]
     pub words: BTreeMap<String, Vec<String>>,
     /// The accepted kinds of projects, with the expected cost of a request of each.
@@ -43,10 +43,10 @@ pub struct Policy {
     /// No person can be asked: `ask` means `deny`.
     #[serde(default)]
     pub headless: bool,
-    /// No person watches: an unavailable model is retried for longer.
+    /// No person is watching: an unavailable model is retried for longer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
-    /// Only models on this machine are used.
+    /// Only local models are used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
     pub failures: Vec<FailureRule>,
@@ -69,7 +69,7 @@ pub struct Policy {
     /// How a fresh checkout is prepared.
     #[serde(default, skip_serializing_if = "WorkspacePolicy::is_default")]
     pub workspace: WorkspacePolicy,
-    /// The limits of a run, its shares, and what happens when they are reached.
+    /// The limits of a run, its shares, and the action when they are reached.
     #[serde(default)]
     pub budget: RunBudget,
     /// The deciding checks, unless the request names others; if empty, those found in the repository.
@@ -85,16 +85,16 @@ pub struct Policy {
     pub tools: ToolPolicy,
     #[serde(default)]
     pub session: SessionPolicy,
-    /// How JSON replies are read.
+    /// How JSON replies are parsed.
     #[serde(default)]
     pub contracts: Contracts,
     /// Which role reviews a result after its checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewPolicy>,
-    /// The role that is asked for its opinion of a request before anything is planned.
+    /// The role that gives its opinion of a request before planning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adviser: Option<AdviserPolicy>,
-    /// Whether an Intent Spec comes between the request and the work.
+    /// Whether an Intent Spec precedes the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<IntentPolicy>,
 }
@@ -127,7 +127,7 @@ impl Policy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
-    /// Its prompt; `@name.md` in a file stands for the text of that prompt.
+    /// Its prompt; `@name.md` in a file is replaced by the text of that prompt.
     pub prompt: String,
     pub tools: Vec<String>,
     /// The tool profile: a family's, `basic`, or one of `[profiles]`; by default its model's family.
@@ -135,20 +135,20 @@ pub struct Role {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
-    /// How hard its model thinks; the provider's own default if nothing is said.
+    /// Reasoning effort of its model; by default the provider's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
     pub max_turns: u32,
-    /// The longest reply; by default the model's own maximum.
+    /// Maximum length of a reply; by default the model's own maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u64>,
-    /// The most that one attempt in this role may spend.
+    /// Maximum spend of one attempt in this role.
     #[serde(default)]
     pub budget: Budget,
     /// Its reply contract, if it does not submit with a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<ReplyRule>,
-    /// Its resources; by default everything that its tools need.
+    /// Its resources; by default all that its tools need.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Manifest>,
 }
@@ -158,10 +158,10 @@ pub struct Role {
 #[serde(deny_unknown_fields)]
 pub struct FailureRule {
     pub id: RuleId,
-    /// It is one of these; none named means any.
+    /// The fault's class is one of these; empty matches any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<FaultClass>,
-    /// And its code is one of these; none named means any.
+    /// And its code is one of these; empty matches any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
     pub action: Remedy,
@@ -196,7 +196,7 @@ impl FailureRule {
     }
 }
 
-/// After this many consecutive failures a role is paused for this long; then one attempt may try.
+/// Pauses a role for this long after this many consecutive failures; then one attempt may try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoleBreaker {
@@ -221,7 +221,7 @@ pub enum Remedy {
     Alternative,
     /// A person decides.
     Ask,
-    /// The task has failed; the others go on.
+    /// The task has failed; the others continue.
     Stop,
     /// The whole run ends at once.
     Halt,
@@ -230,17 +230,17 @@ pub enum Remedy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// The most tasks that run concurrently.
+    /// Maximum number of tasks that run concurrently.
     pub parallel_tasks: usize,
     pub max_tasks: usize,
     pub check_timeout_ms: Millis,
     /// The share of the budget, in percent, at which a person is warned.
     pub warn_at_percent: u64,
-    /// The most characters of an output sent to a model, for tools without their own limit.
+    /// Maximum number of characters of an output sent to a model, for tools without their own limit.
     pub output_chars: usize,
-    /// The most characters of a check's output kept with its event and passed to the next attempt.
+    /// Maximum number of characters of a check's output kept with its event and passed to the next attempt.
     pub report_chars: usize,
-    /// The largest registry of documents that an agent may be given whole.
+    /// Size of the largest document registry that an agent may be given in full.
     #[serde(default = "Limits::few")]
     pub whole_registry: usize,
 }
@@ -250,11 +250,11 @@ impl Limits {
         2
     }
 }
-/// How long a question stays open, and what happens then.
+/// How long a question stays open, and the action on expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionPolicy {
-    /// Forever by default.
+    /// Unlimited by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expire_after_ms: Option<Millis>,
     #[serde(default)]
@@ -264,7 +264,7 @@ pub struct QuestionPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExpiry {
-    /// The question's own default is its answer; without one the run ends.
+    /// The question's own default becomes its answer; without one the run ends.
     #[default]
     Default,
     /// The run ends.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Family, Millis, ModelRef};
 
-/// The part `[profiles.NAME]` of a policy. Omitted keys are those of the base family.
+/// The part `[profiles.NAME]` of a policy. Omitted keys are taken from the base family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolProfile {

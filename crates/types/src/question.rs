@@ -169,7 +169,7 @@ impl Choice {
         Self { words: true, ..self }
     }
 
-    /// Whether it says nothing without a command.
+    /// Whether it is meaningless without a command.
     fn needs_words(&self) -> bool {
         self.words && [crate::choices::CHECK, crate::choices::SETUP].contains(&self.id.as_str())
     }
@@ -211,12 +211,12 @@ pub struct Chosen {
 pub struct NotAChoice {
     said: String,
     known: String,
-    /// What was most likely meant, or what is wrong with it.
+    /// The most likely intended choice, or the reason why the answer is invalid.
     hint: String,
 }
 
 impl Terms {
-    /// A question that may be answered in any words.
+    /// A question that accepts any text.
     #[must_use]
     pub fn open(kind: QuestionKind, severity: Severity) -> Self {
         Self {
@@ -253,7 +253,7 @@ impl Terms {
         }
     }
 
-    /// Reads an answer: the id of a choice, a prefix of one, or its number counted from 1, followed by text.
+    /// Parses an answer: the id of a choice, a prefix of one, or its number counted from 1, followed by text.
     pub fn choose(&self, text: &str) -> Result<Chosen, NotAChoice> {
         let said = text.trim();
         let (first, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
@@ -275,7 +275,7 @@ impl Terms {
         }
     }
 
-    /// Why an answer that was refused is none.
+    /// Explains why an answer was rejected.
     fn hint(&self, word: &str, words: &str) -> String {
         match self.named(word) {
             Some(choice) if !words.is_empty() && !choice.words => {
@@ -302,18 +302,18 @@ impl Terms {
         begun.next().filter(|_| begun.next().is_none())
     }
 
-    /// The text with a choice about the budget must be a number of tokens.
+    /// Whether text with a choice must be a number of tokens: true for questions about the budget.
     fn wants_tokens(&self) -> bool {
         self.about == Some(About::Budget)
     }
 
-    /// The choices by name.
+    /// The list of choices, as they are typed.
     #[must_use]
     pub fn known(&self) -> String {
         self.choices.iter().map(|choice| self.written(choice)).collect::<Vec<_>>().join(", ")
     }
 
-    /// A choice as it is typed, with what may follow it.
+    /// A choice as it is typed, with its optional or required argument.
     #[must_use]
     pub fn written(&self, choice: &Choice) -> String {
         let words = if self.wants_tokens() { "tokens" } else { "words" };

@@ -1,21 +1,21 @@
-//! The outcome of a tool call that a crash cut off, if known for certain.
+//! The outcome of a tool call that was interrupted by a crash, if known for certain.
 
 use serde::{Deserialize, Serialize};
 
-/// The state of a cut-off call's changes.
+/// The state of an interrupted call's changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovered {
-    /// All are made.
+    /// All were made.
     Finished,
-    /// None is made.
+    /// None was made.
     Undone,
 }
 
 impl Recovered {
     pub const ALL: [Self; 2] = [Self::Finished, Self::Undone];
 
-    /// The known outcome of a cut-off call, for people.
+    /// The known outcome of an interrupted call, for people.
     #[must_use]
     pub const fn says(recovered: Option<Self>) -> &'static str {
         match recovered {

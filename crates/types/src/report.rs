@@ -39,7 +39,7 @@ impl Status {
     }
 }
 
-/// The displayed status of a run that waits because of a failure.
+/// The displayed status of a run that waits for a person because of a failure.
 pub(crate) const ESCALATED: &str = "escalated";
 
 impl RunView {

@@ -1,13 +1,13 @@
-//! The rules on requests as people write them: admission, routing, documents. Only the shape; the `rules` crate says
-//! what conditions and patterns mean.
+//! The rules on requests as people write them: admission, routing, documents. Only the data format; the `rules` crate
+//! defines the meaning of conditions and patterns.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Hint, RoleId, RuleId, WorkPath};
 
-/// When a rule on a request matches: all named conditions must hold. An empty condition always matches.
-/// `docs/requests.md` has the syntax of patterns.
+/// Condition of a rule on a request: all given parts must hold. An empty condition always matches. `docs/requests.md`
+/// describes the syntax of patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Condition {
@@ -20,7 +20,7 @@ pub struct Condition {
     /// One of these patterns occurs in the text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub any_phrase: Vec<String>,
-    /// One of these occurs, too.
+    /// One of these occurs as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_phrase: Vec<String>,
     /// None of these occurs.
@@ -30,8 +30,8 @@ pub struct Condition {
     /// scripts that steal passwords` is excused by `stop`, `stop that and steal passwords` is not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unless_before: Vec<String>,
-    /// One of these combinations occurs: all of its patterns, a few sentences apart at most, and none of them excused
-    /// by `unless_before`. Phrases that are harmless alone need not be so together.
+    /// One of these combinations occurs: all of its patterns, at most a few sentences apart, and none of them excused
+    /// by `unless_before`. Catches phrases that are harmless alone but not together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<Vec<String>>,
     /// Both patterns of one of these pairs occur, in two clauses about the same thing.
@@ -52,7 +52,7 @@ pub struct Condition {
     /// Whether the estimate exceeds the request's budget of tokens or time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_budget: Option<bool>,
-    /// Whether the named project type is one of the policy's. A request that names none matches neither.
+    /// Whether the named project type is one of the policy's. A request that names none matches neither value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known_project_type: Option<bool>,
 }
@@ -176,7 +176,7 @@ impl Category {
         }
     }
 
-    /// Only certainly technical requests go to development; all others are clarified first.
+    /// Only requests that are certainly technical go to development; all others are clarified first.
     #[must_use]
     pub const fn side(self) -> Side {
         match self {
@@ -204,7 +204,7 @@ impl Side {
     }
 }
 
-/// Which documents an agent gets, and which it does not. All named conditions must hold.
+/// Which documents an agent gets. All given conditions must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextRule {
@@ -258,7 +258,7 @@ pub enum Inclusion {
     Exclude,
 }
 
-/// A document that was selected or left out, with the rule for it.
+/// A document that was included or excluded, with the deciding rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selected {
     pub path: WorkPath,

@@ -1,6 +1,6 @@
 //! Sensitive paths: keys and passwords, settings that make other programs run something, our own settings. Recognised
-//! by names alone, folded as file systems fold them. Whether a file exists, is tracked, or holds a key is not examined
-//! here, and the consequences are decided elsewhere.
+//! by name alone, folded as file systems fold names. Whether a file exists, is tracked, or contains a key is not
+//! examined here, and the consequences are decided elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ impl Sensitive {
     /// The same for a path as text.
     #[must_use]
     pub fn of_text(path: &str) -> Option<Self> {
-        // Most paths have no such name, and this is called for every file of a walk.
+        // Fast path: this is called for every file of a walk, and most paths have no such name.
         if !path.split('/').any(could_be) {
             return None;
         }
@@ -62,7 +62,7 @@ impl Sensitive {
         }
     }
 
-    /// Whether a file with this name may hold a key, which only its content shows: see [`holds_key`].
+    /// Whether a file with this name may contain a key; see [`holds_key`] for the test of its content.
     #[must_use]
     pub fn may_hold_key(path: &str) -> bool {
         let name = path.rsplit('/').next().map(folded).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Sensitive {
     }
 }
 
-/// Whether a file starts like a private key, or like settings with a token.
+/// Whether the head of a file contains a private key, or settings with a token.
 #[must_use]
 pub fn holds_key(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
@@ -80,7 +80,7 @@ pub fn holds_key(head: &[u8]) -> bool {
         let names = ["_authtoken", "_auth", "_password", "npmauthtoken", "npmauthident"];
         let Some((name, value)) = line.split_once(['=', ':']).filter(|_| !line.starts_with("//"))
         else {
-            // A registry's own line: `//registry.example/:_authToken=value`.
+            // A line for one registry: `//registry.example/:_authToken=value`.
             return line.rsplit_once("_authToken=").is_some_and(|(_, value)| is_literal(value));
         };
         names.contains(&name.trim().to_ascii_lowercase().as_str()) && is_literal(value)
@@ -94,7 +94,7 @@ fn is_literal(value: &str) -> bool {
     !value.is_empty() && !value.starts_with('$')
 }
 
-/// Whether one of the tables may have this name: a quick test without false negatives.
+/// Whether one of the tables may contain this name: a quick test without false negatives.
 fn could_be(name: &str) -> bool {
     let plain = name.is_ascii();
     let first = name.as_bytes().first().copied().unwrap_or_default();
@@ -119,8 +119,8 @@ fn folded(name: &str) -> String {
     name.trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// Whether a pattern of a table matches a path. `a/b/` is that folder and all in it, anywhere; `a/b` is that file; one
-/// `*` matches anything in a name.
+/// Whether a pattern of a table matches a path. `a/b/` matches that folder and everything in it, anywhere; `a/b`
+/// matches that file; one `*` matches anything in a name.
 fn fits(pattern: &str, names: &[String]) -> bool {
     let wanted: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     let same = |window: &[String]| {

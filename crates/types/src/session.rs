@@ -1,4 +1,4 @@
-//! Sessions: how they end, inputs from outside, changes on the way, and the policy for them. `session_view.rs` has
+//! Sessions: their end, inputs from outside, changes during a session, and the policy for them. `session_view.rs` has
 //! their state for screens.
 
 use std::collections::BTreeMap;
@@ -23,14 +23,14 @@ pub enum SessionEnd {
     Closed,
 }
 
-/// When a session is over.
+/// When a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// With its submission: an attempt at a task.
     #[default]
     Submission,
-    /// When it is closed: a reply without calls only ends the work on one input.
+    /// When it is closed: a reply without calls only completes one input.
     Open,
 }
 
@@ -64,7 +64,7 @@ impl Telling {
     }
 }
 
-/// A change from the next turn on.
+/// A change that applies from the next turn on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionChange {
@@ -88,19 +88,19 @@ pub struct SessionChange {
     /// The highest price of its tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceCap>,
-    /// What is allowed from now on, beside what was allowed before.
+    /// Additional grants from now on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grants: Option<Grants>,
 }
 
 impl SessionChange {
-    /// The change in a few words.
+    /// A short description of the change.
     #[must_use]
     pub fn says(&self) -> String {
         let model = self.model.as_ref().map(|model| format!("model {model}"));
         let effort = self.effort.map(|effort| format!("effort {}", effort.as_str()));
         let tools = self.tools.as_ref().map(|tools| format!("tools {}", tools.join(" ")));
-        // The tool names of another model differ, which is not a change of its own.
+        // Another model has other tool names, which is not a change of its own.
         let tools = tools.filter(|_| model.is_none());
         let grants = self.grants.as_ref().map(|grants| format!("allowed {}", grants.says()));
         [model, effort, tools, grants].into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -113,7 +113,7 @@ impl SessionChange {
 pub enum Compaction {
     /// The outputs of old calls were dropped.
     Trimmed,
-    /// Everything but the goal, the person's messages and the last rounds was replaced by this summary.
+    /// Everything except the goal, the person's messages and the last rounds was replaced by this summary.
     Summarised { summary: String },
     /// The same without a model: only a list of the calls is left.
     Dropped,
@@ -146,7 +146,7 @@ pub enum AgentCall {
         agent: u32,
         text: String,
     },
-    /// For these agents, or for all if none is named.
+    /// For these agents, or for all if the list is empty.
     Wait {
         agents: Vec<u32>,
     },
@@ -166,48 +166,49 @@ pub struct Spawn {
     pub scope: Option<Scope>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// Settings for another model than its parent's: filled in by the runtime.
+    /// Settings if its model is not its parent's; filled in by the runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<SessionChange>,
 }
 
-/// The part `[session]` of a policy. Everything has a default.
+/// The part `[session]` of a policy. Every key has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionPolicy {
-    /// The most rounds of calls for one input; 0 is unlimited.
+    /// Maximum number of rounds of calls for one input; 0 is unlimited.
     pub max_rounds: u32,
     /// The number of scope violations that ends an agent; never by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_violations: Option<u32>,
-    /// How many calls in a row are searched for a repeated pattern; 0 switches it off.
+    /// Number of consecutive calls searched for a repeated pattern; 0 disables loop detection.
     pub loop_window: usize,
-    /// How often the model is warned of a loop before the work is stopped.
+    /// Number of loop warnings to the model before the work is stopped.
     pub loop_warnings: u32,
-    /// The context window of models for which it is unknown.
+    /// The context window assumed for models for which it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// The share of the model's window, in percent, at which a warning is given.
+    /// The fill level of the model's window, in percent, at which a warning is given.
     pub warn_at_percent: u64,
-    /// The share at which compaction starts.
+    /// The fill level at which compaction starts.
     pub compact_at_percent: u64,
     /// Whether to compact at all.
     pub compact: bool,
-    /// How many of the last rounds compaction keeps.
+    /// Number of the last rounds that compaction keeps.
     pub keep_rounds: usize,
-    /// How often, for one input, the model is asked to continue a reply that hit the output limit.
+    /// How often, per input, the model is asked to continue a reply that hit the output limit.
     pub continue_replies: u32,
-    /// The nesting depth of sub-agents; 0 is none at all.
+    /// Maximum nesting depth of sub-agents; 0 disables them.
     pub agent_depth: u32,
-    /// The most sub-agents at once.
+    /// Maximum number of sub-agents at once.
     pub max_agents: usize,
-    /// The most turns of one.
+    /// Maximum number of turns of a sub-agent.
     pub agent_turns: u32,
-    /// The time limit of one for an input.
+    /// Time limit of a sub-agent per input.
     pub agent_time_ms: Millis,
-    /// The share of the remaining budget for one, in percent.
+    /// Share of the remaining budget for a sub-agent, in percent.
     pub agent_share_percent: u64,
-    /// How many calls refused by these rules end an attempt, as a safety concern; other refusals are only reported.
+    /// Number of calls refused by these rules that ends an attempt, as a safety concern; other refusals are only
+    /// reported.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ends_after: BTreeMap<RuleId, u32>,
     /// Whether files are kept before each change, for undo.

@@ -1,4 +1,4 @@
-//! The state of a session, for screens and programs. Computed in the engine and never stored.
+//! The state of a session, for screens and programs. Computed by the engine and never stored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,9 +52,9 @@ pub struct SessionView {
     pub question: Option<Asking>,
     /// Why the last input is unanswered, if its model was unavailable. It can be resumed.
     pub unanswered: Option<Fault>,
-    /// Why the work on the last input was stopped, if not by a person: it can be continued.
+    /// Why the work on the last input was stopped, if not by a person; it can be continued.
     pub stopped: Option<Decision>,
-    /// Messages not delivered yet.
+    /// Undelivered messages.
     pub queued: Vec<String>,
     pub agents: Vec<AgentView>,
 }

@@ -1,5 +1,5 @@
-//! The format of a file or a submission: keys, kinds, sizes. One table per format gives three things: every problem
-//! with its path, the JSON Schema, and the order of the keys. It knows nothing of meaning.
+//! The format of a file or a submission: keys, types, sizes. One table per format provides three things: every problem
+//! with its path, the JSON Schema, and the order of the keys. It is independent of meaning.
 
 mod schema;
 
@@ -17,17 +17,17 @@ pub enum Shape {
     Some(&'static Shape, usize),
     /// A text of at most this many bytes that is not blank.
     Text(usize),
-    /// The same, possibly empty.
+    /// The same, possibly blank.
     Blank(usize),
-    /// One of these words; the second of a pair is another spelling of the first.
+    /// One of these words; the second word of a pair is an alternative spelling of the first.
     Word(&'static [&'static str], &'static [(&'static str, &'static str)]),
-    /// A whole number from the first to the last.
+    /// An integer in this inclusive range.
     Number(u64, u64),
     /// True or false.
     Flag,
-    /// A text for another parser, which returns the problem.
+    /// A text for another parser, which returns the error.
     Parsed(&'static str, fn(&str) -> Result<(), String>),
-    /// A map; a text alone stands for a map with only this key.
+    /// A map; a plain text is short for a map with only this key.
     Short(&'static str, &'static Shape),
 }
 
@@ -35,7 +35,7 @@ pub enum Shape {
 #[derive(Debug)]
 pub struct Field {
     pub name: &'static str,
-    /// Spellings of other programs.
+    /// Alternative spellings by other programs.
     pub also: &'static [&'static str],
     pub shape: &'static Shape,
     pub needed: bool,
@@ -59,10 +59,10 @@ impl Field {
     }
 }
 
-/// A problem of a file, and its position.
+/// A problem in a file, and its location.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Problem {
-    /// Keys and indexes, joined by dots; empty for the whole.
+    /// Keys and indexes, joined by dots; empty for the root.
     pub path: String,
     pub code: String,
     pub message: String,
@@ -97,11 +97,11 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// The most problems that are reported.
+/// Maximum number of problems reported.
 const MOST_PROBLEMS: usize = 50;
 
 impl Shape {
-    /// The value with every key in our spelling and every short form expanded, or all its problems.
+    /// The value with normalised keys and expanded short forms, or all its problems.
     pub fn read(&self, value: &Value) -> Result<Value, Vec<Problem>> {
         let mut problems = Vec::new();
         let value = self.take(value, "", &mut problems);
@@ -211,7 +211,7 @@ fn map(
             problems.push(Problem::new(path, "twice", message));
             continue;
         }
-        // An optional key with a null value is the same as no key.
+        // An optional key with a null value is treated as absent.
         if value.is_null() && !field.needed {
             continue;
         }
@@ -246,7 +246,7 @@ const fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A text that a type's own parser must accept.
+/// Checks a text with the type's own parser.
 pub(crate) fn id<K: Kind>(text: &str) -> Result<(), String> {
     text.parse::<Id<K>>().map(drop).map_err(|error| error.to_string())
 }
@@ -273,7 +273,7 @@ pub(crate) fn money(text: &str) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-/// The longest duration, in milliseconds: a year.
+/// The longest allowed duration, in milliseconds: a year.
 pub(crate) const YEAR: u64 = Millis::seconds(366 * 24 * 3_600).0;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The living spec: the goal, its verification, and the result. One format in YAML; every version is immutable and has
-//! a digest. `spec/format.rs` has its shape; the engine has rules across fields.
+//! a digest. `spec/format.rs` has its format; the engine checks rules across fields.
 
 mod format;
 mod intent;
@@ -171,7 +171,7 @@ impl Verified {
     }
 }
 
-/// A task that was done for it.
+/// A task done for the spec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpecTask {
@@ -232,7 +232,7 @@ pub struct Blocker {
     pub reported_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_at: Option<Timestamp>,
-    /// What resolved it: an answer, or the work itself.
+    /// Its resolution: an answer, or the work itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<String>,
 }

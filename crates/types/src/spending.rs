@@ -1,5 +1,5 @@
-//! Spending: the policy for it, the highest price of a model's tokens, the expected cost of a run, and what happened to
-//! its result.
+//! Spending: the policy for it, the highest price of a model's tokens, the expected cost of a run, and the fate of its
+//! result.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Budget, CommitId, Millis, Money, Phase, Spend, TaskId};
 
-/// The part `[budget]` of a policy: the limits of a run, its shares, and what happens when they are reached.
+/// The part `[budget]` of a policy: the limits of a run, its shares, and the action when they are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunBudget {
@@ -20,16 +20,16 @@ pub struct RunBudget {
     pub calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<Millis>,
-    /// The largest share of a phase in the run's tokens, money and calls, in percent.
+    /// Maximum share of each phase in the run's tokens, money and calls, in percent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, u64>,
-    /// The most that all attempts at a task may take together, in percent of its estimate.
+    /// Maximum spend of all attempts at a task together, in percent of its estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate_percent: Option<u64>,
     /// The reserve on top of the estimates, in percent.
     pub reserve_percent: u64,
     pub on_exhausted: OnExhausted,
-    /// By how much of the run's budget a person may raise it at a time, in percent.
+    /// How far a person may raise the budget at a time, in percent of the run's budget.
     pub raise_percent: u64,
 }
 
@@ -64,13 +64,13 @@ impl RunBudget {
     }
 }
 
-/// What happens when something does not fit into the budget.
+/// The action when something does not fit into the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnExhausted {
     /// A person is asked for more.
     Ask,
-    /// The run ends in order, with everything merged so far.
+    /// The run ends in an orderly way, with everything merged so far.
     #[default]
     Stop,
 }

@@ -1,5 +1,5 @@
-//! An event in one line, for logs and traces that people read: subject, result, rule. Leaves out times and random ids,
-//! so that repeated runs read the same. Text from outside goes through `one_line`.
+//! An event in one line, for logs and traces that people read: subject, result, rule. Omits times and random ids, so
+//! that repeated runs read the same. Untrusted text goes through `one_line`.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::{
     Recovered, Selected, SessionEnd, count, one_line,
 };
 
-/// The longest text from outside that is shown.
+/// Maximum length of an untrusted text.
 const MOST: usize = 120;
 
 impl Event {
@@ -184,7 +184,7 @@ fn word(text: &str) -> String {
     one_line(text, MOST)
 }
 
-/// The rule of a decision, if it is not the usual one.
+/// The rule of a decision, if it is not the usual one; otherwise empty.
 fn unusual(decision: &Decision, usual: &str) -> String {
     if decision.rule.as_str() == usual {
         return String::new();

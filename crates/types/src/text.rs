@@ -1,14 +1,14 @@
-//! Text for people: texts that a terminal cannot act on, numbers with their noun, words for a shell. Knows no type of
+//! Text for people: escaping for terminals, numbers with their noun, quoting for a shell. Independent of the types of
 //! this crate.
 
-/// How wide a tab is shown.
+/// Replacement for a tab.
 const TAB: &str = "    ";
 
 /// A text on one line, without control characters, at most `most` characters long.
 #[must_use]
 pub fn one_line(text: &str, most: usize) -> String {
     let hidden = |c: &char| {
-        // Bidirectional control characters can make a line read as something else.
+        // Bidirectional control characters can disguise a line.
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
     };
     let mut line: String = text
@@ -36,7 +36,7 @@ pub fn count(number: impl std::fmt::Display, one: &str) -> String {
     }
 }
 
-/// A text of several lines with every control character as a sign that stands for it, so that a terminal acts on none.
+/// A multi-line text with every control character replaced by a visible symbol, so that a terminal acts on none.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -49,7 +49,7 @@ pub fn visible(text: &str) -> String {
             '\0'..='\x1f' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
             '\x7f' => out.push('\u{2421}'),
             '\u{80}'..='\u{9f}' => out.push('\u{fffd}'),
-            // They have no width of their own, so nothing is lost on a screen.
+            // Zero-width characters; dropping them changes nothing on a screen.
             '\u{200b}'..='\u{200d}' | '\u{feff}' => {}
             '\u{61c}'
             | '\u{200e}'
@@ -64,7 +64,7 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// A word as a shell reads it back: as it is where that is safe, and otherwise in quotes.
+/// Quotes a word for a shell, if necessary.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);

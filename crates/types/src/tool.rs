@@ -1,4 +1,4 @@
-//! Tool calls: what they would touch, and their results. `options.rs` has the description for a model.
+//! Tool calls: their predicted effects, and their results. `options.rs` has the description for a model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct CallFacts {
     /// Its working folder, if not the workspace itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<WorkPath>,
-    /// Hosts that it would reach, beside those that are granted anyway.
+    /// Hosts that it would reach, in addition to those already granted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     pub repeat: Repeat,
@@ -54,7 +54,7 @@ pub enum Access {
     Agent,
 }
 
-/// Whether a call that was cut off may simply be repeated.
+/// Whether an interrupted call may simply be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repeat {
@@ -64,7 +64,7 @@ pub enum Repeat {
     Unknown,
 }
 
-/// A tool's reading of a call's arguments: its effects, or a message for the model about the problem.
+/// A tool's interpretation of a call's arguments: its effects, or an error message for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inspection {
@@ -77,8 +77,8 @@ pub enum Inspection {
 /// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// A call whose arguments held a secret. They are recorded without it; this is the digest of the exact arguments, as
-/// JSON.
+/// A call whose arguments contained a secret. They are recorded without it; this is the digest of the exact arguments,
+/// as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactCall {
     /// Its index among the calls of the reply.
@@ -92,7 +92,7 @@ pub struct ToolOutput {
     pub success: bool,
     /// The text in full, up to the memory limit.
     pub text: String,
-    /// The blob with all of it, if it is large.
+    /// The blob with the full text, if it is large.
     pub blob: Option<BlobRef>,
     /// Images that belong to it.
     pub images: Vec<Source>,
@@ -101,10 +101,10 @@ pub struct ToolOutput {
     /// The workspace before and after it, if snapshots are kept.
     pub trees: Option<Trees>,
     pub metadata: Box<Metadata>,
-    /// Bytes from the middle of the text beyond the memory limit.
+    /// Number of bytes dropped from the middle of the text, beyond the memory limit.
     #[serde(default)]
     pub not_held: u64,
-    /// Bytes beyond the storage limit.
+    /// Number of bytes beyond the storage limit.
     #[serde(default)]
     pub not_kept: u64,
 }
@@ -118,7 +118,7 @@ pub struct FileState {
     pub digest: Option<Digest>,
 }
 
-/// Facts about a call besides its text. The model has the text; this is for people and programs.
+/// Facts about a call besides its text. The model gets the text; this is for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Metadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ impl Metadata {
         *self == Self::default()
     }
 
-    /// The recorded part. The duration of a command varies, and the record does not.
+    /// The recorded part. The duration of a command varies, and the record must not.
     #[must_use]
     pub fn on_record(&self) -> Self {
         Self { duration_ms: None, ..self.clone() }
@@ -198,11 +198,11 @@ impl ToolOutput {
     }
 }
 
-/// A text as shown and sent: possibly truncated, with a pointer to the whole.
+/// A text as shown and sent: possibly truncated, with a pointer to the full one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Shown {
     pub text: String,
-    /// The number of characters left out; 0 if it is complete.
+    /// The number of characters left out; 0 if nothing is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub removed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! The policy for tools: limits on outputs sent to a model, and whether a file must be read before it is changed.
-//! Everything has a default.
+//! The policy for tools: limits on outputs sent to a model, and whether a file must be read before it is changed. Every
+//! key has a default.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ pub struct ToolPolicy {
     /// The default timeout of a command; by default that of the model's family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_timeout_ms: Option<Millis>,
-    /// The longest timeout that a model may set; ten minutes by default.
+    /// Maximum timeout that a model may set; ten minutes by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_command_timeout_ms: Option<Millis>,
-    /// The address of `web_search`, in which `{query}` stands for the words; without it there is no search.
+    /// The URL template of `web_search`, in which `{query}` is replaced; without it there is no search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search_url: Option<String>,
     /// Environment variables for every command of an agent. Those that make programs load code are dropped.
@@ -43,14 +43,14 @@ impl Default for ToolPolicy {
     }
 }
 
-/// A limit on an output. Omitted keys are the tool's defaults.
+/// A limit on an output. Omitted keys keep the tool's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputLimit {
-    /// The most characters.
+    /// Maximum number of characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chars: Option<usize>,
-    /// The most lines, applied after the characters; 0 is unlimited.
+    /// Maximum number of lines, applied after the characters; 0 is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -45,7 +45,7 @@ pub struct Preferences {
 }
 
 impl UserRequest {
-    /// A request with nothing but its text.
+    /// A request with only its text.
     #[must_use]
     pub fn of_text(text: impl Into<String>) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl UserRequest {
         }
     }
 
-    /// Reads a request file: a JSON object, or else plain text. All problems of an object are reported at once, each
+    /// Parses a request file: a JSON object, or else plain text. All problems of an object are reported at once, each
     /// with its key.
     pub fn read(text: &str) -> Result<Self, Vec<String>> {
         if !text.trim_start().starts_with('{') {
@@ -102,13 +102,13 @@ impl UserRequest {
         }
     }
 
-    /// The wanted model, as the requester wrote it.
+    /// The requested model, as the requester wrote it.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.context.preferences.model.as_deref().or(self.preferences.model.as_deref())
     }
 
-    /// The wanted model: `claude` and `ollama` are the document's names for the first and the second choice.
+    /// The requested model. `claude` and `ollama` are aliases for fixed models.
     #[must_use]
     pub fn wanted_model(&self) -> Option<ModelRef> {
         match self.model()? {
@@ -118,7 +118,7 @@ impl UserRequest {
         }
     }
 
-    /// All its problems, each with its key. Retrying does not help with any of them.
+    /// All its problems, each with its key. A retry would not fix any of them.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -150,7 +150,7 @@ impl UserRequest {
     }
 }
 
-/// The key that every request object has.
+/// The required key of a request object.
 const TEXT: &str = "user_request";
 
 /// The object with a text added if it has none.
@@ -162,7 +162,7 @@ fn with_text(mut value: Value) -> Value {
 }
 
 /// The valid part of a value, found by trying each key and element alone; problems are collected with their paths.
-/// `probe` returns the problem of the whole object with nothing but this part.
+/// `probe` returns the problem of the whole object with only this part.
 fn fitting(
     path: &str,
     value: &Value,
@@ -190,7 +190,7 @@ fn fitting(
             let one = |(place, value): (usize, &Value)| {
                 let alone = |value: &Value| probe(&json!([value]));
                 let part = fitting(&format!("{path}[{place}]"), value, &alone, found);
-                // Keeps the index of the other elements.
+                // A placeholder keeps the index of the other elements.
                 part.unwrap_or_else(|| json!({ "type": "file", "content": "" }))
             };
             Some(list.iter().enumerate().map(one).collect())
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(UserRequest::read("Fix it").expect("words").user_request, "Fix it");
     }
 
-    /// P59: a request object may name its model, in its own words or in ours.
+    /// P59: a request object may name its model, by an alias or as provider/model.
     #[test]
     fn a_request_object_may_name_its_model() {
         let named = |word: &str| {

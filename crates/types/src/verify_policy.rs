@@ -92,7 +92,7 @@ impl FindingKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerifyPolicy {
-    /// Patterns for test files: a file's name with `*` for anything, or the name of a folder with a slash.
+    /// Patterns for test files: a file name with `*` for anything, or a folder name with a slash.
     pub tests: Vec<String>,
     /// Findings that count as a violation of the task's limits.
     pub violations: Vec<FindingKind>,
@@ -102,10 +102,10 @@ pub struct VerifyPolicy {
     pub baseline: bool,
     /// Whether a task's checks are tested in trials, for an evidence level.
     pub trials: bool,
-    /// The most time for trials, in percent of the check's own time, before the rest are skipped; a few seconds are
+    /// Time limit for trials, in percent of the check's own time, after which the rest are skipped; a few seconds are
     /// always allowed.
     pub trial_percent: u32,
-    /// What happens to an unproven result.
+    /// The action for an unproven result.
     pub unproven: Unproven,
 }
 
@@ -179,7 +179,7 @@ pub struct MergePolicy {
     pub check: MergeCheck,
 }
 
-/// When the checks run on the merged tree. At the end they always do.
+/// When the checks run on the merged tree. They always run at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeCheck {

@@ -35,7 +35,7 @@ pub struct WorkspacePolicy {
     pub lfs: bool,
     /// The timeout of one set-up command.
     pub timeout_ms: Millis,
-    /// The most that is copied and kept after a set-up.
+    /// Maximum size of the data copied and kept after a set-up.
     pub max_mb: u64,
 }
 

@@ -1,8 +1,8 @@
-//! A subset of YAML: one document of maps, lists and scalars, read into JSON values with the line of each, and written
-//! in one canonical form. No anchors, no tags, no duplicate keys; depth and size are bounded.
+//! A subset of YAML: one document of maps, lists and scalars, parsed into JSON values with the line of each, and
+//! written in one canonical form. No anchors, no tags, no duplicate keys; depth and size are bounded.
 //!
-//! On saphyr's parser, without a serde reader on top: errors name the line of a value by its path, also for values that
-//! are only found wrong after reading, and serde's data model carries no places.
+//! Built on saphyr's parser, without a serde reader on top: errors name the line of a value by its path, also for
+//! values that fail validation after parsing, and serde's data model carries no positions.
 
 mod write;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Number, Value};
 
 pub use write::canonical;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 pub const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_DEPTH: usize = 64;
 const MOST_VALUES: usize = 200_000;
@@ -26,7 +26,7 @@ pub struct Read {
 }
 
 impl Read {
-    /// The line of a value, or of the nearest one around it.
+    /// The line of a value, or of the nearest enclosing one.
     #[must_use]
     pub fn line(&self, path: &str) -> Option<usize> {
         let mut path = path;
@@ -43,7 +43,7 @@ impl Read {
     }
 }
 
-/// Why a text is not such a document.
+/// Error parsing a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct NotYaml {
@@ -57,7 +57,7 @@ impl NotYaml {
     }
 }
 
-/// Reads one document. JSON is accepted too, and then read as JSON.
+/// Parses one document. JSON is accepted too, and is parsed as JSON.
 pub fn read(text: &str) -> Result<Read, NotYaml> {
     if text.len() > MOST_BYTES {
         let what = format!("the file has {} bytes; at most {MOST_BYTES} are read", text.len());
@@ -69,14 +69,14 @@ pub fn read(text: &str) -> Result<Read, NotYaml> {
     }
     match serde_json::from_str(text) {
         Ok(value) => Ok(Read { value, lines: yaml.map(|read| read.lines).unwrap_or_default() }),
-        // A list or map in braces may still be YAML.
+        // Text that starts with a bracket or brace may still be YAML.
         Err(error) => yaml.map_err(|_| NotYaml::at(error.line(), error.to_string())),
     }
 }
 
 fn read_yaml(text: &str) -> Result<Read, NotYaml> {
     let mut builder = Builder::default();
-    // The parser's end of the text is a line of its own. A lone carriage return ends a line of YAML, too.
+    // The parser reports the end of the text on a line of its own. A lone carriage return also ends a line in YAML.
     let last = text.replace("\r\n", "\n").split(['\n', '\r']).count();
     let line = |marker: &Marker| marker.line().min(last);
     for event in Parser::new_from_str(text) {
@@ -88,7 +88,7 @@ fn read_yaml(text: &str) -> Result<Read, NotYaml> {
     Ok(Read { value, lines: builder.lines })
 }
 
-/// The container around the next value.
+/// An open container around the next value.
 enum Open {
     List { items: Vec<Value>, path: String },
     Map { entries: Map<String, Value>, key: Option<String>, path: String },
@@ -201,7 +201,7 @@ fn within(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The value of an unquoted scalar (the core schema, without its rare spellings of numbers).
+/// The value of an unquoted scalar (core schema, without its rare number formats).
 fn plain_value(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

@@ -1,6 +1,6 @@
 //! `cargo xtask attacks`: hostile inputs, one per line, against the real program, as root and as an ordinary user. Uses
-//! only what anyone can use at a terminal: `bosun tool` and `bosun permit`. Every vector is held, fails, or is skipped
-//! for a printed reason.
+//! only public commands: `bosun tool` and `bosun permit`. Every vector is held, fails, or is skipped for a printed
+//! reason.
 
 mod call;
 mod check;

@@ -1,6 +1,6 @@
-//! `cargo xtask dist`: the archive of a release for this machine's target, in `target/dist`: the program, its
-//! documents, completions and manual pages, and `SHA256SUMS` beside it. The same program gives the same bytes. Signs and
-//! uploads nothing.
+//! `cargo xtask dist`: the release archive for this machine's target, in `target/dist`: the program, its documents,
+//! completions and manual pages, and `SHA256SUMS` beside it. The same program gives the same bytes. Signs and uploads
+//! nothing.
 
 mod tarball;
 
@@ -14,7 +14,7 @@ use tarball::Tarball;
 
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Shells, and what they expect the file of a program's completions to be called.
+/// Shells, and the file names that they expect for a program's completions.
 const SHELLS: [(&str, &str); 5] = [
     ("bash", "bosun.bash"),
     ("elvish", "bosun.elv"),
@@ -35,7 +35,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the program as it is released.
+/// Builds the program with the profile of releases.
 fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let words = ["build", "--locked", "--profile", "dist", "--package", "bosun"];
     let built = Command::new("cargo").args(words).current_dir(root).status()?;
@@ -68,7 +68,7 @@ fn pack(root: &Path, binary: &Path, into: &Path) -> anyhow::Result<PathBuf> {
     Ok(archive)
 }
 
-/// The manual pages, which the program writes into a folder; it is removed again.
+/// The manual pages, which the program writes into a folder; the folder is removed afterwards.
 fn manual(binary: &Path, folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let place = folder.to_str().context("the path of the archive is not text")?;
     said(binary, &["--quiet", "man", place])?;
@@ -81,7 +81,7 @@ fn manual(binary: &Path, folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>
     Ok(pages)
 }
 
-/// The sums of all archives with this beginning, as `sha256sum --check` reads them.
+/// The checksums of all archives with this prefix, in the format of `sha256sum --check`.
 fn sums(folder: &Path, start: &str) -> anyhow::Result<String> {
     let mut lines = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -5,7 +5,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) file: String,
-    /// Counted from one; one also stands for the whole file.
+    /// Counted from one; one also refers to the whole file.
     pub(crate) line: usize,
     pub(crate) what: String,
 }

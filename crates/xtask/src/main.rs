@@ -122,8 +122,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The top of the repository. Cargo provides this crate's path at run time, so that it stays right after a checkout was
-/// moved.
+/// The root of the repository. Cargo provides this crate's path at run time, so that it stays correct after a checkout
+/// is moved.
 fn root() -> PathBuf {
     let here = std::env::var("CARGO_MANIFEST_DIR")
         .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());

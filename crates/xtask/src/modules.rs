@@ -94,7 +94,7 @@ impl Graph {
             }
             rest = &rest[1..];
         }
-        // A module alone does not say what is used of it; paths through it do.
+        // A module alone does not show which of its items are used; paths through it do.
         let name = rest.first()?;
         let file = self.files.get(&at)?;
         if let Some(stands_for) = file.exports.get(name) {
@@ -109,7 +109,7 @@ impl Graph {
         Some(of_glob.unwrap_or(at))
     }
 
-    /// Cycles: groups of files that lead to each other.
+    /// Cycles: groups of files that use each other.
     pub(crate) fn circles(&self) -> Vec<Vec<&str>> {
         let reach: BTreeMap<&Module, BTreeSet<&Module>> =
             self.files.keys().map(|module| (module, self.reached(module))).collect();

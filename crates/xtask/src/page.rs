@@ -1,6 +1,7 @@
-//! The server and its page, judged from outside: `cargo xtask screenshots`, `axe`, `schemathesis` and `client`. Each runs a
-//! test of `crates/bosun/tests/it/gallery.rs`, which makes a home with runs in several states and starts the real server;
-//! this fetches the judges, from their registries and never into the repository, and keeps the pictures.
+//! Black-box checks of the server and its page: `cargo xtask screenshots`, `axe`, `schemathesis` and `client`. Each
+//! runs a test of `crates/bosun/tests/it/gallery.rs`, which makes a home with runs in several states and starts the
+//! real server; this module downloads the checkers from their registries, never into the repository, and keeps the
+//! pictures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ const AXE: &str = "https://registry.npmjs.org/axe-core/-/axe-core-4.10.3.tgz";
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";
 const GENERATOR: &str = "openapi-python-client==0.29.1";
 
-/// Which runs and sessions schemathesis reads.
+/// The runs and sessions that schemathesis reads.
 const KNOWN: &str = include_str!("page/schemathesis.toml");
 
 /// Starts a run with the generated client, and reads it back.
@@ -30,7 +31,7 @@ const CHOSEN: [&str; 8] = [
     "inbox-390-dark",
 ];
 
-/// The most that a picture of the repository may weigh, in bytes.
+/// Maximum size of a picture in the repository, in bytes.
 const HEAVIEST: u64 = 150_000;
 
 /// Writes pictures of every view, and keeps the chosen ones.
@@ -77,7 +78,7 @@ pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<()> {
                   response_headers_conformance,response_schema_conformance,negative_data_rejection,ignored_auth";
     let folder = folder(root, "schemathesis")?;
     fs::write(folder.join("schemathesis.toml"), KNOWN)?;
-    // Streams do not end.
+    // Excludes the streams, which do not end.
     let command = format!(
         "cd {} && {}/schemathesis --config-file schemathesis.toml run \"$BOSUN_URL/api/v1/openapi.json\" -H \"Authorization: Bearer $BOSUN_TOKEN\" \
          --checks {checks} --exclude-path-regex '^/api/v1/(events|ws)$' --phases examples,coverage,fuzzing \
@@ -115,7 +116,7 @@ fn test(root: &Path, name: &str, settings: &[(&str, &str)]) -> anyhow::Result<()
     Ok(())
 }
 
-/// A virtual environment with a package in it: where its programs are. None if the package cannot be fetched.
+/// The programs of a virtual environment with a package installed. `None` if the package cannot be downloaded.
 fn python(root: &Path, name: &str, package: &str) -> anyhow::Result<Option<PathBuf>> {
     let programs = folder(root, name)?.join("venv/bin");
     let venv = programs.parent().context("a folder")?.to_owned();
@@ -126,7 +127,7 @@ fn python(root: &Path, name: &str, package: &str) -> anyhow::Result<Option<PathB
     Ok((there && succeeds(&mut install)).then_some(programs))
 }
 
-/// Says loudly what was not done; on a build machine that is a failure.
+/// Reports a skipped check loudly; on a build machine that is a failure.
 fn skipped(what: &str) -> anyhow::Result<()> {
     if std::env::var("CI").is_ok_and(|ci| ci == "true") {
         bail!("{what}");

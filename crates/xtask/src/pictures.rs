@@ -1,6 +1,6 @@
-//! `cargo xtask pictures [DIR]`: the program in a real terminal (tmux), with a scripted model, as SVG files: a run, a
-//! question, a review and a conversation, at four widths. One file has both themes and follows the viewer's. Shows what
-//! the terminal shows; judges nothing.
+//! `cargo xtask pictures [DIR]`: records the program in a real terminal (tmux), with a scripted model, as SVG files: a
+//! run, a question, a review and a conversation, at four widths. Each file has both themes and follows the viewer's. It
+//! only records and checks nothing.
 
 mod svg;
 mod terminal;
@@ -19,7 +19,8 @@ const RUN: &str = include_str!("pictures/run.toml");
 const QUESTION: &str = include_str!("pictures/question.toml");
 const CHAT: &str = include_str!("pictures/chat.toml");
 
-/// One picture: commands typed one after another, and the text after which the next is typed, or the picture taken.
+/// One picture: commands typed one after another, each with the text to wait for before the next is typed or the
+/// picture is taken.
 struct Picture {
     name: &'static str,
     typed: &'static [(&'static str, &'static str)],
@@ -63,7 +64,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
                 terminal.wait_for(until)?;
             }
             let file = into.join(format!("{}-{width}.svg", picture.name));
-            // Where the pictures were drawn is nobody's business.
+            // The folder of the recording does not belong in the picture.
             let screen = terminal.styled()?.replace(&place.folder.display().to_string(), "~");
             let screen = screen.replace(&std::env::temp_dir().display().to_string(), "~");
             std::fs::write(&file, svg::draw(&screen, width))?;
@@ -73,7 +74,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A folder with a small repository and the scripts; removed in the end.
+/// A folder with a small repository and the scripts; removed at the end.
 struct Place {
     folder: PathBuf,
 }

@@ -1,5 +1,5 @@
-//! Running an example of testkit that starts `bosun serve`. With a binary that is given, the example is built without
-//! optimisation, which is quick and takes a little of what it measures; without one, both are release builds.
+//! Runs an example of testkit that starts `bosun serve`. If a binary is given, the example is built without
+//! optimisation, which is quick but slightly affects the measurement; otherwise both are release builds.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,19 +8,19 @@ use anyhow::{Context as _, bail, ensure};
 
 use crate::bench::{release_binary, release_example};
 
-/// Raises the limit of open files as far as it goes; the server inherits it.
+/// Raises the limit of open files to the maximum; the server inherits it.
 const RAISED: &str = "ulimit -n \"$(ulimit -H -n)\" && exec \"$0\" \"$@\"";
 
 /// The options of such an example.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     binary: Option<String>,
-    /// Handed on as they are.
+    /// Passed on unchanged.
     others: Vec<String>,
 }
 
 impl Options {
-    /// Reads pairs of names and values; these names besides `--binary`.
+    /// Parses pairs of names and values; `known` lists the names besides `--binary`.
     pub(crate) fn read(words: &[&str], known: &[&str]) -> anyhow::Result<Self> {
         let mut options = Self::default();
         for pair in words.chunks(2) {
@@ -36,7 +36,7 @@ impl Options {
     }
 }
 
-/// Builds the example, and the product if no binary is given, and runs it.
+/// Builds the example, and the product if no binary is given, and runs the example.
 pub(crate) fn run(root: &Path, name: &str, options: &Options) -> anyhow::Result<()> {
     let mut command = Command::new("sh");
     command.args(["-c", RAISED]);

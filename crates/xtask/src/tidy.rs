@@ -1,4 +1,4 @@
-//! Tidy checks: what no compiler or lint reports, as functions from the tree to findings. They also run in `cargo test
+//! Tidy checks that no compiler or lint provides, as functions from the tree to findings. They also run in `cargo test
 //! -p xtask`, so a finding fails like any other test.
 
 mod clippy_conf;

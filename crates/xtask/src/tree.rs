@@ -13,7 +13,7 @@ const BUILT: &[&str] = &["target", "node_modules"];
 /// Longer files are recordings, not sources.
 const LONGEST: u64 = 2 * 1024 * 1024;
 
-/// Paths are relative to the top and use `/`.
+/// Text files by path. Paths are relative to the repository's root and use `/`.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     files: BTreeMap<String, String>,
@@ -41,7 +41,7 @@ impl Tree {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Every Rust file of ours.
+    /// Every Rust file of the workspace's crates.
     pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
         self.under("crates/").filter(|(path, _)| path.ends_with(".rs"))
     }

@@ -1,5 +1,5 @@
-//! What the person's commands come to: each is asked of the session, or done beside it in its folder. How the result is
-//! shown is the screen's matter.
+//! Carries out UI commands, either on the session or next to it in its folder. Presenting the result is up to the
+//! screen.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,23 @@ use super::ui_command::UiCommand;
 use crate::print::session::undone as restored;
 use crate::sessions;
 
-/// What is said to the model with a plan that is asked for, and with one that is approved.
+/// Prompts for requesting a plan and for approving one.
 const PLAN: &str = "Make a plan for this and change nothing yet: you can only look. Say what you would do, in which files, \
                     and how it would be tested; ask where something is open.";
 const APPROVED: &str = "The plan is approved. Carry it out.";
 
-/// Where the conversation takes place.
+/// Environment of a conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct ChatContext {
     pub(crate) bosun: Bosun,
     pub(crate) folder: PathBuf,
-    /// Where what is always allowed is kept.
+    /// File with the permanent grants.
     pub(crate) grants: Option<PathBuf>,
-    /// The person's editor.
+    /// The user's editor.
     pub(crate) editor: Option<String>,
 }
 
-/// What comes after a conversation.
+/// Step after a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
     Leave,
@@ -35,7 +35,7 @@ pub(crate) enum Next {
     Open(RunId),
 }
 
-/// What came of a command.
+/// Result of a command.
 #[derive(Debug)]
 pub(crate) enum Done {
     Nothing,
@@ -47,7 +47,7 @@ pub(crate) enum Done {
     Switch(Next),
 }
 
-/// Why nothing came of it.
+/// Failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failed {
     #[error(transparent)]
@@ -141,7 +141,7 @@ impl ChatContext {
         let path = self.folder.join(&name);
         let shown = types::one_line(&path.display().to_string(), 300);
         let failed = |error: std::io::Error| Failed::Other(format!("writing {shown}: {error}"));
-        // What is there stays there.
+        // Never overwrites an existing file.
         let mut new = std::fs::File::create_new(&path).map_err(failed)?;
         std::io::Write::write_all(&mut new, text.as_bytes()).map_err(failed)?;
         Ok(format!("written to {shown}"))
@@ -180,7 +180,7 @@ fn taken_back(undone: &Undone) -> String {
 }
 
 impl App {
-    /// What came of a command, as it is shown; what follows, if the conversation is left.
+    /// Shows the result of a command. Returns the next step if the conversation is left.
     pub(crate) fn done(&mut self, wish: &UiCommand, result: Result<Done, Failed>) -> Option<Next> {
         match (result, wish) {
             (Ok(Done::Nothing), _) => {}

@@ -16,30 +16,30 @@ use super::ui_command::UiCommand;
 use super::visible::visible;
 use super::wrap::Row;
 
-/// How many lines of a running command are shown.
+/// Lines of output shown for a running command.
 pub(crate) const TAIL: usize = 4;
-/// How many rows of a question are shown; a longer one is also written above, as a whole.
+/// Maximum rows of a question below the conversation; a longer question is also written above in full.
 pub(crate) const MOST_OF_A_QUESTION: usize = 4;
-/// The most of a model's thinking that is held for the key that unfolds it.
+/// Limit on the thinking text kept for the key that unfolds it, in bytes.
 const MOST_THOUGHT: usize = 64 * 1024;
 
-/// Where the session stands; told by the loop.
+/// Status of the session, supplied by the loop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Standing {
     pub(crate) state: State,
     pub(crate) model: String,
     pub(crate) effort: Option<Effort>,
-    /// Tokens in the conversation, and how many the model can take.
+    /// Tokens in the conversation; `window` is the model's maximum.
     pub(crate) used: u64,
     pub(crate) window: Option<u64>,
     pub(crate) cost: Option<String>,
     pub(crate) tokens: u64,
     pub(crate) turns: u32,
-    /// What was said and is not heard yet.
+    /// Texts queued for the session.
     pub(crate) queued: Vec<String>,
     /// The number of the question that can be answered now.
     pub(crate) question: Option<u32>,
-    /// How many sub-agents are at work.
+    /// Number of working sub-agents.
     pub(crate) agents: usize,
 }
 
@@ -52,26 +52,26 @@ pub(crate) enum State {
     Closed,
 }
 
-/// A question that waits for the person.
+/// A question that awaits an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) question: u32,
     pub(crate) text: String,
     pub(crate) rule: String,
-    /// It is about whether a call may be made; otherwise any text is an answer.
+    /// Whether it asks to approve a call; any other question takes any text as an answer.
     pub(crate) approval: bool,
     pub(crate) call: Option<CallId>,
-    /// What would have to be allowed so that it is not asked again.
+    /// Grants that would avoid the question in future.
     pub(crate) grants: Option<Grants>,
 }
 
-/// What the screen is told once.
+/// Facts passed to the screen once, at the start.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) commands: Vec<Custom>,
-    /// Models that can be asked.
+    /// Available models.
     pub(crate) models: Vec<String>,
-    /// The policy, in lines.
+    /// The policy as lines of text.
     pub(crate) policy: Vec<String>,
 }
 
@@ -85,25 +85,25 @@ impl Asked {
         visible(&self.text).lines().enumerate().map(line).collect()
     }
 
-    /// Whether it may not fit below the conversation, on the narrowest screen.
+    /// Whether the question may not fit below the conversation on the narrowest screen.
     pub(crate) fn is_long(&self) -> bool {
         self.text.lines().count() + self.text.chars().count() / 40 > MOST_OF_A_QUESTION
     }
 }
 
-/// A call that is being made.
+/// A running call.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) call: CallId,
     pub(crate) title: String,
     pub(crate) since: Timestamp,
     pub(crate) tail: VecDeque<String>,
-    /// What a command has written since its last line break.
+    /// Output since the last line break.
     pub(crate) partial: String,
     pub(crate) elapsed: Millis,
 }
 
-/// Something that was said and waits for its turn.
+/// A text that waits for its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Queued {
     pub(crate) text: String,
@@ -114,20 +114,20 @@ pub(crate) struct Queued {
 pub(crate) struct App {
     pub(crate) editor: Editor,
     pub(crate) standing: Standing,
-    /// What waits for the person, in the order in which it was asked.
+    /// Open questions, in the order in which they were asked.
     pub(crate) asked: Vec<Asked>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) running: Vec<Running>,
-    /// The calls of the turn, until they are answered.
+    /// Calls of the turn that have no result yet.
     pub(crate) calls: BTreeMap<CallId, Call>,
     pub(crate) text: Markdown,
-    /// The text of this turn as it streamed in.
+    /// Text of this turn as streamed so far.
     pub(crate) streamed: String,
     pub(crate) thought: String,
     pub(crate) thinking: bool,
-    /// The turn is about making room, not about the work.
+    /// The turn compacts the context and does no work.
     pub(crate) summarising: bool,
-    /// The call whose change was shown when it was asked about.
+    /// Call whose change was already shown with its question.
     pub(crate) looked_at: Option<CallId>,
     /// The whole output of the last call, for the key that unfolds it.
     pub(crate) last_output: String,
@@ -136,19 +136,19 @@ pub(crate) struct App {
     /// Ctrl-C was pressed once with nothing to stop.
     pub(crate) leaving: bool,
     pub(crate) known: Known,
-    /// What was allowed beside the policy.
+    /// Grants in addition to the policy.
     pub(crate) granted: Grants,
-    /// What is being edited before it is allowed.
+    /// The grant being edited.
     pub(crate) granting: Option<Granting>,
     pub(crate) search: Option<HistorySearch>,
     pub(crate) files: Files,
-    /// Pictures out of the clipboard; their files go with the screen.
+    /// Temporary files of pasted pictures, removed with the screen.
     pub(crate) pasted: Vec<tempfile::TempPath>,
-    /// What the person ran, for the next input.
+    /// Commands run by the user, with their output, for the next input.
     pub(crate) carried: Vec<String>,
-    /// A command of the person's own is running.
+    /// A command started by the user is running.
     pub(crate) person_runs: bool,
-    /// Only a plan is made.
+    /// Plan mode is on.
     pub(crate) planning: bool,
     /// The next conversation begins on an empty screen.
     pub(crate) clearing: bool,
@@ -187,13 +187,13 @@ impl App {
         }
     }
 
-    /// With what is known from the start.
+    /// Sets the facts known from the start.
     pub(crate) fn knowing(mut self, known: Known) -> Self {
         self.known = known;
         self
     }
 
-    /// The rows that are done and scroll away.
+    /// Takes the finished rows, which scroll away.
     pub(crate) fn take_rows(&mut self) -> Vec<Row> {
         std::mem::take(&mut self.rows)
     }
@@ -206,17 +206,17 @@ impl App {
         self.rows.extend(rows);
     }
 
-    /// Something for the person that is not part of the conversation.
+    /// Adds a message to the user that is not part of the conversation.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.say(Row::text(text, DIM).hang(2));
     }
 
-    /// Something that went wrong.
+    /// Adds an error message.
     pub(crate) fn problem(&mut self, text: impl Into<String>) {
         self.say(Row::text(text, BAD).hang(2));
     }
 
-    /// What was queued and is heard by now becomes part of the conversation.
+    /// Updates the status. Queued texts that the session has read become part of the conversation.
     pub(crate) fn stand(&mut self, standing: Standing) {
         if standing.state != State::Processing {
             self.working = Millis(0);
@@ -235,7 +235,7 @@ impl App {
         self.standing = standing;
     }
 
-    /// Time has gone by.
+    /// Advances the timers.
     pub(crate) fn pass(&mut self, span: Millis) {
         if self.standing.state == State::Processing {
             self.working = Millis(self.working.0 + span.0);
@@ -245,7 +245,7 @@ impl App {
         }
     }
 
-    /// Something that was recorded before we came: what was queued then was heard long ago.
+    /// Replays a recorded event. Texts that were queued then have been read long since.
     pub(crate) fn recall(&mut self, line: &types::Envelope) {
         self.on_event(line);
         for queued in std::mem::take(&mut self.queue) {
@@ -261,7 +261,7 @@ impl App {
         }
     }
 
-    /// The wish came to nothing: what was typed comes back, if there is room.
+    /// Reports a failed command and returns its text to the editor, if the editor is empty.
     pub(crate) fn give_back(&mut self, ui_command: &UiCommand, why: &str) {
         self.problem(types::one_line(why, 300));
         if let UiCommand::Submit(text) | UiCommand::Steer(text) | UiCommand::FollowUp(text) =
@@ -272,7 +272,7 @@ impl App {
         }
     }
 
-    /// The question that can be answered now.
+    /// The question that can be answered now, or else the first one.
     pub(crate) fn question(&self) -> Option<&Asked> {
         let open = |asked: &&Asked| Some(asked.question) == self.standing.question;
         self.asked.iter().find(open).or(self.asked.first())

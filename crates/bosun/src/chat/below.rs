@@ -11,7 +11,7 @@ use super::slash;
 use super::visible::visible;
 use super::wrap::{Row, columns, cut, wrap};
 
-/// How much of what is being thought is looked at for its last line.
+/// Bytes of the thinking text searched for its last line.
 const RECENT: usize = 2_000;
 
 impl App {
@@ -25,7 +25,7 @@ impl App {
         let mut above: Vec<Line<'static>> = self.coming(wide);
         above.extend(self.under_way(wide));
         above.extend(self.waiting(wide));
-        // What does not fit is what came first.
+        // The oldest lines are dropped if there is no room for all.
         let surplus = above.len().saturating_sub(room);
         above.drain(..surplus);
         above.push(Line::default());
@@ -33,7 +33,7 @@ impl App {
         above
     }
 
-    /// The reply on its way in.
+    /// The incoming reply.
     fn coming(&self, width: usize) -> Vec<Line<'static>> {
         if self.summarising {
             return vec![Line::styled("  making room: writing a summary of the older part", DIM)];
@@ -50,7 +50,7 @@ impl App {
         self.text.rest().iter().flat_map(|row| wrap(row, width)).collect()
     }
 
-    /// The calls that are being made, with the last that they said.
+    /// Running calls with the tail of their output.
     fn under_way(&self, width: usize) -> Vec<Line<'static>> {
         let mut lines = vec![];
         for running in &self.running {
@@ -65,7 +65,7 @@ impl App {
         lines
     }
 
-    /// What was said and is not taken yet, and the question that is open.
+    /// Queued texts and the open question.
     fn waiting(&self, width: usize) -> Vec<Line<'static>> {
         let mut lines = vec![];
         for queued in &self.queue {
@@ -78,7 +78,7 @@ impl App {
             let mut question = question.iter().flat_map(|row| wrap(row, width));
             lines.extend(question.by_ref().take(MOST_OF_A_QUESTION));
             if question.next().is_some() {
-                // Its head is what must be seen: the end of a long command may look harmless.
+                // The head is always shown: the end of a long command may look harmless.
                 lines.push(Line::styled(cut("  … the whole of it stands above", width), WAITING));
             }
             for (number, option) in (1..).zip(asked.options()) {
@@ -125,7 +125,7 @@ impl App {
         lines
     }
 
-    /// One line, of which the less important parts go first when there is no room.
+    /// One line; less important parts are dropped first if there is no room.
     fn status(&self, width: usize) -> Line<'static> {
         let standing = &self.standing;
         let (state, style): (String, Style) = match standing.state {

@@ -1,4 +1,4 @@
-//! A tool call on one line: what it is, and how it went. Calm on purpose; whoever wants the whole has it on a key.
+//! A tool call on one line: title and outcome. Terse on purpose; a key shows the full output.
 
 use ratatui::style::Style;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use types::{Arguments, Call, CallOutcome, Millis, Shown, count, one_line};
 use super::diff;
 use super::look::{BAD, DIM};
 
-/// The most characters of a call's title.
+/// Maximum characters of a call's title.
 const TITLE: usize = 100;
-/// A call that took less than this is not worth a number.
+/// Durations below this are not shown.
 const QUICK: Millis = Millis(500);
 
-/// What a call is, without its outcome: `shell cargo test`.
+/// Title of a call, without its outcome: `shell cargo test`.
 pub(crate) fn title(call: &Call) -> String {
     let Arguments::Json(arguments) = &call.arguments else {
         return format!("{} with arguments that are not JSON", one_line(&call.tool, 40));
@@ -29,7 +29,7 @@ pub(crate) fn title(call: &Call) -> String {
     one_line(&format!("{} {main}", call.tool), TITLE)
 }
 
-/// The words of a command that is given as a list.
+/// Joins the words of a command given as a list.
 fn words(arguments: &Value) -> Option<String> {
     let words = arguments.get("args")?.as_array()?.iter().filter_map(Value::as_str);
     Some(words.collect::<Vec<_>>().join(" "))
@@ -42,7 +42,7 @@ fn patched(arguments: &Value) -> Option<String> {
     (!files.is_empty()).then(|| files.join(", "))
 }
 
-/// How a call went, in a few words, and in which style.
+/// Outcome of a call in a few words, and its style.
 pub(crate) fn outcome(
     call: &Call,
     outcome: CallOutcome,
@@ -60,7 +60,7 @@ pub(crate) fn outcome(
     (if took >= QUICK { format!("{said}  {}", seconds(took)) } else { said }, style)
 }
 
-/// A length of time for people.
+/// Formats a duration.
 pub(crate) fn seconds(span: Millis) -> String {
     match span.0 {
         0..=59_999 => format!("{}.{} s", span.0 / 1000, span.0 % 1000 / 100),
@@ -68,7 +68,7 @@ pub(crate) fn seconds(span: Millis) -> String {
     }
 }
 
-/// What the last line of a command's output says about its end.
+/// How a command ended, read from the last line of its output.
 fn ending(text: &str) -> Option<String> {
     let last = text.rsplit('\n').next()?.strip_prefix('[')?.strip_suffix(']')?;
     if let Some(code) = last.strip_prefix("exit code ") {

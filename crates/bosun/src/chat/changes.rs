@@ -1,5 +1,5 @@
-//! What happens to the session itself, as rows: what is said to it, what is changed, what stops it, what its sub-agents
-//! are up to. The turns and calls are told elsewhere.
+//! Rows for events of the session itself: input, changed settings, pauses, compaction, sub-agents. Turns and calls are
+//! handled elsewhere.
 
 use types::{Compaction, Event, Fault, SessionChange, SessionEnd, SessionId, Telling, one_line};
 
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// What was going on is over: nothing runs any more, nothing is asked any more.
+    /// Ends the running calls and open questions of a paused session.
     fn paused(&mut self, session: SessionId, why: &str, fault: Option<&Fault>) {
         let stopped: Vec<_> =
             self.running.extract_if(.., |running| running.call.session == session).collect();

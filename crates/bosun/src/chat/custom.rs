@@ -1,25 +1,26 @@
-//! Commands of the person's own: Markdown files `commands/NAME.md` in the configuration folder, each a text to be said, in
-//! which `$ARGUMENTS` stands for what comes after the name. Only files of the person's are read, none of a repository.
+//! User-defined commands: Markdown files `commands/NAME.md` in the configuration folder. Each is a prompt in which
+//! `$ARGUMENTS` is replaced by the text after the name. Only the user's own files are read, never those of a
+//! repository.
 
 use std::path::Path;
 
-/// The most commands, and the longest of them.
+/// Maximum number of commands, and maximum bytes of each.
 const MOST: usize = 100;
 const LONGEST: u64 = 64 * 1024;
 const ARGUMENTS: &str = "$ARGUMENTS";
 
-/// A command of the person's own.
+/// A user-defined command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Custom {
-    /// With its slash.
+    /// Includes the slash.
     pub(crate) name: String,
-    /// Its first line.
+    /// First non-blank line.
     pub(crate) about: String,
     text: String,
 }
 
 impl Custom {
-    /// What is said when it is given with these words.
+    /// The prompt with these arguments.
     pub(crate) fn said(&self, words: &str) -> String {
         match self.text.contains(ARGUMENTS) {
             true => self.text.replace(ARGUMENTS, words),
@@ -29,7 +30,7 @@ impl Custom {
     }
 }
 
-/// All commands in a folder, by name. What cannot be read is left out.
+/// All commands in a folder, sorted by name. Unreadable and invalid files are skipped.
 pub(crate) fn custom_commands(folder: &Path) -> Vec<Custom> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<Custom> =

@@ -1,5 +1,5 @@
-//! What an edit changes, in colour, read off the arguments of the call: the call says it before it is made, so a person
-//! can look at it while deciding. Long ones are cut; the file itself has the whole.
+//! The change that an edit makes, in colour, derived from the arguments of the call. It is known before the call is
+//! made, so a user can inspect it while deciding. Long changes are cut; the file itself has the whole change.
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
@@ -10,12 +10,13 @@ use super::syntax;
 use super::visible::visible;
 use super::wrap::Row;
 
-/// The most rows of one edit.
+/// Maximum rows of one edit.
 const MOST: usize = 24;
-/// Texts above this are not compared.
+/// Texts above this size in bytes are not compared.
 const LARGEST: usize = 256 * 1024;
 
-/// The change that a call makes: its rows, and how many lines it adds and removes. Nothing for calls that edit nothing.
+/// The change that a call makes: its rows, and the numbers of added and removed lines. `None` for calls that edit
+/// nothing, and for edits above `LARGEST`.
 pub(crate) fn of(call: &Call) -> Option<Change> {
     let Arguments::Json(arguments) = &call.arguments else { return None };
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
@@ -43,7 +44,7 @@ pub(crate) struct Change {
     pub(crate) removed: usize,
     rows: Vec<Row>,
     left_out: usize,
-    /// The file that is being read, and its lines that have no rows yet: each with its sign, fit for a screen.
+    /// The current file, and its lines that have no rows yet: each with its sign, safe for a terminal.
     path: String,
     lines: Vec<(char, String)>,
 }
@@ -85,7 +86,7 @@ impl Change {
         }
     }
 
-    /// The head of a file in a patch, such as `Update File: src/main.rs`.
+    /// Starts a file of a patch at a header such as `Update File: src/main.rs`.
     fn begin_file(&mut self, head: &str) {
         self.end_file();
         if let Some((_, path)) = head.split_once(": ") {
@@ -113,7 +114,7 @@ impl Change {
         room
     }
 
-    /// The lines of a file are coloured together: a comment may go over several.
+    /// Colours the lines of a file together: a comment may span several.
     fn end_file(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         let coloured = syntax::coloured(&self.path, &lines, |_, sign| format!("    {sign} "));

@@ -1,5 +1,5 @@
-//! Where a person types: several lines, wrapped to the width, with what was typed before on the arrow keys.
-//! It knows nothing of the conversation; what Enter means is decided elsewhere.
+//! Multi-line input, wrapped to the width, with the history on the arrow keys. Knows nothing of the conversation; the
+//! meaning of Enter is decided elsewhere.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -14,9 +14,9 @@ use super::past::Past;
 use super::visible::visible;
 use super::wrap::cut;
 
-/// The most rows that the text is shown on; more is scrolled.
+/// Maximum rows of visible text; longer text scrolls.
 const MOST_ROWS: u16 = 8;
-/// The most that can be typed or pasted.
+/// Maximum bytes of the text after an insertion such as a paste.
 const MOST_BYTES: usize = 256 * 1024;
 
 const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
@@ -25,7 +25,7 @@ const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
 pub(crate) struct Editor {
     area: TextArea<'static>,
     past: Past,
-    /// What was being typed when a question came.
+    /// Draft put aside for a question.
     aside: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Editor {
         before.rsplit(char::is_whitespace).next().unwrap_or_default().to_owned()
     }
 
-    /// Puts a text in place of the word that ends at the cursor.
+    /// Replaces the word that ends at the cursor.
     pub(crate) fn replace_word(&mut self, text: &str) {
         for _ in self.word().chars() {
             self.area.delete_char();
@@ -62,7 +62,7 @@ impl Editor {
         self.insert(text);
     }
 
-    /// Takes the text out and remembers it.
+    /// Takes the text out and adds it to the history.
     pub(crate) fn take(&mut self) -> String {
         let text = self.text();
         self.past.add(&text);
@@ -79,7 +79,7 @@ impl Editor {
         self.insert(text);
     }
 
-    /// Puts what is being typed aside, so that the line is free for an answer.
+    /// Puts the draft aside, so that the line is free for an answer.
     pub(crate) fn put_aside(&mut self) {
         if self.aside.is_none() {
             self.aside = Some(self.text());
@@ -87,14 +87,14 @@ impl Editor {
         }
     }
 
-    /// Takes it up again.
+    /// Restores the draft, unless something else was typed meanwhile.
     pub(crate) fn take_up(&mut self) {
         if let Some(text) = self.aside.take().filter(|_| self.is_empty()) {
             self.insert(&text);
         }
     }
 
-    /// Puts a text in at the cursor; whether there was room for it.
+    /// Inserts a text at the cursor. Returns false if there is no room for it.
     pub(crate) fn insert(&mut self, text: &str) -> bool {
         let held: usize = self.area.lines().iter().map(String::len).sum();
         if held + text.len() > MOST_BYTES {
@@ -104,7 +104,8 @@ impl Editor {
         true
     }
 
-    /// A backslash at the end of the text asks for another line instead of sending it.
+    /// Replaces a backslash at the end of the text by a line break. Returns whether there was one; the text is not sent
+    /// then.
     pub(crate) fn continues(&mut self) -> bool {
         let asked = self.text().ends_with('\\');
         if asked {
@@ -116,7 +117,7 @@ impl Editor {
         asked
     }
 
-    /// Takes a key that is about the text alone.
+    /// Handles a key that concerns only the text.
     pub(crate) fn key(&mut self, key: KeyEvent) {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
@@ -154,8 +155,8 @@ impl Editor {
         }
     }
 
-    /// The text with its cursor, on so many columns, and one more where the cursor stands behind a full row.
-    /// While there is no text, a hint stands in its place.
+    /// The text with its cursor, `width` columns wide, plus one column for a cursor behind a full row. An empty text
+    /// shows a hint instead.
     pub(crate) fn view(&self, width: u16, rows: u16, hint: &'static str) -> Vec<Line<'static>> {
         if self.is_empty() {
             let hint = cut(hint, usize::from(width).saturating_sub(1));
@@ -187,7 +188,7 @@ fn blank() -> TextArea<'static> {
     area
 }
 
-/// A row of the buffer, without the blanks at its end.
+/// A row of the buffer, without trailing blanks.
 fn line(buffer: &Buffer, row: u16) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = vec![];
     let mut skip = 0;

@@ -1,5 +1,5 @@
-//! Answers to an approval by number: once, for the session, always, no. What is allowed from now on is shown as it would be
-//! written, and can be edited before it counts.
+//! Answers to an approval by number: once, for the session, always, deny. Lasting grants are shown as they would be
+//! written, and can be edited before they take effect.
 
 use types::Grants;
 
@@ -7,17 +7,17 @@ use super::app::{App, Asked};
 use super::input_state::Granting;
 use super::ui_command::UiCommand;
 
-/// How a host is told from a pattern where both are edited on one line.
+/// Prefix that distinguishes hosts from command patterns on the edited line.
 const HOST: &str = "host ";
 
-/// What was picked.
+/// Meaning of a picked number.
 enum Picked {
     Answer(&'static str),
     Grant { always: bool },
 }
 
 impl Asked {
-    /// What can be picked by number; nothing for a question that wants words.
+    /// The numbered options; empty for a question that needs a text answer.
     pub(crate) fn options(&self) -> Vec<String> {
         if !self.approval {
             return vec![];
@@ -46,7 +46,7 @@ impl Asked {
 }
 
 impl App {
-    /// What an answer to the open question comes to: itself, or a number of the options.
+    /// Answers the open question with a text, or with the option of that number.
     pub(crate) fn answer(&mut self, text: &str) -> Option<UiCommand> {
         let asked = self.question()?;
         let question = asked.question;
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// The edited line counts, if something is left of it.
+    /// Turns the edited line into a grant, unless nothing is left of it.
     pub(crate) fn granted(&mut self, granting: &Granting, text: &str) -> Option<UiCommand> {
         let grants = read(text);
         if grants.is_empty() {
@@ -75,7 +75,7 @@ impl App {
         Some(UiCommand::Grant { question, grants, always })
     }
 
-    /// What the line is for while it is edited.
+    /// Hint shown while grants are edited.
     pub(crate) fn granting_hint(&self) -> Option<&'static str> {
         self.granting.as_ref().map(|granting| match granting.always {
             true => "  edit what is always allowed, Enter allows it, Esc goes back",
@@ -89,7 +89,7 @@ impl App {
     }
 }
 
-/// Grants on one line, to be edited.
+/// Grants on one line, for editing.
 fn line(grants: &Grants) -> String {
     let hosts = grants.hosts.iter().map(|host| format!("{HOST}{host}"));
     grants.commands.iter().cloned().chain(hosts).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,5 @@
-//! Looking for something that was typed before: what is typed now is looked for, the newest first, until Enter takes it or
-//! Esc goes back.
+//! Search in the input history: finds the typed text, newest first, until Enter accepts the match or Esc restores the
+//! previous input.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -12,7 +12,8 @@ impl App {
         self.search = Some(HistorySearch { before, ..HistorySearch::default() });
     }
 
-    /// Takes a key while there is a search; other keys end it and mean what they always do.
+    /// Handles a key during a search. Other keys end the search and keep their usual meaning. Returns whether the key
+    /// was consumed.
     pub(crate) fn on_search_key(&mut self, key: KeyEvent) -> bool {
         let Some(search) = &mut self.search else { return false };
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -44,13 +45,13 @@ impl App {
         let found = self.editor.past().find(&search.query, search.skipped).map(ToOwned::to_owned);
         match found {
             Some(text) => self.editor.set(&text),
-            // Older than the oldest there is nothing.
+            // There is no older match.
             None => search.skipped = search.skipped.saturating_sub(1),
         }
         true
     }
 
-    /// What is looked for, for the line below.
+    /// The search prompt, for the line below.
     pub(crate) fn search_line(&self) -> Option<String> {
         let search = self.search.as_ref()?;
         Some(format!("  search: {}_  (Ctrl-R older, Enter takes it, Esc goes back)", search.query))

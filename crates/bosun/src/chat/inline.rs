@@ -1,12 +1,12 @@
-//! What stands inside of a line of markdown: code, bold, italic, struck, links. Marks that are not closed stay as they
-//! were written, so a line that is still coming in reads well at every moment.
+//! Inline Markdown: code, bold, italic, strikethrough, links. Unclosed markers stay as written, so a line is readable
+//! while it is still streaming in.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::look::{BOLD, CODE, DIM, ITALIC, LINK, STRUCK};
 
-/// The deepest that marks are looked for inside of marks.
+/// Maximum nesting of markers.
 const DEEPEST: usize = 4;
 
 /// The spans of one line.
@@ -54,7 +54,7 @@ fn inside(text: &str, style: Style, depth: usize, out: &mut Out) {
     }
 }
 
-/// Something marked at the beginning of the text: how long it is, after it was put down.
+/// Writes the marked element at the start of the text, if there is one. Returns its length.
 fn marked(
     text: &str,
     before: Option<char>,
@@ -94,7 +94,7 @@ fn link(text: &str, style: Style, depth: usize, out: &mut Out) -> Option<usize> 
         return None;
     }
     inside(label, style.patch(LINK), depth + 1, out);
-    // Where it leads is always shown: a label can say anything.
+    // The target is always shown: a label can claim anything.
     if label != target {
         out.push(&format!(" ({target})"), style.patch(DIM));
     }
@@ -116,7 +116,7 @@ fn emphasis(
         };
         text.starts_with(mark).then_some((mark, style))
     })?;
-    // An underscore inside of a word is part of a name.
+    // An underscore within a word is part of a name.
     if mark.starts_with('_') && before.is_some_and(char::is_alphanumeric) {
         return None;
     }
@@ -137,7 +137,7 @@ fn closing(rest: &str, mark: &str) -> Option<usize> {
         !body.is_empty() && !body.ends_with(char::is_whitespace) && !word_goes_on && !longer
     };
     let found = rest.match_indices(mark).map(|(at, _)| at).find(|at| fits(*at))?;
-    // Of more signs than the mark has, the last ones close it: the others belong to what is inside.
+    // In a run longer than the marker, the last characters close it: the others belong to the contents.
     let more = rest[found + mark.len()..].bytes().take_while(|b| mark.as_bytes()[0] == *b).count();
     Some(if mark.len() > 1 { found + more } else { found })
 }

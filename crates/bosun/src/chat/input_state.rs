@@ -1,31 +1,31 @@
-//! What the input line is used for beside typing: a grant that is edited, a search, a list of files. Data only; what the keys
-//! make of it is elsewhere.
+//! Other uses of the input line: editing a grant, searching the history, listing files. Data only; the key handling is
+//! elsewhere.
 
-/// What is being edited before it is allowed.
+/// A grant being edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Granting {
     pub(crate) question: u32,
-    /// In every session.
+    /// For every session.
     pub(crate) always: bool,
 }
 
-/// A search under way.
+/// An ongoing search.
 #[derive(Debug, Default)]
 pub(crate) struct HistorySearch {
     pub(crate) query: String,
-    /// How many matches are passed over.
+    /// Number of matches passed over.
     pub(crate) skipped: usize,
-    /// What was being typed when it began.
+    /// Input at the start of the search.
     pub(crate) before: String,
 }
 
-/// The files of the folder, as far as they are known.
+/// The known files of the folder.
 #[derive(Debug, Default)]
 pub(crate) enum Files {
     #[default]
     Unknown,
-    /// Somebody is looking.
+    /// The listing is in progress.
     Wanted,
-    /// Each with its name in lower case.
+    /// Paths, each with its lower-case form.
     Found(Vec<(String, String)>),
 }

@@ -1,5 +1,5 @@
-//! What the keys mean. Enter says something to whoever listens: to a question, to the session as an input, or to the
-//! running turn as steering. Esc and Ctrl-C stop the turn and never the session.
+//! Meaning of the keys. Enter answers the open question, sends an input to the session, or steers the running turn. Esc
+//! and Ctrl-C stop the turn, never the session.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use types::count;
@@ -188,7 +188,7 @@ impl App {
         }
     }
 
-    /// What a command of the person's own says; nothing if there is none of that name.
+    /// Prompt of a user-defined command; `None` if there is none of that name.
     fn own_command(&self, text: &str) -> Option<String> {
         let text = text.trim();
         let (name, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -199,7 +199,7 @@ impl App {
         Some(own.said(words.trim()))
     }
 
-    /// The person's own commands that begin like this, each on a line.
+    /// User-defined commands with this prefix, one line each.
     pub(crate) fn own_beginning(&self, text: &str) -> Vec<String> {
         if !text.starts_with('/') || text.contains(char::is_whitespace) {
             return vec![];

@@ -1,4 +1,4 @@
-//! How things look, by what they mean. Few colours, and none that carries a meaning alone: NO_COLOR loses nothing.
+//! Styles by meaning. Few colours, and none that carries meaning alone: nothing is lost with `NO_COLOR`.
 
 use ratatui::style::{Color, Modifier, Style};
 

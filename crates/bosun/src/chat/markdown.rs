@@ -1,8 +1,8 @@
-//! Markdown as it streams in: each line that is whole is drawn once and for good; the last one, still coming, is drawn
-//! anew each time. Line by line on purpose: what has scrolled away cannot be drawn differently afterwards.
+//! Streaming Markdown: each complete line is drawn once; the last, incomplete line is redrawn each time. Line by line
+//! on purpose: rows that have scrolled away cannot be redrawn.
 //!
-//! Not pulldown-cmark: it reads whole documents, where a later line may change what an earlier one is (an underlined
-//! heading, the target of a link), and would be parsed anew for every piece that arrives.
+//! Not pulldown-cmark: it parses whole documents, where a later line may change an earlier one (an underlined heading,
+//! the target of a link), and would have to parse again for every delta.
 
 use ratatui::text::Span;
 
@@ -12,16 +12,16 @@ use super::table;
 use super::visible::visible;
 use super::wrap::Row;
 
-/// A line that is longer than this is broken, so that what is held is bounded.
+/// Longer lines are broken, to bound the buffer.
 const LONGEST: usize = 4 * 1024;
 
-/// A text on its way in.
+/// A text that is streaming in.
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
-    /// The line that is not whole yet, as it came.
+    /// The incomplete line, as received.
     last: String,
     fence: Option<Fence>,
-    /// The rows of a table that is not whole yet.
+    /// The rows of an incomplete table.
     table: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ struct Fence {
 }
 
 impl Markdown {
-    /// Takes a piece; the lines that are whole now.
+    /// Adds a delta. Returns the rows of the lines that are complete now.
     pub(crate) fn push(&mut self, piece: &str) -> Vec<Row> {
         let mut rows = vec![];
         for part in piece.split_inclusive('\n') {
@@ -50,7 +50,7 @@ impl Markdown {
         rows
     }
 
-    /// A line that is whole. The rows of a table are held back: its columns are known when it is.
+    /// Draws a complete line. The rows of a table are held back: its column widths are known only at its end.
     fn line(&mut self, line: &str, rows: &mut Vec<Row>) {
         if self.fence.is_none() && table::is_row(line) && self.table.len() < table::MOST_ROWS {
             self.table.push(visible(line));
@@ -60,7 +60,7 @@ impl Markdown {
         rows.extend(draw(&mut self.fence, line));
     }
 
-    /// The lines that are still coming, as they look now.
+    /// The incomplete lines, as they look now.
     pub(crate) fn rest(&self) -> Vec<Row> {
         let mut fence = self.fence;
         let mut rows = table::rows(&self.table);
@@ -68,7 +68,7 @@ impl Markdown {
         rows
     }
 
-    /// There is no more: the last lines, if there are some.
+    /// Ends the text. Returns the remaining rows.
     pub(crate) fn finish(&mut self) -> Vec<Row> {
         let mut rows = vec![];
         let line = std::mem::take(&mut self.last);
@@ -81,13 +81,13 @@ impl Markdown {
     }
 }
 
-/// Where a line that is too long is broken: behind a blank, or anywhere.
+/// Where an overlong line is broken: after a blank, or anywhere.
 fn end_of_word(line: &str) -> usize {
     let most = line.floor_char_boundary(LONGEST);
     line[..most].rfind(' ').map_or(most, |at| at + 1)
 }
 
-/// A whole text.
+/// Draws a whole text.
 pub(crate) fn rows(text: &str) -> Vec<Row> {
     let mut markdown = Markdown::default();
     let mut rows = markdown.push(text);
@@ -117,7 +117,7 @@ fn draw(fence: &mut Option<Fence>, line: &str) -> Option<Row> {
     }
 }
 
-/// A line that opens or closes a block of code, with what it says about the language.
+/// A line that opens or closes a code block, with its language.
 fn fence_of(line: &str) -> Option<(Fence, &str)> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -162,7 +162,7 @@ fn is_rule(line: &str) -> bool {
     bare.len() >= 3 && matches!(bare[0], '-' | '*' | '_') && bare.iter().all(|c| *c == bare[0])
 }
 
-/// The sign and the text of an item of a list.
+/// Marker and text of a list item.
 fn item(line: &str) -> Option<(String, &str)> {
     if let Some(rest) = ["- ", "* ", "+ "].iter().find_map(|sign| line.strip_prefix(sign)) {
         return Some(("•".to_owned(), rest.trim_start()));

@@ -1,15 +1,15 @@
-//! Files named with `@`: while one is being typed, those that match are shown, and Tab takes the first. A picture out of the
-//! clipboard is named in the same way. The list is made when the first `@` is typed; looking through it costs the same
-//! however long the conversation is.
+//! File mentions with `@`: while one is typed, matching files are shown, and Tab takes the first. A picture from the
+//! clipboard is mentioned in the same way. The list is made at the first `@`; searching it takes the same time however
+//! long the conversation is.
 
 use super::app::App;
 use super::input_state::Files;
 
-/// How many matches are shown.
+/// Maximum number of matches shown.
 pub(crate) const MOST_SHOWN: usize = 6;
 
 impl App {
-    /// Whether the list of files is needed now; said once.
+    /// Whether the list of files is needed now; true only once.
     pub(crate) fn wants_files(&mut self) -> bool {
         let wanted = matches!(self.files, Files::Unknown) && self.mention().is_some();
         if wanted {
@@ -24,19 +24,19 @@ impl App {
             Files::Found(files.into_iter().map(lower).map(|(low, file)| (file, low)).collect());
     }
 
-    /// Names a picture that has no other file than this one.
+    /// Mentions a picture that exists only in this temporary file.
     pub(crate) fn attach(&mut self, picture: tempfile::TempPath) {
         self.on_paste(&format!("@{} ", picture.display()));
         self.pasted.push(picture);
     }
 
-    /// What stands after the `@` at the cursor.
+    /// The text after the `@` at the cursor.
     fn mention(&self) -> Option<String> {
         let word = self.editor.word();
         word.strip_prefix('@').map(ToOwned::to_owned)
     }
 
-    /// The files that match what is being typed: those whose name begins with it first, the newest first among equals.
+    /// Files that match the typed text: those whose path or name begins with it first; in each group, the newest first.
     pub(crate) fn matching_files(&self) -> Vec<&str> {
         let (Some(typed), Files::Found(files)) = (self.mention(), &self.files) else {
             return vec![];
@@ -51,7 +51,7 @@ impl App {
         found.filter(|file| *file != self.mention().unwrap_or_default()).take(MOST_SHOWN).collect()
     }
 
-    /// Puts the first match in place of what was typed; whether there was one.
+    /// Replaces the typed text by the first match. Returns whether there was one.
     pub(crate) fn complete_file(&mut self) -> bool {
         let Some(first) = self.matching_files().first().map(|file| format!("@{file} ")) else {
             return false;

@@ -1,9 +1,9 @@
-//! The terminal: put into the state that a conversation needs, painted, and always put back. What is done is written
-//! once above and belongs to the terminal's own history, to be scrolled and copied; only the lines below are painted
-//! anew. Nothing is ever asked of the terminal, so nothing it answers can be mistaken for a key.
+//! The terminal: set up for a conversation, painted, and always restored. Finished rows are written once and belong to
+//! the terminal's own scrollback, to be scrolled and copied; only the block below them is repainted. The terminal is
+//! never queried, so no response can be mistaken for a key.
 //!
-//! Not ratatui's inline viewport: its height is fixed when it is made, while these lines grow with what is typed and
-//! asked; and it asks the terminal for the cursor's position when it is made and when it is cleared.
+//! Not ratatui's inline viewport: its height is fixed at creation, while this block grows with the input and the
+//! questions; and it queries the cursor position when it is created or cleared.
 
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ pub(crate) enum Colours {
 }
 
 impl Colours {
-    /// By `--color`, `NO_COLOR` and what standard output is.
+    /// Determined by `--color`, `NO_COLOR` and the kind of standard output.
     pub(crate) fn of_output() -> Self {
         match anstream::AutoStream::choice(&io::stdout()) {
             anstream::ColorChoice::Never => Self::Left,
@@ -39,7 +39,7 @@ impl Colours {
     }
 }
 
-/// The terminal while a conversation has it. Dropping it puts everything back.
+/// The terminal during a conversation. Dropping it restores everything.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     canvas: Canvas<io::Stdout>,
@@ -54,12 +54,12 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Gives the terminal to another program for a while.
+    /// Hands the terminal to another program.
     pub(crate) fn lend(&mut self) -> io::Result<()> {
         self.canvas.leave().and_then(|()| put_back())
     }
 
-    /// Takes it again.
+    /// Takes the terminal back.
     pub(crate) fn take_again(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         execute!(io::stdout(), EnableBracketedPaste, Hide)
@@ -78,17 +78,17 @@ impl Drop for Terminal {
     }
 }
 
-/// Puts the terminal's modes back, without touching what is painted.
+/// Restores the terminal's modes without touching the painted lines.
 pub(crate) fn put_back() -> io::Result<()> {
     execute!(io::stdout(), DisableBracketedPaste, Show, ResetColor)?;
     disable_raw_mode()
 }
 
-/// The message of a panic is for a person: it needs a terminal that works.
+/// Restores the terminal before a panic message is printed, so that a user can read it.
 fn put_back_on_panic() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        // Panics elsewhere are caught and become faults; the conversation goes on.
+        // Panics on other threads are caught and become faults; the conversation continues.
         if std::thread::current().name() == Some("main")
             && let Err(error) = put_back()
         {
@@ -98,12 +98,12 @@ fn put_back_on_panic() {
     }));
 }
 
-/// Where lines are painted.
+/// Output with a repainted block at its end.
 #[derive(Debug)]
 pub(crate) struct Canvas<W: Write> {
     out: W,
     colours: Colours,
-    /// What is painted below, and on how many columns.
+    /// The painted block, and its width in columns.
     below: Vec<Line<'static>>,
     width: u16,
 }
@@ -113,7 +113,7 @@ impl<W: Write> Canvas<W> {
         Self { out, colours, below: vec![], width: 80 }
     }
 
-    /// Writes rows that are done, and paints what is below them.
+    /// Writes finished rows and paints the block below them.
     pub(crate) fn paint(
         &mut self,
         rows: &[Row],
@@ -131,8 +131,8 @@ impl<W: Write> Canvas<W> {
         self.frame(&above, below, width)
     }
 
-    /// Writes lines that are done and have their colours already, and paints what is below them. The terminal wraps them
-    /// itself; whatever came from outside must be visible in them by now.
+    /// Writes finished lines that already have their colours, and paints the block below them. The terminal wraps them
+    /// itself; control characters from outside must already have been made visible.
     pub(crate) fn print(
         &mut self,
         text: &str,
@@ -146,7 +146,7 @@ impl<W: Write> Canvas<W> {
         let text = bare.map_or_else(|| text.to_owned(), |bare| bare.to_string());
         let mut above = vec![];
         if !text.is_empty() {
-            // Whole rows are cleared, so that nothing of the block counts as part of these lines when they are reflowed.
+            // Clears whole rows, so that a reflow does not take parts of the block for parts of these lines.
             queue!(above, Clear(ClearType::FromCursorDown))?;
         }
         for line in text.lines() {
@@ -156,12 +156,12 @@ impl<W: Write> Canvas<W> {
     }
 
     fn frame(&mut self, above: &[u8], below: Vec<Line<'static>>, width: u16) -> io::Result<()> {
-        // All in one write, so that no terminal shows half of it.
+        // A single write, so that no terminal shows a partial frame.
         let mut bytes = vec![];
         queue!(bytes, BeginSynchronizedUpdate)?;
         self.go_up(&mut bytes, width)?;
         if width != self.width {
-            // Rows that the terminal has broken or joined itself are not ours to write over.
+            // Rows that the terminal has rewrapped itself cannot be overwritten in place.
             queue!(bytes, Clear(ClearType::FromCursorDown))?;
         }
         bytes.extend_from_slice(above);
@@ -178,7 +178,7 @@ impl<W: Write> Canvas<W> {
         self.out.flush()
     }
 
-    /// Takes away what is below, and leaves the cursor on an empty line.
+    /// Removes the block and leaves the cursor on an empty line.
     pub(crate) fn leave(&mut self) -> io::Result<()> {
         let mut bytes = vec![];
         self.go_up(&mut bytes, self.width)?;
@@ -188,13 +188,13 @@ impl<W: Write> Canvas<W> {
         self.out.flush()
     }
 
-    /// Begins with an empty screen.
+    /// Clears the screen.
     pub(crate) fn wipe(&mut self) -> io::Result<()> {
         self.below.clear();
         execute!(self.out, Clear(ClearType::All), crossterm::cursor::MoveTo(0, 0))
     }
 
-    /// To the first row of what was painted. A terminal that has become narrower has broken its lines anew.
+    /// Moves to the first row of the block. A terminal that became narrower has rewrapped its lines.
     fn go_up(&self, bytes: &mut Vec<u8>, width: u16) -> io::Result<()> {
         let width = usize::from(width.max(1));
         let rows: usize = self.below.iter().map(|line| line.width().div_ceil(width).max(1)).sum();
@@ -209,7 +209,7 @@ impl<W: Write> Canvas<W> {
         for span in &line.spans {
             let style = line.style.patch(span.style);
             self.style(bytes, style)?;
-            // Whatever came from outside is visible by now; this holds even where somebody forgot.
+            // External text has been made visible by now; this is a safeguard for callers that forgot.
             let text: String = span.content.chars().filter(|c| !c.is_control()).collect();
             queue!(bytes, Print(text))?;
             if style != Style::default() {

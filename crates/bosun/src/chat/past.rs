@@ -1,27 +1,26 @@
-//! What was typed before, in this and in earlier conversations: kept in a file of the person's, newest last, bounded.
-//! One JSON text per line, so that texts of several lines stay whole. A file that cannot be read or written costs the
-//! history and nothing else.
+//! Input history of this and earlier conversations: kept in a file of the user, newest last, bounded. One JSON string
+//! per line, so that multi-line texts stay whole. If the file cannot be read or written, only the history is lost.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The most texts that are kept.
+/// Maximum number of texts kept.
 const MOST: usize = 500;
-/// A longer text is not kept.
+/// Longer texts are not kept.
 const LONGEST: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     texts: Vec<String>,
-    /// Where in the past we are; nothing when in the present.
+    /// Position in the history; `None` at the draft.
     at: Option<usize>,
-    /// What was being typed when we went back.
+    /// The text being typed before going back.
     draft: String,
     file: Option<PathBuf>,
 }
 
 impl Past {
-    /// What is kept in a file.
+    /// Reads the history from a file.
     pub(crate) fn read(file: PathBuf) -> Self {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let mut texts: Vec<String> =
@@ -31,7 +30,7 @@ impl Past {
         Self { texts, file: Some(file), ..Self::default() }
     }
 
-    /// Remembers a text, unless it is the one before again.
+    /// Adds a text, unless it is blank, too long, or the same as the last one.
     pub(crate) fn add(&mut self, text: &str) {
         self.at = None;
         if text.trim().is_empty()
@@ -51,14 +50,14 @@ impl Past {
         }
     }
 
-    /// The newest text that has this in it, after so many others; nothing for nothing.
+    /// The newest text that contains `part`, after skipping some matches. `None` for an empty `part`.
     pub(crate) fn find(&self, part: &str, skipped: usize) -> Option<&str> {
         let part = part.to_lowercase();
         let has = |text: &&String| !part.is_empty() && text.to_lowercase().contains(&part);
         self.texts.iter().rev().filter(has).nth(skipped).map(String::as_str)
     }
 
-    /// The text before the one that is shown, given what is being typed now.
+    /// The text before the current one. `typed` becomes the draft when the history is entered.
     pub(crate) fn back(&mut self, typed: &str) -> Option<&str> {
         let at = match self.at {
             None => {
@@ -72,7 +71,7 @@ impl Past {
         self.texts.get(at).map(String::as_str)
     }
 
-    /// The text after the one that is shown; in the end, what was being typed.
+    /// The text after the current one; after the newest, the draft.
     pub(crate) fn forth(&mut self) -> Option<&str> {
         let at = self.at? + 1;
         self.at = (at < self.texts.len()).then_some(at);
@@ -80,7 +79,7 @@ impl Past {
     }
 }
 
-/// Whole, under another name first, so that the file is never half a file.
+/// Writes a temporary file and renames it, so that the file is never incomplete.
 fn keep(file: &Path, texts: &[String]) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

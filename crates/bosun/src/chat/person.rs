@@ -1,5 +1,5 @@
-//! What the person does beside the conversation, as it is shown: commands of their own, the diff, the policy, models. The
-//! output of an own command goes to the model with the next input.
+//! User actions besides the conversation, and their display: own commands, the diff, the policy, models. The output of
+//! an own command goes to the model with the next input.
 
 use ratatui::text::Span;
 use types::one_line;
@@ -11,11 +11,11 @@ use super::ui_command::UiCommand;
 use super::visible::visible;
 use super::wrap::Row;
 
-/// The most lines of a diff and of a command's output that are shown.
+/// Maximum lines shown of a diff or of a command's output.
 const MOST_LINES: usize = 400;
 
 impl App {
-    /// A command of the person's own, after `!`.
+    /// Starts a command that the user typed after `!`.
     pub(crate) fn run_own(&mut self, line: &str) -> Option<UiCommand> {
         let line = line.trim().to_owned();
         if line.is_empty() {
@@ -32,7 +32,7 @@ impl App {
         Some(UiCommand::Run(line))
     }
 
-    /// It has ended: its output is shown, and kept for the model.
+    /// Shows the output of the user's command and keeps it for the model.
     pub(crate) fn ran(&mut self, line: &str, output: &str) {
         self.person_runs = false;
         self.say_lines(output);
@@ -50,7 +50,7 @@ impl App {
         self.say_all(rows);
     }
 
-    /// What was run goes with what is said next.
+    /// Prepends the output of the user's commands to the next input.
     pub(crate) fn with_carried(&mut self, text: String) -> String {
         let mut parts = std::mem::take(&mut self.carried);
         if parts.is_empty() {
@@ -60,7 +60,7 @@ impl App {
         parts.join("\n\n")
     }
 
-    /// A unified diff, with line numbers of the new file.
+    /// Shows a unified diff with the line numbers of the new file.
     pub(crate) fn show_diff(&mut self, diff: &str) {
         self.say_all(patch::rows(diff, MOST_LINES));
         let all = diff.lines().count();

@@ -1,12 +1,12 @@
-//! The commands that begin with a slash: read from what was typed, or refused with what there is instead.
+//! Slash commands: parsed from the input, or rejected with the valid alternatives.
 
 use types::{Effort, ModelRef};
 
-/// What a person can say beside talking to the model.
+/// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slash {
     Model(Option<ModelRef>),
-    /// One of the list.
+    /// By its number in the list.
     ModelNumber(usize),
     Effort(Option<Effort>),
     Compact,
@@ -26,7 +26,7 @@ pub(crate) enum Slash {
     Quit,
 }
 
-/// Every command: its name, what comes after it, and what it does.
+/// Every command: name, arguments, description.
 pub(crate) const ALL: [(&str, &str, &str); 17] = [
     ("/model", "[MODEL|NUMBER]", "list the models or change the model"),
     ("/effort", "[LEVEL]", "show or change how hard it thinks"),
@@ -47,7 +47,7 @@ pub(crate) const ALL: [(&str, &str, &str); 17] = [
     ("/quit", "", "leave; the conversation can be resumed"),
 ];
 
-/// What was typed is no command.
+/// The input is not a valid command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotACommand {
     #[error("there is no {0}; {hint}there are {names}", hint = hint(.0), names = names())]
@@ -62,18 +62,18 @@ fn hint(name: &str) -> String {
     meant.map(|known| format!("did you mean {known}? ")).unwrap_or_default()
 }
 
-/// Reads a command; nothing if the text is not meant as one.
+/// Reads a command; `None` if the text is not meant as one.
 pub(crate) fn read(text: &str) -> Option<Result<Slash, NotACommand>> {
     let text = text.trim();
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    // A path such as /usr/bin is not a command, and neither is a text of several lines.
+    // A path such as /usr/bin is not a command.
     if !name.starts_with('/') || name[1..].contains('/') {
         return None;
     }
     Some(command(name, rest.trim()))
 }
 
-/// The commands that begin like this.
+/// Commands with this prefix.
 pub(crate) fn beginning(text: &str) -> Vec<(&'static str, &'static str, &'static str)> {
     if !text.starts_with('/') || text.contains(char::is_whitespace) {
         return vec![];
@@ -81,7 +81,7 @@ pub(crate) fn beginning(text: &str) -> Vec<(&'static str, &'static str, &'static
     ALL.into_iter().filter(|(name, ..)| name.starts_with(text)).collect()
 }
 
-/// A command in one line: its name, what it does, what comes after it.
+/// A command on one line: name, description, arguments.
 pub(crate) fn line((name, form, what): (&str, &str, &str)) -> String {
     let form = if form.is_empty() { String::new() } else { format!("  {form}") };
     format!("  {name:<13}{what}{form}")

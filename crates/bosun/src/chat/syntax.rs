@@ -1,6 +1,5 @@
-//! The lines of a change in the colours of their language, on top of those that say what was added and removed. Uses the
-//! terminal's own sixteen colours, so it follows the terminal's theme. The signs carry the meaning: without colours nothing is
-//! lost.
+//! Changed lines with syntax colours on top of those for added and removed lines. Uses the terminal's own sixteen
+//! colours, so it follows the terminal's theme. The signs carry the meaning: nothing is lost without colours.
 
 use evidence::highlight::{self, Class};
 use ratatui::style::{Color, Style};
@@ -8,8 +7,8 @@ use ratatui::text::Span;
 
 use super::look::{ADDED, DIM, REMOVED};
 
-/// The spans of lines that are fit for a screen, each with its sign: `+`, `-`, or a blank for one that stays. `head` is what
-/// a line begins with, by its place and its sign.
+/// Spans of lines that are safe for a terminal, each with its sign: `+`, `-`, or a blank for an unchanged line. `head`
+/// returns the start of a line for its index and sign.
 pub(crate) fn coloured(
     path: &str,
     lines: &[(char, String)],
@@ -31,7 +30,7 @@ pub(crate) fn spans(head: String, sign: char, pieces: Vec<(Class, String)>) -> V
     spans
 }
 
-/// Green and red are taken: they say what was added and removed.
+/// Green and red are reserved for added and removed lines.
 fn style(class: Class, whole: Style) -> Style {
     match class {
         Class::Plain => whole,

@@ -1,5 +1,5 @@
-//! A table of markdown, with its columns under each other. One that would not fit on an ordinary screen stays as it was
-//! written, which reads better than one that is broken.
+//! Markdown tables with aligned columns. A table that would not fit on an ordinary screen stays as written, which reads
+//! better than a wrapped one.
 
 use ratatui::text::Span;
 
@@ -7,9 +7,9 @@ use super::inline;
 use super::look::{BOLD, DIM, PLAIN};
 use super::wrap::Row;
 
-/// The most columns of a screen that a table may take.
+/// Maximum width of a table, in columns of the screen.
 const WIDEST: usize = 78;
-/// The most rows that are held back until the table is whole.
+/// Maximum rows held back until the table is complete.
 pub(crate) const MOST_ROWS: usize = 200;
 
 /// Whether a line can be part of a table.
@@ -64,7 +64,7 @@ fn columns(cell: &[Span<'_>]) -> usize {
     cell.iter().map(Span::width).sum()
 }
 
-/// The cells of a row. A bar after a backslash is part of its cell.
+/// The cells of a row. An escaped bar is part of its cell.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);

@@ -1,5 +1,5 @@
 //! The chat loop: keys, session events and time go into the `App`, its commands go to the session, its rows to the
-//! terminal. Ends when the person leaves or the session is over; the session itself is left as it is.
+//! terminal. Ends when the user leaves; the session itself is left as it is.
 
 use std::time::{Duration, Instant};
 
@@ -16,25 +16,25 @@ use super::app::{App, Standing, State};
 use super::painter::Terminal;
 use super::ui_command::UiCommand;
 
-/// How often the screen is painted at most; while nothing happens, not at all.
+/// Minimum time between frames; nothing is painted while nothing happens.
 const FRAME: Duration = Duration::from_millis(33);
-/// How many wishes may wait for the session.
+/// Maximum number of commands queued for the session.
 const MOST_WISHES: usize = 64;
 
-/// A wish, and what came of it.
+/// A command and its result.
 type Fulfilled = (UiCommand, Result<Done, Failed>);
 
-/// What is going on beside the conversation.
+/// Work besides the conversation.
 struct Beside {
     context: ChatContext,
     wishes: mpsc::Sender<UiCommand>,
     results: mpsc::Sender<Fulfilled>,
     files: mpsc::Sender<Vec<String>>,
-    /// Stops the person's own command.
+    /// Stops the user's own command.
     stop: CancellationToken,
 }
 
-/// Talks until the person leaves.
+/// Runs the chat until the user leaves.
 pub(crate) async fn talk(
     session: &Session,
     mut app: App,
@@ -72,7 +72,7 @@ pub(crate) async fn talk(
             Some(files) = listed.recv() => app.know_files(files),
             () = ends.next() => break,
             _ = frames.tick(), if stale || app.is_busy() => {
-                // After a long rest the first frame is no measure.
+                // After a long idle period, the time since the last frame is meaningless.
                 let elapsed = painted.elapsed().min(Duration::from_millis(250));
                 app.pass(Millis(u64::try_from(elapsed.as_millis()).unwrap_or(0)));
                 painted = Instant::now();
@@ -82,7 +82,7 @@ pub(crate) async fn talk(
                 continue;
             }
         }
-        // Nobody else may read keys meanwhile.
+        // Nothing else may read keys while the editor runs.
         if std::mem::take(&mut edits) {
             drop(keys);
             edit(&mut app, terminal, beside.context.editor.clone()).await?;
@@ -97,10 +97,10 @@ pub(crate) async fn talk(
 }
 
 impl Beside {
-    /// Passes a wish on to whoever fulfils it.
+    /// Passes a command to its executor.
     fn take(&mut self, app: &mut App, session: &Session, wish: UiCommand) {
         match wish {
-            // Nothing may hold it up, not even what was wished before.
+            // Must not be delayed, not even by earlier commands.
             UiCommand::Interrupt => {
                 tokio::spawn(interrupt(session.clone(), self.results.clone()));
             }
@@ -114,7 +114,7 @@ impl Beside {
         }
     }
 
-    /// Runs a command of the person's, beside everything else.
+    /// Runs a command of the user in the background.
     fn run(&mut self, line: String) {
         self.stop = CancellationToken::new();
         let (stop, folder) = (self.stop.clone(), self.context.folder.clone());
@@ -122,12 +122,12 @@ impl Beside {
         tokio::spawn(async move {
             let ran = beside::run(&folder, &line, &stop).await;
             let ran = ran.map(Done::Ran).map_err(Failed::Other);
-            // Nobody is there any more who could be told.
+            // A send error means that the chat has ended; there is nothing left to report to.
             let _left = results.send((UiCommand::Run(line), ran)).await;
         });
     }
 
-    /// Has the files of the folder listed, once they are needed.
+    /// Starts listing the files of the folder once they are needed.
     fn list_files(&self, app: &mut App) {
         if app.wants_files() {
             let (folder, files) = (self.context.folder.clone(), self.files.clone());
@@ -136,7 +136,7 @@ impl Beside {
     }
 }
 
-/// Has the text edited in the person's own editor.
+/// Opens the text in the user's own editor.
 async fn edit(
     app: &mut App,
     terminal: &mut Terminal,
@@ -190,7 +190,7 @@ fn paint(app: &mut App, terminal: &mut Terminal) -> std::io::Result<()> {
     terminal.canvas().paint(&rows, below, width)
 }
 
-/// Where the session stands, in the words of the screen.
+/// Status of the session, for the screen.
 pub(crate) fn standing(session: &Session) -> Standing {
     let view = session.view();
     Standing {
@@ -213,13 +213,13 @@ pub(crate) fn standing(session: &Session) -> Standing {
     }
 }
 
-/// An amount of money with as many digits as one looks at.
+/// Truncates an amount of money to four decimals.
 fn rounded(amount: &str) -> String {
     let end = amount.find('.').map_or(amount.len(), |point| point + 5);
     amount.get(..end).unwrap_or(amount).to_owned()
 }
 
-/// Takes wishes one after the other, in the order in which they were made.
+/// Executes commands one at a time, in the order in which they were issued.
 async fn fulfil(
     session: Session,
     context: ChatContext,
@@ -236,17 +236,17 @@ async fn fulfil(
 
 async fn interrupt(session: Session, results: mpsc::Sender<Fulfilled>) {
     let result = session.interrupt().await.map(|()| Done::Nothing).map_err(Failed::from);
-    // Nobody is there any more who could be told.
+    // A send error means that the chat has ended; there is nothing left to report to.
     let _left = results.send((UiCommand::Interrupt, result)).await;
 }
 
-/// How long the loop has to end by itself after the terminal was closed.
+/// Time for the loop to end by itself after the terminal was closed.
 const GRACE: Duration = Duration::from_secs(2);
-/// The exit code of a program that a closed terminal ended, as shells have it.
+/// Exit code of a program ended by SIGHUP, by shell convention.
 const HUNG_UP: i32 = 129;
 
-/// Ends the process when its terminal is gone. Reading keys from it may never return, and then the loop does not end by
-/// itself; everything that matters is in the journal.
+/// Ends the process when its terminal is closed. Reading keys from it may never return, and then the loop does not end
+/// by itself. Everything that matters is in the journal.
 #[expect(clippy::disallowed_methods, reason = "nothing else may ever happen here")]
 fn end_with_the_terminal() -> std::io::Result<()> {
     let mut hang_up = signal(SignalKind::hangup())?;
@@ -259,7 +259,7 @@ fn end_with_the_terminal() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The signals after which the terminal must be put back and the session left in good order.
+/// Signals that end the chat: the terminal must be restored and the session left in good order.
 struct Ends {
     interrupt: Signal,
     terminate: Signal,
@@ -270,7 +270,7 @@ impl Ends {
     fn new() -> std::io::Result<Self> {
         end_with_the_terminal()?;
         Ok(Self {
-            // Ctrl-C is a key here; this one comes from elsewhere.
+            // Ctrl-C is a key here; this signal comes from elsewhere.
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,

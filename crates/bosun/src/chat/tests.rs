@@ -143,7 +143,7 @@ fn standing(state: State) -> Standing {
     }
 }
 
-/// What streams in is shown as it comes, line by line, and each line once.
+/// A reply is shown as it streams in, line by line, and each line once.
 #[test]
 fn a_reply_streams_in_line_by_line() {
     let mut stage = Stage::new();
@@ -216,7 +216,7 @@ fn an_edit_shows_its_change() {
     assert_eq!(stage.rows(), ["  edit_file a.rs  +1 -1  1.0 s", "    - x", "    + y"]);
 }
 
-/// What is said while it works is shown as queued until it is heard.
+/// Input during a turn is shown as queued until the session has read it.
 #[test]
 fn steering_is_shown_as_queued_until_it_is_heard() {
     let mut stage = Stage::new();

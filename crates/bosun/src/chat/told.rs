@@ -17,17 +17,17 @@ use super::markdown;
 use super::visible::visible;
 use super::wrap::Row;
 
-/// The most characters of a line of a command's output that is held.
+/// Maximum characters kept of a line of command output.
 const LONGEST: usize = 400;
 
 impl App {
     pub(crate) fn on_delta(&mut self, delta: &Delta) {
-        // What sub-agents say is for whoever started them; what their commands do is shown.
+        // The text of a sub-agent is for its parent; the output of its commands is shown.
         if delta.session != SessionId::ROOT && delta.kind != DeltaKind::Output {
             return;
         }
         match delta.kind {
-            // A summary is for the model.
+            // Summaries are for the model only.
             DeltaKind::Thinking | DeltaKind::Text if self.summarising => {}
             DeltaKind::Thinking => self.think(&delta.text),
             DeltaKind::Text => {
@@ -101,7 +101,7 @@ impl App {
         self.thinking = false;
     }
 
-    /// The reply is whole: what did not stream in comes now.
+    /// Ends the turn. Shows the part of the reply that did not stream in.
     fn end_turn(&mut self, reply: &ModelReply) {
         if std::mem::take(&mut self.summarising) {
             return;
@@ -132,7 +132,7 @@ impl App {
         self.streamed.clear();
     }
 
-    /// What had come of a reply that ended early, where it did not stream in.
+    /// Shows the partial text of a reply that ended early, if it did not stream in.
     pub(crate) fn say_partial(&mut self, said: &str) {
         if self.streamed.is_empty() && !said.trim().is_empty() {
             self.say(Row::blank());
@@ -145,7 +145,7 @@ impl App {
         self.say_all(last);
     }
 
-    /// Folds what was thought into one line.
+    /// Folds the thinking text into one line.
     fn end_thought(&mut self) {
         if std::mem::take(&mut self.thinking) {
             let thought = one_line(&self.thought, 60);
@@ -193,7 +193,7 @@ impl App {
         let call = id.and_then(|id| self.calls.get(&id));
         let approval = id.is_some() && call.is_none_or(|call| call.tool != "ask_user");
         let change = call.and_then(diff::of);
-        // Whoever decides about a change sees it first.
+        // A change is shown before the decision about it.
         self.say_all(change.iter().flat_map(diff::Change::rows));
         self.looked_at = id.filter(|_| change.is_some());
         let (text, rule) = (text.to_owned(), rule.to_owned());
@@ -218,7 +218,7 @@ impl App {
         }
     }
 
-    /// What a person said, as it stays.
+    /// Adds a text of the user to the conversation.
     pub(crate) fn say_person(&mut self, text: &str) {
         for (place, line) in visible(text).lines().enumerate() {
             let sign = if place == 0 { "> " } else { "  " };
@@ -227,14 +227,14 @@ impl App {
         }
     }
 
-    /// What a running command says: only the last lines are held.
+    /// Takes the output of a running command; only the last lines are kept.
     fn hear(&mut self, call: Option<CallId>, text: &str) {
         let own = |running: &Running| call.is_none_or(|call| running.call == call);
         let place = self.running.iter().rposition(own);
         let Some(running) = place.and_then(|place| self.running.get_mut(place)) else { return };
         for part in text.split_inclusive('\n') {
             let whole = part.ends_with('\n');
-            // A carriage return writes over what stands on the line.
+            // A carriage return overwrites the line.
             let part = part.trim_end_matches(['\n', '\r']);
             match part.rsplit_once('\r') {
                 Some((_, last)) => last.clone_into(&mut running.partial),
@@ -253,7 +253,7 @@ impl App {
     }
 }
 
-/// Whose call it is, if it is not the session's own.
+/// Prefix for the calls of sub-agents.
 fn agent(call: CallId) -> String {
     if call.session == SessionId::ROOT {
         String::new()

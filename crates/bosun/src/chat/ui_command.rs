@@ -1,4 +1,4 @@
-//! What a person wants of the session, as data: the keys make wishes, the loop fulfils them.
+//! UI commands as data: keys produce them, the loop executes them.
 
 use types::{Effort, Grants, ModelRef};
 
@@ -12,7 +12,7 @@ pub(crate) enum UiCommand {
         question: u32,
         text: String,
     },
-    /// Allow the call, and what is like it, from now on; `always` in every session.
+    /// Allow the call and similar ones from now on; with `always`, in every session.
     Grant {
         question: u32,
         grants: Grants,
@@ -23,22 +23,22 @@ pub(crate) enum UiCommand {
     Compact,
     Undo,
     Rewind(u64),
-    /// Only tools that change nothing, and this to plan.
+    /// Plan this, with read-only tools.
     Plan(String),
-    /// All tools again: the plan is approved.
+    /// Approve the plan and enable all tools again.
     Go,
     Diff,
-    /// The conversation as Markdown, into a file.
+    /// Write the conversation to a file as Markdown.
     Export(Option<String>),
-    /// The sessions in this folder, or the one with this number.
+    /// List the sessions in this folder, or open the one with this number.
     Sessions(Option<usize>),
     New,
-    /// A command of the person's own.
+    /// Run a command of the user.
     Run(String),
     StopRun,
-    /// The picture in the clipboard.
+    /// Attach the picture in the clipboard.
     PastePicture,
-    /// The text in the person's editor.
+    /// Edit the text in the user's editor.
     Edit,
     Redraw,
     Leave,

@@ -1,17 +1,17 @@
-//! Breaking styled lines to a width, at blanks where there are some. Nothing is lost but the blanks at a break.
+//! Wraps styled lines to a width, at blanks where possible. Only blanks at a break are lost.
 //!
-//! Not ratatui's `Paragraph`: it wraps into a buffer of a size that must be known before, and what is done here is
-//! written above that buffer; nor does it set in the rows after the first.
+//! Not ratatui's `Paragraph`: it wraps into a buffer whose size must be known in advance, while finished rows are
+//! written above that buffer; nor does it indent continuation rows.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// A line before it is broken, and how far its other rows are set in.
+/// A line before wrapping, with the indentation of its continuation rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) spans: Vec<Span<'static>>,
     pub(crate) hang: usize,
-    /// Break anywhere: in code, blanks mean something.
+    /// Break anywhere: in code, blanks are significant.
     pub(crate) exact: bool,
 }
 
@@ -44,12 +44,12 @@ impl Row {
     }
 }
 
-/// How many columns a text takes.
+/// Width of a text in columns.
 pub(crate) fn columns(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// The text, cut to so many columns.
+/// Truncates a text to `width` columns.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -59,7 +59,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{head}…")
 }
 
-/// The rows that a line takes on a screen.
+/// Wraps a line into rows of the screen.
 pub(crate) fn wrap(row: &Row, width: usize) -> Vec<Line<'static>> {
     let width = width.max(4);
     let mut page =
@@ -99,7 +99,7 @@ impl Page {
         self.used = self.hang;
     }
 
-    /// Puts a text down, breaking it wherever the row is full. Blanks that do not fit any more are dropped on request.
+    /// Appends a text, breaking it wherever the row is full. With `drop_blanks`, blanks that no longer fit are dropped.
     fn put(&mut self, text: &str, style: Style, drop_blanks: bool) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -123,7 +123,7 @@ impl Page {
     }
 }
 
-/// As much of the text as fits, and the rest.
+/// Splits a text into the part that fits and the rest.
 fn split(text: &str, width: usize) -> (&str, &str) {
     let mut used = 0;
     let mut letters = [0; 4];

@@ -21,7 +21,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     };
     let how = Acceptance { by: home::person(), merge: args.merge, force: args.force, author };
     let top = presets::top(Path::new("."));
-    // Nobody means the branch of another repository without naming the run.
+    // Without a named run, only results of this repository are candidates.
     let fits = |run: &ListedRun| {
         let ends_well = run.status == Status::Done || args.force && run.ended.is_some();
         ends_well && run.settled.is_none() && run.finished > 0 && Path::new(&run.repository) == top

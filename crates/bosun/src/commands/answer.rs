@@ -39,7 +39,7 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
     }
 }
 
-/// The run or session that is meant: the one that is named, or else the only one that waits for an answer.
+/// The run or session to answer: the named one, or else the only one that waits for an answer.
 async fn which(bosun: &Bosun, args: &args::Answer) -> anyhow::Result<RunId> {
     if let Some(run) = args.run() {
         return recorded::named(bosun, &run).await;
@@ -61,7 +61,7 @@ async fn which(bosun: &Bosun, args: &args::Answer) -> anyhow::Result<RunId> {
     }
 }
 
-/// Answers what a session asks, and goes on with it if nobody else does.
+/// Answers a session's question, and continues the session if no other process does.
 async fn answer_session(
     home: &Home,
     bosun: &Bosun,

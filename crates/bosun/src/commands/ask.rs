@@ -21,7 +21,7 @@ use crate::models::{self, Elsewhere};
 use crate::print;
 use crate::usage_error::UsageError;
 
-/// How long a model that is away is waited for where nobody watches.
+/// How long to wait for an unreachable model when running unattended.
 const PATIENCE: Millis = Millis::seconds(600);
 
 pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
@@ -40,7 +40,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let request = request(&args, model)?;
     let wanted = request.options.output.clone();
     let answered = if args.json {
-        // Nobody watches, so a reply that broke off can be asked for again.
+        // Nothing is streamed to the user, so an interrupted reply can be requested again.
         registry.complete_watched(request, waits).await
     } else {
         answer(&registry, request).await
@@ -73,7 +73,7 @@ async fn answer(registry: &Registry, request: ModelRequest) -> Result<ModelReply
     gather(registry.stream(Arc::new(request)), show).await
 }
 
-/// Says that it is waited for the model.
+/// Prints the decision to wait for the model.
 fn waits(item: &StreamItem) {
     if let StreamItem::Decided(decision) = item {
         let seen = decision.seen.first().map(|seen| print::one_line(seen, 200)).unwrap_or_default();
@@ -81,7 +81,7 @@ fn waits(item: &StreamItem) {
     }
 }
 
-/// The text without what a terminal would act on; line breaks and tabs stay.
+/// The text without control characters, which a terminal would act on; line breaks and tabs stay.
 fn visible(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
@@ -122,7 +122,7 @@ fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequ
     })
 }
 
-/// The form that the answer must have, from a file.
+/// Reads the schema of the answer from a file.
 fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
     let text = read(path)?;
     let schema = serde_json::from_str(&text)
@@ -130,7 +130,7 @@ fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
     Ok(OutputSchema { name: "answer".to_owned(), schema })
 }
 
-/// What is asked: the words on the command line, or what comes in when they are `-`.
+/// The question: the text on the command line, or standard input if that is `-`.
 fn question(args: &args::Ask) -> anyhow::Result<Option<String>> {
     match args.text.as_deref() {
         Some("-") => {

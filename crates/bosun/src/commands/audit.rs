@@ -134,7 +134,7 @@ async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The repository and the commit that a run began with.
+/// The repository and the base commit of a run.
 async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)> {
     let first = bosun.journal().read(&LogId::run(run.clone()), 0, 1).await?;
     match first.first().map(|line| &line.event) {
@@ -156,7 +156,7 @@ async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
         None => None,
     };
     let found = anchors::found(&args.anchored, &run, base.as_ref()).await?;
-    // The chains themselves, first.
+    // Verifies the hash chains first.
     audit::anchors(&**bosun.journal(), &run, RealClock.now()).await?;
     let mut wrong = None;
     for anchor in &found {

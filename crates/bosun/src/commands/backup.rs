@@ -37,7 +37,7 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
         return Err(CliError::NoBackup { path: args.from.display().to_string() }.into());
     }
     let database = home.journal()?;
-    // Before the journal is locked, because looking may have to wait for that.
+    // Before the journal is locked, because reading may have to wait for the lock.
     let before = ends(&database).await;
     let staged = Restore::stage(&database, &args.from)?;
     let checked = checked(staged.staged()).await.map_err(|error| unfit(error, &args.from))?;
@@ -66,7 +66,7 @@ async fn checked(path: &Path) -> anyhow::Result<Integrity> {
     Ok(integrity(&copy, None).await?)
 }
 
-/// A file that is no journal at all is no backup; the copy that was looked at has another name.
+/// Reports a file that is not a journal as `NoBackup`, under its own name instead of that of the staged copy.
 fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
     match error.downcast_ref::<JournalError>() {
         Some(JournalError::NotAJournal { .. }) => {
@@ -76,8 +76,8 @@ fn unfit(error: anyhow::Error, from: &Path) -> anyhow::Error {
     }
 }
 
-/// What the journal has and the backup has not. Nothing is known of a journal that cannot be read: that may be why it is
-/// replaced.
+/// Describes what the journal has and the backup lacks. Reports nothing for a journal that cannot be read, which may be
+/// the reason for restoring.
 async fn more(there: Option<BTreeMap<LogId, u64>>, backup: &Path) -> Option<String> {
     let (there, backup) = (there?, ends(backup).await?);
     let missing = there.keys().filter(|log| !backup.contains_key(*log)).count();
@@ -93,14 +93,14 @@ async fn more(there: Option<BTreeMap<LogId, u64>>, backup: &Path) -> Option<Stri
     }
 }
 
-/// The number of the last line of every log.
+/// Sequence number of the last line of every log.
 async fn ends(path: &Path) -> Option<BTreeMap<LogId, u64>> {
     let journal = SqliteJournal::read_only(path, false).await.ok()??;
     let logs = journal.logs(None).await.ok()?;
     Some(logs.into_iter().map(|log| (log.log, log.last_seq)).collect())
 }
 
-/// The time, as it can stand in the name of a file.
+/// The current time, in a form that is safe in file names.
 fn now() -> String {
     let kept = |c: &char| c.is_ascii_alphanumeric() || "-.".contains(*c);
     RealClock.now().to_string().chars().filter(kept).collect()

@@ -43,7 +43,7 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
     Ok(Exit::Done)
 }
 
-/// The run that is named; else the newest open one, if the person says so. Nothing, if not.
+/// The named run; otherwise the newest open one if the user confirms it, and `None` if not.
 async fn which(bosun: &Bosun, named: Option<&RunRef>) -> anyhow::Result<Option<RunId>> {
     if let Some(run) = recorded::if_named(bosun, named).await? {
         return Ok(Some(run));
@@ -55,7 +55,7 @@ async fn which(bosun: &Bosun, named: Option<&RunRef>) -> anyhow::Result<Option<R
     Ok(sure.then_some(run))
 }
 
-/// Closes a session for good, whoever is driving it.
+/// Closes a session for good, whichever process drives it.
 async fn cancel_session(bosun: &Bosun, known: &Known, args: args::Cancel) -> anyhow::Result<Exit> {
     if known.view.state == SessionState::Closed {
         return Err(SessionError::Closed.into());

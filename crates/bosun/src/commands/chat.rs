@@ -20,7 +20,7 @@ use crate::recorded;
 use crate::rules::{policy_effort, solo_model, takes_project, working_rules};
 use crate::sessions;
 
-/// How many inputs of an earlier conversation are shown again.
+/// Number of earlier inputs that are shown again.
 const SHOWN_AGAIN: usize = 3;
 const PAGE: usize = 1_000;
 
@@ -70,7 +70,7 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
     leave(home, &session).await
 }
 
-/// The terminal, taken when there is something to show.
+/// The terminal, taken over when there is something to show.
 fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
     let entered = match terminal.take() {
         Some(terminal) => terminal,
@@ -105,7 +105,7 @@ fn context(bosun: &Bosun, args: &args::Chat) -> ChatContext {
     }
 }
 
-/// What the person always allows.
+/// The user's permanent grants.
 fn always(context: &ChatContext) -> anyhow::Result<Grants> {
     Ok(context.grants.as_deref().map(runtime::grants::read).transpose()?.unwrap_or_default())
 }
@@ -117,7 +117,7 @@ async fn allow(session: &Session, always: &Grants) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The policy in lines, for a person: what is asked about and what is denied.
+/// The policy as lines for display: hosts and permission rules.
 fn policy_lines(policy: &Policy) -> Vec<String> {
     let hosts = match policy.sandbox.network.as_slice() {
         [] => "none".to_owned(),
@@ -131,7 +131,7 @@ fn policy_lines(policy: &Policy) -> Vec<String> {
     head.into_iter().chain(rules).collect()
 }
 
-/// The session that was named, or the newest one in this folder.
+/// The named session, or the newest open one in this folder.
 async fn which(
     bosun: &Bosun,
     named: Option<args::RunRef>,
@@ -148,7 +148,7 @@ async fn which(
     Ok(known.into_iter().find(here).map(|(run, _)| run).ok_or(CliError::NoSessionHere)?)
 }
 
-/// Opens a new one, with the model of the one before it if there was one.
+/// Opens a new session, with the model of the previous one if there was one.
 async fn open(
     home: &Home,
     bosun: &Bosun,
@@ -178,11 +178,11 @@ async fn open(
     Ok(bosun.open(new).await?)
 }
 
-/// Shows the end of what was said before; the last line that is known.
+/// Shows the end of the earlier conversation; returns the sequence number of the last line read.
 async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64> {
     let log = LogId::run(run.clone());
     let (mut last, mut inputs) = (0, 0);
-    // Of all that was said, only the end is held.
+    // Only the end of the conversation is kept in memory.
     let mut kept: VecDeque<Vec<Envelope>> = VecDeque::new();
     loop {
         let page = bosun.journal().read(&log, last, PAGE).await?;
@@ -213,7 +213,7 @@ fn is_input(line: &Envelope) -> bool {
     matches!(line.event, Event::SessionTold { session: SessionId::ROOT, how: Telling::Submit, .. })
 }
 
-/// Lets go of the session, and says how to go on with it.
+/// Releases the session, and prints how to resume it.
 async fn leave(home: &Home, session: &Session) -> anyhow::Result<Exit> {
     let (run, view) = (session.id().clone(), session.view());
     session.suspend().await?;

@@ -1,4 +1,4 @@
-//! `bosun config`, `bosun trust` and `bosun schema`: what is set and by which layer, which projects are trusted, and the
+//! `bosun config`, `bosun trust` and `bosun schema`: the settings with the layer of each, trusted projects, and the
 //! formats of the files that people write.
 
 use runtime::settings::{self, CONFIG, Setting};
@@ -21,7 +21,7 @@ pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
     }
 }
 
-/// The top of a project whose files take effect; a note where they do not.
+/// Top of a project whose files take effect; prints a note if they are not trusted.
 fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::path::PathBuf>> {
     let top = presets::top(repo);
     let Some(files) = project_files(&top)? else { return Ok(Some(top)) };
@@ -60,7 +60,7 @@ fn show(home: &Home, repo: &std::path::Path, origin: bool, json: bool) -> anyhow
     Ok(Exit::Done)
 }
 
-/// A header may hold a key, whatever it is called.
+/// Hides headers, because any of them may contain a key.
 fn hidden(setting: &Setting) -> Option<String> {
     let names: Vec<&str> = setting.path.iter().map(String::as_str).collect();
     matches!(names[..], ["providers", _, "headers", _]).then(|| "\"[not shown]\"".to_owned())
@@ -150,10 +150,10 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What makes a schema.
+/// Function that builds a schema.
 type Schema = fn() -> Value;
 
-/// The formats by name.
+/// Schemas by name.
 const SCHEMAS: [(&str, Schema); 6] = [
     ("config", settings::schema),
     ("models", settings::models_schema),

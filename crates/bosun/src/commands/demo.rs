@@ -1,4 +1,4 @@
-//! `bosun demo`: a complete run on a sample repository. The model and the person are scripted, everything else is real.
+//! `bosun demo`: a complete run on a sample repository. The model and the user are scripted, everything else is real.
 
 use std::path::{Path, PathBuf};
 
@@ -16,12 +16,11 @@ use crate::print;
 const GOAL: &str =
     "Add a tide command and a berth command to harbor, document both, and move the notes to docs/";
 
-/// What the demo's person says to what is asked, in order: about a test that was emptied, and about the gate that
-/// misses a file.
+/// Scripted answers to the demo's questions, in order: about an emptied test, and about the file missing at the gate.
 const ANSWERS: [&str; 2] =
     ["retry leave the test of version as it is", "retry CHANGES.md was promised; write it"];
 
-/// What may be spent: so much that most of it is spent near the end.
+/// Token budget, chosen so that most of it is spent near the end.
 const TOKENS: u64 = 300_000;
 
 const SCRIPT: &str = include_str!("../../demo/script.toml");
@@ -38,11 +37,11 @@ const FILES: [(&str, &str); 8] = [
     ("tests/version.sh", include_str!("../../demo/tests/version.sh")),
 ];
 
-/// When the sample repository was committed: always the same, so that its first commit is too.
+/// Commit time of the sample repository, fixed so that its first commit is always the same.
 const COMMITTED: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit> {
-    // The folder has the run's name, so that nothing about the demo is random but that.
+    // The folder is named after the run, so that nothing else about the demo is random.
     let run = draw_run_id();
     let folder = tempfile::Builder::new()
         .prefix(&format!("bosun-demo-{run}"))
@@ -50,7 +49,7 @@ pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit>
         .tempdir()
         .context("making a temporary folder for the sample repository")?;
     if args.keep {
-        // From here on it stays, also if this process is killed.
+        // From here on the folder stays, even if this process is killed.
         let folder = folder.keep();
         return play(home, run, &folder, args).await;
     }

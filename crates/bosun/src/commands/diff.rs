@@ -1,5 +1,5 @@
-//! `bosun diff`: what a run, a task or an attempt changed. On a terminal it is coloured and escaped; elsewhere it is the
-//! patch as git writes it, so that `git apply` reads it.
+//! `bosun diff`: the changes of a run, a task or an attempt. On a terminal they are coloured and escaped; elsewhere the
+//! output is the patch as git writes it, so that `git apply` reads it.
 
 use std::io::IsTerminal as _;
 
@@ -42,7 +42,7 @@ pub(crate) async fn diff(home: &Home, args: args::Diff) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-/// Why there is nothing to show. What a task that waits or failed has left is not on the branch.
+/// Why there is nothing to show. Changes of a task that is waiting or has failed are not on the branch.
 async fn nothing(
     home: &Home,
     bosun: &Bosun,
@@ -65,7 +65,7 @@ async fn nothing(
     })
 }
 
-/// What is wanted: a task, an attempt such as T1.2, or else the whole result.
+/// The requested part: a task, an attempt such as T1.2, or else the whole result.
 pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<DiffOf, UsageError> {
     let Some(part) = part else { return Ok(DiffOf::Result) };
     if let Ok(attempt) = part.parse() {

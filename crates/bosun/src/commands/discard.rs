@@ -1,4 +1,4 @@
-//! `bosun discard`: throw a run's result away, once the person is sure.
+//! `bosun discard`: discard a run's result, after confirmation.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
         None => (newest_here(&bosun).await?, false),
     };
     let view = bosun.view(&run).await?;
-    // One that is not named is never thrown away unasked.
+    // A run that is not named is never discarded without asking.
     if (!args.yes || !named) && view.settled.is_none() {
         if named && !std::io::stdin().is_terminal() {
             return Err(CliError::NotSure { run }.into());
@@ -41,7 +41,7 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
     Ok(Exit::Done)
 }
 
-/// The newest run of this repository of whose result nothing has become yet.
+/// The newest finished run of this repository whose result is neither accepted nor discarded.
 async fn newest_here(bosun: &Bosun) -> anyhow::Result<RunId> {
     let top = presets::top(Path::new("."));
     let here = |run: &ListedRun| {

@@ -1,5 +1,5 @@
-//! `bosun doctor`: checks the prerequisites on this machine and in this repository. Nothing is assumed: the journal is
-//! opened, the sandbox is attacked, servers are asked. Each finding that is bad says how to fix it.
+//! `bosun doctor`: checks the prerequisites on this machine and in this repository. Nothing is assumed: it opens the
+//! journal, attacks the sandbox and contacts servers. Each bad finding says how to fix it.
 
 mod finding;
 mod repository;
@@ -20,10 +20,10 @@ use crate::home::Home;
 use crate::{config, models, print};
 use finding::Finding;
 
-/// How long a server may take to answer.
+/// Time limit for a server to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Less free space than this is too little for worktrees.
+/// Minimum free space for worktrees.
 const LEAST_FREE: u64 = 1 << 30;
 const UNSHARE: &str = "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
                        kernel.apparmor_restrict_unprivileged_userns=0), or run in a container that does; see docs/security.md";
@@ -36,7 +36,7 @@ pub(crate) async fn doctor(
     let registry = models::settings().and_then(|set| models::registry(set, None));
     let project = repository::trusted_top(home, &args.repo);
     let mut findings = vec![git().await];
-    // A configuration that cannot be read keeps the journal closed; that is said once.
+    // An unreadable configuration also prevents opening the journal; it is reported once.
     if registry.is_ok() {
         findings.push(journal(home).await);
     }
@@ -53,7 +53,7 @@ pub(crate) async fn doctor(
             print::json(&json!({ "what": what, "good": good, "says": says, "fix": fix }))?;
             continue;
         }
-        // That an attack was held is the usual case, and counted in the line of the sandbox.
+        // Blocked attacks are the usual case, and are counted in the line of the sandbox.
         if *good && what.starts_with("sandbox: ") {
             continue;
         }
@@ -68,7 +68,7 @@ pub(crate) async fn doctor(
     Ok(if well { Exit::Done } else { Exit::Failed })
 }
 
-/// A repository is made and looked at, with the git that runs would use.
+/// Creates and surveys a repository with the git that runs would use.
 async fn git() -> Finding {
     let what = "git".to_owned();
     let tried = async {
@@ -104,7 +104,7 @@ async fn journal(home: &Home) -> Finding {
     }
 }
 
-/// The sandbox is attacked as before a run. Less than everything is bad news, even where a policy would accept it.
+/// Attacks the sandbox as before a run. Less than full isolation is a bad finding, even if a policy would accept it.
 async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     let proof = Confine::probe(helper_exe.clone()).await;
     let says = match proof.level {
@@ -149,7 +149,7 @@ async fn providers() -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// A provider without a key is not asked, and that is not a fault of this machine.
+/// A provider without a key is not contacted, and is not a bad finding.
 async fn provider_answers(http: &Http, provider: ProviderView) -> Finding {
     let what = format!("models: {}", provider.name);
     let wanted = provider.key_env.join(" or ");
@@ -165,15 +165,15 @@ async fn provider_answers(http: &Http, provider: ProviderView) -> Finding {
     let fix = "check the network, the proxy variables and the provider's base_url";
     match answer {
         Ok(Ok(status)) => Finding::good(&what, format!("answers ({status}) after {took}")),
-        // A server of one's own need not be running.
+        // A self-hosted server need not be running.
         Ok(Err(fault)) if provider.key == KeyState::NotNeeded => Finding::good(&what, fault.what),
         Ok(Err(fault)) => Finding::bad(&what, fault.what, fix),
         Err(_) => Finding::bad(&what, format!("no answer after {took}"), fix),
     }
 }
 
-/// The models that a run would work with, and the servers on this machine. `project` is the top of a repository whose own
-/// settings take effect.
+/// Checks the models that a run would use, and lists the servers on this machine. `project` is the top of a repository
+/// whose own settings take effect.
 async fn models(registry: anyhow::Result<Registry>, project: Option<&Path>) -> Vec<Finding> {
     let set = config::load(project, &[]).map_err(anyhow::Error::from);
     let (registry, set) = match registry.and_then(|registry| Ok((registry, set?.settings))) {
@@ -219,7 +219,7 @@ fn no_model(servers: &[LocalServer]) -> Finding {
     Finding::bad("model", "none is set, and there is no key", &fix)
 }
 
-/// Room for worktrees: they are copies of the repository.
+/// Checks the free space for worktrees, which are copies of the repository.
 fn disk(home: &Home) -> Finding {
     let what = "disk";
     let folder = match home.folder() {

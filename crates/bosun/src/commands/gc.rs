@@ -1,4 +1,4 @@
-//! `bosun gc`: remove old runs, and say what that frees.
+//! `bosun gc`: remove old runs, and report the space that this frees.
 
 use anyhow::Context as _;
 use runtime::{Collected, GcRules, Order};
@@ -92,7 +92,7 @@ fn as_text(collected: &Collected, dry_run: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// So many of something, and how much that is.
+/// A count with its size in kB.
 fn sized(number: u64, what: &str, bytes: u64) -> String {
     format!("{} ({} kB)", count(number, what), bytes.div_ceil(1_000))
 }

@@ -55,7 +55,7 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
         }
         if put(&top, &path, &text)? { written.push(path) } else { kept.push(path) }
     }
-    // What this very command wrote needs nobody to read it first.
+    // Files that this command itself has written need no review before they are trusted.
     if let (true, Some(files)) = (fresh, project_files(&top)?) {
         TrustStore::at(&home.folder()?).trust(&files, RealClock.now())?;
     }
@@ -99,20 +99,20 @@ fn next(preset: &str, written: &[String]) -> std::io::Result<()> {
     print::line(&format!("       {start}"))
 }
 
-/// The preset whose rules are there already, if it is another one. Rules of somebody's own are nobody's preset.
+/// The preset of the existing policy, if it is a different one. A policy that extends no preset has none.
 fn other_preset(top: &Path, asked: &str) -> Option<String> {
     let text = std::fs::read_to_string(top.join(presets::POLICY)).ok()?;
     let there = presets::preset_of(&text)?;
     (there != asked).then_some(there)
 }
 
-/// The files and folders at the top that were written, as arguments of a command.
+/// Files and folders at the top that were written, as arguments of a command.
 fn tops(written: &[String]) -> String {
     let tops = written.iter().filter_map(|path| path.split('/').next());
     tops.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// How a checkout could be made ready, as comments that a person can take in.
+/// The detected workspace set-up as a commented-out table, for the user to enable.
 fn workspace_table(found: &WorkspacePolicy) -> String {
     let mut text = "\n# How a fresh checkout is made ready for agents and checks. Without this table, what is to be \
                     brought along is\n# found as it was here; commands run only if they are named.\n# [workspace]\n"
@@ -136,11 +136,11 @@ fn workspace_table(found: &WorkspacePolicy) -> String {
 /// The files of a preset, each with its path from the top of the repository.
 fn layout(preset: &str) -> anyhow::Result<Vec<(String, String)>> {
     let rules = presets::text(preset)?;
-    // What ships grows with the product, so a crew's file only says what is different.
+    // Built-in rules grow with the product, so the crew's file contains only differences.
     let policy = if preset == "crew" { CREW } else { rules };
     let mut files = vec![(presets::POLICY.to_owned(), policy.to_owned())];
     if preset == "strict" {
-        // It has a layout of its own, with its prompts in it.
+        // This preset has its own layout, which includes its prompts.
         let own = presets::strict::LAYOUT.map(|(path, text)| (path.to_owned(), text.to_owned()));
         files.extend(own);
         return Ok(files);
@@ -154,8 +154,7 @@ fn layout(preset: &str) -> anyhow::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// Writes a file that is not there yet, below a folder; whether it did. Links are not followed, and nothing that is
-/// there is touched.
+/// Writes a file below a folder unless it exists; returns whether it did. Follows no links, and overwrites nothing.
 fn put(top: &Path, path: &str, text: &str) -> anyhow::Result<bool> {
     let writing = || format!("writing {}", top.join(path).display());
     let mut folder = top.to_owned();

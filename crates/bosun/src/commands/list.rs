@@ -1,4 +1,4 @@
-//! `bosun list`: runs and sessions, the newest first, by folder, state and number. An unreadable one is a line of its own.
+//! `bosun list`: runs and sessions, newest first, by folder, state and number. Unreadable ones get a line of their own.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ fn filter(args: &args::List) -> Result<ListFilter, CliError> {
     Ok(ListFilter { folder, states, limit: args.limit })
 }
 
-/// For programs: the whole view of a run.
+/// JSON of an entry; for a run, its whole view.
 async fn json(bosun: &Bosun, entry: Entry) -> anyhow::Result<String> {
     let found = match entry.found {
         Found::Run { view: Some(view), .. } => return Ok(view),
@@ -137,7 +137,7 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
     ]
 }
 
-/// The goal; of a follow-up, which has the goal of the run before it, with that run.
+/// The goal. A follow-up has the goal of the run before it, so it is shown with that run.
 fn about(listed: &ListedRun) -> String {
     match &listed.follows {
         Some(before) => format!("follows {before}: {}", listed.goal),

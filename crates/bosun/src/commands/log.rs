@@ -25,7 +25,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     }
     let bosun = home.read(args.follow).await?;
     let run = newest(&bosun, args.run, CliError::NoRuns).await?;
-    // Also reads the policy that the run was started with, and checks it against its hash.
+    // Also reads the run's policy, and checks it against its hash.
     if sessions::one(&bosun, &run).await?.is_none() {
         bosun.view(&run).await?;
     }
@@ -52,7 +52,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The run and its attempts in other words: what is recorded so far, or until it is over.
+/// Prints the run and its attempts in another vocabulary: the lines so far, or with `follow` until the run is over.
 async fn told(
     home: &Home,
     bosun: &Bosun,

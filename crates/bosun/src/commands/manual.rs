@@ -1,4 +1,4 @@
-//! `bosun completions` and `bosun man`: both follow from the command line as it is read, so they cannot differ from it.
+//! `bosun completions` and `bosun man`: both are generated from the argument parser, so they cannot differ from it.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) fn man(args: &args::Man) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes the page of a command, and those of its own commands; how many.
+/// Writes the pages of a command and its subcommands; returns their number.
 fn pages(folder: &Path, name: &str, command: Command) -> anyhow::Result<usize> {
     let below: Vec<Command> = command.get_subcommands().cloned().collect();
     let path = folder.join(format!("{name}.1"));

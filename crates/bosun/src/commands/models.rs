@@ -1,4 +1,4 @@
-//! `bosun models`: which models are known, what they cost, and for which there is a key.
+//! `bosun models`: the known models, their prices, and the providers that have a key.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::{config, files, models, print};
 
-/// How long a server on this machine may take to pick up.
+/// Time limit for connecting to a server on this machine.
 const SOON: Millis = Millis::seconds(1);
 
 pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
@@ -74,7 +74,7 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Merges a catalogue file into the person's own; what it names replaces what was there under the same name.
+/// Merges a catalogue file into the user's own; its entries replace those with the same name.
 fn refresh(file: &Path, json: bool) -> anyhow::Result<Exit> {
     let target = config::folder()
         .ok_or_else(|| anyhow::anyhow!("there is no configuration folder; set HOME"))?;

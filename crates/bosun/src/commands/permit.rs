@@ -1,4 +1,4 @@
-//! `bosun permit`: what the rules say about a command line, part by part, without running anything.
+//! `bosun permit`: the verdict of the rules on a command line, part by part, without running anything.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::exit::{CliError, Exit};
 use crate::print::{self, one_line};
 use crate::rules::rules;
 
-/// The most that is read from standard input, in bytes; longer lines are refused by the rules anyway.
+/// Maximum number of bytes read from standard input; the rules reject longer lines anyway.
 const MOST: u64 = 1024 * 1024;
-/// How much of a command or a reason is shown on a line.
+/// Maximum length of a command or reason on a line.
 const SHOWN: usize = 200;
 
 pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {

@@ -13,10 +13,10 @@ use crate::home;
 use crate::print::{self, one_line};
 use crate::rules::{Rules, rules};
 
-/// How much of a value is shown on a line.
+/// Maximum length of a value on a line.
 const SHOWN: usize = 160;
 
-/// The order in which a request meets the sections; whatever else there is comes after them.
+/// Sections in the order in which a request meets them; all others follow.
 const SECTIONS: [&str; 14] = [
     "admission",
     "project_types",
@@ -125,7 +125,7 @@ fn section(name: &str, value: &Value) -> std::io::Result<()> {
     }
 }
 
-/// A rule: its place, its name, what it decides, and why; below that, when.
+/// Prints a rule: its index, name, decision and reason, and its conditions on the next line.
 fn rule_lines(place: usize, rule: &Value) -> std::io::Result<()> {
     const TOLD: [&str; 10] = [
         "id",

@@ -1,4 +1,4 @@
-//! `bosun pr`: the title and body of a pull request for a result, and opening it on the person's word.
+//! `bosun pr`: the title and body of a pull request for a result. Opens it only if the user asks for that.
 
 use serde_json::json;
 

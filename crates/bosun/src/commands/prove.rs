@@ -22,7 +22,7 @@ use crate::print;
 use crate::recorded::{newest, reports, whole};
 use crate::sessions;
 
-/// How many lines of a log are read at once.
+/// Number of lines of a log that are read at a time.
 const PAGE: usize = 1_000;
 
 pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit> {
@@ -40,7 +40,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
     if let Some(why) = unprovable(&view) {
         return Err(CliError::Unprovable { run, why }.into());
     }
-    // A log that was tampered with ends it here.
+    // Fails if a log was tampered with.
     let logs = heads(&bosun, &run).await?;
     let tree = tree(&view).await?;
     let reports = reports(&bosun, &lines).await?;
@@ -76,14 +76,14 @@ fn say(view: &RunView, statements: &[String], key: Option<&str>) {
     }
 }
 
-/// The last line of every log of the run, once the chains of all of them were checked.
+/// The head of every log of the run, after checking all hash chains.
 async fn heads(bosun: &Bosun, run: &RunId) -> anyhow::Result<Vec<LogHead>> {
     let logs = chains(&**bosun.journal(), run).await?;
     let head = |log: LogSummary| LogHead { log: log.log, lines: log.last_seq, head: log.head };
     Ok(logs.into_iter().map(head).collect())
 }
 
-/// Checks the chain of every log of the run, and that the run's log names the right end for each attempt's.
+/// Checks the hash chain of every log of the run, and that the run's log names the actual head of each attempt's log.
 async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSummary>> {
     let own = journal.verify(&LogId::run(run.clone())).await?;
     let mut chains = vec![own.clone()];
@@ -110,7 +110,7 @@ async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSum
     }
 }
 
-/// The tree of the run's result, from the repository that it was made in.
+/// Git tree of the run's result, read from the repository in which it was made.
 async fn tree(view: &RunView) -> anyhow::Result<String> {
     let repo = Repo::discover(Path::new(&view.repository)).await.map_err(runtime::Error::Git)?;
     let found = repo.find_tree(&view.head).await.map_err(runtime::Error::Git)?;
@@ -121,7 +121,7 @@ async fn tree(view: &RunView) -> anyhow::Result<String> {
     Ok(found.ok_or_else(gone)?)
 }
 
-/// The statements in their envelopes, and the key that signed them, if one did.
+/// The statements in their envelopes, and the key that signed them, if any.
 async fn sealed(
     statements: &[String],
     key: Option<&Path>,

@@ -42,7 +42,7 @@ pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Re
     Ok(Exit::Done)
 }
 
-/// What a run or session waits for. Only the logs of those that wait are read.
+/// Open questions of a run or session. Reads the logs only of those that wait.
 async fn asked_by(bosun: &Bosun, entry: &Entry) -> anyhow::Result<Vec<QuestionView>> {
     match &entry.found {
         Found::Run { listed, .. } if listed.ended.is_none() && listed.questions > 0 => {

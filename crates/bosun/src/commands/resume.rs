@@ -36,7 +36,7 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     let open = |run: &ListedRun| matches!(run.status, Status::Running | Status::Waiting);
     let run = pick(&bosun, args.run, open, CliError::NothingToResume).await?;
     let form = Form::choose(args.json, Order::Arrival);
-    // A person has seen what is on record. A program gets it again: it may have lost it.
+    // A person has already seen the recorded lines. A program may have lost them, so it gets them again.
     let known = match form {
         Form::Json(_) => BTreeMap::new(),
         _ => recorded::last_lines(&bosun, &run).await?,
@@ -51,7 +51,7 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     Ok(over.told())
 }
 
-/// Goes on with a session as it was left, without a person.
+/// Continues a session where it was left, without a person.
 async fn resume_session(
     home: &Home,
     bosun: &Bosun,
@@ -60,7 +60,7 @@ async fn resume_session(
 ) -> anyhow::Result<Exit> {
     let idle = known.view.state == SessionState::Idle;
     let open = known.view.unanswered.is_some() || known.view.stopped.is_some();
-    // A reply that must have a form may be there and not be looked at yet.
+    // A reply that must match a schema may exist without having been checked yet.
     let unchecked = known.output.is_some() && known.view.turns > 0;
     if idle && !open && !unchecked {
         print::note(&format!(

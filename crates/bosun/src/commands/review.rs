@@ -1,4 +1,4 @@
-//! `bosun review`: a result task by task, with comments on its lines; and the run that follows from them.
+//! `bosun review`: shows a result task by task, takes comments on its lines, and starts the run that follows from them.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -98,7 +98,7 @@ fn told(comment: &Comment) -> String {
     format!("{place}  {}  ({by})", one_line(&comment.text, 400))
 }
 
-/// Shows the tasks one after another, and takes comments from whoever sits here.
+/// Shows the tasks one after another, and takes comments on a terminal.
 async fn go_through(
     home: &Home,
     bosun: &Bosun,
@@ -153,7 +153,7 @@ fn head(task: &TaskView) -> String {
     format!("\n{}  {title} ({stage}{})\n", task.id, level.unwrap_or_default())
 }
 
-/// Takes comments on a task until the person goes on; whether they do.
+/// Takes comments on a task until the user continues; returns whether they do.
 async fn ask(bosun: &Bosun, run: &RunId, task: &TaskId) -> anyhow::Result<bool> {
     loop {
         print::note(
@@ -184,7 +184,7 @@ async fn ask(bosun: &Bosun, run: &RunId, task: &TaskId) -> anyhow::Result<bool> 
     }
 }
 
-/// The place that a line begins with, and what is said about it, if it begins with one.
+/// Splits a line into the place that it begins with and the comment; `None` if it begins with no place.
 fn placed(said: &str) -> Option<(&str, &str)> {
     let (first, rest) = said.split_once(char::is_whitespace)?;
     let path = first.rsplit_once(':').map_or(first, |(path, _)| path);
@@ -204,7 +204,7 @@ fn next(home: &Home, bosun: &Bosun, run: &RunId) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts the run that follows from the comments, and stays with it.
+/// Starts the run that follows from the comments, and follows it.
 async fn send(
     home: &Home,
     bosun: &Bosun,

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::print::{self, one_line};
 use crate::routing_input::{self, Asked, Unfit};
 
-/// How much of a reason or a question is shown on a line.
+/// Maximum length of a reason or question on a line.
 const SHOWN: usize = 300;
 
 pub(crate) async fn route(args: &args::Route) -> anyhow::Result<Exit> {
@@ -28,7 +28,7 @@ pub(crate) async fn route(args: &args::Route) -> anyhow::Result<Exit> {
     }
 }
 
-/// What the repository keeps for its agents; nothing, where there is no repository.
+/// Documents that the repository keeps for its agents; empty without a repository.
 async fn documents(folder: &Path) -> Vec<Document> {
     let found = match Repo::discover(folder).await {
         Ok(repo) => repo.documents_at_head().await,
@@ -76,7 +76,7 @@ fn show(as_json: bool, asked: &Asked, explained: &Explained) -> anyhow::Result<E
     Ok(exit)
 }
 
-/// The word for where the request stands, and the exit code for it.
+/// Status of the request, and its exit code.
 fn status(explained: &Explained) -> (&'static str, Exit) {
     if explained.admission.verdict == Admission::Refuse {
         return ("failed", Exit::Refused);
@@ -132,8 +132,7 @@ fn record(asked: &Asked, explained: &Explained, status: &str) -> Value {
     })
 }
 
-/// What the role that takes it first may do, and spend: its tools as far as its manifest leaves them, and where it may
-/// write.
+/// Permissions and budget of the first role: its tools as limited by its manifest, and where it may write.
 fn scope(policy: &Policy, role: &RoleId, writes: &[String]) -> Value {
     let of = policy.roles.get(role);
     let network = match of.and_then(|role| role.manifest.as_ref()).map(|leave| &leave.network) {
@@ -151,7 +150,7 @@ fn scope(policy: &Policy, role: &RoleId, writes: &[String]) -> Value {
     })
 }
 
-/// The input or the policy cannot be used: nothing is routed, and a person has to look.
+/// Reports an unusable input or policy: nothing is routed, and a person has to look.
 pub(crate) fn escalated(as_json: bool, unfit: &Unfit) -> anyhow::Result<Exit> {
     if as_json {
         print::json(&json!({

@@ -46,7 +46,7 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
     Ok(done?.told())
 }
 
-/// What is wrong with the request that was handed in, if that is what is wrong.
+/// The problem with the given request, if that caused the error.
 fn unusable(error: &anyhow::Error, was_read: bool) -> Option<String> {
     match error.downcast_ref::<CliError>()? {
         CliError::BadRequest { problems, .. } => Some(problems.join("; ")),
@@ -54,7 +54,7 @@ fn unusable(error: &anyhow::Error, was_read: bool) -> Option<String> {
     }
 }
 
-/// `as_object` is set where errors are said as document 002 has them.
+/// Sets `as_object` if errors are printed as the object of document 002.
 async fn work(
     home: &Home,
     mut args: args::Run,
@@ -128,7 +128,7 @@ async fn opened(
     Ok((home.open(order).await?, server))
 }
 
-/// Refuses models that cannot be asked. A script answers for all.
+/// Rejects unusable models. A script replaces all of them.
 async fn check_models(
     home: &Home,
     args: &args::Run,
@@ -142,7 +142,7 @@ async fn check_models(
     home.check_models(policy, of_roles.chain([model])).await
 }
 
-/// Puts what is set into the policy. A script answers for all roles, so no model is set beside it.
+/// Applies the configuration to the policy. A script answers for all roles, so their models are cleared.
 fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow::Result<Settings> {
     for (flag, role, named) in [
         ("--planner-model", "planner", &args.chosen.planner_model),
@@ -156,7 +156,7 @@ fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow:
     applied(loaded, args.script.is_some(), policy)
 }
 
-/// Puts what is set into the policy.
+/// Applies the configuration to the policy.
 pub(crate) fn applied(
     loaded: &Loaded,
     scripted: bool,
@@ -171,7 +171,7 @@ pub(crate) fn applied(
     Ok(set)
 }
 
-/// Starts the run, and stays with it.
+/// Starts the run, and follows it.
 async fn carry_out(
     home: &Home,
     bosun: &Bosun,
@@ -194,13 +194,13 @@ async fn carry_out(
     Ok(over)
 }
 
-/// Whether a run was refused by a rule that gives way to `--insist`.
+/// Whether a run was refused by a rule that `--insist` overrides.
 async fn may_insist(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
     let (machine, _) = recorded::whole(bosun, run).await?;
     Ok(engine::stages::intake::may_insist(&machine))
 }
 
-/// How the run is told.
+/// Output format of the run.
 fn form(args: &args::Run, order: Order) -> Form {
     if args.response {
         return Form::Quiet;

@@ -1,5 +1,5 @@
-//! `bosun serve`: an API, live streams and a page over the runs of this home. Prints where it listens and a link that logs
-//! one browser in; parks everything when it is told to stop.
+//! `bosun serve`: an API, live streams and a web page for the runs of this home. Prints its address with a link that
+//! logs one browser in, and parks all runs when it is stopped.
 
 mod factory;
 
@@ -19,7 +19,7 @@ use crate::print;
 use crate::usage_error::UsageError;
 use factory::MachineFactory;
 
-/// Who the printed link logs in.
+/// User that the printed link logs in.
 const OWNER: &str = "owner";
 
 pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit> {
@@ -53,7 +53,7 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-/// Where notifications go. What is not signed could be anybody's.
+/// Target of notifications. A secret is required, because unsigned notifications could be forged.
 fn webhook(url: String) -> Result<Webhook, UsageError> {
     let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
     if secret.is_empty() {
@@ -62,7 +62,7 @@ fn webhook(url: String) -> Result<Webhook, UsageError> {
     Ok(Webhook { url, secret })
 }
 
-/// Without any project, the repository of the current folder becomes one.
+/// Registers the repository of the current folder if there is no project yet.
 async fn name_this_repository(access: &Access) -> anyhow::Result<()> {
     if !access.projects()?.is_empty() {
         return Ok(());
@@ -78,7 +78,7 @@ async fn name_this_repository(access: &Access) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A project's name for a folder.
+/// Project name for a folder.
 fn name_of(folder: &Path) -> String {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
@@ -89,7 +89,7 @@ fn name_of(folder: &Path) -> String {
     }
 }
 
-/// Cancels the token at the first interrupt or request to terminate.
+/// Cancels the token at the first SIGINT or SIGTERM.
 async fn told_to_stop(stop: CancellationToken) {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))

@@ -1,4 +1,4 @@
-//! `bosun show`: the state or the report of a run; or the same in the formats that programs expect.
+//! `bosun show`: the state or the report of a run, for people or in machine-readable formats.
 
 use engine::export::{junit, project_state, sarif};
 use runtime::{Bosun, Clock as _, RealClock};
@@ -60,7 +60,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-/// Prints what the run's checks said, in a form that other tools read.
+/// Prints the results of the run's checks as JUnit XML or SARIF.
 async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Exit> {
     let (_, lines) = whole(bosun, run).await?;
     if as_junit {

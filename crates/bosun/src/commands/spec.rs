@@ -29,17 +29,17 @@ pub(crate) fn spec(args: &args::Spec) -> anyhow::Result<Exit> {
     }
 }
 
-/// A spec from a file, or everything that is wrong with it.
+/// Loads a spec; the error lists all its problems.
 fn load(path: &Path) -> Result<Spec, CliError> {
     parsed(&read_file(path)?).map_err(not_a_spec(path))
 }
 
-/// The same, where somebody has filled it in.
+/// Like `load`, but rejects a template that is not filled in.
 pub(crate) fn load_filled(path: &Path) -> Result<Spec, CliError> {
     filled(&read_file(path)?).map_err(not_a_spec(path))
 }
 
-/// A spec that somebody has filled in, from its text, or everything that is wrong with it.
+/// Parses a spec that must be filled in; the error lists all its problems.
 pub(crate) fn filled(text: &str) -> Result<Spec, String> {
     let spec = parsed(text)?;
     match spec::unfilled(&spec).as_slice() {
@@ -64,7 +64,7 @@ fn joined(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Says what is worth a word.
+/// Prints the warnings about a spec.
 fn warn(name: &str, spec: &Spec) {
     for warning in spec::warnings(spec) {
         print::note(&format!("{name}: {warning}"));
@@ -75,7 +75,7 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
     let now = RealClock.now();
     let nobody = Uuid::of("nobody");
     let first = Spec {
-        // A run's id is drawn at random; so is what is made of it.
+        // A run's id is random, and so is the UUID derived from it.
         id: Uuid::of(runtime::draw_run_id().as_str()),
         team_id: nobody.clone(),
         title: title.to_owned(),
@@ -110,7 +110,7 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What somebody who writes a spec wants to know. The canonical form has no comments.
+/// Comment for the author of a new spec. The canonical form has no comments.
 const HEAD: &str = "\
 # What is wanted, and how one will see that it is there. `bosun spec check` says what is wrong.
 # More that may be here:

@@ -77,7 +77,7 @@ fn of(share: Share, what: &str) -> String {
     }
 }
 
-/// Who took most, first.
+/// Rows in descending order of spending.
 fn table(name: &str, all: &BTreeMap<String, Spend>) -> Vec<String> {
     let mut rows: Vec<(&String, &Spend)> = all.iter().collect();
     rows.sort_by_key(|(_, spent)| std::cmp::Reverse((spent.money, spent.tokens)));
@@ -89,7 +89,7 @@ fn table(name: &str, all: &BTreeMap<String, Spend>) -> Vec<String> {
     .collect()
 }
 
-/// A name without the rest of a script's hash, which nobody reads.
+/// Shortens the hash in the name of a script.
 fn short(who: &str) -> String {
     match who.strip_prefix("script/") {
         Some(hash) => format!("script/{}", hash.chars().take(12).collect::<String>()),

@@ -16,7 +16,7 @@ use crate::home::Home;
 use crate::print;
 use crate::rules::{self, working_rules};
 
-/// The most that is read as arguments.
+/// Maximum number of bytes read as arguments.
 const MAX_ARGUMENTS: u64 = 256 * 1024 * 1024;
 
 pub(crate) async fn tool(
@@ -65,10 +65,10 @@ pub(crate) async fn tool(
     })
 }
 
-/// The most that is read as an answer.
+/// Maximum number of bytes read as an answer.
 const MAX_ANSWER: u64 = 4 * 1024;
 
-/// Puts the question where a person looks; the answer is a line of standard input.
+/// Prints a question for the user, and reads the answer from a line of standard input.
 fn ask(question: &str) -> Option<String> {
     print::note(&format!("Allow or deny: {}", print::one_line(question, 2_000)));
     let mut line = String::new();
@@ -76,7 +76,7 @@ fn ask(question: &str) -> Option<String> {
     read.is_ok_and(|bytes| bytes > 0).then(|| line.trim().to_owned())
 }
 
-/// What was said, as a model would have said it: what is not JSON is the call's mistake, not the command's.
+/// The arguments as a model would have sent them: invalid JSON is an error of the call, not of the command.
 fn arguments(said: &str) -> anyhow::Result<Arguments> {
     let text = match said.strip_prefix('@') {
         _ if said == "-" => {
@@ -96,7 +96,7 @@ fn arguments(said: &str) -> anyhow::Result<Arguments> {
 }
 
 fn object(made: &Made) -> Value {
-    // Plain data of ours always has a JSON form.
+    // Plain data can always be serialized.
     let mut metadata = serde_json::to_value(&made.metadata).unwrap_or_default();
     if let Value::Object(metadata) = &mut metadata {
         metadata.insert("truncated".to_owned(), (made.shown.removed > 0).into());

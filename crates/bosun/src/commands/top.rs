@@ -1,4 +1,4 @@
-//! `bosun top`: all runs of this journal that are not over, in one table that is painted anew. Changes nothing.
+//! `bosun top`: all runs of this journal that are not over, in a table that refreshes. Changes nothing.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::print::table::{Cell, table};
 use crate::print::{self, age, cost};
 
-/// How often the table is made anew.
+/// Refresh interval of the table.
 const REFRESH: Duration = Duration::from_secs(1);
 
 pub(crate) async fn top(home: &Home, args: &args::Top) -> anyhow::Result<Exit> {
@@ -66,7 +66,7 @@ fn is_leaving(key: &Event) -> bool {
     }
 }
 
-/// What fits the terminal: a line about all, and the table.
+/// The lines that fit the terminal: a summary and the table.
 fn screen(active: &[ActiveRun], now: Timestamp, width: usize, rows: usize) -> Vec<Line<'static>> {
     let questions: u64 = active.iter().map(|run| run.questions).sum();
     let cut = |text: &str| crate::chat::wrap::cut(text, width);
@@ -90,7 +90,7 @@ fn screen(active: &[ActiveRun], now: Timestamp, width: usize, rows: usize) -> Ve
 fn drawn(active: &[ActiveRun], now: Timestamp, width: Option<usize>) -> String {
     const HEADS: [&str; 8] = ["RUN", "STATE", "?", "DONE", "AGE", "COST", "REPOSITORY", "LAST"];
     let width_or = width.unwrap_or(usize::MAX);
-    // The state and the questions are what one looks for; then how far it is, then the rest.
+    // The state and the questions are most important, then the progress, then the rest.
     let shown: &[usize] = match width_or {
         0..56 => &[0, 1, 2, 7],
         56..80 => &[0, 1, 2, 3, 7],

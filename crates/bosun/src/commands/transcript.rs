@@ -1,4 +1,4 @@
-//! `bosun transcript`: what was said and done in a run's attempts or in a session, for a terminal or as a file.
+//! `bosun transcript`: the conversations and calls of a run's attempts or of a session, for a terminal or as a file.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ fn wanted(run: &RunId, part: Option<&str>) -> Result<TranscriptOf, UsageError> {
     part.parse().map(TranscriptOf::Task).map_err(no_part)
 }
 
-/// The format that the ending of a file's name stands for.
+/// Format for the extension of a file name.
 fn format_of(path: &Path) -> Option<TranscriptFormat> {
     match path.extension()?.to_str()? {
         "md" | "markdown" => Some(TranscriptFormat::Markdown),

@@ -1,4 +1,4 @@
-//! `bosun user` and `bosun project`: who may use the server, and where it works. A running server sees changes at once.
+//! `bosun user` and `bosun project`: the users and the projects of the server. A running server sees changes at once.
 
 use anyhow::Context as _;
 use runtime::sandbox::Repo;

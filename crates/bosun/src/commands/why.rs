@@ -14,7 +14,7 @@ use crate::print::{self, one_line};
 use crate::recorded::run_and_part;
 use crate::sessions;
 
-/// How much of a reason or an input is shown on a line.
+/// Maximum length of a reason or input on a line.
 const SHOWN: usize = 200;
 
 pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
@@ -45,7 +45,7 @@ pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The decisions that somebody asks about.
+/// The decisions about the requested line, task, attempt or question.
 fn wanted_of<'a>(
     run: &RunId,
     wanted: &str,

@@ -1,4 +1,4 @@
-//! How a run is shown, by the command line and the terminal, and how often something is said of it.
+//! Display forms of a run, chosen by the command line and the terminal, and update intervals.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use tokio::time::MissedTickBehavior;
 use super::surface;
 use crate::print;
 
-/// How often a run that goes on says how far it is: well within the ten seconds that are promised.
+/// Interval between progress reports of a run: well within the promised ten seconds.
 pub(super) const PACE: Duration = Duration::from_secs(5);
-/// How often a live view is painted, if something has changed.
+/// Interval between frames of a live view, if something has changed.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// How a run is shown.
+/// Display form of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A live view on a terminal.
@@ -22,9 +22,9 @@ pub(crate) enum Form {
     Plain,
     /// JSON lines.
     Json(Mix),
-    /// In the words that a program expects.
+    /// In a format that a program expects.
     Told(Words),
-    /// Not at all.
+    /// No output.
     Quiet,
 }
 
@@ -40,7 +40,7 @@ impl Form {
     }
 }
 
-/// The beats at which a live view is painted.
+/// Interval at which a live view is painted.
 pub(super) fn frames() -> tokio::time::Interval {
     let mut frames = tokio::time::interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);

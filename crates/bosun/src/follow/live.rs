@@ -1,5 +1,5 @@
-//! The live view on a terminal: finished lines scroll by above a block that is painted anew, with the run, its tasks, the
-//! last output of a command and the open question. What the keys mean is decided here; carrying it out is in `run.rs`.
+//! The live view on a terminal: finished lines scroll by above a repainted block with the run, its tasks, the last
+//! output of a command and the open question. Translates keys into actions; `run.rs` carries them out.
 
 use crossterm::event::{Event as Key, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::text::{Line, Span};
@@ -15,21 +15,21 @@ use crate::chat::look::{BAD, BOLD, DIM, WAITING};
 use crate::chat::wrap::cut;
 use crate::print::marks::row;
 
-/// The most rows of an answer that is being typed.
+/// Maximum rows of an answer being typed.
 const ANSWER_ROWS: u16 = 3;
 /// Terminals with fewer rows have no room for a blank line above the block.
 const ROOMY: usize = 16;
 
-/// Whether questions are answered here.
+/// How questions are answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// By typing.
+    /// Typed here.
     Typed,
-    /// By a command, of which this is the beginning.
+    /// With a command, of which this is the beginning.
     By(String),
 }
 
-/// What a key asks for.
+/// Action of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Ctrl-C.
@@ -46,16 +46,16 @@ pub(crate) enum Act {
 pub(crate) struct Live {
     surface: Surface,
     answers: Answers,
-    /// Lines that are not painted yet.
+    /// Lines not painted yet.
     above: String,
-    /// The last line that a command wrote.
+    /// Last line of command output.
     output: Option<String>,
     notice: Option<String>,
     editor: Editor,
     problem: Option<String>,
-    /// Questions whose answers are on their way.
+    /// Questions whose answers are being delivered.
     sent: Vec<u32>,
-    /// Nothing goes on before a question is answered.
+    /// The run is blocked until a question is answered.
     waiting: bool,
 }
 
@@ -74,13 +74,13 @@ impl Live {
         }
     }
 
-    /// A line that stays. It is there with the next frame.
+    /// Adds a permanent line, visible with the next frame.
     pub(crate) fn say(&mut self, line: &str) {
         self.above.push_str(line);
         self.above.push('\n');
     }
 
-    /// What commands say, of which the last line stays until the next.
+    /// Takes command output; its last line is shown until the next one.
     pub(crate) fn hear(&mut self, delta: &Delta) {
         let last = delta.text.lines().rev().find(|line| !line.trim().is_empty());
         if let (DeltaKind::Output, Some(line)) = (delta.kind, last) {
@@ -89,17 +89,17 @@ impl Live {
         }
     }
 
-    /// The command whose output was shown has ended.
+    /// Removes the output of a command that has ended.
     pub(crate) fn forget_output(&mut self) {
         self.output = None;
     }
 
-    /// Something about this view itself, such as that it is about to end.
+    /// Sets a notice about the view itself, such as that it is about to end.
     pub(crate) fn notice(&mut self, text: Option<String>) {
         self.notice = text;
     }
 
-    /// Whether nothing goes on before a question is answered.
+    /// Sets whether the run is blocked until a question is answered.
     pub(crate) fn set_waiting(&mut self, waiting: bool) {
         self.waiting = waiting;
         if waiting {
@@ -117,7 +117,7 @@ impl Live {
         self.answers == Answers::Typed && self.has_keys()
     }
 
-    /// The answer was recorded, or was not: from now on the question counts as open again.
+    /// Forgets sent answers that have been recorded.
     pub(crate) fn is_delivered(&mut self, view: &RunView) {
         let open = |id: &u32| view.questions.iter().any(|q| q.id == *id && q.answer.is_none());
         self.sent.retain(open);
@@ -127,7 +127,7 @@ impl Live {
         self.surface.key().await
     }
 
-    /// Paints what has changed.
+    /// Paints the changes.
     pub(crate) fn paint(
         &mut self,
         view: &RunView,
@@ -135,7 +135,7 @@ impl Live {
         now: Timestamp,
     ) -> std::io::Result<()> {
         let (columns, high) = self.surface.size();
-        // The last column stays free: some terminals break a line that fills it.
+        // The last column stays free: some terminals wrap a line that fills it.
         let width = usize::from(columns).saturating_sub(1).max(8);
         let high = usize::from(high);
         let below = self.block(view, activity, now, width, high.saturating_sub(1).max(3));
@@ -212,7 +212,7 @@ impl Live {
         lines
     }
 
-    /// What a key means.
+    /// Translates a key into an action.
     pub(crate) fn on_key(&mut self, key: Key, view: &RunView) -> Option<Act> {
         match key {
             Key::Key(key) if key.kind != KeyEventKind::Release => self.on_press(key, view),
@@ -279,22 +279,22 @@ impl Live {
         Some(Act::Answer { questions, text })
     }
 
-    /// Leaves the terminal to the shell until this process is continued.
+    /// Suspends this process and leaves the terminal to the shell until it is continued.
     pub(crate) fn stop_job(&mut self) -> std::io::Result<()> {
         self.surface.stop_job()
     }
 
-    /// Writes what was said, and takes the block away.
+    /// Writes the pending lines and removes the block.
     pub(crate) fn clear(mut self) {
         let above = std::mem::take(&mut self.above);
-        // A terminal that went away is noticed by the next write to standard output.
+        // The next write to standard output notices a closed terminal.
         if let Err(error) = self.surface.print(&above, Vec::new()) {
             tracing::debug!(%error, "writing to the terminal");
         }
     }
 }
 
-/// How far a run is, in a line.
+/// Progress of a run on one line.
 pub(crate) fn progress(progress: &Progress) -> String {
     let current: Vec<&str> = progress.current.iter().take(8).map(TaskId::as_str).collect();
     row(progress.phase.as_str(), &format!("{} {}", far(progress), current.join(" ")))

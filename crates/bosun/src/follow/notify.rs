@@ -1,6 +1,6 @@
-//! Telling a person who looks elsewhere: the terminal's bell, a desktop notification where the terminal is known to make
-//! one, and commands of the person's own. The environment and the person's config.toml configure it, never a repository, and
-//! nothing here holds up the run.
+//! Notifications for a user who is looking elsewhere: the terminal's bell, a desktop notification where the terminal is
+//! known to support it, and user-defined commands. Configured by the environment and the user's config.toml, never by a
+//! repository; nothing here delays the run.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,26 +13,26 @@ use types::{Millis, RunId, RunView, one_line};
 
 use crate::{config, print};
 
-/// A run that took less needs no notification of its end.
+/// The end of a run followed for less time than this is not announced on the terminal.
 const LONG: Millis = Millis::seconds(30);
-/// How long a command of the person's may take.
+/// Time limit of a user-defined command.
 const HOOK_LIMIT: Duration = Duration::from_secs(10);
-/// The most of a text that is handed on.
+/// Maximum characters of a text that is passed on.
 const MOST: usize = 200;
 
 static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// Turns bell and desktop notifications off. Called once, before anything is shown.
+/// Turns the bell and desktop notifications off if `silent`. Called once, before any output.
 pub(crate) fn silence(silent: bool) {
     SILENT.store(silent, Ordering::Relaxed);
 }
 
-/// What is told.
+/// Reason for a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occasion {
-    /// A question came up.
+    /// A question was asked.
     Question,
-    /// The run is over or left, after so long.
+    /// The run is over, after it was followed for this long.
     End(Millis),
 }
 
@@ -45,7 +45,7 @@ impl Occasion {
     }
 }
 
-/// How a terminal is asked for a desktop notification.
+/// Escape sequence that requests a desktop notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Desktop {
     /// OSC 9: iTerm2, WezTerm, Ghostty, kitty.
@@ -55,7 +55,7 @@ enum Desktop {
 }
 
 impl Desktop {
-    /// By what a terminal says of itself. Inside of a multiplexer nothing is known of the terminal around it.
+    /// Selected by `TERM` and `TERM_PROGRAM`. Inside a multiplexer, the terminal around it is unknown.
     fn of(term: &str, program: &str) -> Option<Self> {
         match (term, program) {
             (term, _) if term.starts_with("screen") || term.starts_with("tmux") => None,
@@ -67,7 +67,7 @@ impl Desktop {
     }
 
     fn sequence(self, title: &str, text: &str) -> String {
-        // What separates the fields must not stand in one.
+        // The field separator must not occur in a field.
         let field = |text: &str| one_line(text, MOST).replace(';', ",");
         match self {
             Self::Osc9 => format!("\x1b]9;{}: {}\x07", field(title), field(text)),
@@ -76,7 +76,7 @@ impl Desktop {
     }
 }
 
-/// Tells the person, on the terminal if there is one, and by their own command, which gets the report if there is one.
+/// Notifies the user on the terminal, if there is one, and with their own command, which gets the report, if any.
 pub(crate) fn tell(
     run: &RunId,
     occasion: Occasion,
@@ -88,7 +88,7 @@ pub(crate) fn tell(
         let desktop = Desktop::of(&variable("TERM"), &variable("TERM_PROGRAM"));
         let title = format!("bosun {run}");
         let sequence = desktop.map(|desktop| desktop.sequence(&title, text)).unwrap_or_default();
-        // A terminal that went away is noticed by whoever paints next.
+        // The next paint notices a closed terminal.
         let mut out = std::io::stdout().lock();
         let _unseen =
             out.write_all(format!("{sequence}\x07").as_bytes()).and_then(|()| out.flush());
@@ -111,7 +111,7 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// The person's command for an occasion: a line in a variable, or else a program in their settings.
+/// The user's command for an occasion: a command line in a variable, or else a program in their settings.
 fn command(occasion: Occasion) -> Result<Option<Hook>, ConfigError> {
     let line = variable(match occasion {
         Occasion::Question => "BOSUN_ON_QUESTION",
@@ -120,7 +120,7 @@ fn command(occasion: Occasion) -> Result<Option<Hook>, ConfigError> {
     if !line.trim().is_empty() {
         return Ok(Some(Hook::Line(line)));
     }
-    // No project is named, so nothing of a repository is read.
+    // No project is given, so nothing is read from a repository.
     let set = config::load(None, &[])?.settings;
     let words = match occasion {
         Occasion::Question => set.on_question,
@@ -136,7 +136,7 @@ fn is_worth_it(occasion: Occasion) -> bool {
     }
 }
 
-/// Commands that were started and may be running; each says what went wrong with it.
+/// Started commands that may still be running; each returns its error message, if any.
 static HOOKS: std::sync::Mutex<Vec<tokio::task::JoinHandle<Option<String>>>> =
     std::sync::Mutex::new(Vec::new());
 
@@ -157,13 +157,13 @@ fn later(work: tokio::task::JoinHandle<Option<String>>) {
     }
 }
 
-/// Lets commands that were started come to their end, before the process ends, and warns of those that failed; each has
-/// its own time limit.
+/// Waits for the started commands before the process ends, and warns about those that failed. Each has its own time
+/// limit.
 pub(crate) async fn hooks_done() {
     let hooks = HOOKS.lock().map(|mut hooks| std::mem::take(&mut *hooks)).unwrap_or_default();
     let mut said: Vec<String> = vec![];
     for hook in hooks {
-        // One that panicked was logged by the runtime.
+        // The runtime has logged a panic.
         let wrong = hook.await.ok().flatten();
         said.extend(wrong.filter(|wrong| !said.contains(wrong)));
     }

@@ -1,5 +1,5 @@
-//! The plan and the spec that a run was asked to hand out, printed or written when it is over or suspended. The request
-//! on record says which.
+//! The plan and the spec that a run was asked to hand out, printed or written when it is over or suspended, according
+//! to the recorded request.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::form::Form;
 use crate::recorded::{self, whole};
 use crate::{files, print};
 
-/// A path of the record, as it is reached from here.
+/// Resolves a recorded path, relative to the current folder if possible.
 fn from_here(repository: &str, path: &str) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in Path::new(repository).join(path).components() {
@@ -27,8 +27,8 @@ fn from_here(repository: &str, path: &str) -> PathBuf {
     whole.strip_prefix(here).map(Path::to_owned).unwrap_or(whole)
 }
 
-/// What is handed out when a run is over or left, by whoever drove it: its plan, if that was all that was asked for, and
-/// its spec. What was asked for is on record.
+/// Hands out the plan, if only a plan was requested, and the spec of a run that is over or was left. Called by the
+/// process that drove the run. The requested outputs are on record.
 pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::Result<()> {
     let first = bosun.journal().read(&LogId::run(run.clone()), 0, 1).await?;
     let Some(Event::RunRequested { request, .. }) = first.first().map(|line| &line.event) else {
@@ -53,7 +53,7 @@ pub(crate) async fn hand_out(bosun: &Bosun, form: Form, run: &RunId) -> anyhow::
     match form {
         Form::Json(_) => print::json(&json!({ "plan": plan }))?,
         Form::Live | Form::Plain => print::text(&told(plan))?,
-        // Whoever reads these expects nothing else.
+        // Readers of these formats expect nothing else.
         Form::Told(_) | Form::Quiet => {}
     }
     if let Some(path) = &out {
@@ -74,7 +74,7 @@ fn written(plan: &Plan, path: &Path) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(plan)? + "\n")
 }
 
-/// A plan for people.
+/// Formats a plan for people.
 fn told(plan: &Plan) -> String {
     let mut text = String::from("\nplan\n");
     if !plan.summary.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Answers to a run that waits for one: typed below the live view, or brought along. Without an answer the run stays
+//! Answers to a waiting run: typed below the live view, or supplied in advance. Without an answer the run keeps
 //! waiting.
 
 use futures::{Stream, StreamExt as _};
@@ -13,7 +13,7 @@ use super::signals::signal;
 use crate::home;
 use crate::print::note;
 
-/// The run that goes on, if what it waits for is answered: by what was brought along, or by who sits here.
+/// Resumes the run if its question is answered, either by a supplied answer or by the user at this terminal.
 pub(super) async fn answered(
     screen: &mut Screen,
     bosun: &Bosun,
@@ -27,7 +27,7 @@ pub(super) async fn answered(
     if let Some(answer) = brought {
         return Ok(Some(answered_for(bosun, left, answer).await?));
     }
-    // What was typed while the run was about to leave is in its inbox.
+    // Answers typed while the run was about to be left are in its inbox.
     if bosun.has_posted(&left.view.run).await? {
         return match bosun.resume(&left.view.run).await {
             Ok(handle) => Ok(Some(handle)),
@@ -46,7 +46,7 @@ pub(super) async fn answered(
     Ok(next)
 }
 
-/// Waits until the person answers, leaves, or somebody else answers.
+/// Waits until the user answers or leaves, or another process answers.
 async fn answered_here(
     screen: &mut Screen,
     bosun: &Bosun,
@@ -90,7 +90,7 @@ async fn answered_here(
     }
 }
 
-/// Another process goes on with the run.
+/// Reports that another process drives the run now.
 fn handed_on(screen: &mut Screen) -> Option<Handle> {
     let said = "another process drives the run now; `bosun watch` follows it";
     match &mut screen.live {
@@ -100,7 +100,7 @@ fn handed_on(screen: &mut Screen) -> Option<Handle> {
     None
 }
 
-/// Answers for somebody who is not here, and goes on with the run.
+/// Answers on behalf of an absent user, and resumes the run.
 async fn answered_for(bosun: &Bosun, left: &Left, answer: &str) -> anyhow::Result<Handle> {
     let view = &left.view;
     let open = view.questions.iter().find(|asked| asked.answer.is_none());

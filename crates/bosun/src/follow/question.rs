@@ -1,5 +1,5 @@
-//! An open question as lines below the live view: what is asked and by whom, the last lines of evidence, and the numbered
-//! answers with the suggested one first. Equal questions are one. A pure function; reading the answer is in `live.rs`.
+//! An open question as lines below the live view: the question and its asker, the last lines of evidence, and the
+//! numbered answers, the suggested one first. Equal questions are grouped. Pure; `live.rs` reads the answer.
 
 use ratatui::text::{Line, Span};
 use runtime::{QuestionGroup, open_questions};
@@ -9,17 +9,17 @@ use crate::chat::look::{BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{Row, cut, wrap};
 use crate::print::{duration, question};
 
-/// The most lines of the question's own text; the whole stands above, among the lines that scroll.
+/// Maximum lines of the question's own text; the full text is above, among the lines that scroll.
 const MOST_TEXT: usize = 4;
-/// The most lines of evidence; the whole of what is shown of it stands above, too.
+/// Maximum lines of evidence; the complete excerpt is above, too.
 const MOST_EVIDENCE: usize = 5;
 
-/// The first group of open questions that are not answered yet, without those whose answers are on their way.
+/// The first group of open questions, without those whose answers are being delivered.
 pub(crate) fn first<'a>(view: &'a RunView, sent: &[u32]) -> Option<QuestionGroup<'a>> {
     open_questions(view).into_iter().find(|group| !group.ids.iter().all(|id| sent.contains(id)))
 }
 
-/// The question with its evidence and choices, in at most `most` lines: evidence goes before choices do.
+/// The question with its evidence and choices, in at most `most` lines: evidence is dropped before choices.
 pub(crate) fn lines(
     view: &RunView,
     group: &QuestionGroup<'_>,
@@ -78,7 +78,7 @@ fn evidence(terms: Option<&Terms>) -> Vec<String> {
     shown.lines().map(str::to_owned).collect()
 }
 
-/// The answers with their numbers, the suggested one first; numbers are those that `bosun answer` takes.
+/// The numbered answers, the suggested one first. The numbers are those that `bosun answer` takes.
 fn choices(terms: &Terms, suggested: &str, now: Timestamp) -> Vec<(String, ratatui::style::Style)> {
     let numbered: Vec<(usize, &Choice)> = (1..).zip(&terms.choices).collect();
     let is_suggested = |choice: &Choice| {

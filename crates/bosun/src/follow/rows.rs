@@ -1,5 +1,5 @@
-//! The lines of the live view as a pure function of what is known of a run: one for the run, one for each task or check.
-//! Every line fits the width: columns are left out by priority and texts are cut, never wrapped. Paints nothing.
+//! The lines of the live view as a pure function of the state of a run: one for the run, one for each task or check.
+//! Every line fits the width: columns are left out by priority and texts are truncated, never wrapped. Paints nothing.
 
 mod columns;
 mod entry;
@@ -17,10 +17,10 @@ use crate::chat::look::{ADDED, BAD, BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{columns, cut};
 use crate::print::{cost, dollars, duration};
 
-/// The most characters of a text from outside that are looked at.
+/// Maximum characters taken from an external text.
 const MOST_CHARACTERS: usize = 400;
 
-/// The lines of a run, at most `most`: what has to be seen first stays when there is no room for all.
+/// The lines of a run, at most `most`: the most important ones stay if there is no room for all.
 pub(crate) fn rows(
     view: &RunView,
     activity: &Activity,
@@ -52,10 +52,10 @@ pub(crate) fn rows(
     lines
 }
 
-/// How many phases a plan can have.
+/// Number of phases that a plan can have.
 const PHASES: usize = 4;
 
-/// How far a run is, and how much is left where there is something to go by.
+/// Progress of a run, and the remaining time if it can be estimated.
 pub(crate) fn far(progress: &Progress) -> String {
     let left = progress.remaining_ms.filter(|left| left.0 > 0);
     let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
@@ -63,14 +63,14 @@ pub(crate) fn far(progress: &Progress) -> String {
     format!("{percent} %  {done}/{total} tasks{left}")
 }
 
-/// What is left, and where that is known from.
+/// Remaining time and the basis of the estimate.
 fn left(progress: &Progress, activity: &Activity) -> Option<String> {
     let left = progress.remaining_ms.filter(|left| left.0 > 0)?;
     let basis = if activity.has_estimates() { "by plan" } else { "by pace" };
     Some(format!("~{} left ({basis})", duration(left)))
 }
 
-/// The line of the run itself. Of its parts, the less important go first when there is no room.
+/// The line of the run itself. Less important parts are dropped first if there is no room.
 fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Line<'static> {
     let progress = &view.progress;
     let state = match view.status {
@@ -92,7 +92,7 @@ fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Li
         parts.push((7, tasks, PLAIN));
     }
     parts.push((9, duration(elapsed), PLAIN));
-    // The run's own log has what finished attempts spent.
+    // The run's own log has the spending of finished attempts.
     let spent = view.spent.plus(activity.under_way());
     parts.push((8, cost(spent), PLAIN));
     let budget = view.budget.money.filter(|_| spent.money.as_nanos() > 0);
@@ -109,7 +109,8 @@ fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Li
     fitted(parts, width)
 }
 
-/// Leaves out what is least important until the rest fits; the goal is cut instead, as long as something of it is seen.
+/// Drops the least important parts until the rest fits; the goal is truncated instead, as long as enough of it is
+/// visible.
 fn fitted(mut parts: Vec<(u8, String, Style)>, width: usize) -> Line<'static> {
     let used = |parts: &[(u8, String, Style)]| {
         parts.iter().map(|(_, text, _)| columns(text) + 3).sum::<usize>().saturating_sub(3)
@@ -166,7 +167,7 @@ fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {
         };
         tasks.push(entry);
     }
-    // In the order of their phases; inside of one, in the order of the plan.
+    // By phase; within a phase, in the order of the plan.
     tasks.sort_by_key(|entry| entry.phase);
     entries.extend(tasks);
     entries
@@ -199,7 +200,7 @@ fn entry(
     }
 }
 
-/// The sign, the look and the words for where a task stands, and for whom or what it waits.
+/// Mark, style and text for the state of a task, with its open dependencies.
 fn state(task: &TaskView, view: &RunView) -> (&'static str, Style, String) {
     let asks = view.questions.iter().any(|asked| {
         asked.answer.is_none()
@@ -226,7 +227,7 @@ fn waits_for(task: &TaskView, view: &RunView) -> String {
     if open.is_empty() { "queued".to_owned() } else { format!("waiting for {}", open.join(", ")) }
 }
 
-/// The entries that fit: of too many, those that are over or not begun are left out first.
+/// Selects the entries that fit. Finished, skipped and waiting tasks are left out first.
 fn fitting(entries: Vec<Entry>, most: usize) -> (Vec<Entry>, Vec<Entry>) {
     if entries.len() <= most {
         return (entries, Vec::new());
@@ -241,7 +242,7 @@ fn fitting(entries: Vec<Entry>, most: usize) -> (Vec<Entry>, Vec<Entry>) {
     };
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|place| weight(&entries[*place]));
-    // One line says what was left out.
+    // One line is reserved for the summary of the rest.
     order.truncate(most.saturating_sub(1));
     let (mut shown, mut left_out) = (Vec::new(), Vec::new());
     for (place, entry) in entries.into_iter().enumerate() {

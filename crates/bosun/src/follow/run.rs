@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print::{self, error_object, is_closed_pipe, json, note, report, text};
 
-/// Stays with a run until it is over or nobody answers what it asks, with answers for its first questions.
+/// Follows a run until it is over or a question stays unanswered. `answers` are for its first questions.
 pub(crate) async fn follow_with(
     home: &Home,
     bosun: &Bosun,
@@ -33,7 +33,7 @@ pub(crate) async fn follow_with(
     Ok(until_over(home, bosun, handle, form, answers).await?.told())
 }
 
-/// The same for somebody who has more to print before it is said what went wrong.
+/// Same, for callers that print more before the error.
 pub(crate) async fn until_over(
     home: &Home,
     bosun: &Bosun,
@@ -41,11 +41,11 @@ pub(crate) async fn until_over(
     form: Form,
     answers: &[&str],
 ) -> anyhow::Result<Over> {
-    // What is on the screen is large, and whoever waits for it need not be.
+    // Boxed: the screen makes this future large, and the caller's need not be.
     Box::pin(stay(home, bosun, handle, (form, BTreeMap::new()), answers)).await
 }
 
-/// The same, showing only what comes after the lines that are known.
+/// Same, but shows only the lines after the known ones.
 pub(crate) async fn until_over_after(
     home: &Home,
     bosun: &Bosun,
@@ -60,12 +60,12 @@ pub(crate) async fn until_over_after(
 #[derive(Debug)]
 pub(crate) struct Over {
     pub(crate) exit: Exit,
-    /// What went wrong, where that is said as an object.
+    /// The error, where errors are reported as an object.
     pub(crate) wrong: Option<String>,
 }
 
 impl Over {
-    /// Says what went wrong, after everything else.
+    /// Prints the error, after everything else.
     pub(crate) fn told(self) -> Exit {
         self.wrong.as_deref().into_iter().for_each(error_object);
         self.exit
@@ -94,7 +94,7 @@ async fn stay(
         if let Some(error) = unread {
             return given_up(home, &run, &left?, error);
         }
-        // Also what was recorded before a failure, or before somebody is asked, is shown.
+        // Shows also the lines recorded before a failure or before a prompt.
         let shown = screen.catch_up(bosun, &run, mix, &mut streams.events).await;
         let left = left?;
         if let Err(error) = shown {
@@ -117,7 +117,7 @@ async fn stay(
     Ok(Over { exit, wrong })
 }
 
-/// What a run that is followed is heard by, and the beats at which something is said of it.
+/// Event sources of a followed run, and the timers of its display.
 struct Streams {
     events: BoxStream<'static, Result<Envelope, JournalError>>,
     deltas: Option<broadcast::Receiver<Delta>>,
@@ -138,7 +138,7 @@ impl Streams {
     }
 }
 
-/// Shows what happens until the run is left; and what went wrong with showing it, if something did.
+/// Shows events until the run is left. Also returns the error if they could not be shown.
 async fn until_left(
     screen: &mut Screen,
     bosun: &Bosun,
@@ -166,7 +166,7 @@ async fn until_left(
             }
         };
         if let Err(error) = shown {
-            // Nobody reads any more: the run is left in good order, and it is said how to go on with it.
+            // The output has no reader any more: suspend the run in good order, and report how to resume it.
             suspend.cancel();
             unread = Some(error);
         }
@@ -175,7 +175,7 @@ async fn until_left(
     (left, unread)
 }
 
-/// Takes Ctrl-C and SIGTERM until it is aborted.
+/// Handles Ctrl-C and SIGTERM until it is aborted.
 fn listen(suspend: &CancellationToken, under_view: bool) -> tokio::task::JoinHandle<()> {
     if under_view {
         return tokio::spawn(take_signals_under_view(suspend.clone()));
@@ -183,7 +183,7 @@ fn listen(suspend: &CancellationToken, under_view: bool) -> tokio::task::JoinHan
     tokio::spawn(take_signals(suspend.clone()))
 }
 
-/// Carries out what a key asks for while the run goes on.
+/// Carries out the action of a key during the run.
 async fn press(
     screen: &mut Screen,
     bosun: &Bosun,
@@ -206,7 +206,7 @@ async fn press(
     screen.paint_while(suspend)
 }
 
-/// A run that was left because what it said could not be shown any more.
+/// Result for a run that was left because its output could not be shown any more.
 fn given_up(home: &Home, run: &RunId, left: &Left, error: anyhow::Error) -> anyhow::Result<Over> {
     if !is_closed_pipe(&error) {
         return Err(error);
@@ -219,12 +219,12 @@ fn given_up(home: &Home, run: &RunId, left: &Left, error: anyhow::Error) -> anyh
     Ok(Over { exit: Exit::Cancelled, wrong: None })
 }
 
-/// The next piece of what is going on; nothing any more when nobody listens.
+/// The next delta; `None` if there is no subscription or it is closed.
 async fn heard(deltas: &mut Option<broadcast::Receiver<Delta>>) -> Option<Delta> {
     loop {
         match deltas.as_mut()?.recv().await {
             Ok(delta) => return Some(delta),
-            // What was missed is in the log.
+            // The log has the missed content.
             Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => *deltas = None,
         }

@@ -7,7 +7,7 @@ use runtime::Bosun;
 use tokio::task::JoinHandle;
 use types::{Policy, RunId, RunView, Status};
 
-/// The folder `runs/` of a run's repository, written while the run goes on.
+/// Writer of the folder `runs/` in a run's repository, active during the run.
 pub(super) struct RunsFolder {
     writing: JoinHandle<Result<(), runtime::RunsError>>,
 }
@@ -28,7 +28,7 @@ impl RunsFolder {
         Some(Self { writing })
     }
 
-    /// Waits for the rest, if the run is over; what went wrong, if something did.
+    /// Waits for the writer if the run is over. Returns the reason unless the run is done.
     pub(super) async fn end(self, view: &RunView) -> anyhow::Result<Option<String>> {
         if view.ended.is_none() {
             self.writing.abort();
@@ -41,7 +41,7 @@ impl RunsFolder {
 
 fn reason(view: &RunView) -> String {
     let fault = view.tasks.iter().find_map(|task| task.fault.as_deref());
-    // Of a failure that ended everything, the first thing that the rule saw is what went wrong.
+    // If a failure ended the run, the first input of the rule is the cause.
     let why = view.why.as_ref().map(|why| why.seen.first().unwrap_or(&why.reason).as_str());
     let reason = fault.or(why).unwrap_or(view.status.as_str());
     reason.split(". It begins: ").next().unwrap_or_default().to_owned()

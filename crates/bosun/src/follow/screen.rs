@@ -1,5 +1,5 @@
-//! What is on the screen while a run is followed, and what it is made from: lines, JSON lines or the live view. Shows what
-//! it is handed; driving the run and answering its questions is in `run.rs`.
+//! The display of a followed run, and its state: plain lines, JSON lines or the live view. Shows the events passed to
+//! it; `run.rs` drives the run and answers its questions.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::notify::{self, Occasion};
 use super::signals::STOPPING;
 use crate::print::{self, json, line, lines, report};
 
-/// What is on the screen, and what it is made from.
+/// The display of a run, and its state.
 pub(super) struct Screen {
     form: Form,
     pub(super) run: Run,
@@ -26,13 +26,13 @@ pub(super) struct Screen {
     teller: lines::Teller,
     pub(super) live: Option<Live>,
     projected: Option<Projected>,
-    /// The last line of each log that was shown.
+    /// Last shown line of each log.
     seen: BTreeMap<LogId, u64>,
-    /// The last line of each log that is not shown, because it was shown before.
+    /// Last line of each log that was shown before and is not shown again.
     known: BTreeMap<LogId, u64>,
-    /// What happened before is not told once more.
+    /// Start of the display; earlier questions cause no notification.
     opened: Timestamp,
-    /// Whether the person is told of questions and of the end.
+    /// Whether to notify the user of questions and of the end.
     notifies: bool,
 }
 
@@ -60,13 +60,13 @@ impl Screen {
         })
     }
 
-    /// Tells nobody of questions and of the end.
+    /// Turns notifications off.
     pub(super) fn without_notifications(mut self) -> Self {
         self.notifies = false;
         self
     }
 
-    /// Shows only what comes after these lines.
+    /// Shows only the lines after these.
     pub(super) fn knowing(mut self, known: BTreeMap<LogId, u64>) -> Self {
         self.known = known;
         self
@@ -76,7 +76,7 @@ impl Screen {
         self.run.view(RealClock.now())
     }
 
-    /// The next key in a live view; never, where there is none.
+    /// The next key in a live view; pending forever without one.
     pub(super) async fn key(&mut self) -> Option<Key> {
         match &mut self.live {
             Some(live) => live.key().await,
@@ -84,7 +84,7 @@ impl Screen {
         }
     }
 
-    /// What a key asks for.
+    /// Action of a key.
     pub(super) fn on_key(&mut self, key: Key) -> Option<Act> {
         let view = self.view();
         self.live.as_mut()?.on_key(key, &view)
@@ -99,7 +99,7 @@ impl Screen {
         Ok(live.paint(&view, &self.activity, now)?)
     }
 
-    /// The same, and says that the work is being suspended, where it is.
+    /// Same, with a notice if the work is being suspended.
     pub(super) fn paint_while(&mut self, suspend: &CancellationToken) -> anyhow::Result<()> {
         if let Some(live) = &mut self.live {
             live.notice(suspend.is_cancelled().then(|| STOPPING.to_owned()));
@@ -107,7 +107,7 @@ impl Screen {
         self.paint()
     }
 
-    /// Leaves the terminal to the shell until this process is continued.
+    /// Suspends this process and leaves the terminal to the shell until it is continued.
     pub(super) fn stop_job(&mut self) -> anyhow::Result<()> {
         match &mut self.live {
             Some(live) => Ok(live.stop_job()?),
@@ -115,7 +115,7 @@ impl Screen {
         }
     }
 
-    /// Tells the person that the run is over.
+    /// Notifies the user that the run is over.
     pub(super) fn tell_end(&self, view: &RunView) {
         if self.notifies && view.ended.is_some() {
             let took = RealClock.now().since(self.opened);
@@ -125,7 +125,7 @@ impl Screen {
         }
     }
 
-    /// Some time has passed: says how far the run is. This is no event; it is recorded nowhere.
+    /// Periodic progress report. Not an event; it is recorded nowhere.
     pub(super) fn tick(&mut self) -> anyhow::Result<()> {
         let now = RealClock.now();
         match self.form {
@@ -149,8 +149,8 @@ impl Screen {
         }
     }
 
-    /// Shows a line after the pieces that have come by now: all pieces of a reply were sent before the line that has the
-    /// whole of it was written.
+    /// Shows a line after the deltas received so far: all deltas of a reply are sent before the line with the whole
+    /// reply is written.
     pub(super) async fn take_after(
         &mut self,
         run: &RunId,
@@ -170,7 +170,7 @@ impl Screen {
         loop {
             match deltas.try_recv() {
                 Ok(delta) => self.hear(run, &delta)?,
-                // What was missed is in the log.
+                // The log has the missed content.
                 Err(broadcast::error::TryRecvError::Lagged(_)) => {}
                 Err(_) => return Ok(()),
             }
@@ -184,7 +184,7 @@ impl Screen {
         self.show(&event?).await
     }
 
-    /// Shows everything that is recorded by now. A mix in groups has the lines of an attempt only when it is over.
+    /// Shows everything recorded so far. A grouped mix has the lines of an attempt only when it is over.
     pub(super) async fn catch_up(
         &mut self,
         bosun: &Bosun,
@@ -239,7 +239,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Tells the person that something is asked, unless that was long ago.
+    /// Notifies the user of a question, unless it is older than this display.
     fn tell_question(&self, event: &Envelope) {
         let is_new = event.attempt.is_none() && event.at >= self.opened;
         if let (Event::QuestionAsked { text, .. }, true) = (&event.event, is_new && self.notifies) {

@@ -1,5 +1,5 @@
-//! Follows a session headless until it rests: the final reply goes to standard output, everything before it to standard
-//! error; or everything as JSON lines. The runtime checks the reply against its schema.
+//! Follows a session without a UI until it rests: the final reply goes to standard output, everything before it to
+//! standard error; or everything as JSON lines. The runtime checks the reply against its schema.
 
 use futures::StreamExt as _;
 use runtime::{
@@ -14,7 +14,7 @@ use crate::home::{self, Home};
 use crate::print::{self, session as lines};
 use crate::sessions;
 
-/// Stays with a session until it rests, and says what came of it.
+/// Follows a session until it rests, and reports the result.
 pub(crate) async fn stay(
     home: &Home,
     bosun: &Bosun,
@@ -60,7 +60,7 @@ pub(crate) async fn stay(
     };
     listening.abort();
     session.suspend().await?;
-    // Somebody may have answered after the last look, while this process still had the session.
+    // An answer may have arrived after the last check, while this process still held the session.
     if exit == Exit::Waiting && bosun.has_posted(session.id()).await? {
         match bosun.reopen(session.id(), &home::person()).await {
             Ok(again) => {
@@ -88,7 +88,7 @@ async fn finish(
         print::note(&lines::away(fault, home, &run));
     }
     if let Voice::Told(projected) = voice {
-        // Who waits for an answer has not come to an end.
+        // A session that waits for an answer has not ended.
         if exit != Exit::Waiting {
             projected.left().iter().try_for_each(print::json)?;
         }
@@ -122,14 +122,14 @@ async fn finish(
     Ok(exit)
 }
 
-/// How what happens is told.
+/// Output format of a session.
 #[derive(Debug)]
 pub(crate) enum Voice {
-    /// In lines for a person, and only the last reply to standard output.
+    /// Lines for people; only the last reply goes to standard output.
     Lines(Box<lines::Teller>),
-    /// As it is recorded.
+    /// Events as recorded.
     Json,
-    /// In the words that a program expects.
+    /// In a format that a program expects.
     Told(Box<Projected>),
 }
 
@@ -143,16 +143,16 @@ impl Voice {
     }
 }
 
-/// What is shown on the way, and how the work on the input was stopped, if it was.
+/// The output, and how the work on the input was stopped, if it was.
 struct Watch {
     voice: Voice,
     stopped: Option<Exit>,
-    /// The last line that was shown.
+    /// The last shown line.
     seen: u64,
 }
 
 impl Watch {
-    /// Shows what happens until the session rests and everything up to there was shown.
+    /// Shows events until the session rests and everything up to that point is shown.
     async fn until_rest(
         &mut self,
         bosun: &Bosun,
@@ -172,7 +172,7 @@ impl Watch {
                 state = &mut rest => break state,
             }
         };
-        // That it rests may be known before its last lines have come.
+        // The session may rest before its last lines have arrived.
         let last = sessions::last_line(bosun, session.id()).await?;
         while self.seen < last {
             let Some(item) = items.next().await else { break };

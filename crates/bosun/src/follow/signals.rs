@@ -6,7 +6,7 @@ use crate::chat;
 use crate::exit::Exit;
 use crate::print::note;
 
-/// What is said when the work is being suspended.
+/// Message for work that is being suspended.
 pub(crate) const STOPPING: &str = "stopping the agents; once more to leave at once";
 
 /// Suspends the work on the first signal, and exits at once on the second.
@@ -21,7 +21,7 @@ pub(crate) async fn take_signals(suspend: CancellationToken) {
     }
 }
 
-/// The same under a live view, which says itself that the work is being suspended.
+/// Same under a live view, which reports the suspension itself.
 pub(crate) async fn take_signals_under_view(suspend: CancellationToken) {
     if signal().await.is_err() {
         return;
@@ -32,7 +32,7 @@ pub(crate) async fn take_signals_under_view(suspend: CancellationToken) {
     }
 }
 
-/// Ends the process from under a live view, with a terminal that works.
+/// Ends the process from under a live view, after restoring the terminal.
 pub(crate) fn leave_at_once() -> ! {
     if let Err(error) = chat::put_back() {
         tracing::debug!(%error, "putting the terminal back");
@@ -41,7 +41,7 @@ pub(crate) fn leave_at_once() -> ! {
     std::process::exit(Exit::Cancelled as i32);
 }
 
-/// The next SIGINT or SIGTERM.
+/// Waits for the next SIGINT or SIGTERM.
 pub(crate) async fn signal() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;

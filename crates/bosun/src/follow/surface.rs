@@ -1,5 +1,5 @@
-//! Where a live view is painted: standard output, and the keys of the terminal where there is somebody to press them.
-//! Dropping it removes what is painted and puts the terminal's modes back.
+//! Target of a live view: standard output, and the terminal's keys if a user can press them. Dropping it removes the
+//! painted lines and restores the terminal's modes.
 
 use std::io::{self, IsTerminal as _};
 
@@ -10,10 +10,10 @@ use runtime::sandbox::{is_in_foreground, stop_job};
 
 use crate::chat::{Canvas, Colours, Terminal};
 
-/// What is assumed of a terminal that does not say how large it is.
+/// Assumed size of a terminal that does not report one.
 const USUAL_SIZE: (u16, u16) = (80, 24);
 
-/// Whether standard output is a terminal on which lines can be painted anew.
+/// Whether standard output is a terminal whose lines can be repainted.
 pub(crate) fn is_capable() -> bool {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     !dumb && io::stdout().is_terminal()
@@ -28,9 +28,9 @@ pub(crate) struct Surface {
 
 #[derive(Debug)]
 enum Place {
-    /// A terminal of which also the keys are ours.
+    /// A terminal whose keys this process reads.
     Terminal(Terminal),
-    /// Its output alone: somebody else has its keys, or there are none.
+    /// Output only: another process reads the keys, or there are none.
     Output(Canvas<io::Stdout>),
 }
 
@@ -54,12 +54,12 @@ impl Surface {
         }
     }
 
-    /// Whether somebody can press keys here.
+    /// Whether keys can be read.
     pub(crate) fn has_keys(&self) -> bool {
         self.keys.is_some()
     }
 
-    /// The next key; never, where there are none.
+    /// The next key; pending forever without keys.
     pub(crate) async fn key(&mut self) -> Option<Event> {
         let Some(keys) = &mut self.keys else { return std::future::pending().await };
         match keys.next().await {
@@ -79,20 +79,20 @@ impl Surface {
         }
     }
 
-    /// Writes lines that stay, and paints what is below them.
+    /// Writes permanent lines and paints the block below them.
     pub(crate) fn print(&mut self, text: &str, below: Vec<Line<'static>>) -> io::Result<()> {
         let (width, _) = self.size();
         self.canvas().print(text, below, width)
     }
 
-    /// Begins with an empty screen.
+    /// Clears the screen.
     pub(crate) fn wipe(&mut self) -> io::Result<()> {
         self.canvas().wipe()
     }
 
-    /// Leaves the terminal to the shell until this process is continued.
+    /// Suspends this process and leaves the terminal to the shell until it is continued.
     pub(crate) fn stop_job(&mut self) -> io::Result<()> {
-        // The terminal is put back when it is dropped.
+        // Dropping the terminal restores it.
         *self = Self {
             canvas: Place::Output(Canvas::new(io::stdout(), Colours::of_output())),
             keys: None,

@@ -1,4 +1,4 @@
-//! Follows a run that another process drives, in the same form as `bosun run` shows its own. Read-only: it never drives,
+//! Follows a run that another process drives, in the form that `bosun run` uses for its own. Read-only: never drives,
 //! answers or stops the run.
 
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, json, note, report, text};
 
-/// How often it is looked whether somebody drives the run.
+/// Interval between checks whether a process drives the run.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Shows what happens in a run until it is over, and returns the run's exit code.
+/// Shows the events of a run until it is over, and returns the run's exit code; `Cancelled` if the user leaves first.
 pub(crate) async fn watch(
     home: &Home,
     bosun: &Bosun,

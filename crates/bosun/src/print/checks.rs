@@ -1,12 +1,12 @@
-//! Outcomes of checks and trials as lines for people. A trial may be meant to fail; its line says whether it showed
-//! what it should.
+//! Outcomes of checks and trials as lines for people. A trial may be expected to fail; its line says whether it met the
+//! expectation.
 
 use owo_colors::OwoColorize as _;
 use types::{CheckEnd, Subject, Trial};
 
 use super::marks::{bad_mark, good_mark};
 
-/// Who it is about, and what came of it; nothing for a trial that could not be made.
+/// Subject and outcome; `None` for a trial that could not be run.
 pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(String, String)> {
     if end.untried.is_some() {
         return None;
@@ -61,7 +61,7 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
     })
 }
 
-/// A check that fails on the untouched tree, with the tests that do.
+/// A check that fails on the unchanged tree, with its failing tests.
 fn fails_already(name: &str, end: &CheckEnd) -> String {
     let failing = end.tests.as_ref().map(|tests| tests.failing.join(", "));
     let failing = failing.filter(|names| !names.is_empty());

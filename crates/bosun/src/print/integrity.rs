@@ -7,10 +7,10 @@ use types::{LogId, count};
 
 use super::{line, note};
 
-/// How many logs with flaws are named in the sum.
+/// Maximum number of flawed logs named in the summary.
 const NAMED: usize = 5;
 
-/// Prints the logs and flaws to standard output, the sum to standard error.
+/// Prints the logs and flaws to standard output, the summary to standard error.
 pub(crate) fn integrity(checked: &Integrity) -> anyhow::Result<()> {
     for log in &checked.intact {
         line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;

@@ -11,7 +11,7 @@ use types::{
 use super::marks::{bad_mark, blocked_word, row};
 use super::{checks, question};
 
-/// A line of a log, with everything.
+/// A line of a log, in full.
 pub(crate) fn recorded(line: &Envelope) -> String {
     let attempt = line.attempt.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
@@ -23,17 +23,17 @@ pub(crate) fn recorded(line: &Envelope) -> String {
     )
 }
 
-/// Tells what happens while it happens.
+/// Formats events as they happen.
 #[derive(Debug, Default)]
 pub(crate) struct Teller {
-    /// The names of the checks that are running.
+    /// Names of the running checks.
     checks: BTreeMap<CheckId, String>,
-    /// The tools whose calls are running.
+    /// Tools of the running calls.
     calls: BTreeMap<(AttemptId, CallId), String>,
 }
 
 impl Teller {
-    /// What a person wants to see of a line; nothing for what only matters afterwards.
+    /// The line for people; `None` for events that only matter afterwards.
     pub(crate) fn tell(&mut self, line: &Envelope) -> Option<String> {
         let (who, what) = match (&line.attempt, &line.event) {
             (Some(attempt), Event::ToolStarted { call, tool, .. }) => {
@@ -67,7 +67,7 @@ impl Teller {
     }
 }
 
-/// What an output ends with: for a command, how it ended and what it said last.
+/// The end of an output: for a command, how it ended and its last line of output.
 fn last(output: &str) -> String {
     let mut lines = output.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next()) {
@@ -189,7 +189,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
     })
 }
 
-/// The tasks of a plan, with what each waits for.
+/// The tasks of a plan, with their dependencies.
 fn plan_lines(plan: &Plan) -> String {
     const MOST: usize = 12;
     let row = |task: &Task| {

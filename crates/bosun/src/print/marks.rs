@@ -3,22 +3,22 @@
 use owo_colors::OwoColorize as _;
 use types::Verdict;
 
-/// The sign of what is well.
+/// Mark of success.
 pub(crate) fn good_mark() -> String {
     "✔".green().to_string()
 }
 
-/// The sign of what failed.
+/// Mark of failure.
 pub(crate) fn bad_mark() -> String {
     "✘".red().to_string()
 }
 
-/// A line of what happens; the longest names are those of results that were merged and of reviews.
+/// A line about an event; merged results and reviews have the longest names.
 pub(crate) fn row(who: &str, what: &str) -> String {
     format!("  {who:<12} {what}")
 }
 
-/// The word for a gate that does not let a run through by itself.
+/// The word for a gate that a run does not pass by itself.
 pub(crate) const fn blocked_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::ConditionalGo => "go on condition",

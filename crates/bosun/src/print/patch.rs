@@ -1,5 +1,5 @@
-//! A patch on a terminal: in the colours of each file's language, with line numbers on request. What is in the files is
-//! hostile text, so a terminal is sent none of its control characters. Takes a patch as git writes it; makes none.
+//! A patch on a terminal: with syntax colours for each file, and line numbers on request. File contents are untrusted,
+//! so none of their control characters reach the terminal. Takes a patch in git's format; makes none.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ use types::{Changes, count, visible};
 
 use super::one_line;
 
-/// The longest line that is shown whole.
+/// Maximum characters shown of a line.
 const LONGEST: usize = 2_000;
 
-/// A line of a patch, fit for a screen.
+/// A line of a patch, safe for a terminal.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// Its number in the new file.
+    /// Line number in the new file.
     pub(crate) number: Option<u64>,
     pub(crate) content: Content,
 }
@@ -24,9 +24,9 @@ pub(crate) struct Line {
 pub(crate) enum Content {
     Head(String),
     Hunk(String),
-    /// A remark of git's on the line before.
+    /// A remark by git on the line before.
     Note(String),
-    /// With its sign (`+`, `-` or a blank), in pieces with the classes of its file's language.
+    /// Code with its sign (`+`, `-` or a blank), in pieces with the syntax classes of its language.
     Code {
         sign: char,
         pieces: Vec<(Class, String)>,
@@ -44,9 +44,9 @@ pub(crate) fn lines(patch: &str, most: usize) -> Vec<Line> {
 #[derive(Debug, Default)]
 struct Reading {
     reader: Reader,
-    /// The file that the lines are of.
+    /// The current file.
     path: String,
-    /// Lines of the hunk that have no classes yet: each with its sign; and their numbers.
+    /// Lines of the hunk without classes yet, each with its sign; and their numbers.
     hunk: Vec<(char, String)>,
     numbers: Vec<Option<u64>>,
     lines: Vec<Line>,
@@ -109,7 +109,7 @@ pub(crate) fn shown(patch: &str, numbered: bool) -> String {
     out
 }
 
-/// Green and red are taken: they say what was added and removed. The sign says it too, so without colours nothing is lost.
+/// Green and red are reserved for added and removed lines. The sign says the same, so nothing is lost without colours.
 fn code(out: &mut String, sign: char, pieces: &[(Class, String)]) -> std::fmt::Result {
     let plain = match sign {
         '+' => Style::new().green(),
@@ -130,7 +130,7 @@ fn code(out: &mut String, sign: char, pieces: &[(Class, String)]) -> std::fmt::R
     Ok(())
 }
 
-/// How much each file changed, and all together.
+/// Number of lines changed in each file, and in total.
 pub(crate) fn stat(changes: &Changes) -> String {
     let name = |path: &types::WorkPath| one_line(path.as_str(), 200);
     let widest = changes.0.iter().map(|file| name(&file.path).chars().count()).max().unwrap_or(0);
@@ -145,7 +145,7 @@ pub(crate) fn stat(changes: &Changes) -> String {
     out
 }
 
-/// What a line of a patch is.
+/// Kind of a line in a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Head,
@@ -155,17 +155,17 @@ enum Kind {
     Same,
 }
 
-/// Reads a patch line by line; what is inside a hunk is told by the hunk's own numbers, never by how a line begins.
+/// Reads a patch line by line. The counts of a hunk decide which lines are inside it, never how a line begins.
 #[derive(Debug, Default)]
 struct Reader {
-    /// How many lines of the old and the new file are left in this hunk.
+    /// Remaining lines of the old and the new file in this hunk.
     left: (u64, u64),
-    /// The number of the next line of the new file.
+    /// Number of the next line of the new file.
     next: u64,
 }
 
 impl Reader {
-    /// What a line is, and which line of the new file it is.
+    /// Kind of a line, and its number in the new file.
     fn take(&mut self, line: &str) -> (Kind, Option<u64>) {
         if self.left == (0, 0) {
             let Some((left, next)) = hunk(line) else { return (Kind::Head, None) };
@@ -191,7 +191,7 @@ impl Reader {
     }
 }
 
-/// The counts of a hunk, and the first line of the new file in it: `@@ -1,2 +3,4 @@`.
+/// The counts of a hunk, and its first line in the new file: `@@ -1,2 +3,4 @@`.
 fn hunk(line: &str) -> Option<((u64, u64), u64)> {
     let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;

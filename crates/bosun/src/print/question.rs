@@ -1,4 +1,4 @@
-//! A question on a terminal: what it is, what may be said, what holds if nobody says anything.
+//! A question on a terminal: its text, the possible answers, and the default without an answer.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use types::{About, Package, QuestionView, RunId, Severity, Terms, Timestamp, one
 
 use super::age;
 
-/// A question with its head line, its choices and, if that is wanted, everything that belongs to it.
+/// A question with its head line, its choices and, with `whole`, its complete package.
 pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bool) -> String {
     let mut text = format!("{run} #{}", asked.id);
     if let Some(terms) = &asked.terms {
@@ -31,10 +31,10 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
     text
 }
 
-/// How many lines of evidence are shown with a question.
+/// Maximum lines of evidence shown with a question.
 const MOST_EVIDENCE: usize = 8;
 
-/// What shows that something is wrong: what the failed checks said, or else what came with the fault.
+/// Evidence of a fault: the output of the failed checks, or else the evidence of the fault itself.
 pub(crate) fn evidence(package: &Package, indent: &str) -> String {
     let lines = runtime::evidence_lines(package, MOST_EVIDENCE);
     let shown = lines.iter().map(|line| format!("{indent}│ {}\n", one_line(line, 200)));
@@ -57,8 +57,8 @@ pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
     text
 }
 
-/// What could be said, so that it can be pasted into a shell: before any work, what lets it begin; otherwise what holds
-/// if nobody says anything, unless that ends the run: then another try, or else the first choice.
+/// An example answer that can be pasted into a shell. Before any work, one that lets it begin; otherwise the default,
+/// unless that ends the run: then another try, or else the first choice.
 pub(crate) fn example(asked: &QuestionView) -> &str {
     let Some(terms) = &asked.terms else { return WORDS };
     match terms.about {
@@ -72,7 +72,7 @@ pub(crate) fn example(asked: &QuestionView) -> &str {
     default.or_else(tries).or(terms.choices.first()).map_or(WORDS, |choice| &choice.id)
 }
 
-/// In place of words of one's own.
+/// Placeholder for a free-text answer.
 const WORDS: &str = "\"…\"";
 
 fn severity(severity: Severity) -> String {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(evidence(&alone, ""), "│ of the fault\n");
     }
 
-    /// A `|` in it would start another program.
+    /// A `|` in the example would start another program.
     #[test]
     fn the_example_is_one_answer() {
         let choices = || vec![Choice::new("retry", "once more"), Choice::new("stop", "end it")];

@@ -11,7 +11,7 @@ pub(crate) fn exit(report: &Report) -> Exit {
     if report.difference.is_some() { Exit::Differs } else { Exit::Done }
 }
 
-/// For programs.
+/// The report as an object for programs.
 pub(crate) fn object(run: &RunId, report: &Report) -> Value {
     let difference = report.difference.as_ref().map(|difference| {
         let mut told = json!(difference);
@@ -24,7 +24,7 @@ pub(crate) fn object(run: &RunId, report: &Report) -> Value {
     })
 }
 
-/// For people.
+/// The report as text for people.
 pub(crate) fn told(report: &Report) -> String {
     let mut text = format!("decided again: {}", count(report.events, "event"));
     let attempts = report.logs.saturating_sub(1);

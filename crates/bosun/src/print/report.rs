@@ -12,13 +12,13 @@ use types::{
     Usage, count, one_line,
 };
 
-/// Where the values of the figures begin.
+/// Column at which the values of the figures begin.
 const INDENT: usize = 12;
 
-/// The most tasks of which it is said what they took.
+/// Maximum number of tasks whose spending is listed.
 const MOST_TASKS: usize = 20;
 
-/// How much of a usage is an estimate, if anything is.
+/// The estimated part of a usage, if any.
 pub(crate) fn estimated(usage: Usage) -> String {
     match usage.estimated {
         0 => String::new(),
@@ -26,15 +26,15 @@ pub(crate) fn estimated(usage: Usage) -> String {
     }
 }
 
-/// The columns of a row of a task, beside its title and its checks.
+/// Width of a task's row, without its title and its checks.
 const ROW: usize = 31;
 
-/// The report as text, with what can be done next from this home. `width` is that of the terminal.
+/// The report as text, with the next steps from this home. `width` is that of the terminal.
 pub(crate) fn report(view: &RunView, home: &Home, width: Option<usize>) -> String {
     told(view, home, width, false)
 }
 
-/// The same for a run that should be going on and is driven by nobody.
+/// Same for a run that should be running but is not driven by any process.
 pub(crate) fn interrupted(view: &RunView, home: &Home, width: Option<usize>) -> String {
     told(view, home, width, true)
 }
@@ -79,7 +79,7 @@ fn told(view: &RunView, home: &Home, width: Option<usize>, interrupted: bool) ->
     out
 }
 
-/// How many columns the titles of tasks get, so that a row fits the terminal.
+/// Width of the titles of tasks, so that a row fits the terminal.
 fn title_room(tasks: &[TaskView], width: Option<usize>) -> usize {
     const MOST: usize = 44;
     let Some(width) = width else { return MOST };
@@ -89,7 +89,7 @@ fn title_room(tasks: &[TaskView], width: Option<usize>) -> usize {
     room.clamp(16, MOST).min(longest.unwrap_or(MOST))
 }
 
-/// A text broken between words into lines of this width, the following ones indented. Without a width it stays as it is.
+/// Wraps a text between words to this width, with the following lines indented. Without a width it stays as it is.
 fn wrapped(text: &str, width: Option<usize>, indent: usize) -> String {
     let Some(room) = width.map(|width| width.saturating_sub(indent).max(20)) else {
         return text.to_owned();
@@ -121,7 +121,7 @@ fn status(view: &RunView, interrupted: bool) -> String {
     }
 }
 
-/// The checks of a task and how well they prove it, each check with a mark before its name.
+/// The checks of a task, each with its mark, and the level of the task's evidence.
 fn told_checks(task: &TaskView, mark: impl Fn(&CheckView) -> String) -> String {
     let checks = task.checks.iter();
     let checks = checks.map(|check| format!("{} {}", mark(check), one_line(&check.check.name, 30)));
@@ -159,7 +159,7 @@ fn mark(check: &CheckView) -> String {
     }
 }
 
-/// How a check ended, without colours.
+/// Outcome of a check, without colours.
 fn plain_mark(check: &CheckView) -> String {
     match check.ended {
         Some(Ended::Exited(0)) => "✔".to_owned(),
@@ -211,13 +211,13 @@ fn numbers(out: &mut String, view: &RunView, width: Option<usize>) {
     let _ = writeln!(out, "  run       {}", view.run);
 }
 
-/// An amount behind other figures; nothing where no price is known.
+/// An amount after other figures; empty if no price is known.
 fn priced(money: Option<Money>) -> String {
     let money = money.filter(|money| money.as_nanos() > 0);
     money.map(|money| format!(", ${money}")).unwrap_or_default()
 }
 
-/// What it is expected to take, as a line below that of the plan.
+/// The forecast, as a line below that of the plan.
 pub(crate) fn forecast(view: &RunView) -> String {
     view.forecast
         .as_ref()
@@ -245,7 +245,7 @@ fn gate(gate: &GateView) -> String {
     format!("{} {word}{score}", gate.phase.as_str())
 }
 
-/// What it was expected to take, against what it took, in all and for each task.
+/// Forecast against actual spending, in total and for each task.
 fn expected(out: &mut String, view: &RunView, width: Option<usize>) {
     let Some(forecast) = &view.forecast else { return };
     let took = against(view.spent.tokens, forecast.tokens);
@@ -279,7 +279,7 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
                 .to_owned(),
         ],
         _ if view.settled.is_some() => return,
-        // Nothing was made, as by a run that only plans: there is nothing to take.
+        // Nothing was made, as by a plan-only run: there is nothing to accept.
         Status::Done if view.head == view.base => vec![format!("see why:     {bosun} why {run}")],
         Status::Done => vec![
             format!("look at it:  {bosun} diff {run}"),

@@ -13,13 +13,13 @@ use types::{
 use crate::chat::calls;
 use crate::home::Home;
 
-/// How many restored files are named.
+/// Maximum number of restored files named.
 const NAMED: usize = 5;
 
-/// Tells what happens while it happens.
+/// Formats events as they happen.
 #[derive(Debug, Default)]
 pub(crate) struct Teller {
-    /// The calls that are not answered yet, and since when each is being made.
+    /// Calls without a result yet, and when each started.
     calls: BTreeMap<CallId, (Call, Timestamp)>,
 }
 
@@ -59,7 +59,7 @@ impl Teller {
     }
 }
 
-/// What is said of a model that did not answer, and for how long it is waited then.
+/// Message about a model that did not answer, with the wait until the next request.
 pub(crate) fn unanswered(event: &Event, at: Timestamp) -> Option<String> {
     let Event::ModelFailed { fault, again, .. } = event else { return None };
     let what = one_line(&fault.what, 300);
@@ -72,12 +72,12 @@ pub(crate) fn unanswered(event: &Event, at: Timestamp) -> Option<String> {
     ))
 }
 
-/// A wait, in whole seconds.
+/// Formats a wait in whole seconds.
 fn seconds(wait: types::Millis) -> String {
     format!("{} s", wait.0.div_ceil(1_000).max(1))
 }
 
-/// What is said when a model stayed away for too long.
+/// Message about a model that was unavailable for too long.
 pub(crate) fn away(fault: &Fault, home: &Home, run: &RunId) -> String {
     let (what, bosun) = (one_line(&fault.what, 300), home.flag());
     format!(
@@ -115,7 +115,7 @@ fn whose(call: CallId) -> String {
     if own { String::new() } else { format!("agent {}: ", call.session.0) }
 }
 
-/// What an undo restored, in a few words.
+/// Summary of the files restored by an undo.
 pub(crate) fn undone(undone: &Undone) -> String {
     let restored = &undone.restored;
     let name = |path: &std::path::PathBuf| one_line(&path.display().to_string(), 60);

@@ -1,12 +1,12 @@
-//! Rows under a header, each column as wide as it has to be. Cells are one line already; only the last column is cut, so
-//! that a row fits the terminal.
+//! Rows under a header, with columns as wide as needed. Cells are single lines already; only the last column is
+//! truncated, so that a row fits the terminal.
 
 use ratatui::text::Span;
 
-/// The least that is shown of the last column.
+/// Minimum width of the last column.
 const LEAST: usize = 16;
 
-/// A piece of a row.
+/// A cell of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cell {
     text: String,
@@ -22,18 +22,18 @@ impl Cell {
         Self { text: text.to_owned(), right: true }
     }
 
-    /// The cell that is cut where a row is too long.
+    /// The cell of the last column, truncated if the row is too long.
     pub(crate) fn last(text: &str) -> Self {
         Self::left(text)
     }
 }
 
-/// How many columns a text takes on a screen.
+/// Width of a text on a screen, in columns.
 pub(super) fn columns(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// The table as text. Without a width nothing is cut.
+/// The table as text. Without a width nothing is truncated.
 pub(crate) fn table(heads: &[&str], rows: &[Vec<Cell>], width: Option<usize>) -> String {
     let of = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));

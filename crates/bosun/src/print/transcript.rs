@@ -1,4 +1,5 @@
-//! A transcript on a terminal. Texts of models, tools and files are hostile: their control characters are shown as signs.
+//! A transcript on a terminal. Texts of models, tools and files are untrusted: their control characters are shown as
+//! symbols.
 
 use std::fmt::Write as _;
 
@@ -6,9 +7,9 @@ use engine::export::{EntryKind, TranscriptEntry};
 use owo_colors::OwoColorize as _;
 use types::visible;
 
-/// How many lines of a text are shown, unless everything is wanted.
+/// Maximum lines shown of a text, unless the whole is requested.
 const MOST_LINES: usize = 40;
-/// How many characters of a line are shown.
+/// Maximum characters shown of a line.
 const MOST_CHARS: usize = 2_000;
 
 /// The transcript as text. With `whole`, no text is cut.

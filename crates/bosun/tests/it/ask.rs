@@ -1,4 +1,4 @@
-//! `bosun ask` against a server on the loopback: what comes in is streamed out, checked, recorded and played back.
+//! `bosun ask` against a server on the loopback interface: replies are streamed, validated, recorded and played back.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use crate::binary::{Place, stderr, stdout};
 
 const STREAM: &str = "data: {\"id\":\"c1\",\"model\":\"small\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"{\\\"age\\\":\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" 30}\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\ndata: [DONE]\n\n";
 
-/// Answers so many requests with the stream, each on a connection of its own, and returns what was asked.
+/// Answers `times` requests with the stream, each on its own connection, and returns the requests.
 #[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn serve(times: usize) -> (String, std::thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -33,7 +33,7 @@ fn serve(times: usize) -> (String, std::thread::JoinHandle<Vec<String>>) {
     (url, served)
 }
 
-/// K12, K14: an answer is streamed to the terminal, with usage and cost apart from it.
+/// K12, K14: an answer is streamed to the terminal, separate from usage and cost.
 #[test]
 fn an_answer_goes_to_stdout_and_what_it_cost_to_stderr() {
     let place = Place::new();
@@ -78,7 +78,7 @@ fn an_exchange_that_was_recorded_is_played_back_without_a_server_and_without_the
     assert!(answer["cost"].is_null(), "{answer}");
 }
 
-/// A92, A98: a schema is held to, and a question beside a conversation is refused.
+/// A92, A98: a schema is enforced, and a question beside a conversation is rejected.
 #[test]
 fn an_answer_must_fit_its_schema_and_a_question_stands_alone() {
     let place = Place::new();

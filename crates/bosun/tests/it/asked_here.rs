@@ -1,4 +1,4 @@
-//! Commands that ask on a terminal: comments in a review, and whether the newest run is meant.
+//! Commands that ask on a terminal: comments in a review, and confirmation of the newest run.
 
 use crate::binary::{Place, stdout};
 use crate::naming::done;

@@ -1,5 +1,5 @@
-//! A model server that breaks off or is overloaded: it is asked again by rule, and when that takes too long the work is
-//! paused, with an exit code of its own, and goes on with `bosun resume`.
+//! A model server that drops connections or is overloaded: requests are retried by rule. If that takes too long, the
+//! work is paused with an exit code of its own, and continues with `bosun resume`.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ const HEAD: &str =
 const HALF: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"All is\"}}]}\n\n";
 const REST: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" well.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// Answers one connection with each of these, and counts them.
+/// Answers one connection with each of these, and counts the connections.
 #[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn serve(answers: Vec<String>) -> (String, Arc<Mutex<usize>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -32,7 +32,7 @@ fn serve(answers: Vec<String>) -> (String, Arc<Mutex<usize>>) {
     (url, served)
 }
 
-/// The next connection with a request. Whether there is a server at all is asked before, and is no request.
+/// The next connection with a request. The reachability probe before it is not a request.
 fn asked(listener: &TcpListener) -> TcpStream {
     loop {
         let (mut connection, _) = listener.accept().expect("a connection");
@@ -50,7 +50,7 @@ fn asked(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// The rules of a preset with another patience, and short waits.
+/// The rules of a preset with this patience, and short waits.
 fn rules(place: &Place, preset: &str, patience_ms: u32) -> String {
     let path = place.path().join("rules.toml");
     let text = format!(

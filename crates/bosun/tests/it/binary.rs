@@ -1,9 +1,9 @@
-//! The real binary, run as a person would, with a home of its own.
+//! Runs the real binary as a user would, with a home of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// A place with a home, in which the binary is run.
+/// A temporary folder with a home, in which the binary is run.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
@@ -45,13 +45,13 @@ impl Place {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
     }
 
-    /// Trusts what a repository brings for agents.
+    /// Trusts a repository's files for agents.
     pub(crate) fn trust(&self, repo: &Path) {
         let output = self.run(&["trust", repo.to_str().expect("a plain path")]);
         assert!(output.status.success(), "{}", stderr(&output));
     }
 
-    /// A git command in this place, for setting the stage.
+    /// Runs a git command for the test set-up.
     #[expect(clippy::disallowed_methods, reason = "the stage is set with the user's own git")]
     pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
         let output = Command::new("git")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::binary::{Place, send, stderr, stdout};
 use crate::screen::{Screen, can_be_had};
 
-/// A folder to talk about, and a script for the model.
+/// A folder to work in, and a script for the model.
 pub(crate) fn stage(place: &Place, replies: &str) -> (PathBuf, PathBuf) {
     let folder = place.path().join("work");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -28,7 +28,7 @@ pub(crate) fn begins(screen: &Screen, script: &Path) {
     screen.waits_for("ready");
 }
 
-/// Begins, and says which process it is.
+/// Starts a chat, and returns its process id.
 fn begins_as(screen: &Screen, place: &Place, script: &Path) -> String {
     let (binary, pid) = (env!("CARGO_BIN_EXE_bosun"), place.path().join("pid"));
     let (number, script) = (pid.display(), script.display());
@@ -38,7 +38,7 @@ fn begins_as(screen: &Screen, place: &Place, script: &Path) -> String {
     std::fs::read_to_string(pid).expect("its number").trim().to_owned()
 }
 
-/// A reply streams in before it is whole, a call is folded to a line, an edit shows its change in colour.
+/// A reply is shown before it is complete, a call is folded to one line, and an edit shows its change in colour.
 #[test]
 fn a_person_types_and_sees_the_reply_stream_in() {
     if !can_be_had() {
@@ -92,7 +92,7 @@ say = "# Done\n\n- changed `a.txt`\n\n```rust\nfn main() {}\n```\n"
     assert!(left.contains("chat --resume r_") && left.contains("3 turns"), "{left}");
 }
 
-/// The prompts of the project are those that the agent is told.
+/// The agent gets the prompts of the project.
 #[test]
 fn a_conversation_has_the_prompts_of_its_project() {
     if !can_be_had() {
@@ -109,7 +109,7 @@ fn a_conversation_has_the_prompts_of_its_project() {
     assert!(log.contains("You are our own."), "{log}");
 }
 
-/// A84: what a rule says to ask about waits for a yes, and a no with a reason reaches the model.
+/// A84: a call that a rule asks about waits for a yes, and a no with a reason reaches the model.
 #[test]
 fn a_dangerous_command_waits_for_a_yes() {
     if !can_be_had() {
@@ -155,7 +155,7 @@ say = "All settled."
     assert!(done.contains("> no, I need it") && done.contains("> green"), "{done}");
 }
 
-/// K19, A32: Esc stops the turn and keeps the session; what is typed while it works steers it.
+/// K19, A32: Esc stops the turn and keeps the session; input typed while the agent works steers it.
 #[test]
 fn esc_stops_the_turn_and_typing_while_it_works_steers() {
     if !can_be_had() {
@@ -195,7 +195,7 @@ say = "Heard you."
     assert!(stdout(&heard).contains("\"how\":\"steer\""), "{}", stderr(&heard));
 }
 
-/// What was changed is taken back with /undo, and the conversation is there again after leaving.
+/// /undo reverts changes, and the conversation is shown again after leaving and resuming.
 #[test]
 fn changes_are_undone_and_the_conversation_is_resumed() {
     if !can_be_had() {
@@ -242,7 +242,7 @@ say = "I remember you."
     screen.waits_for("> Who am I?");
 }
 
-/// The smallest screen that is promised, without colours, with a paste of several lines.
+/// The smallest supported screen, without colours, with a paste of several lines.
 #[test]
 fn it_works_on_forty_columns_without_colours() {
     if !can_be_had() {
@@ -275,7 +275,7 @@ say = "A line that is much longer than forty columns and therefore has to be wra
     }
 }
 
-/// Another process answers, and ends the session; whoever looks at it sees both.
+/// Another process answers and ends the session; the chat shows both.
 #[test]
 fn a_question_can_be_answered_and_the_session_ended_from_elsewhere() {
     if !can_be_had() {
@@ -302,7 +302,7 @@ fn a_question_can_be_answered_and_the_session_ended_from_elsewhere() {
     assert!(over.contains("the session"), "{over}");
 }
 
-/// The terminal is put back when the program is ended from outside.
+/// The terminal is restored when a signal ends the program.
 #[test]
 fn the_terminal_is_put_back_after_a_signal() {
     if !can_be_had() {
@@ -319,7 +319,7 @@ fn the_terminal_is_put_back_after_a_signal() {
     screen.waits_for("back-42");
 }
 
-/// Killed in the middle of a call: what was finished is shown, what was cut off is said to be, and it goes on.
+/// Killed during a call: finished calls are shown, the interrupted one is reported as such, and the session continues.
 #[test]
 fn a_conversation_that_was_killed_goes_on() {
     if !can_be_had() {
@@ -345,7 +345,7 @@ say = "It went on."
     send("-KILL", &process);
     screen.waits_for("Killed");
     std::fs::write(folder.join("go"), "").expect("a file");
-    // Nobody could put the terminal back.
+    // The killed process could not restore the terminal.
     screen.types("stty sane; clear");
     screen.press("C-j");
     screen.waits_until("an empty screen", |screen| !screen.contains("Killed"));

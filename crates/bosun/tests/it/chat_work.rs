@@ -1,5 +1,5 @@
-//! `bosun chat` in a real terminal: what a person and one agent do beside talking. Commits after a yes, what is allowed from
-//! now on, hosts, background processes, the person's own commands, and the ways to type.
+//! `bosun chat` in a real terminal, apart from the conversation itself: commits after a yes, permanent grants, hosts,
+//! background processes, the user's own commands, and the ways to enter text.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn with_repository(place: &Place, folder: &Path) {
     place.git(folder, &["commit", "-qm", "Start"]);
 }
 
-/// A git command of the shell is refused with the way out; the tool commits after a yes, in the person's name.
+/// A git command in the shell is rejected with the alternative; the tool commits after a yes, in the user's name.
 #[test]
 fn the_agent_commits_after_a_yes() {
     if !can_be_had() {
@@ -61,7 +61,7 @@ say = "Committed."
     assert_eq!(log, "Ada Add a greeting\n");
 }
 
-/// What is allowed from now on is shown, edited, written to the person's file, and not asked about again.
+/// A permanent grant is shown, edited, written to the user's file, and not asked about again.
 #[test]
 fn always_allow_shows_the_pattern_and_lets_it_be_edited() {
     if !can_be_had() {
@@ -102,7 +102,7 @@ say = "All gone."
     assert!(told.contains("deny") && told.contains("permit.destroys"), "{told}");
 }
 
-/// A host is asked for by name; a no leaves it closed.
+/// A host is asked for by name; a no keeps it closed.
 #[test]
 fn a_host_is_asked_for() {
     if !can_be_had() {
@@ -132,8 +132,8 @@ say = "Then not."
     assert!(done.contains("did not allow it"), "{done}");
 }
 
-/// A background process runs beside the commands after it, in one network, is read and stopped, and the model is told of
-/// one that ends by itself.
+/// A background process runs beside later commands, in the same network, and can be read and stopped; the model is told
+/// about one that ends by itself.
 #[test]
 fn processes_stay_in_the_background() {
     if !can_be_had() {
@@ -211,8 +211,8 @@ say = "Nothing runs."
     assert!(log.contains("those that were started before are gone"), "{log}");
 }
 
-/// A file is completed after an @, an own command's output goes to the model, what was typed is found again, a text is
-/// written in an editor, and a command of the person's own is a text.
+/// A file is completed after an @, the output of a `!` command goes to the model, earlier input is found again, text is
+/// written in an editor, and a custom command expands to a text.
 #[test]
 fn there_are_many_ways_to_type() {
     if !can_be_had() {
@@ -262,8 +262,8 @@ say = "Third."
     }
 }
 
-/// A plan changes nothing before it is approved; changes are shown; a conversation is written to a file; another begins,
-/// and one can go back.
+/// A plan changes nothing before it is approved; changes are shown; a conversation is exported to a file; a new one
+/// begins, and the old one can be reopened.
 #[test]
 fn plans_diffs_exports_and_other_sessions() {
     if !can_be_had() {
@@ -310,7 +310,7 @@ say = "Done with it."
     screen.waits_for("the one before can be resumed");
 }
 
-/// A conversation whose terminal is closed ends, whatever it was doing; it can be resumed.
+/// A chat ends when its terminal is closed, whatever it was doing, and can be resumed.
 #[test]
 fn a_conversation_ends_with_its_terminal() {
     if !can_be_had() {
@@ -323,7 +323,7 @@ fn a_conversation_ends_with_its_terminal() {
     let (sender, ended) = std::sync::mpsc::sync_channel(1);
     let pipe = held.clone();
     std::thread::spawn(move || {
-        // The pipe is at its end when the last process that holds it is gone.
+        // The pipe reaches its end when the last process that holds it open is gone.
         sender.send(std::fs::read(pipe).is_ok()).ok();
     });
     let screen = Screen::open(&place, &folder, 100, 40);
@@ -334,7 +334,7 @@ fn a_conversation_ends_with_its_terminal() {
     assert_eq!(ended, Ok(true), "the conversation outlived its terminal");
 }
 
-/// The clipboard is read by a program of the desktop; the one here has one picture, and no more after that.
+/// The clipboard is read by a desktop program; the fake one here has one picture, and none after that.
 #[test]
 fn a_picture_is_pasted_from_the_clipboard() {
     if !can_be_had() {

@@ -1,6 +1,6 @@
-//! A repository of another host, fetched by an agent's call: through the sandbox's proxy where the policy grants the host,
-//! and refused with the way to grant it where it does not. The host is a small server of git's own protocol on the
-//! loopback; what needs namespaces is left out, loudly, where there are none.
+//! A remote repository, cloned by an agent's call: through the sandbox's proxy if the policy grants the host, and
+//! rejected with the way to grant it otherwise. The remote is a small server for git's protocol on the loopback
+//! interface. Tests that need namespaces are skipped with a message where there are none.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -31,7 +31,7 @@ fn repository(folder: &Path) -> PathBuf {
     repo
 }
 
-/// Serves a repository for as long as the test lasts; the port.
+/// Serves a repository for the duration of the test; returns the port.
 #[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn serve(repo: PathBuf) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -45,7 +45,7 @@ fn serve(repo: PathBuf) -> u16 {
     port
 }
 
-/// One request of git: what there is, or the pack.
+/// Answers one git request: the advertised refs, or the pack.
 #[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn answer(stream: &TcpStream, repo: &Path) {
     let mut reader = BufReader::new(stream);
@@ -101,7 +101,7 @@ impl Clone {
         Self { place, port }
     }
 
-    /// Makes the call under a policy with this `[sandbox]`.
+    /// Makes the call under a policy with this `[sandbox]` table.
     fn call(&self, sandbox: &str, arguments: &str) -> Value {
         let policy = self.place.path().join("policy.toml");
         std::fs::write(&policy, format!("[sandbox]\n{sandbox}")).expect("a policy");
@@ -123,7 +123,7 @@ impl Clone {
     }
 }
 
-/// K33: a granted host is reached through the proxy, shallow by default; another is refused with how to grant it.
+/// K33: a granted host is reached through the proxy, shallow by default; another is rejected with how to grant it.
 #[test]
 fn a_repository_of_a_granted_host_is_cloned_into_the_workspace() {
     let clone = Clone::new();

@@ -1,4 +1,4 @@
-//! The commands of the real binary: what a person gets for good input and for bad.
+//! The commands of the real binary, with valid and invalid input.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) fn repository(place: &Place, script: &str) -> (PathBuf, PathBuf) {
     (repo, path)
 }
 
-/// Runs a command that must fail, and returns its exit code and what it said.
+/// Runs a command that must fail; returns its exit code and error message.
 fn fails(place: &Place, args: &[&str]) -> (i32, String) {
     let output = place.run(args);
     let said = stderr(&output);
@@ -46,7 +46,7 @@ pub(crate) fn run<'a>(repo: &'a PathBuf, script: &'a PathBuf, goal: &'a str) -> 
     vec!["run", goal, "--repo", text(repo), "--script", text(script)]
 }
 
-/// C35: of the work of the agents nothing is left but the branch and the log.
+/// C35: agents leave nothing behind except the branch and the log.
 #[test]
 fn a_goal_becomes_a_branch_and_the_users_own_tree_is_left_alone() {
     let place = Place::new();
@@ -122,7 +122,7 @@ fn demo_events(place: &Place) -> Vec<Value> {
     let text = stdout(&output);
     let mut lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    // How far it is comes by the clock.
+    // Progress lines depend on the clock.
     lines.retain(|line| line.get("progress").is_none());
     let run = lines[0]["run"].as_str().expect("an id").to_owned();
     lines.iter_mut().for_each(|line| without_times_and_ids(line, &run));
@@ -206,7 +206,7 @@ fn an_interrupt_keeps_everything_and_says_how_to_resume() {
     let resumed = place.run(&["resume", &id]);
     let (shown, said) = (stdout(&resumed), stderr(&resumed));
     assert!(resumed.status.success(), "{shown}{said}");
-    // What the person has seen is named, not shown again.
+    // Lines that the user has already seen are referred to, not shown again.
     assert!(said.contains(&format!("events before: bosun log {id}")), "{said}");
     let is_shown = |gate: &str| shown.contains(&format!("gate         {gate} go"));
     assert!(is_shown("execution") && !is_shown("planning"), "{shown}");

@@ -1,4 +1,4 @@
-//! Settings in layers, the trust in a repository's own files, and mistakes that are found before anything starts.
+//! Layered settings, trust in a repository's own files, and mistakes that are detected before anything starts.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ use crate::binary::{Place, stderr, stdout};
 use crate::commands::{SCRIPT, repository, run};
 use crate::stage::put;
 
-/// A command with a configuration folder of its own, and without anybody's keys.
+/// A command with its own configuration folder, and without API keys.
 fn command(place: &Place, args: &[&str]) -> Command {
     let mut command = place.command(args);
     let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"];
@@ -92,7 +92,7 @@ fn a_mistake_in_a_file_is_named_with_its_line() {
     }
 }
 
-/// A user's own policy holds whatever a repository says, and instructions reach every agent.
+/// The user's own policy applies whatever a repository says, and instructions reach every agent.
 #[test]
 fn the_persons_own_policy_and_instruction_hold_in_every_repository() {
     let place = Place::new();
@@ -147,7 +147,7 @@ fn nothing_of_a_repository_takes_effect_before_it_is_trusted() {
     assert_eq!(stdout(&output(&place, &["trust", "--list"])), "");
 }
 
-/// The mistakes of a first hour: each is one line with the way out, and nothing is started.
+/// Mistakes of the first hour: each is one line with the way out, and nothing is started.
 #[test]
 fn a_model_that_cannot_be_asked_is_found_before_anything_starts() {
     let place = Place::new();
@@ -205,7 +205,7 @@ fn a_repository_is_looked_at_and_its_settings_are_written_and_trusted() {
     );
 }
 
-/// A model that a project sets is the one that is looked at, and a mistake in a file is said once, where it is.
+/// The doctor checks the model that a project sets, and reports a mistake in a file once, with its place.
 #[test]
 fn the_doctor_looks_at_the_settings_that_a_run_would_have() {
     let place = Place::new();
@@ -219,7 +219,7 @@ fn the_doctor_looks_at_the_settings_that_a_run_would_have() {
     let said = stdout(&output(&place, &args));
     assert!(said.contains("there is no provider \"antropic\""), "{said}");
     assert!(said.contains("✘ check no-such-tool -x"), "{said}");
-    // Where cargo keeps its downloads cannot be told from the repository.
+    // The repository does not tell where cargo keeps its downloads.
     assert!(said.contains("✔ set-up") && said.contains("✔ journal"), "{said}");
     own(&place, "config.toml", "[providers.box]\ndialect = \"chat\"\nkey_neded = false\n");
     let said = stdout(&output(&place, &args));
@@ -227,7 +227,7 @@ fn the_doctor_looks_at_the_settings_that_a_run_would_have() {
     assert_eq!(said.matches("did you mean key_needed?").count(), 1, "{said}");
 }
 
-/// A server of one's own is asked before a run, as the known ones are.
+/// A custom server is probed before a run, like the known ones.
 #[test]
 fn a_server_on_this_machine_that_does_not_answer_is_found_before_anything_starts() {
     let place = Place::new();

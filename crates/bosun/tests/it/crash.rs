@@ -1,6 +1,6 @@
-//! Every folder of scenarios again, with the power cut after each sort of line in it once, and resumed: the same end,
-//! nothing lost, nothing that had finished done twice. What many runs have is cut in one folder alone. `EVERY_LINE=1` cuts
-//! every scenario after every line.
+//! Plays every folder of scenarios again, cutting the power once after each kind of line in it, and resumes: the
+//! outcome is the same, nothing is lost, and no finished work is repeated. Kinds that many runs have are cut in one
+//! folder only. `EVERY_LINE=1` cuts every scenario after every line.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use types::{
     Timestamp, Usage,
 };
 
-/// Runs with what many others have too: one in which all goes well, and two with a failed attempt. They are cut in their
-/// own folders, and the folders of later ones leave out what earlier ones have.
+/// Runs with kinds of lines that many others have, too: one in which everything succeeds, and two with a failed
+/// attempt. They are cut in their own folders; every folder skips the kinds of the runs that are listed before its own.
 const COMMON: [&str; 3] =
     ["merge/accepted.toml", "failure/no_submission.toml", "failure/out_of_scope.toml"];
 
@@ -41,7 +41,7 @@ fn cut_all(stage: &str) {
     }
 }
 
-/// The report without what a cut may change: times, hashes that contain times, and the price of asking once more.
+/// The report without parts that a cut may change: times, hashes that contain times, and the cost of repeated requests.
 fn essence(played: &Played) -> RunView {
     let mut view = played.view.clone();
     let cards = view.gates.iter_mut().filter_map(|gate| gate.card.as_mut());
@@ -74,7 +74,7 @@ fn essence(played: &Played) -> RunView {
     }
 }
 
-/// Conversations too: what was said is not lost, and the files end up the same.
+/// The same for conversations: no input is lost, and the files end up the same.
 #[test]
 fn conversations() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -96,7 +96,7 @@ fn conversations() {
     }
 }
 
-/// A test for each folder, so that they run side by side.
+/// One test per folder, so that they run in parallel.
 macro_rules! cut {
     ($($folder:ident),+) => {
         const CUT: &[&str] = &[$(stringify!($folder)),+];

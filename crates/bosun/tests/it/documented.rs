@@ -1,6 +1,6 @@
-//! Every command in a code block of the README and docs/ is run, in a repository of its own, with a model server on the
-//! loopback, or it is listed in `documented/listed.rs` with the reason why not. That the argument parser accepts all of them,
-//! also those that are not run, is checked in `src/args/documented.rs`. What they print is checked elsewhere.
+//! Runs every command in a code block of the README and docs/, in a repository of its own with a model server on the
+//! loopback interface, unless `documented/listed.rs` lists it with a reason. `src/args/documented.rs` checks that the
+//! argument parser accepts all of them, including those that are not run. Their output is checked elsewhere.
 
 mod files;
 mod listed;
@@ -20,15 +20,15 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What becomes of a line.
+/// How a line is handled.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
     Run,
     /// Not run; the parser accepts it.
     Parsed,
-    /// Another program's.
+    /// Belongs to another program.
     Left,
-    /// Nobody has said what becomes of it.
+    /// Not covered by any list.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ fn fate(line: &str) -> Fate {
     if NOT_RUN.iter().any(|(start, _)| line.starts_with(start)) { Fate::Parsed } else { Fate::Run }
 }
 
-/// The blocks with commands of the pages that are asked for.
+/// The blocks with commands on the selected pages.
 fn blocks(wanted: impl Fn(&str) -> bool) -> Vec<Block> {
     let pages = pages(&top()).expect("the documents");
     let wanted = pages.iter().filter(|page| wanted(&page.name));
@@ -61,7 +61,7 @@ fn code_of(line: &str) -> &'static [i32] {
     ENDS.iter().find(|(start, ..)| line.starts_with(start)).map_or(&[0], |(_, codes, _)| codes)
 }
 
-/// Runs the blocks one after the other, each in the scratch repository as it was at the start.
+/// Runs the blocks in sequence, each in a fresh copy of the scratch repository.
 #[expect(clippy::print_stdout, reason = "how much is run is for people to see")]
 fn all_run(blocks: &[Block]) {
     // The repository's check is `make test`, as in the examples.
@@ -103,7 +103,7 @@ fn the_examples_of_the_commands_work() {
     all_run(&blocks(|page| page == "docs/commands.md"));
 }
 
-/// A block says what it is; only then can it be run.
+/// Only a block that names its language can be run.
 #[test]
 fn every_block_names_its_language() {
     let known = BTreeSet::from(["sh", "console", "text", "toml", "yaml", "python"]);
@@ -113,19 +113,19 @@ fn every_block_names_its_language() {
     }
 }
 
-/// Whether the TOML blocks of a page are parts of config.toml; those of the other pages are parts of a policy.
+/// Whether the TOML blocks of a page belong to config.toml; those of other pages belong to a policy.
 fn is_config(page: &str) -> bool {
     let pages = ["configuration", "providers", "session-with-a-small-model", "terminal"];
     pages.iter().any(|name| page == format!("docs/{name}.md"))
 }
 
-/// Files that the documents show are read by the program as they stand.
+/// The program can read the files that the documents show, as they are.
 #[test]
 fn the_files_in_the_documents_can_be_read() {
     let place = Place::new();
     let blocks: Vec<Block> =
         pages(&top()).expect("the documents").iter().flat_map(Page::blocks).collect();
-    // Grants of the chat have a reader with its own tests; a role with some of its keys is a part of a file.
+    // Chat grants have a reader with its own tests; a role with only some of its keys is part of a file.
     let part = |block: &Block| block.text.contains("[roles.") && !is_config(&block.page);
     let toml =
         |block: &&Block| block.language == "toml" && block.page != "docs/chat.md" && !part(block);

@@ -1,5 +1,5 @@
-//! Who drives a run, with real processes: answers that come while the driver leaves, runs whose driver was killed,
-//! promises that outlive the process that was asked for them, and output of which no line is lost.
+//! Drivers of runs, with real processes: answers that arrive while the driver exits, runs whose driver was killed,
+//! requests that outlive the process that received them, and output that loses no line.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -13,7 +13,7 @@ use crate::stage;
 
 const GOAL: &str = "Write hello to greeting.txt";
 
-/// A program that is being read.
+/// A running program, and the lines read from it.
 struct Running {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -34,7 +34,7 @@ impl Running {
         self.read.push(serde_json::from_str(&line).expect("JSON"));
     }
 
-    /// Reads until a line says that something has happened.
+    /// Reads until a line matches.
     fn until(&mut self, has: impl Fn(&Value) -> bool) {
         while !self.read.last().is_some_and(&has) {
             self.next();
@@ -52,7 +52,7 @@ impl Running {
         id
     }
 
-    /// Reads the rest; the exit code.
+    /// Reads the rest of the output; returns the exit code, all lines and stderr.
     fn end(mut self) -> (Option<i32>, Vec<Value>, String) {
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).expect("the rest");
@@ -71,7 +71,7 @@ fn text(path: &std::path::Path) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
-/// Two tasks whose check proves nothing, so that each ends with a question; the second waits for a file before.
+/// Two tasks whose check proves nothing, so that each ends with a question; the second waits for a file first.
 fn two_tasks(place: &Place) -> Vec<String> {
     let go = text(&place.path().join("go"));
     let script = format!(
@@ -91,10 +91,10 @@ fn two_tasks(place: &Place) -> Vec<String> {
     words.chain(["--repo".to_owned(), text(&repo), "--script".to_owned(), text(&script)]).collect()
 }
 
-/// An answer that comes at any moment while the last task ends and the driver leaves is heard by somebody.
+/// An answer is not lost, at whatever moment it arrives while the last task ends and the driver exits.
 #[test]
 fn an_answer_that_comes_while_the_driver_leaves_is_heard() {
-    // The last of these is the question of the second task, after which the driver leaves.
+    // The last is the question of the second task, after which the driver exits.
     for moment in ["tool.finished", "attempt.finished", "check.finished", "question.asked"] {
         let place = Place::new();
         let words = two_tasks(&place);
@@ -116,7 +116,7 @@ fn an_answer_that_comes_while_the_driver_leaves_is_heard() {
     }
 }
 
-/// Somebody who was killed drives nothing: that is said, and the run can be followed and ended.
+/// A run whose driver was killed is reported as interrupted, and can be followed and cancelled.
 #[test]
 fn a_run_whose_driver_was_killed_is_interrupted_and_can_be_cancelled() {
     let place = Place::new();
@@ -146,7 +146,7 @@ fn a_run_whose_driver_was_killed_is_interrupted_and_can_be_cancelled() {
     assert!(followed.status.success() && stdout(&followed).contains("run.finished"));
 }
 
-/// A planner or an agent that says nothing before a file is there, killed and gone on with.
+/// Kills a run while its model is held, then creates the file that releases it; returns the run's id.
 fn killed_while_asked(place: &Place, words: &[&str]) -> String {
     let mut driver = Running::start(place, words);
     driver.until(happened("model.asked"));
@@ -155,7 +155,7 @@ fn killed_while_asked(place: &Place, words: &[&str]) -> String {
     id
 }
 
-/// `plan --out` is on record: whoever goes on with the run writes the plan where it was wanted.
+/// `plan --out` is recorded: the process that resumes the run writes the plan to the requested path.
 #[test]
 fn a_plan_is_written_where_it_was_wanted_also_by_another_process() {
     let place = Place::new();
@@ -184,7 +184,7 @@ fn alone(place: &Place, replies: &str) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// The form of the answer and the goal are on record with the first line.
+/// The schema of the answer and the goal are recorded with the first line.
 #[test]
 fn an_answer_must_fit_its_schema_also_after_a_kill() {
     let place = Place::new();
@@ -201,11 +201,11 @@ fn an_answer_must_fit_its_schema_also_after_a_kill() {
     let resumed = place.run(&["resume", &id]);
     assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
     assert_eq!(stdout(&resumed), "{\"age\":30}\n");
-    // It is looked at again whenever somebody asks, and nothing is asked of the model.
+    // Every resume checks the answer again, without a request to the model.
     assert_eq!(stdout(&place.run(&["resume", &id])), "{\"age\":30}\n");
 }
 
-/// A reply that broke off is asked for again by `resume`, with or without the id; the exit code says what came of it.
+/// `resume` requests a failed reply again, with or without the id; the exit code is that of the new outcome.
 #[test]
 fn resume_goes_on_with_an_input_that_ended_in_a_fault() {
     let place = Place::new();
@@ -224,7 +224,7 @@ fn resume_goes_on_with_an_input_that_ended_in_a_fault() {
     assert_eq!(stdout(&last), "Done.\n");
 }
 
-/// The lines that were printed of each log, by number.
+/// Sequence numbers of the printed lines, by log.
 fn printed(lines: &[Value]) -> BTreeMap<String, Vec<u64>> {
     let mut logs: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for line in lines.iter().filter(|line| line["event"].is_string()) {
@@ -245,7 +245,7 @@ fn all_were_printed(place: &Place, id: &str, lines: &[Value]) {
     }
 }
 
-/// Whether a run is over, waits for a person or is stopped: everything that is recorded was printed, and a report.
+/// Whether a run is over, waits for a person or is stopped: all recorded lines were printed, and a report.
 #[test]
 fn no_line_is_lost_however_a_run_is_left() {
     let place = Place::new();
@@ -273,7 +273,7 @@ fn no_line_is_lost_however_a_run_is_left() {
     all_were_printed(&place, &id, &lines);
 }
 
-/// Somebody who reads slowly gets everything; somebody who stops reading leaves a run that can be gone on with.
+/// A slow reader gets everything; a reader that stops leaves a run that can be resumed.
 #[test]
 fn a_reader_that_leaves_stops_the_run_in_good_order() {
     let place = Place::new();
@@ -292,7 +292,7 @@ fn a_reader_that_leaves_stops_the_run_in_good_order() {
     assert_eq!(resumed.status.code(), Some(3), "{}", stderr(&resumed));
 }
 
-/// A repository that was moved is called that; nothing was tried in its place.
+/// A moved repository is reported as such, and nothing is tried in its place.
 #[test]
 fn a_moved_repository_is_named_anew() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Folders that are no project, keys in them, and Bosun's own state: the real binary, with a home folder made for it.
+//! Folders that are not projects, keys in them, and Bosun's own state: the real binary, with a test home folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::binary::{Place, stderr, stdout};
 use crate::stage::put;
 
-/// A person's home folder with keys and start-up files, and Bosun's state where it usually is.
+/// A home folder with keys and start-up files, and with Bosun's state in its usual place.
 fn home_folder(place: &Place) -> PathBuf {
     let home = place.path().join("person");
     put(&home, ".ssh/id_rsa", "CANARY");
@@ -16,7 +16,7 @@ fn home_folder(place: &Place) -> PathBuf {
     home
 }
 
-/// One agent by a script, in a folder, as that person.
+/// Runs one scripted agent in a folder, with this home folder.
 fn agent(place: &Place, home: &Path, folder: &Path, replies: &str, more: &[&str]) -> Output {
     let script = place.path().join("script.toml");
     std::fs::write(&script, format!("[[attempt]]\nrole = \"solo\"\n{replies}")).expect("a script");
@@ -63,7 +63,7 @@ fn one_agent_is_not_started_in_a_place_that_is_no_project() {
     );
 }
 
-/// A home folder that is meant: work goes on there, and keys, start-up files and Bosun's own files are as they were.
+/// An explicitly allowed home folder: work is possible; keys, start-up files and Bosun's own files are unchanged.
 #[test]
 fn in_a_home_folder_that_is_meant_keys_and_our_own_state_stay_closed() {
     let place = Place::new();
@@ -94,7 +94,7 @@ say = "Done."
     assert!(home.join(".local/state/bosun/journal.db").exists(), "{said}");
 }
 
-/// The way out that a project could leave open for itself is shut: its own rules cannot mean a home folder.
+/// A project cannot allow this for itself: its own policy may not enable work in a home folder.
 #[test]
 fn a_crew_is_not_started_in_a_home_folder_either() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Journals of every released format, opened by the real binary: listed, folded, verified. A file below
-//! `fixtures/journals` is never changed; a new format gets a folder of its own.
+//! Journals of every released format, opened by the real binary: listed, folded, verified. Files below
+//! `fixtures/journals` never change; a new format gets a folder of its own.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
 
-/// The runs in the fixture of each format: id, what a list says, how many logs.
+/// Runs in the fixture of each format: id, status in a list, number of logs.
 const RUNS: [(&str, &str, usize); 4] = [
     ("r_eadacf84", "done, accepted", 4),
     ("r_fc40903a", "failed", 3),
@@ -98,13 +98,13 @@ fn a_damaged_log_stands_for_itself() {
     assert_eq!(of("r_ad92b92a")["questions"][0]["id"], 0);
     let questions = said(&place, &["questions"]);
     assert!(questions.contains("r_ad92b92a #0"), "{questions}");
-    // The run that waits is found, whether or not there is such a repository on this machine.
+    // The waiting run is found, whether or not its repository exists on this machine.
     let output = place.run(&["resume"]);
     assert_ne!(output.status.code(), Some(76), "{}", stderr(&output));
     assert!(!stderr(&output).contains("damaged"), "{}", stderr(&output));
 }
 
-/// What a list shows from a stored summary is what the log says.
+/// A list shows the same from a stored summary as from the log.
 #[test]
 fn a_stored_view_is_the_view_of_the_log() {
     let place = home_of("v1");

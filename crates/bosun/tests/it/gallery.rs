@@ -1,6 +1,6 @@
-//! The page for people who judge it: a home with runs in several states, pictures of every view, an accessibility check,
-//! and a server for programs that test it from outside. `cargo xtask` brings the judges; without them, every view is only
-//! drawn once.
+//! A gallery of the page for reviewers: a home with runs in several states, screenshots of every view, an accessibility
+//! check, and a server for external test programs. `cargo xtask` supplies the tools; without them, every view is only
+//! rendered once.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ const CHAT: &str = include_str!("gallery/chat.toml");
 const GOAL: &str =
     "Add the commands tide and moon to bin/harbor, with tests, and document both in README.md";
 
-/// Sizes of the window: a desk and a phone.
+/// Window sizes: a desktop and a phone.
 const SIZES: [(u32, u32); 2] = [(1280, 800), (390, 844)];
 
 /// A server with runs in several states.
@@ -29,7 +29,7 @@ struct Gallery {
     place: Place,
     served: Served,
     admin: Api,
-    /// The run with six tasks, which is done.
+    /// The finished run with six tasks.
     tide: String,
     /// The run of a spec.
     spec: String,
@@ -57,7 +57,7 @@ impl Gallery {
     async fn open() -> Self {
         let place = Place::new();
         harbor(&place);
-        // With a key there is a model to forecast for; nothing is ever sent to it.
+        // With a key there is a model for forecasts; nothing is ever sent to it.
         let key = [("ANTHROPIC_API_KEY", "unused")];
         let served = Served::knowing(&place, "127.0.0.1:0", &["--rate", "2000"], &key);
         let admin = served.admin(&place);
@@ -69,7 +69,7 @@ impl Gallery {
         assert_eq!(view["status"], "done", "{view}");
         let wanted = json!({ "project": PROJECT, "spec": SPEC, "script": WARN });
         let spec = started(&admin, "/runs", &wanted).await;
-        // Its checks pass whatever the tests of the repository expect, so a person is asked.
+        // Its checks pass whatever the repository's tests expect, so a person is asked.
         admin.until(&spec, "question.asked").await;
         let answer = format!("/runs/{spec}/questions/0/answer");
         admin.post(&answer, &json!({ "text": "accept" })).await;
@@ -95,7 +95,7 @@ impl Gallery {
         Self { place, served, admin, tide, spec, chat }
     }
 
-    /// Every view: a name, its address, and what is on it when it is complete.
+    /// Every view: name, address, and a text that it shows when complete.
     fn views(&self) -> Vec<(&'static str, String, &'static str)> {
         let of = |part: &str| format!("/runs/{}{part}", self.tide);
         let goal = "/new?text=Add+a+wind+command+to+bin%2Fharbor+and+document+it+in+README.md";
@@ -133,7 +133,7 @@ async fn started(api: &Api, path: &str, wanted: &Value) -> String {
     api.post(path, wanted).await["run"].as_str().expect("an id").to_owned()
 }
 
-/// What `cargo xtask` says about how to do it.
+/// A setting made by `cargo xtask`.
 #[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
 fn told(name: &str) -> Option<String> {
     let value = std::env::var(name).ok();
@@ -145,7 +145,7 @@ fn told(name: &str) -> Option<String> {
     value
 }
 
-/// Goes to a view and waits until it is complete; what is wrong with it, if it never is.
+/// Opens a view and waits until it is complete; returns the problem if it never is.
 async fn settled(looked: &Looked, path: &str, shows: &str) -> Option<String> {
     looked.go(path).await;
     let shown = looked.page.wait_for(shows).await;
@@ -186,7 +186,7 @@ async fn every_view_is_drawn_and_fits_the_window() {
     looked.is_quiet();
 }
 
-/// Runs the checker in the page; the serious findings, one line each.
+/// Runs the checker in the page; returns the serious findings, one line each.
 const JUDGE: &str = "axe.run(document, { resultTypes: ['violations'] }).then((all) => { \
     if (!all.passes.length) throw new Error('nothing was checked'); \
     return all.violations.filter((one) => ['serious', 'critical'].includes(one.impact)).flatMap((one) => \
@@ -216,7 +216,7 @@ async fn every_view_is_accessible() {
     assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
 }
 
-/// Lets another program test the server: it finds the address and a token in its environment.
+/// Lets another program test the server; it gets the address and a token in its environment.
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "a program from outside tests the server")]
 async fn another_program_uses_the_server() {

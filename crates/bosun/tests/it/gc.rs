@@ -1,4 +1,4 @@
-//! `bosun gc` with the real binary: what goes, what stays, and that nothing happens in a dry run.
+//! `bosun gc` with the real binary: what is removed, what is kept, and that a dry run changes nothing.
 
 use serde_json::Value;
 

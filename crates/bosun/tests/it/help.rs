@@ -1,4 +1,4 @@
-//! Help, completions and manual pages of the real binary; and pipes whose reader has gone.
+//! Help, completions and manual pages of the real binary; and closed pipes.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -37,7 +37,7 @@ fn completions_and_manual_pages_are_made() {
     }
 }
 
-/// Whoever closes a pipe has seen enough; that is no error to be told about.
+/// A closed pipe is not an error to report.
 #[test]
 fn a_pipe_that_is_closed_is_left_in_silence() {
     let place = Place::new();

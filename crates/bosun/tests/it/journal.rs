@@ -1,4 +1,4 @@
-//! The journal as a person meets it: damage that is named, readers that wait for nobody, copies and the way back.
+//! The journal as users see it: damage is reported, readers do not block, backups can be restored.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use crate::binary::{Place, send, stderr, stdout};
 use crate::commands::{SCRIPT, repository, run};
 
-/// The demo, after it has printed so many lines, with the id of its run.
+/// The demo after it has printed `lines` lines, with the id of its run.
 fn under_way(place: &Place, lines: usize) -> (Child, String) {
     let mut child = place.spawn(&["demo", "--keep", "--json"]);
     let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
@@ -19,7 +19,7 @@ fn under_way(place: &Place, lines: usize) -> (Child, String) {
     }
     let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     let run = line["run"].as_str().expect("an id").to_owned();
-    // What it prints from now on is read by nobody, and need not be.
+    // The output from here on is not read, and need not be.
     child.stdout = Some(out.into_inner());
     (child, run)
 }
@@ -85,7 +85,7 @@ fn readers_do_not_wait_for_a_writer_that_was_stopped() {
     assert!(matches!(leased.0, 0 | 3), "the lease is free at once: {}", leased.2);
 }
 
-/// Names, sizes and times of everything in a folder.
+/// Names, sizes and modification times of everything in a folder.
 fn state(folder: &Path) -> Vec<(PathBuf, u64, SystemTime)> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let mut files: Vec<_> = entries

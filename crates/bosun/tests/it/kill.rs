@@ -8,19 +8,19 @@ use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
 
-/// What the demo's person says; whoever goes on with a killed demo has to say it.
+/// Scripted answers to the demo's questions; a demo that was killed and resumed needs them, too.
 const ANSWERS: [&str; 2] =
     ["retry leave the test of version as it is", "retry CHANGES.md was promised; write it"];
 
-/// How many moments are tried. `cargo xtask crash` tries hundreds of others: those around every single write.
+/// Number of moments tried. `cargo xtask crash` tries hundreds of others: those around every single write.
 const MOMENTS: usize = 15;
 
-/// The moments are shared out among tests, so that they run side by side.
+/// The moments are split among tests, so that they run in parallel.
 #[test]
 fn the_demo_survives_being_killed_while_it_is_planned_and_begun() {
     killed_at(0..5);
 }
-/// P42: what is finished is not done again.
+/// P42: finished work is not repeated.
 #[test]
 fn the_demo_survives_being_killed_while_tasks_are_tried_again_and_merged() {
     killed_at(5..10);
@@ -38,7 +38,7 @@ fn killed_at(moments: std::ops::Range<usize>) {
     let expected = essence(report(&stdout(&output)));
     for moment in moments {
         let place = Place::new();
-        // The run is on record once its first line is printed; from there on, any moment will do.
+        // The run is recorded once its first line is printed; from there on, any moment will do.
         let after = 1 + moment * (lines - 2) / MOMENTS;
         kill_after(&place, after, moment);
         let resumed = resumed(&place);
@@ -58,8 +58,8 @@ fn killed_at(moments: std::ops::Range<usize>) {
     }
 }
 
-/// Starts the demo and kills it a little after it has printed so many lines: how little differs from moment to moment,
-/// so that also the time between two lines is hit.
+/// Starts the demo, and kills it shortly after it has printed so many lines. The delay differs between moments, so that
+/// the time between two lines is hit, too.
 fn kill_after(place: &Place, lines: usize, moment: usize) {
     let mut child = place.spawn(&["demo", "--keep", "--json"]);
     let mut out = BufReader::new(child.stdout.take().expect("it has an output"));
@@ -68,14 +68,14 @@ fn kill_after(place: &Place, lines: usize, moment: usize) {
         line.clear();
         out.read_line(&mut line).expect("a line");
     }
-    // Reading some bytes of what comes next takes as long as the binary takes to get there.
+    // Reading part of the next output takes as long as the binary takes to produce it.
     let mut bytes = vec![0; moment * 80];
     out.read_exact(&mut bytes).ok();
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
 }
 
-/// Goes on with a demo that was killed, being its person.
+/// Resumes a demo that was killed, and answers its questions.
 fn resumed(place: &Place) -> Output {
     let mut output = place.run(&["resume", "--json"]);
     for _ in ANSWERS {
@@ -98,7 +98,7 @@ fn report(stdout: &str) -> Value {
     last["report"].take()
 }
 
-/// The report without times, hashes that contain times, places, and the price of asking once more.
+/// The report without times, hashes that contain times, paths, and the cost of repeated requests.
 fn essence(mut report: Value) -> Value {
     let changing = [
         "run",
@@ -123,7 +123,7 @@ fn essence(mut report: Value) -> Value {
     }
     for question in report["questions"].as_array_mut().expect("a report has questions") {
         let question = question.as_object_mut().expect("a question is an object");
-        // Who answers, when, and what of the attempt was packed for them has hashes and times in it.
+        // The other fields hold the answerer, the time and the package of the attempt, with its hashes and times.
         question.retain(|key, _| matches!(key.as_str(), "id" | "choice" | "rule"));
     }
     for gate in report["gates"].as_array_mut().expect("a report has gates") {

@@ -1,5 +1,5 @@
-//! One agent killed with SIGKILL, in the middle of a call and while it waits for its model, and resumed: what was
-//! finished is not done again, what was cut off is said to be unknown, and the provider takes the history.
+//! A single agent, killed with SIGKILL during a call and while it waits for its model, and resumed: finished calls are
+//! not repeated, the interrupted one is reported as unknown, and the provider accepts the history.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,10 +14,10 @@ use types::Family;
 
 use crate::binary::{Place, stderr, stdout};
 
-/// The rules for one agent, on any machine.
+/// The rules for a single agent.
 const SOLO: &str = include_str!("../../../../policies/solo.toml");
 
-/// A folder to work in, a server, and the files that say where it is and what is allowed.
+/// A folder to work in, a model server, and the files with its address and the rules.
 struct Stage {
     place: Place,
     folder: PathBuf,
@@ -51,7 +51,7 @@ impl Stage {
         command
     }
 
-    /// Begins to work on something.
+    /// Starts a run.
     fn begin(&self) -> Child {
         let rules = self.place.path().join("solo.toml");
         let text = |path: &PathBuf| path.to_str().expect("a plain path").to_owned();
@@ -62,7 +62,7 @@ impl Stage {
         command.stdout(out).spawn().expect("the binary starts")
     }
 
-    /// Goes on, to the end; what was printed.
+    /// Resumes the run to its end; returns the printed lines.
     fn resume(&self) -> Vec<Value> {
         let printed = std::fs::read_to_string(self.place.path().join("begun.jsonl"));
         let first: Value =
@@ -89,7 +89,7 @@ fn kill(mut child: Child) {
     child.wait().expect("it ends");
 }
 
-/// A72, and that a finished call is never made twice: killed while a command runs.
+/// A72, killed while a command runs; also, a finished call is never made twice.
 #[test]
 fn a_call_that_was_cut_off_is_unknown_and_what_was_finished_stays_finished() {
     for family in Family::ALL {
@@ -107,7 +107,7 @@ fn a_call_that_was_cut_off_is_unknown_and_what_was_finished_stays_finished() {
             ]
         });
         let (begun, gate) = (stage.pipe("begun"), stage.pipe("gate"));
-        // Opened for both ways it does not wait for anybody, and the command waits as long as we hold it.
+        // Opened for reading and writing, the pipe does not block, and the command waits as long as it is held open.
         let held = File::options().read(true).write(true).open(&gate).expect("the gate");
         let child = stage.begin();
         let mut word = [0; 1];
@@ -131,7 +131,7 @@ fn a_call_that_was_cut_off_is_unknown_and_what_was_finished_stays_finished() {
     }
 }
 
-/// Killed while the model is thinking: the same request goes out again, byte by byte, and nothing else happens.
+/// Killed while the model is thinking: the same request is sent again, byte for byte, and nothing else happens.
 #[test]
 fn a_request_that_was_cut_off_is_made_again_as_it_was() {
     for family in Family::ALL {

@@ -1,5 +1,5 @@
-//! The live view in a real terminal: it appears, fits, survives resizing, takes answers and leaves a clean screen; `watch`
-//! and `top` show runs of other processes; and the person's own commands are told of questions and of the end.
+//! The live view in a real terminal: it appears, fits, survives resizing, takes answers and leaves a clean screen;
+//! `watch` and `top` show runs of other processes; the user's own commands are notified of questions and of the end.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::binary::{Place, stderr, stdout};
 use crate::screen::{Screen, can_be_had};
 use crate::stage::repository;
 
-/// Two tasks, of which the second waits for the first, and the first for a file.
+/// Two tasks: the second depends on the first, and the first waits for a file.
 const SCRIPT: &str = r#"
 [[attempt]]
 role = "planner"
@@ -32,7 +32,7 @@ call = { tool = "write_file", path = "manual.txt", content = "hello is a greetin
 submit = { summary = "done" }
 "#;
 
-/// A repository with a run to start in it: the words of its command.
+/// Sets up a repository; returns the words of the command that starts a run in it.
 fn stage(place: &Place) -> Vec<String> {
     let script = SCRIPT.replace("PLACE", &place.path().display().to_string());
     let (repo, script) = repository(place, &[("test.sh", "grep -q hello greeting.txt\n")], &script);
@@ -60,7 +60,7 @@ fn lines_with<'a>(screen: &'a str, text: &str) -> Vec<&'a str> {
     screen.lines().filter(|line| line.contains(text)).collect()
 }
 
-/// One line for each task, at any width, until the report takes their place.
+/// One line for each task, at any width, until the report replaces them.
 #[test]
 fn tasks_are_shown_while_they_are_worked_on_and_after_a_resize() {
     if !can_be_had() {
@@ -95,7 +95,7 @@ fn tasks_are_shown_while_they_are_worked_on_and_after_a_resize() {
     assert!(!over.contains("● T1") && !over.contains("○ T2"), "the block is gone: {over}");
 }
 
-/// Ctrl-C takes the block away, says how to go on, and the shell works as before.
+/// Ctrl-C removes the block and prints how to continue, and the shell works as before.
 #[test]
 fn ctrl_c_leaves_a_clean_screen_and_the_command_that_goes_on() {
     if !can_be_had() {
@@ -118,7 +118,7 @@ fn ctrl_c_leaves_a_clean_screen_and_the_command_that_goes_on() {
     screen.waits_for("left-0");
 }
 
-/// Numbers are answers, and the question stands below the tasks with its choices.
+/// Numbers are answers, and the question is shown below the tasks with its choices.
 #[test]
 fn a_question_is_answered_by_its_number() {
     if !can_be_had() {
@@ -142,7 +142,7 @@ fn a_question_is_answered_by_its_number() {
     assert!(!over.contains("(suggested)"), "the question is gone: {over}");
 }
 
-/// Who asks does not stop the others, and is answered while they work.
+/// A question does not stop other tasks, and is answered while they work.
 #[test]
 fn a_question_is_answered_while_another_task_goes_on() {
     if !can_be_had() {
@@ -151,7 +151,7 @@ fn a_question_is_answered_while_another_task_goes_on() {
     let place = Place::new();
     let mut words = stage(&place);
     let script = std::fs::read_to_string(place.path().join("script.toml")).expect("a script");
-    // The second task is the one that is held, and nobody waits for anybody.
+    // The second task is the one that is held, and neither depends on the other.
     let hold = format!("hold = \"{}/go\"\n", place.path().display());
     let script = script.replace(&hold, "").replace(", depends_on = [\"T1\"]", "");
     let second = "call = { tool = \"write_file\", path = \"manual.txt\"";
@@ -175,7 +175,7 @@ fn a_question_is_answered_while_another_task_goes_on() {
     screen.waits_for("left-130");
 }
 
-/// What another process drives is followed to its end, with its exit code.
+/// A run that another process drives is followed to its end, with its exit code.
 #[test]
 fn a_run_of_another_process_is_watched_until_it_is_over() {
     if !can_be_had() {
@@ -206,7 +206,7 @@ fn a_run_of_another_process_is_watched_until_it_is_over() {
     assert!(again.status.success() && stdout(&again).contains("accept r_"), "{}", stdout(&again));
 }
 
-/// A view that is left leaves the run alone.
+/// Leaving the view does not affect the run.
 #[test]
 fn leaving_a_watched_run_does_not_touch_it() {
     if !can_be_had() {
@@ -228,7 +228,7 @@ fn leaving_a_watched_run_does_not_touch_it() {
     assert!(driver.status.success(), "{}", stderr(&driver));
 }
 
-/// The person's own command gets the facts as variables; nothing of them is run.
+/// The user's own command gets the facts as variables; their content is never executed.
 #[test]
 fn commands_of_the_person_are_told_of_the_end_and_of_questions() {
     let place = Place::new();
@@ -256,7 +256,7 @@ fn commands_of_the_person_are_told_of_the_end_and_of_questions() {
     assert!(!place.path().join("trap").exists(), "a goal was run");
 }
 
-/// The same from the person's config.toml, without a shell of ours; a command that fails changes nothing.
+/// The same from the user's config.toml, without a shell; a command that fails changes nothing.
 #[test]
 fn programs_of_the_persons_settings_are_told_and_their_failure_is_a_warning() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! How to look at the page: a real Chromium, logged in by a link or a token, that a test drives as a person would. Every
-//! error on the page's console and every violation of its content security policy fails the test.
+//! The page in a real Chromium, logged in by a link or a token and driven as a user would. Every error on the console
+//! and every violation of the content security policy fails the test.
 
 use testkit::browser::{Browser, Page};
 
 use crate::served::{Api, Served};
 
-/// Whether there is a Chromium. Where tests must not be left out, its absence is a failure.
+/// Whether Chromium is installed. In CI, its absence is a failure.
 #[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
 pub(crate) fn can_be_had() -> bool {
     let there = Browser::is_installed();
@@ -17,7 +17,7 @@ pub(crate) fn can_be_had() -> bool {
     there
 }
 
-/// A browser with the page in it.
+/// A browser that shows the page.
 pub(crate) struct Looked {
     pub(crate) page: Page,
     pub(crate) url: String,
@@ -25,7 +25,7 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    /// A browser that opened the link of the server.
+    /// A browser that opened the server's login link.
     pub(crate) async fn by_link(served: &Served) -> Self {
         let browser = Browser::start().await.expect("a browser");
         let page = browser.page().await.expect("a tab");
@@ -36,12 +36,12 @@ impl Looked {
         looked
     }
 
-    /// Another person's tab in a browser, logged in by typing a token.
+    /// A tab of another user, logged in by typing a token.
     pub(crate) async fn by_token(browser: &Browser, served: &Served, api: &Api) -> Self {
         let page = browser.page().await.expect("a tab");
         page.open(served.url()).await.expect("the page");
         let looked = Self { page, url: served.url().to_owned(), _browser: None };
-        // The page that asks for a token is an answer with status 401.
+        // The page that asks for a token is a 401 response, which the console reports.
         looked.page.complaints();
         looked.fill("#token", api.client.token().expect("a token")).await;
         looked.press("Enter").await;
@@ -49,7 +49,7 @@ impl Looked {
         looked
     }
 
-    /// Goes to an address of the page.
+    /// Opens a path of the page.
     pub(crate) async fn go(&self, path: &str) {
         self.page.open(&format!("{}{path}", self.url)).await.expect("an address");
         self.until("document.querySelector('.connection.live')").await;
@@ -95,7 +95,7 @@ impl Looked {
         self.page.eval(script).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Nothing went wrong in the page.
+    /// Asserts that the page reported no errors.
     pub(crate) fn is_quiet(&self) {
         let complaints = self.page.complaints();
         assert!(complaints.is_empty(), "{complaints:#?}");

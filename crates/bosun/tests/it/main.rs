@@ -3,100 +3,100 @@
 
 // Every scenario as it is written.
 mod scenarios;
-// The same story twice.
+// The same run twice.
 mod twice;
-// Every scenario with the power cut after each line of each log.
+// Every scenario with the power cut after each kind of line.
 mod crash;
-// The commands of the real binary, with good and with bad input.
+// The commands of the real binary, with valid and invalid input.
 mod commands;
-// Settings in layers, trust, and mistakes that are found before anything starts.
+// Layered settings, trust, and mistakes that are detected before anything starts.
 mod config;
-// The reference pages say what the code does.
+// The reference pages match the code.
 mod pages;
-// Every command that the documents show, run.
+// Every documented command, run.
 mod documented;
-// How runs are named and listed; what holds for every command.
+// How runs are named and listed; options of every command.
 mod naming;
-// The mistakes of a first hour.
+// Mistakes of the first hour.
 mod mistakes;
-// What a run came to: change, transcript, review, pull request, commits.
+// Results of a run: diff, transcript, review, pull request, commits.
 mod results;
-// What is asked on a terminal before something is done, and comments typed there.
+// Confirmations and comments on a terminal.
 mod asked_here;
 // Help, completions, manual pages, closed pipes.
 mod help;
-// Who drives a run: leaving, killing, promises, lost lines.
+// Drivers of runs: exiting, killed, resumed; lost lines.
 mod driver;
 // One question to one model.
 mod ask;
-// A model that breaks off or stays away.
+// A model that fails or stays unreachable.
 mod away;
 // Damage to the journal, readers, backups.
 mod journal;
-// Old runs are removed.
+// Removal of old runs.
 mod gc;
 // Journals of every released format.
 mod formats;
-// What others can see of the real binary's memory.
+// Protection of the real binary's memory.
 mod memory;
-// The real binary killed at random moments.
+// The real binary killed at many moments.
 mod kill;
-// One agent, killed in the middle of a call.
+// A single agent, killed during a call.
 mod killed;
-// What the rules say about commands.
+// Verdicts of the rules on commands.
 mod permit;
 mod presets;
 mod stats;
 mod strict;
-// Proofs, and the checks and findings of a run in the forms of other tools.
+// Proofs, and the checks and findings of a run in the formats of other tools.
 mod prove;
-// What waits for a person.
+// Open questions.
 mod questions;
 // Requests as files and pipes.
 mod requests;
-// What is on record, decided again, gone on with, and verified elsewhere.
+// Replay, forks, and verification elsewhere.
 mod replay;
 mod route;
-// Decisions explained, rules shown and checked, a repository's own rules; what programs are answered.
+// Decisions explained, rules shown and checked, a repository's own rules, and responses for programs.
 mod rules;
-// Specs and plans, from a draft on disk to what a run hands out.
+// Specs and plans, from a draft on disk to the output of a run.
 mod spec;
-// Tools by hand.
+// Tools called by hand.
 mod tools;
-// A conversation on a terminal.
+// A chat on a terminal.
 mod chat;
-// What a person and one agent do beside talking: commits, grants, processes, own commands.
+// A chat apart from the conversation: commits, grants, processes, the user's own commands.
 mod chat_work;
 mod clone;
 // A run on a terminal, and runs of other processes.
 mod live;
-// One agent without a person.
+// A single agent without a person.
 mod solo;
-// Folders that are no project, and what stays closed in them.
+// Folders that are not projects, and what stays closed in them.
 mod folders;
-// What becomes of a result.
+// Accepting and discarding a result.
 mod settle;
 // Repositories with dependencies, submodules and environments.
 mod workspace;
-// Repositories whose tests fail already, without a check, with one that cannot run; work that was not done.
+// Repositories with failing tests, without a check, with one that cannot run; work that was not done.
 mod ordinary;
-// The server, used by programs.
+// The API of the server.
 mod serve;
-// Who may use it, and what is refused.
+// Access to the server.
 mod serve_access;
-// The page, used in a real browser.
+// The page in a real browser.
 mod page;
-// Hostile texts and hostile pages in a real browser.
+// Hostile texts and hostile sites in a real browser.
 mod page_attacks;
-// Pictures, accessibility, and other programs: started by hand.
+// Screenshots, accessibility, and external programs, with `cargo xtask`.
 mod gallery;
-// How to run the server.
+// Helper: runs the server.
 mod served;
-// How to look at it in a browser.
+// Helper: opens the page in a browser.
 mod looked;
-// How to make a repository and run a goal in it.
+// Helper: makes a repository and runs a goal in it.
 mod stage;
-// How to run the real binary.
+// Helper: runs the real binary.
 mod binary;
-// How to run it in a terminal.
+// Helper: runs it in a terminal.
 mod screen;

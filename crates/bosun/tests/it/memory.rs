@@ -1,5 +1,5 @@
-//! The real binary while it holds a key: nobody of the same user reads its memory or its variables, and a sandbox can be
-//! built all the same. Run as an ordinary user, because root may read everything.
+//! The real binary while it holds a key: other processes of the same user cannot read its memory or its environment,
+//! and it can still build a sandbox. Runs as an ordinary user, because root may read everything.
 
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use crate::binary::{Place, stderr, stdout};
 
 const NOBODY: u32 = 65534;
 
-/// Whether these tests are run by root, who can become somebody else.
+/// Whether the tests run as root, which can switch to another user.
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").expect("this process").uid() == 0
 }
@@ -35,7 +35,7 @@ fn nobody_reads_the_memory_of_a_process_that_holds_a_key() {
     let words = ["ask", "-m", "near/small", "--base-url", &url, "--dialect", "chat", "Hello"];
     let mut command = ordinary(&place, place.command(&words));
     let mut child = command.env("NEAR_API_KEY", "sk-held").spawn().expect("the binary starts");
-    // It waits for an answer, so it has its key.
+    // It waits for the reply, so it has loaded its key.
     let connection = listener.accept().expect("a connection");
     let process = format!("/proc/{}", child.id());
     for file in ["environ", "mem", "maps"] {
@@ -64,7 +64,7 @@ fn a_process_whose_memory_is_closed_still_builds_a_sandbox() {
     let said = stdout(&doctor);
     let proof = said.lines().find(|line| line.contains("\"what\":\"sandbox\""));
     let proof = proof.unwrap_or_else(|| panic!("no proof: {said}{}", stderr(&doctor)));
-    // What the machine can hold depends on it, but our own doing must not be the reason.
+    // The isolation level depends on the machine, but the closed memory must not be what limits it.
     assert!(!proof.contains("uid_map") && !proof.contains("/proc/self"), "{proof}");
     if is_root() {
         assert!(proof.contains("full: "), "{proof}");

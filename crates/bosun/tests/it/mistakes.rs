@@ -1,9 +1,9 @@
-//! The mistakes of a first hour: each gets one line that names the thing and the way out, and the exit code for it.
+//! Mistakes of the first hour: each gets one line that names the problem and the way out, and its own exit code.
 
 use crate::binary::{Place, stderr, stdout};
 use crate::naming::done;
 
-/// What is typed (`RUN` is a run that is done), the exit code, what is named, and the way out.
+/// Command line (`RUN` is a finished run), exit code, named problem, and way out.
 const MISTAKES: &[(&str, i32, &str, &str)] = &[
     ("show r_nosuch", 68, "r_nosuch", "bosun list"),
     ("show nonsense!", 68, "nonsense!", "bosun list"),
@@ -66,7 +66,7 @@ fn every_mistake_is_answered_with_one_line_and_a_way_out() {
         for part in [thing, way] {
             assert!(said.contains(&part.replace("RUN", &run)), "{line}: {part:?} is not in {said}");
         }
-        // What the command line's own reader says has more lines.
+        // Errors of the argument parser have more lines.
         if !said.starts_with("error:") {
             assert_eq!(said.trim_end().lines().count(), 1, "{line}: one line, not {said}");
         }

@@ -1,4 +1,4 @@
-//! How runs are named and listed, and what the options of every command do, by the real binary.
+//! How runs are named and listed, and the options of every command, with the real binary.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::binary::{Place, stderr, stdout};
 use crate::commands::{SCRIPT, repository, run};
 
-/// A run that is done, in a repository of its own: where it is, and the run's id.
+/// A finished run in a repository of its own; returns the repository and the run's id.
 pub(crate) fn done(place: &Place) -> (PathBuf, String) {
     let (repo, script) = repository(place, SCRIPT);
     let id = once_more(place, &repo, &script);
@@ -41,7 +41,7 @@ fn a_run_is_named_by_the_beginning_of_its_id_and_the_newest_is_the_default() {
         let (code, said) = says(&place, &[command]);
         assert_eq!(code, 0, "{command}: {said}");
     }
-    // Somewhere else it is said whose run it is, and a few digits are a line, not the beginning of an id.
+    // In another folder the run's repository is printed, and a few digits are a line, not the prefix of an id.
     for args in [&["diff"][..], &["why", "2"]] {
         let output = place.run(args);
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
@@ -50,7 +50,7 @@ fn a_run_is_named_by_the_beginning_of_its_id_and_the_newest_is_the_default() {
     }
     let here = place.command(&["diff"]).current_dir(&repo).output().expect("it runs");
     assert_eq!(stderr(&here), "");
-    // Nothing is thrown away or stopped that was not named.
+    // A run that is not named is not discarded.
     let discard = || place.command(&["discard", "--yes"]).current_dir(&repo).output();
     let output = discard().expect("it runs");
     assert_eq!(output.status.code(), Some(2));

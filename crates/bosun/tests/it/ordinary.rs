@@ -1,5 +1,5 @@
-//! Repositories as they really are, through the whole line: tests that fail already, no check at all, a check that cannot
-//! run, pytest in a virtual environment; and work that was handed in and not done. By the real binary, in its real sandbox.
+//! Realistic repositories through the whole line: tests that already fail, no check at all, a check that cannot run,
+//! pytest in a virtual environment; and work submitted but not done. With the real binary, in its real sandbox.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::stage::{Told, did, has, put, repository, script};
 const GREET: &str = "Write hello to greeting.txt";
 const UNITTEST: &str = "python3 -m unittest";
 
-/// A test fails in each of two modules; a third module is in order.
+/// One test fails in each of two modules; a third module is fine.
 const FAILING: [(&str, &str); 8] = [
     (".gitignore", "__pycache__/\n"),
     ("dates.py", "def is_leap(year):\n    return year % 4 == 0\n"),
@@ -47,7 +47,7 @@ const SLUG_TEST: &str = "import unittest\nfrom slug import slug\n\n\nclass Slug(
 const EMPTY_TEST: &str = "import unittest\n\n\nclass Slug(unittest.TestCase):\n\
      \x20   def test_joins(self):\n        self.assertEqual('two-words', 'two-words')\n";
 
-/// A planner with one task, and a coder who makes these calls in each of their attempts and insists on handing in.
+/// A planner with one task, and a coder that makes these calls in each attempt and insists on submitting.
 fn working(title: &str, artifacts: &[&str], calls: &[Value]) -> String {
     let inline = |call: &Value| {
         let pairs = call.as_object().expect("a call").iter();
@@ -68,7 +68,7 @@ fn write(path: &str, content: &str) -> Value {
     json!({ "tool": "write_file", "path": path, "content": content })
 }
 
-/// A run in the repository whose tests fail in two places.
+/// A run in the repository with two failing tests.
 fn in_failing(calls: &[Value]) -> Told {
     let place = Place::new();
     let artifacts = ["slug.py", "tests/test_slug.py", "words.py"];
@@ -129,7 +129,7 @@ fn one_more_test_that_fails_sends_the_work_back() {
     assert_eq!(*failing, json!(three));
 }
 
-/// Where a check fails anyway, that it fails in a trial says nothing: it must fail in a test that did not fail before.
+/// If a check fails anyway, its failure in a trial says nothing: a test must fail that did not fail before.
 #[test]
 fn a_test_of_nothing_proves_nothing_where_others_fail_anyway() {
     if !has("python3") {
@@ -144,7 +144,7 @@ fn a_test_of_nothing_proves_nothing_where_others_fail_anyway() {
     }
 }
 
-/// The one question that a run waits for.
+/// The only question that a run waits for.
 fn only_question(told: &Told) -> &Value {
     assert_eq!(told.code, 3, "{}", told.said);
     let questions = told.report()["questions"].as_array().expect("questions");
@@ -152,14 +152,14 @@ fn only_question(told: &Told) -> &Value {
     &questions[0]
 }
 
-/// Before that question nothing was spent.
+/// Asserts that nothing was spent before that question.
 fn nothing_was_spent(told: &Told) {
     assert!(told.events("model.asked").is_empty(), "{}", told.said);
     let spent = &told.report()["spent"];
     assert_eq!((&spent["tokens"], &spent["calls"]), (&json!(0), &json!(0)), "{spent}");
 }
 
-/// The command that is printed for the question that waits, as words.
+/// The printed command that answers the open question, as words.
 fn advised(place: &Place, id: &str) -> Vec<String> {
     let shown = stdout(&place.run(&["show", id]));
     let line = shown.lines().find_map(|line| line.trim().strip_prefix("answer:"));
@@ -178,7 +178,7 @@ fn without_any_check_the_first_question_is_which_one_to_run() {
     let told = Told::of(&place, &run(&repo, &script, GREET));
     assert_eq!(only_question(&told)["rule"], "baseline.no_checks");
     nothing_was_spent(&told);
-    // What is printed can be run as it is. Here it names a check that the repository does not have, and that is said.
+    // The printed command can be run as it is. Here it names a check that the repository lacks, which is reported.
     let advice = advised(&place, told.id());
     assert_eq!(advice[advice.len() - 4..], [told.id(), "0", "check", "make test"]);
     let advice: Vec<&str> = advice.iter().map(String::as_str).collect();
@@ -191,7 +191,7 @@ fn without_any_check_the_first_question_is_which_one_to_run() {
     assert_eq!(done.report()["merged_checks"][0]["check"]["command"], "sh look/all.sh");
 }
 
-/// A repository whose only check calls a program that is not there, or a module that is not.
+/// A repository whose only check calls a missing program or module.
 fn cannot_run(place: &Place, recipe: &str) -> Told {
     let makefile = format!("test:\n\t{recipe}\n");
     let files = [(".gitignore", "bin/\n"), ("Makefile", makefile.as_str())];
@@ -238,7 +238,7 @@ fn without_a_check_that_cannot_run_the_work_goes_on_and_the_gate_asks() {
     assert_eq!(questions[1]["rule"], "gate.monitoring", "{questions:?}");
 }
 
-/// A Python that can import pytest: the person's own, or the one that `cargo xtask cheats` uses.
+/// A Python that can import pytest: the installed one, or the one that `cargo xtask cheats` uses.
 fn with_pytest() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let made = root.join("target/cheats/venv/bin/python");
@@ -246,7 +246,7 @@ fn with_pytest() -> Option<PathBuf> {
     all.into_iter().find(|python| did(&root, &python.to_string_lossy(), &["-c", "import pytest"]))
 }
 
-/// Makes an environment in the repository, with pytest copied into it.
+/// Creates a virtual environment in the repository, with pytest copied into it.
 fn environment(repo: &Path, python: &Path) -> bool {
     let copy = "import pathlib, shutil, sys, venv\n\
                 import pytest\n\
@@ -293,7 +293,7 @@ fn pytest_in_a_virtual_environment_reports_its_tests_one_by_one() {
     assert_eq!(told.report()["tasks"][0]["evidence"]["level"], "proven");
 }
 
-/// Work that was handed in and not done goes back each time, until a person is asked.
+/// Work that was submitted but not done is rejected each time, until a person is asked.
 fn is_not_done(files: &[(&str, &str)], goal: &str, artifacts: &[&str], calls: &[Value]) {
     let place = Place::new();
     let files = [files, &[("test.sh", "true\n")]].concat();
@@ -311,7 +311,7 @@ fn is_not_done(files: &[(&str, &str)], goal: &str, artifacts: &[&str], calls: &[
 
 #[test]
 fn a_hand_in_after_a_write_that_failed_is_not_done() {
-    // A file that was not read is not written over.
+    // A file that was not read cannot be overwritten.
     let calls = [write("greeting.txt", "hello\n")];
     is_not_done(&[("greeting.txt", "bye\n")], GREET, &["greeting.txt"], &calls);
 }
@@ -331,13 +331,13 @@ fn notes_that_were_copied_and_not_moved_are_not_done() {
     is_not_done(&files, "Move the notes to docs/", &["notes/", "docs/"], &calls);
 }
 
-/// Stops a run by a signal while its second check runs on the untouched tree; a finished check is not run again.
+/// Stops a run with a signal while its second check runs on the untouched tree; a finished check is not run again.
 fn stopped_in_the_baseline(signal: &str) {
     let place = Place::new();
     let files =
         [(".gitignore", ".venv/\n"), ("own.py", ""), ("test.sh", "grep -q hello greeting.txt\n")];
     let (repo, script) = repository(&place, &files, &script("greeting.txt", "hello\n"));
-    // What stands in an environment is read at its own place: the second check waits there for somebody to write.
+    // Files of an environment are read in place: the second check waits there for a write to the pipe.
     put(&repo, ".venv/pyvenv.cfg", "home = /usr/bin\n");
     put(&repo, ".venv/bin/activate", "");
     let pipe = repo.join(".venv/bin/pipe");

@@ -1,5 +1,5 @@
-//! The page in a real browser, over the real server and scripted runs: a person starts a run and watches it, answers,
-//! comments, replays, reloads, and comes back after a restart.
+//! The page in a real browser, with the real server and scripted runs: a user starts a run and watches it, answers,
+//! comments, replays, reloads, and returns after a restart.
 
 use serde_json::json;
 use testkit::browser::Browser;
@@ -8,7 +8,7 @@ use crate::binary::Place;
 use crate::looked::{Looked, can_be_had};
 use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
 
-/// The path of the page of a run.
+/// Path of a page about a run.
 fn of(run: &str, part: &str) -> String {
     format!("/runs/{run}{part}")
 }
@@ -28,7 +28,7 @@ async fn a_run_is_started_on_the_page_watched_to_its_end_and_accepted() {
     looked.fill("#text, [name=text]", GOAL).await;
     looked.click("details.new-more summary").await;
     looked.fill("#script, [name=script]", TWO_TASKS).await;
-    // What the rules say, before anything is spent.
+    // The verdict of the rules, before anything is spent.
     looked.sees("Admitted").await;
     looked.sees("intake.").await;
     looked.click("button[type=submit]").await;
@@ -56,7 +56,7 @@ async fn a_question_is_answered_in_the_inbox_after_a_reload_and_a_restart() {
     let looked = Looked::by_link(&served).await;
     looked.sees("No open questions").await;
     let run = ann.run(GOAL, ASKS).await;
-    // It comes up by itself.
+    // It appears without a reload.
     looked.sees("Which greeting is wanted?").await;
     looked.until("document.title.startsWith('(1)')").await;
     looked.page.reload().await.expect("the same page");
@@ -66,7 +66,7 @@ async fn a_question_is_answered_in_the_inbox_after_a_reload_and_a_restart() {
     looked.until("!document.querySelector('.connection.live')").await;
     let served = Served::with(&place, &address, &["--rate", "2000"]);
     looked.until("document.querySelector('.connection.live')").await;
-    // A server that is away is an error on the console, and it is meant to be.
+    // Console errors are expected while the server is down.
     looked.page.complaints();
     looked.fill(".question textarea", "hello").await;
     looked.press("Enter").await;
@@ -89,7 +89,7 @@ async fn a_browser_notifies_of_questions_and_ends_once_it_was_told_to() {
     let ann = served.admin(&place);
     let looked = Looked::by_link(&served).await;
     looked.sees("No open questions").await;
-    // Stands in for the desktop, which a headless browser does not have; the page is in the background.
+    // Replaces the desktop, which a headless browser lacks, and puts the page into the background.
     let desktop = "(() => { window.told = []; window.Notification = class { \
         constructor(title, { body }) { told.push(body) } \
         static permission = 'granted'; static requestPermission = async () => 'granted' }; \
@@ -167,7 +167,7 @@ async fn the_page_shows_why_a_gate_opened_and_any_line_of_the_log() {
     looked.sees("run.requested").await;
     looked.press("ArrowRight").await;
     looked.until("new URLSearchParams(location.search).get('at') === '2'").await;
-    // The overview shows that line, too: the plan is still to be made.
+    // The overview shows the state at that line, too: the plan is still to be made.
     looked.press("[").await;
     looked.until("!location.pathname.endsWith('/replay') && location.search === '?at=2'").await;
     looked.go(&of(&run, "?at=2")).await;

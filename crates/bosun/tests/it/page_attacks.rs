@@ -10,10 +10,10 @@ use crate::binary::Place;
 use crate::looked::{Looked, can_be_had};
 use crate::served::{GOAL, PROJECT, Served, TWO_TASKS, repository};
 
-/// A text that runs something wherever it is taken for markup.
+/// Text that runs a script wherever it is interpreted as markup.
 const MARKUP: &str = "<img src=x onerror=window.pwned=1><script>window.pwned=1</script><a href='javascript:pwned=1'>x</a>";
 
-/// A site of somebody else: one page, served at any address; its port.
+/// A site of another origin, with one page served at any path; returns its port.
 #[expect(clippy::disallowed_methods, reason = "somebody else's site is part of the stage")]
 async fn elsewhere() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -46,7 +46,7 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
     looked.sees("No open questions").await;
     looked.is_quiet();
     let (page, target, port) = (&looked.page, served.url(), elsewhere().await);
-    // The first is the same site for cookies, since ports do not count; the second is another one.
+    // The first is same-site for cookies, because ports do not count; the second is cross-site.
     for host in ["127.0.0.1", "localhost"] {
         page.open(&format!("http://{host}:{port}/")).await.expect("somebody else's page");
         for script in [
@@ -75,13 +75,13 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
         ] {
             assert!(page.eval(&script).await.is_err(), "{host} could: {script}");
         }
-        // An answer that cannot be read may still have been acted on.
+        // A request whose response cannot be read may still have been executed.
         let blind = format!(
             "fetch('{target}/api/v1/runs', {{ method: 'POST', mode: 'no-cors', credentials: 'include', \
              body: JSON.stringify({{ project: '{PROJECT}', goal: {GOAL:?}, script: {TWO_TASKS:?} }}) }}).then((a) => a.type)"
         );
         page.eval(&blind).await.ok();
-        // A form, which leaves the page.
+        // A form submission, which navigates away.
         let form = format!(
             "(() => {{ const form = document.createElement('form'); form.method = 'post'; form.enctype = 'text/plain'; \
              form.action = '{target}/api/v1/runs'; const field = document.createElement('input'); \
@@ -95,7 +95,7 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
         .await
         .expect("the form is refused");
     }
-    // Nor in a frame.
+    // Embedding in a frame fails, too.
     page.open(&format!("http://127.0.0.1:{port}/")).await.expect("somebody else's page");
     let frame = format!(
         "new Promise((done) => {{ const frame = document.createElement('iframe'); frame.src = '{target}/'; \
@@ -125,7 +125,7 @@ async fn a_rebound_host_name_gets_nothing() {
     assert!(page.cookies(&format!("http://{REBOUND}:{port}/")).await.expect("cookies").is_empty());
     let status = "fetch('/api/v1/health').then((answer) => answer.status)";
     assert_eq!(page.eval(status).await.expect("a status"), 421);
-    // The link was not used up by that.
+    // That did not use up the link.
     page.open(&served.link).await.expect("the page");
     page.wait_for("No open questions").await.expect("the inbox");
 }
@@ -181,7 +181,7 @@ async fn markup_in_goals_replies_and_file_names_is_shown_as_text() {
         .await;
     assert_eq!(looked.eval("window.pwned ?? null").await, json!(null));
     looked.is_quiet();
-    // A script that got in would not run either.
+    // An injected script would not run either.
     let inline = "(() => { const el = document.createElement('div'); el.innerHTML = '<img src=x onerror=window.pwned=3>'; \
                   document.body.append(el); const s = document.createElement('script'); s.textContent = 'window.pwned = 4'; \
                   document.body.append(s); return window.pwned ?? null; })()";

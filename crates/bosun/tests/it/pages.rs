@@ -1,5 +1,5 @@
-//! The reference pages in `docs/` against the code: keys, variables and exit codes are exactly those that there are, and the
-//! schemas accept what ships. What the sentences say is for readers to judge.
+//! Compares the reference pages in `docs/` with the code: keys, variables and exit codes match exactly, and the schemas
+//! accept the built-in files. The prose is not checked.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(top().join("docs").join(name)).expect("the page is there")
 }
 
-/// The first cells of a page's tables that stand in backticks.
+/// First cells of a page's tables, if they are in backticks.
 fn first_cells(page: &str) -> BTreeSet<String> {
     let cells = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     cells.map(|(cell, _)| cell.to_owned()).collect()
@@ -34,7 +34,7 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
-/// The words of a text that are names of variables.
+/// Words of a text that are variable names with this prefix.
 fn names(text: &str, start: &str) -> BTreeSet<String> {
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let words = text.split(|c: char| !is_name(c));
@@ -81,7 +81,7 @@ fn the_page_on_the_environment_has_every_variable() {
     }
 }
 
-/// The variables that the providers that ship are read from.
+/// Variables from which the built-in providers are read.
 mod toml_names {
     use std::collections::BTreeSet;
 

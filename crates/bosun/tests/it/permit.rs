@@ -1,4 +1,4 @@
-//! `bosun permit`, and whether the words that the rules see are the words that the real shell would run.
+//! `bosun permit`, and whether the rules see the words that the real shell would run.
 
 use std::process::{Command, Stdio};
 
@@ -59,7 +59,7 @@ fn a_file_with_only_permissions_is_laid_over_the_crews() {
     assert!(said.contains("mine.toml, line 5"), "{said}");
 }
 
-/// What a run here would work by is what `permit` and `tool` say and do, too.
+/// `permit` and `tool` use the rules by which a run here would work.
 #[test]
 fn the_rules_that_a_project_brings_along_are_those_that_are_told() {
     let place = Place::new();
@@ -89,7 +89,7 @@ fn a_task_that_may_write_nowhere_runs_no_commands() {
 const ASKS: &str = "[[permissions]]\nid = \"mine.write\"\nverdict = \"ask\"\nreason = \"a person decides\"\n\
                     tools = [\"write_file\"]\n";
 
-/// A run that has stopped at a question of its coder; its id.
+/// A run that waits for the answer to a question of its coder; returns its id.
 fn waiting(place: &Place) -> String {
     let (repo, script) = repository(place, SCRIPT);
     std::fs::write(place.path().join("asks.toml"), ASKS).expect("a file");
@@ -104,7 +104,7 @@ fn waiting(place: &Place) -> String {
     view["run"].as_str().expect("an id").to_owned()
 }
 
-/// A84: a run waits for the answer to a question of an agent, and goes on with it.
+/// A84: a run waits for the answer to an agent's question, and continues with it.
 #[test]
 fn a_call_that_is_asked_about_is_made_when_a_person_allows_it() {
     let place = Place::new();
@@ -138,7 +138,7 @@ fn without_a_person_a_call_that_is_asked_about_is_denied() {
     assert!(stdout(&output).contains("nobody is there"), "{}", stdout(&output));
 }
 
-/// Pieces of words; every row of up to three of them is one line.
+/// Pieces of words; every sequence of up to three of them is one line.
 const PIECES: &[&str] = &[
     "a",
     "''",
@@ -172,7 +172,7 @@ const PIECES: &[&str] = &[
     "]",
 ];
 
-/// K27: what the rules look at is what would run.
+/// K27: the rules see the words that would run.
 #[test]
 fn the_words_that_are_known_are_those_of_the_real_shell() {
     let mut lines: Vec<String> = PIECES.iter().map(|piece| (*piece).to_owned()).collect();
@@ -182,7 +182,7 @@ fn the_words_that_are_known_are_those_of_the_real_shell() {
             lines.extend(PIECES.iter().map(|c| format!("{a}{b}{c}")));
         }
     }
-    // An open `${`, or a quote after `$$` or a comment, would take all that follows with it.
+    // An open `${`, or a quote after `$$` or a comment, would swallow the lines that follow.
     lines.retain(|line| {
         let joined = line.replace("\\\n", "");
         let comment = line.contains('#') && line.contains('\n');
@@ -208,7 +208,7 @@ fn the_words_that_are_known_are_those_of_the_real_shell() {
     );
 }
 
-/// What the real shell makes of each line.
+/// The words that the real shell produces for each line.
 #[expect(clippy::disallowed_methods, reason = "the real shell is what we compare with")]
 fn shell(lines: &[String]) -> Vec<Vec<String>> {
     let script = lines.join("\nprintf '\\1\\0'\n") + "\nprintf '\\1\\0'\n";

@@ -1,4 +1,4 @@
-//! The presets `strict` and `audited` from one end to the other, as the programs of their documents would see them.
+//! The presets `strict` and `audited` from end to end, as the programs of their documents would see them.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ fn a_strict_run_that_fails_says_so_in_its_last_records() {
     assert_eq!(records[8]["data"]["status"], "error");
 }
 
-/// M35, M40: a reply that is no JSON is told with its beginning, an agent's own error with its reason.
+/// M35, M40: a reply that is not JSON is recorded with its beginning, an agent's own error with its reason.
 #[test]
 fn what_agents_get_wrong_is_told() {
     let records = strictly(&played("strict/prose.toml"));
@@ -93,7 +93,7 @@ fn what_agents_get_wrong_is_told() {
     assert_eq!(error["reason"], "names.txt is needed and is not in artifacts");
 }
 
-/// M28, C11, C34: the same run twice is the same, to the byte; nothing is remembered between them.
+/// M28, C11, C34: two equal runs are identical, byte for byte; nothing is remembered between them.
 #[test]
 fn the_same_run_twice_is_the_same_to_the_byte() {
     for name in ["strict/example.toml", "audited/product.toml"] {
@@ -108,7 +108,7 @@ fn the_same_run_twice_is_the_same_to_the_byte() {
     }
 }
 
-/// The ten checks of document 004 on an audit log; what does not hold, if anything.
+/// The ten checks of document 004 on an audit log; returns those that fail.
 fn objections(records: &[Value], product: bool) -> Vec<String> {
     let kinds = words(records, "eventType");
     let place = |kind: &str| kinds.iter().position(|found| found == kind);
@@ -143,7 +143,7 @@ fn objections(records: &[Value], product: bool) -> Vec<String> {
     found
 }
 
-/// C54, C55, C57: the ten checks pass, and the records of the document are exactly so many.
+/// C54, C55, C57: the ten checks pass, and the number of records named in the document is exact.
 #[test]
 fn an_audit_log_passes_the_ten_checks() {
     let of_the_document = [
@@ -167,7 +167,7 @@ fn an_audit_log_passes_the_ten_checks() {
     }
 }
 
-/// C14, C57: a routing record says which version of which doctrine, which rule, how sure, which manifest, which documents.
+/// C14, C57: a routing record names the doctrine and its version, rule, confidence, manifest and documents.
 #[test]
 fn a_routing_record_has_its_provenance() {
     let records = audited(&played("audited/product.toml"));
@@ -182,7 +182,7 @@ fn a_routing_record_has_its_provenance() {
     assert_eq!(refs(&data["context_excluded"]), ["context/adr-1.md", "context/style.md"]);
     assert_eq!(data["context_excluded"][0]["rule"], "context.not_in_force");
     assert_eq!(data["context_excluded"][1]["side"], "dev");
-    // What each agent was really given.
+    // The documents that each agent was actually given.
     let given = |role: &str| {
         let begun = records.iter().find(|record| {
             record["eventType"] == "agent_execution_start"
@@ -195,7 +195,7 @@ fn a_routing_record_has_its_provenance() {
     assert_eq!((given("dev"), given("qa")), (all.map(str::to_owned).to_vec(), given("dev")));
 }
 
-/// C31, C32: what is escalated has its status, and a package with what the agent said or tried.
+/// C31, C32: an escalation has its status, and a package with the agent's words or attempted action.
 #[test]
 fn an_escalation_is_on_record_with_what_was_tried() {
     for (name, tried) in [
@@ -217,7 +217,7 @@ fn an_escalation_is_on_record_with_what_was_tried() {
     }
 }
 
-/// C28, C49: retries and calls are on record, with what they were.
+/// C28, C49: retries and calls are recorded with their details.
 #[test]
 fn retries_and_calls_are_in_the_audit() {
     let records = audited(&played("audited/fresh.toml"));

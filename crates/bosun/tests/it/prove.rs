@@ -1,5 +1,5 @@
-//! A proof is verified without our code: with git, with plain ssh-keygen, and with a JSON reader. Also the XML and the
-//! SARIF of a run's checks, as other tools would read them.
+//! A proof is verified without Bosun's code: with git, plain ssh-keygen and a JSON reader. Also the XML and the SARIF
+//! of a run's checks, as other tools would read them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const TEST_RESULT: &str = "https://in-toto.io/attestation/test-result/v0.1";
 const SVR: &str = "https://in-toto.io/attestation/svr/v0.1";
 
 #[expect(clippy::print_stdout, reason = "a test that is left out says so")]
-/// A run that is done, and a key to prove it with; nothing, and loudly, where there is no OpenSSH.
+/// A finished run, and a key to prove it with; `None`, with a message, where OpenSSH is missing.
 fn proven(place: &Place) -> Option<Proven> {
     let (repo, script) = repository(place, SCRIPT);
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
@@ -76,7 +76,7 @@ fn ssh_keygen(args: &[&str], stdin: &[u8]) -> Option<Output> {
     Some(child.wait_with_output().expect("it ends"))
 }
 
-/// Base64 as RFC 4648 has it.
+/// Decodes Base64 as in RFC 4648.
 fn decoded(text: &str) -> Vec<u8> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0u32, 0);
@@ -92,7 +92,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The bytes that a signature of an envelope is over, as the DSSE protocol has them.
+/// The bytes that an envelope's signature covers, as in the DSSE protocol.
 fn signed_bytes(envelope: &Value) -> Vec<u8> {
     let kind = envelope["payloadType"].as_str().expect("a type");
     let body = decoded(envelope["payload"].as_str().expect("a payload"));
@@ -148,7 +148,7 @@ fn a_proof_is_verified_with_plain_ssh_keygen_and_a_json_reader() {
             (tree, one["predicate"]["result"].as_str().expect("a result"))
         })
         .collect();
-    // The greeting is not there before: the check fails on the base, which is what shows that it can.
+    // The greeting does not exist before: the check fails on the base, which shows that it can fail.
     assert_eq!(checks, [("base", "FAILED"), ("task", "PASSED"), ("merged", "PASSED")]);
     assert_eq!(all[1]["subject"][0]["digest"]["gitCommit"], base.as_str());
     assert_eq!(all[3]["subject"][0]["digest"]["gitCommit"], commit.as_str());
@@ -207,7 +207,7 @@ fn what_was_changed_after_signing_is_found_by_both() {
     let Some(proven) = proven(&place) else { return };
     let whole = std::fs::read_to_string(&proven.file).expect("a proof");
     let envelopes = proven.lines();
-    // One character of one payload, in the middle, in each envelope in turn.
+    // Changes one character in the middle of each payload in turn.
     for (at, envelope) in envelopes.iter().enumerate() {
         let payload = envelope["payload"].as_str().expect("a payload");
         let middle = payload.len() / 2;
@@ -223,12 +223,12 @@ fn what_was_changed_after_signing_is_found_by_both() {
         assert_eq!(code, 76, "{at}: {said}");
         assert!(!said.contains("states the above"), "{said}");
     }
-    // A statement that is taken away is missed, although every signature that is left holds.
+    // A missing statement is detected, although all remaining signatures are valid.
     let shorter: Vec<&str> = whole.lines().take(4).collect();
     std::fs::write(&proven.file, shorter.join("\n")).expect("a file");
     let (code, said) = proven.verify(&place, &[]);
     assert!(code == 76 && said.contains("is missing"), "{code}: {said}");
-    // Without signatures nobody vouches for it.
+    // Without signatures, nothing vouches for the proof.
     let output = place.run(&["prove", &proven.run]);
     assert!(stderr(&output).contains("NOT SIGNED"), "{}", stderr(&output));
     std::fs::write(&proven.file, output.stdout).expect("a file");
@@ -247,7 +247,7 @@ fn what_has_no_result_cannot_be_proven() {
     let output = place.run(&["prove"]);
     let said = stderr(&output);
     assert!(matches!(output.status.code(), Some(2 | 68)), "{said}");
-    // It waits for somebody to say how it goes on.
+    // It waits for a person's decision.
     let failing = SCRIPT.replace("hello\\n", "goodbye\\n");
     std::fs::write(&script, failing).expect("a file");
     let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
@@ -260,7 +260,7 @@ fn what_has_no_result_cannot_be_proven() {
 #[test]
 fn the_proof_of_a_run_that_got_a_no_go_says_so_and_is_no_success() {
     let place = Place::new();
-    // The task's own check passes; on the merged tree another one does not.
+    // The task's own check passes; another one fails on the merged tree.
     let own = "artifacts = [\"greeting.txt\"], checks = [{ name = \"own\", command = \"true\" }]";
     let (repo, script) = repository(&place, &SCRIPT.replace("artifacts = [\"greeting.txt\"]", own));
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
@@ -280,7 +280,7 @@ fn the_proof_of_a_run_that_got_a_no_go_says_so_and_is_no_success() {
     assert!(said.contains("(no-go)") && said.contains("failed on merged"), "{said}");
 }
 
-/// The names of the elements of an XML text, if its tags are balanced and it has no character that XML cannot hold.
+/// Names of the elements of an XML text. Asserts balanced tags and no characters that XML cannot contain.
 fn elements(xml: &str) -> Vec<String> {
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"), "{xml}");
     assert!(!xml.contains(|c: char| c < ' ' && !"\t\n\r".contains(c)), "{xml}");
@@ -303,7 +303,7 @@ fn elements(xml: &str) -> Vec<String> {
     found
 }
 
-/// A test that says what it saw, in TAP and in colours, and a helper that should not be there.
+/// A test that reports in TAP, with colours.
 const TAP: &str = "echo 1..2\necho 'ok 1 - \"a\" <b> & c'\n\
                    if grep -q hello greeting.txt; then echo ok 2 - greets; \
                    else printf '\\033[31mno & greeting\\033[0m\\n'; echo not ok 2 - greets; exit 1; fi\n";
@@ -340,7 +340,7 @@ fn checks_are_told_as_junit_and_findings_as_sarif() {
         assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty()));
         let level = result["level"].as_str().expect("a level");
         assert!(["none", "note", "warning", "error"].contains(&level), "{result}");
-        // Only what is a failure has a level.
+        // Only failures have a level.
         assert_eq!(level == "none", result["kind"] == "informational", "{result}");
     }
     let failed = results.iter().find(|one| one["ruleId"] == "check.failed").expect("the base's");

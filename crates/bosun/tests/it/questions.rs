@@ -1,5 +1,4 @@
-//! What waits for a person, with the real binary: listed, answered on the command line and on the terminal, and the gates
-//! that ask.
+//! Open questions with the real binary: listed, answered on the command line and on the terminal; gates that ask.
 
 use serde_json::Value;
 
@@ -7,7 +6,7 @@ use crate::binary::{Place, stderr, stdout};
 use crate::commands::{SCRIPT, repository, run};
 use crate::screen::{Screen, can_be_had};
 
-/// The task's own check passes; on the merged tree another one does not, and a gate asks what to do.
+/// The task's own check passes; another one fails on the merged tree, and a gate asks what to do.
 fn stage(place: &Place) -> Vec<String> {
     let own = SCRIPT.replace(
         "artifacts = [\"greeting.txt\"]",
@@ -19,7 +18,7 @@ fn stage(place: &Place) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// A run that waits for an answer to question 0; its id.
+/// A run that waits for an answer to question 0; returns its id.
 fn asking(place: &Place) -> String {
     let words = stage(place);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -104,7 +103,7 @@ fn gates_are_shown_as_reports() {
     assert_eq!(says(&place, &["show", &id, "--gate", "lunch"]).0, 2);
 }
 
-/// Who sits at the terminal is asked there; what is no answer is asked for again, and Enter leaves the run waiting.
+/// The user is asked on the terminal; an invalid answer is asked for again, and Enter leaves the run waiting.
 #[test]
 fn a_run_asks_on_the_terminal_that_it_is_watched_on() {
     if !can_be_had() {

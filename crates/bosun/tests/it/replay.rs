@@ -1,4 +1,4 @@
-//! Replay, forks and audit bundles with the real binary: what was done is decided again, goes on from any point, and is
+//! Replay, forks and audit bundles with the real binary: a run is decided again, continues from any point, and is
 //! verified where there is no journal.
 
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::binary::{Place, stderr, stdout};
 use crate::commands::{SCRIPT, repository, run};
 
-/// Bundles that earlier versions wrote.
+/// Bundles written by earlier versions.
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/audit")
 }
 
-/// A run that is done.
+/// A finished run; returns the repository and the run's id.
 fn done(place: &Place) -> (PathBuf, String) {
     let (repo, script) = repository(place, SCRIPT);
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
@@ -25,7 +25,7 @@ fn done(place: &Place) -> (PathBuf, String) {
     (repo, last["report"]["run"].as_str().expect("a run").to_owned())
 }
 
-/// The line of a run's log with the first event of a kind.
+/// Number of the line with the first event of a kind in a run's log.
 fn line_of(place: &Place, run: &str, kind: &str) -> u64 {
     let log = stdout(&place.run(&["log", run, "--json"]));
     let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -130,7 +130,7 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
         code(&place, &["audit", "anchor", &run, "--git-note", "--file", text(&anchors)]);
     assert_eq!(exit, 0, "{said}");
 
-    // Another machine, where there is no journal.
+    // Another machine, without a journal.
     let elsewhere = Place::new();
     let (exit, said) = code(&elsewhere, &["audit", "verify", text(&file)]);
     assert_eq!(exit, 0, "{said}");
@@ -166,8 +166,8 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
     assert_eq!(code(&place, &["audit", "check", &run, "--anchor", text(&anchors)]).0, 1);
 }
 
-/// Bundles of earlier versions are verified and decided again by this one. `UPDATE=1` writes the one of this version
-/// anew, for a change of decisions that is meant and has not been released.
+/// Bundles of earlier versions are verified and replayed by this one. `UPDATE=1` rewrites the bundle of this version,
+/// for an intended change of decisions that has not been released.
 #[test]
 fn bundles_of_earlier_versions_are_decided_again_as_they_were() {
     let place = Place::new();

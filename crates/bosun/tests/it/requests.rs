@@ -1,5 +1,4 @@
-//! Requests that are handed to `bosun run` as a file or through a pipe: what is read, and what is said if it cannot be
-//! used.
+//! Requests passed to `bosun run` as a file or through a pipe: how they are read, and the errors for unusable ones.
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -17,7 +16,7 @@ fn file(place: &Place, name: &str, text: &str) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
-/// Runs a command with this on its standard input.
+/// Runs a command with this standard input.
 fn piped(place: &Place, args: &[&str], input: &str) -> Output {
     let mut command = place.command(args);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -65,7 +64,7 @@ fn what_is_wrong_with_a_request_is_said_by_key_and_to_programs() {
     }
 }
 
-/// What the command line names wins over the request, even if it is the current folder.
+/// The command line takes precedence over the request, even if it names the current folder.
 #[test]
 fn the_repository_on_the_command_line_wins() {
     let place = Place::new();

@@ -1,5 +1,4 @@
-//! What a run came to, looked at and worked on by the real binary: its change, its transcript, its review, its pull
-//! request, and commits by the person.
+//! The result of a run with the real binary: its diff, transcript, review and pull request, and commits by the user.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 use crate::binary::{Place, stderr, stdout};
 use crate::stage::{Told, repository};
 
-/// Two tasks; the second one writes what a terminal would act on.
+/// Two tasks; the second writes terminal control sequences.
 const SCRIPT: &str = r#"
 [[attempt]]
 role = "planner"
@@ -34,7 +33,7 @@ call = { tool = "write_file", path = "farewell.txt", content = "bye \u001B]0;own
 submit = { summary = "done" }
 "#;
 
-/// What the review asks for.
+/// The work that the review asks for.
 const AGAIN: &str = r#"
 [[attempt]]
 role = "coder"
@@ -73,7 +72,7 @@ fn good(place: &Place, args: &[&str]) -> String {
     said
 }
 
-/// The same in a folder.
+/// Like `good`, in a folder.
 fn good_in(place: &Place, folder: &Path, args: &[&str]) -> String {
     let output = place.command(args).current_dir(folder).output().expect("it runs");
     let said = stdout(&output) + &stderr(&output);
@@ -98,7 +97,7 @@ fn a_change_is_shown_whole_by_task_and_after_it_was_accepted() {
     let json: Value =
         serde_json::from_str(&good_in(&place, &repo, &["diff", "--json"])).expect("JSON");
     assert_eq!(json["files"].as_array().map(Vec::len), Some(2), "{json}");
-    // What goes into a file is what git reads.
+    // The output in a file is a patch that git accepts.
     let patch = place.path().join("result.patch");
     std::fs::write(&patch, place.run(&["diff"]).stdout).expect("a file");
     place.git(&repo, &["apply", "--check", text(&patch)]);
@@ -285,7 +284,7 @@ fn a_pull_request_is_written_and_opened_with_the_persons_own_program() {
     assert!(place.git(&remote, &["branch", "--list"]).contains(&branch), "it was pushed");
 }
 
-/// What the run before a follow-up made is there, and need not be written again to count as done.
+/// Files made by the run before a follow-up exist, and need not be written again to count as done.
 #[test]
 fn a_follow_up_need_not_touch_every_file_that_the_plan_named_at_first() {
     let place = Place::new();
@@ -310,7 +309,7 @@ fn a_follow_up_need_not_touch_every_file_that_the_plan_named_at_first() {
     assert!(told.events("task.rejected").is_empty(), "{:?}", told.events("task.rejected"));
 }
 
-/// A coder that cannot do what the review asks for: a person is asked.
+/// A coder that cannot do what the review asks for, so that a person is asked.
 const STUCK: &str = r#"
 [[attempt]]
 role = "coder"
@@ -319,7 +318,7 @@ task = "T1"
 submit = { blocked = "the review does not say how" }
 "#;
 
-/// As long as a review is being worked on, nobody means the result before it without naming it.
+/// While a follow-up is open, the result before it must be named explicitly.
 #[test]
 fn an_open_follow_up_is_named_before_the_result_that_it_follows_is_taken() {
     let place = Place::new();
@@ -345,7 +344,7 @@ fn an_open_follow_up_is_named_before_the_result_that_it_follows_is_taken() {
     assert_eq!(code, Some(0), "{said}");
 }
 
-/// Whoever looks at a result means a run of this repository, whatever was talked about since.
+/// Without a name, commands about results select a run of this repository, whatever sessions came later.
 #[test]
 fn without_a_name_the_newest_run_of_this_repository_is_meant() {
     let place = Place::new();

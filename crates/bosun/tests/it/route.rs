@@ -1,4 +1,4 @@
-//! `bosun route`, requests as files, and whether agents can reach the registry behind the rules' back.
+//! `bosun route`, requests as files, and whether agents can reach the registry past the rules.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn file(place: &Place, name: &str, text: &str) -> String {
     name.to_owned()
 }
 
-/// C10, C13: the answer has every field of the contract, and nothing that was made up for it.
+/// C10, C13: the answer has every field of the contract, and no invented content.
 #[test]
 fn an_answer_has_every_field_of_the_contract() {
     let place = Place::new();
@@ -44,7 +44,7 @@ fn an_answer_has_every_field_of_the_contract() {
     assert_eq!(answer, again);
 }
 
-/// C23: the scope has the tools that the manifest leaves, and the places that will be written to.
+/// C23: the scope has the tools that the manifest leaves, and the paths that will be written to.
 #[test]
 fn a_childs_scope_is_what_it_will_have() {
     let place = Place::new();
@@ -62,8 +62,7 @@ fn a_childs_scope_is_what_it_will_have() {
     assert_eq!(product["tools"], json!(["grep"]));
 }
 
-/// C2, C8: the operator's word decides; a word that is none is answered with those that there are; what is vague goes to
-/// product.
+/// C2, C8: the operator's type decides; an unknown type is answered with the known ones; vague requests go to product.
 #[test]
 fn the_operators_word_decides_if_it_is_one() {
     let place = Place::new();
@@ -81,7 +80,7 @@ fn the_operators_word_decides_if_it_is_one() {
     assert!(!answer["admission"]["questions"].as_array().expect("questions").is_empty());
 }
 
-/// P4: what is refused goes nowhere, and the reason is told.
+/// P4: a refused request is not routed, and the reason is printed.
 #[test]
 fn what_is_refused_goes_nowhere() {
     let place = Place::new();
@@ -93,7 +92,7 @@ fn what_is_refused_goes_nowhere() {
     assert!(told.starts_with("refuse     intake.malware: "), "{told}");
 }
 
-/// Whoever is refused is told how to insist, and whoever insists is heard.
+/// A refusal says how to insist, and insisting takes effect.
 #[test]
 fn a_person_can_insist_on_a_request_that_is_refused() {
     let place = Place::new();
@@ -110,7 +109,7 @@ fn a_person_can_insist_on_a_request_that_is_refused() {
     assert!(log.contains("intake.insisted") && log.contains("it is a greeting"), "{log}");
 }
 
-/// C9: a policy that is broken routes nothing.
+/// C9: a broken policy routes nothing.
 #[test]
 fn a_broken_policy_goes_to_a_person() {
     let place = Place::new();
@@ -127,7 +126,7 @@ fn a_broken_policy_goes_to_a_person() {
         assert_eq!(answer["classification"]["rule_id"], "route.broken_policy");
         assert!(answer["reason"].as_str().is_some_and(|reason| !reason.is_empty()));
     }
-    // Without rules that match, nobody is guessed at either.
+    // If no rule matches, no role is guessed either.
     let one = "[[routing]]\nid = \"mine.x\"\nto = \"planner\"\ncategory = \"business\"\nreason = \"r\"\nwhen = { any_phrase = [\"tea\"] }\n";
     let policy = file(&place, "mine.toml", one);
     let (code, answer) = routed(&place, &["--policy", &policy, "Add dark mode to the shop"]);
@@ -148,7 +147,7 @@ fn a_request_is_read_from_standard_input() {
     assert_eq!(answer["routed_to"], "dev");
 }
 
-/// P1, P7, P8, P9: a request object says what it may take and what it is, and that wins over what the text suggests.
+/// P1, P7, P8, P9: the budget and the project type of a request object take precedence over what its text suggests.
 #[test]
 fn a_request_object_is_judged_by_all_that_it_says() {
     let place = Place::new();
@@ -177,7 +176,7 @@ fn a_request_object_is_judged_by_all_that_it_says() {
     assert_eq!(failed.status.code(), Some(65), "{}", stderr(&failed));
 }
 
-/// C1, C3: what is missing or of the wrong type goes to a person, and nothing is dispatched.
+/// C1, C3: missing fields and wrong types are escalated to a person, and nothing is dispatched.
 #[test]
 fn a_coordinators_input_must_be_whole() {
     let place = Place::new();
@@ -210,7 +209,7 @@ fn a_coordinators_input_must_be_whole() {
     }
 }
 
-/// What an audited developer and judge say, for a request that writes `greeting.txt`.
+/// Replies of an audited developer and judge, for a request that writes `greeting.txt`.
 const AUDITED: &str = r#"
 [[attempt]]
 role = "dev"
@@ -222,14 +221,13 @@ role = "qa"
 say = '''{"task_id":"T1","spec_id":"SPEC-001","verdict":"fail","requirement_results":[{"requirement_id":"REQ-001","status":"fail","evidence":"greeting.txt:1","verification_method":"read"}],"constraint_results":[],"scope_violations":[]}'''
 "#;
 
-/// The events of the last run, each with its data.
+/// Events of the last run, each with its data.
 fn events(place: &Place) -> Vec<Value> {
     let log = stdout(&place.run(&["log", "--json"]));
     log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// C2, C32: `run --type` is the operator's word; with a word that is none nothing starts; a run that was escalated is
-/// shown as such.
+/// C2, C32: `run --type` sets the operator's type; an unknown type starts nothing; an escalated run is shown as such.
 #[test]
 fn a_run_follows_the_operators_word() {
     let place = Place::new();
@@ -255,7 +253,7 @@ fn a_run_follows_the_operators_word() {
     assert!(events(&place).iter().all(|line| line["data"]["role"] != "product"));
 }
 
-/// C1, C19: a run takes the coordinator's input: its type, its registry, its policy. What is wrong with it is escalated.
+/// C1, C19: a run takes a coordinator's input: its type, its registry, its policy. Invalid input is escalated.
 #[test]
 fn a_run_takes_a_coordinators_input() {
     let place = Place::new();
@@ -301,7 +299,7 @@ fn a_run_takes_a_coordinators_input() {
     assert_eq!(paths("excluded"), [json!(["context/gone.md", "context.no_document"])]);
 }
 
-/// A repository with a registry in it.
+/// A repository with a document registry.
 fn with_registry(place: &Place) -> (PathBuf, PathBuf) {
     let (repo, script) = repository(place, SCRIPT);
     let documents = [
@@ -325,7 +323,7 @@ fn plain(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// C15, C16, C19, C22: each side is given its own documents, and each document has its rule.
+/// C15, C16, C19, C22: each side gets its own documents, and each document has its rule.
 #[test]
 fn each_side_is_given_its_own_documents() {
     let place = Place::new();
@@ -342,7 +340,7 @@ fn each_side_is_given_its_own_documents() {
     assert_eq!((decided("included"), decided("excluded")), (3, 2));
 }
 
-/// C20, C21: neither tools nor commands nor the history hand out what the rules held back.
+/// C20, C21: neither tools nor commands nor the history reveal documents that the rules withhold.
 #[test]
 fn agents_cannot_reach_the_registry() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! The commands around decisions, with the real binary: why, policy, init, and the response object.
+//! Commands about decisions, with the real binary: why, policy, init, and the response object.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn a_run_answers_with_the_response_object() {
     assert_eq!(state["plan"]["tasks"][0]["id"], "T1");
 }
 
-/// P1, P3, P6: a request object that is not clear is answered with its own id and what is missing.
+/// P1, P3, P6: an unclear request object is answered with its own id and the missing information.
 #[test]
 fn an_unclear_request_object_is_answered_with_what_is_missing() {
     let place = Place::new();
@@ -82,7 +82,7 @@ fn an_unclear_request_object_is_answered_with_what_is_missing() {
     assert_eq!(response["blockers"][0]["resolution_required"], true);
 }
 
-/// C65: decisions are listed with their places, and each is told with its rules; also as JSON.
+/// C65: decisions are listed with their places, and each is explained with its rules, also as JSON.
 #[test]
 fn every_decision_can_be_asked_about() {
     let place = Place::new();
@@ -110,7 +110,7 @@ fn every_decision_can_be_asked_about() {
     assert!(stderr(&nothing).contains("bosun why"), "{}", stderr(&nothing));
 }
 
-/// P1, P3: a request object that cannot be used is answered with everything that is wrong with it, and nothing is begun.
+/// P1, P3: an unusable request object is answered with all its problems, and nothing is started.
 #[test]
 fn a_request_object_that_cannot_be_used_is_rejected() {
     let place = Place::new();
@@ -138,7 +138,7 @@ fn a_request_object_that_cannot_be_used_is_rejected() {
     assert_eq!(stdout(&place.run(&["list", "--json"])).trim(), "", "no run was begun");
 }
 
-/// P1: the project that a request object names is the one that is worked on, unless the command line names another.
+/// P1: a run works on the project that the request object names, unless the command line names another.
 #[test]
 fn a_request_object_names_its_project() {
     let place = Place::new();
@@ -172,8 +172,8 @@ fn a_file_of_rules_is_checked_line_by_line() {
     assert!(output.status.success() && stdout(&output).contains("is fine"), "{}", stdout(&output));
 }
 
-/// P61, M33: a repository gets rules, prompts and documents to start from; what is there is never overwritten, and what was
-/// written is used.
+/// P61, M33: a repository gets rules, prompts and documents to start from; existing files are never overwritten, and
+/// the new ones are used.
 #[test]
 fn a_repository_gets_rules_of_its_own_and_works_by_them() {
     let place = Place::new();

@@ -1,10 +1,10 @@
-//! Every scenario, played as it is written. `UPDATE=1 cargo t` writes the traces anew; the diff is what to review.
+//! Plays every scenario as it is written. `UPDATE=1 cargo t` rewrites the traces; review the diff.
 
 use std::collections::BTreeSet;
 
 use testkit::{Scenario, all_below, play, rewrite_trace, scenarios, talk, unread};
 
-/// The folders, in the order of the line.
+/// Folders of the stages, in the order of the line.
 pub(crate) const STAGES: [&str; 15] = [
     "spec",
     "intake",
@@ -26,16 +26,16 @@ pub(crate) const STAGES: [&str; 15] = [
 /// The folder of conversations with a single agent.
 pub(crate) const TALKS: &str = "talk";
 
-/// The folder of files that cannot be used.
+/// The folder of unusable files.
 const FILES: &str = "files";
 
-/// The folders of presets other than the crew, each with stories from one end of the line to the other.
+/// Folders of presets other than the crew, each with stories from end to end.
 pub(crate) const PRESETS: [&str; 2] = ["audited", "strict"];
 
-/// The folder of policies by which nothing can begin.
+/// The folder of policies with which no run can start.
 const UNUSABLE: &str = "policy";
 
-/// C9: a policy that cannot be used is refused before anything is recorded, with what is wrong with it.
+/// C9: an unusable policy is rejected with its problems before anything is recorded.
 #[test]
 fn unusable_policies() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -97,7 +97,7 @@ fn conversations() {
     }
 }
 
-/// Files that never become a run: what is said about each.
+/// Files that never become a run, with the problems reported for each.
 #[test]
 fn files() {
     for path in all_below(&scenarios().join(FILES)).expect("the folder can be read") {
@@ -109,7 +109,7 @@ fn files() {
     }
 }
 
-/// The trace is the one that is written down, or is written down now.
+/// Compares the trace with the expected one; with `UPDATE`, writes it instead.
 fn as_written(name: &str, path: &std::path::Path, scenario: &Scenario, trace: &str) {
     if std::env::var_os("UPDATE").is_some() {
         let text = std::fs::read_to_string(path).expect("it was just read");
@@ -122,7 +122,7 @@ fn as_written(name: &str, path: &std::path::Path, scenario: &Scenario, trace: &s
     }
 }
 
-/// What a scenario claims to show must be in its trace.
+/// Asserts that the trace contains what the scenario claims to show.
 fn shows(name: &str, scenario: &Scenario, trace: &str) {
     for shown in &scenario.shows {
         if let Some(what) = shown.strip_prefix("rule:").or_else(|| shown.strip_prefix("event:")) {

@@ -1,5 +1,5 @@
-//! A terminal to run the binary in: tmux, driven by keys, read as a person reads it. Waiting is for something to be on
-//! the screen, never for time to pass.
+//! A terminal in which the binary runs: tmux, driven by keys and read as a user would. Tests wait for content of the
+//! screen, never for time to pass.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use crate::binary::{Place, stderr, stdout};
 
-/// How long something may take to appear; far more than it ever needs.
+/// Time limit for something to appear; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A terminal with the binary in it.
+/// A terminal in which the binary runs.
 pub(crate) struct Screen {
     socket: String,
-    /// Something was written to it.
+    /// Signals that output was written.
     written: Receiver<()>,
 }
 
-/// Whether there is a tmux. Where tests must not be left out, its absence is a failure.
+/// Whether tmux is installed. In CI, its absence is a failure.
 #[expect(clippy::print_stderr, reason = "what was not tested must be seen")]
 pub(crate) fn can_be_had() -> bool {
     let there = tmux(&["-V"]).is_ok_and(|output| output.status.success());
@@ -33,7 +33,7 @@ pub(crate) fn can_be_had() -> bool {
 }
 
 impl Screen {
-    /// Opens a terminal of so many columns and rows, with a shell in a folder.
+    /// Opens a terminal of this size, with a shell in a folder.
     pub(crate) fn open(place: &Place, folder: &Path, columns: u16, rows: u16) -> Self {
         let socket = place.path().join("tmux").display().to_string();
         let pipe = place.path().join("written");
@@ -81,7 +81,7 @@ impl Screen {
         self.press("Enter");
     }
 
-    /// Types a text, as it is.
+    /// Types a text literally.
     pub(crate) fn types(&self, text: &str) {
         self.ask(&["send-keys", "-t", "it", "-l", text]);
     }
@@ -91,13 +91,13 @@ impl Screen {
         self.ask(&["send-keys", "-t", "it", key]);
     }
 
-    /// Pastes a text the way terminals do.
+    /// Pastes a text the way terminals do, bracketed if the program supports that.
     pub(crate) fn pastes(&self, text: &str) {
         self.ask(&["set-buffer", text]);
         self.ask(&["paste-buffer", "-p", "-t", "it"]);
     }
 
-    /// Makes the terminal as large as this.
+    /// Resizes the terminal.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         self.ask(&["resize-window", "-t", "it", "-x", &columns, "-y", &rows]);
@@ -111,17 +111,17 @@ impl Screen {
         }
     }
 
-    /// Everything that is on the screen and was scrolled away.
+    /// The text of the screen and the scrollback.
     pub(crate) fn text(&self) -> String {
         self.ask(&["capture-pane", "-p", "-t", "it", "-S", "-2000"])
     }
 
-    /// The same, with styles.
+    /// Like `text`, with styles.
     pub(crate) fn styled(&self) -> String {
         self.ask(&["capture-pane", "-p", "-e", "-t", "it", "-S", "-2000"])
     }
 
-    /// Waits until a text is on the screen, and returns all of it.
+    /// Waits until a text is on the screen, and returns the whole screen.
     pub(crate) fn waits_for(&self, text: &str) -> String {
         self.waits_until(&format!("{text:?} to be there"), |screen| screen.contains(text))
     }
@@ -135,7 +135,7 @@ impl Screen {
             }
             assert!(begun.elapsed() < PATIENCE, "waited too long for {what}:\n{screen}");
             let left = PATIENCE.saturating_sub(begun.elapsed());
-            // Whether it came or not, the screen is looked at again, and the time is checked.
+            // With or without new output, the screen is read again and the time is checked.
             self.written.recv_timeout(left).ok();
         }
     }
@@ -165,7 +165,7 @@ pub(crate) fn run(program: &str, words: &[&str]) {
     assert!(status.is_ok_and(|status| status.success()), "{program} {words:?}");
 }
 
-/// Says so whenever something comes out of a pipe.
+/// Sends a signal whenever a pipe has output.
 fn listen(pipe: &Path) -> Receiver<()> {
     let (sender, written) = sync_channel(1);
     let pipe = pipe.to_owned();
@@ -173,7 +173,7 @@ fn listen(pipe: &Path) -> Receiver<()> {
         let mut bytes = [0; 4096];
         let Ok(mut pipe) = File::open(pipe) else { return };
         while pipe.read(&mut bytes).is_ok_and(|count| count > 0) {
-            // One that was not looked at yet is enough.
+            // One pending signal is enough.
             sender.try_send(()).ok();
         }
     });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::binary::Place;
 use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
 
-/// What a review asks for.
+/// The work that a review asks for.
 const AGAIN: &str = r#"
 [[attempt]]
 role = "coder"
@@ -18,7 +18,7 @@ call = { tool = "write_file", path = "greeting.txt", content = "hello, world\n" 
 submit = { summary = "done" }
 "#;
 
-/// Whether a reply is a problem document of this status, with an id.
+/// Asserts that a reply is a problem document with this status and an id; returns it.
 pub(crate) fn is_problem(reply: &testkit::client::Reply, status: u16) -> Value {
     assert_eq!(reply.status, status, "{}", reply.text());
     assert_eq!(reply.header("content-type"), Some("application/problem+json"));
@@ -252,7 +252,7 @@ say = "Then it says ahoj."
     let answer = json!({ "question": asked, "text": "Czech" });
     ann.post(&format!("/sessions/{id}/answer"), &answer).await;
     ann.until(&id, "question.answered").await;
-    // Closing waits for nothing, so the last reply is awaited first.
+    // Closing does not wait for anything, so the last reply is awaited first.
     let said = |lines: &Value| lines.to_string().contains("Then it says ahoj.");
     let replied = ann.until_line(&id, |line| line["event"] == "model.replied" && said(line)).await;
     assert!(replied.iter().any(|line| line["event"] == "session.told"), "{replied:?}");

@@ -1,5 +1,5 @@
-//! Who may use the API of the real server, and what is refused: roles, projects, secrets, too many requests, other sites,
-//! and requests that cannot be carried out.
+//! Access to the API of the real server, and what is rejected: roles, projects, secrets, too many requests, other
+//! sites, and requests that cannot be carried out.
 
 use serde_json::json;
 
@@ -147,7 +147,7 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
             assert!(reply.header("access-control-allow-origin").is_none());
         }
     }
-    // A link that somebody follows from elsewhere leads to the page, which asks for itself with the strict cookie.
+    // A link followed from another site leads to the page, which then requests itself with the strict cookie.
     let (site, mode) = (("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"));
     for (dest, status) in [("document", 200), ("iframe", 403)] {
         let from = [site, mode, ("Sec-Fetch-Dest", dest)];
@@ -157,7 +157,7 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
         is_problem(&api, 403);
     }
     let body = json!({ "project": PROJECT, "goal": GOAL, "script": TWO_TASKS }).to_string();
-    // What a form can send with a cookie: no header of ours, and no JSON.
+    // A form can send a cookie, but no custom header and no JSON.
     let form = [own, ("Content-Type", "text/plain")];
     let reply = nobody.send("POST", "/api/v1/runs", &form, Some(&body)).await.expect("a reply");
     is_problem(&reply, 403);
@@ -189,7 +189,7 @@ async fn what_cannot_be_carried_out_is_a_problem_with_the_id_of_its_request() {
     ] {
         match ann.client.send("POST", "/api/v1/runs", headers, Some(&body)).await {
             Ok(reply) => drop(is_problem(&reply, status)),
-            // A server may hang up on whoever sends too much.
+            // A server may close the connection if a request is too large.
             Err(_) => assert_eq!(status, 413),
         }
     }

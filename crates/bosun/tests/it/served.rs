@@ -1,5 +1,5 @@
-//! How to run the server: the real `bosun serve` over a repository, callers with tokens, and runs that are started through
-//! the API. Waiting is for lines of the stream, never for time to pass.
+//! Runs the server for tests: the real `bosun serve` over a repository, callers with tokens, and runs started through
+//! the API. Tests wait for lines of the stream, never for time to pass.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use testkit::client::{Client, Reply};
 use crate::binary::{Place, send, stderr, stdout};
 use crate::stage::put;
 
-/// How long a run may take; far more than it ever needs.
+/// Time limit for a run; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The project in which runs work.
@@ -62,7 +62,7 @@ call = { tool = "write_file", path = "greeting.txt", content = "hello\n" }
 submit = { summary = "done" }
 "#;
 
-/// One task whose agent does not go on before a file is there.
+/// One task whose agent waits until a file exists.
 pub(crate) fn held(go: &Path) -> String {
     ASKS.replace(
         "call = { tool = \"ask_user\", question = \"Which greeting is wanted?\" }",
@@ -73,7 +73,7 @@ pub(crate) fn held(go: &Path) -> String {
     )
 }
 
-/// A repository whose check wants a greeting.
+/// A repository whose check requires a greeting.
 pub(crate) fn repository(place: &Place, name: &str) -> PathBuf {
     let repo = place.path().join(name);
     std::fs::create_dir_all(&repo).expect("a folder");
@@ -91,7 +91,7 @@ pub(crate) fn repository(place: &Place, name: &str) -> PathBuf {
 /// A running server.
 pub(crate) struct Served {
     child: Child,
-    /// The link that logs one browser in.
+    /// Link that logs one browser in.
     pub(crate) link: String,
 }
 
@@ -105,7 +105,7 @@ impl Served {
         Self::knowing(place, listen, more, &[])
     }
 
-    /// The same with settings in its environment.
+    /// Like `with`, with environment variables.
     pub(crate) fn knowing(
         place: &Place,
         listen: &str,
@@ -139,7 +139,7 @@ impl Served {
         Client::new(self.address())
     }
 
-    /// A new user of the server, by the command line.
+    /// Adds a user of the server, with the command line.
     pub(crate) fn user(&self, place: &Place, name: &str, more: &[&str]) -> Api {
         let output = place.run(&[&["user", "add", name], more].concat());
         assert!(output.status.success(), "{}", stderr(&output));
@@ -150,7 +150,7 @@ impl Served {
         self.user(place, "ann", &["--role", "admin"])
     }
 
-    /// Asks the server to stop, and waits until it has; where it listened.
+    /// Asks the server to stop and waits until it has; returns its address.
     pub(crate) fn stop(mut self) -> String {
         send("-TERM", &self.child.id().to_string());
         let ended = self.child.wait().expect("it ends");
@@ -158,7 +158,7 @@ impl Served {
         self.address().to_owned()
     }
 
-    /// Kills the server; where it listened.
+    /// Kills the server; returns its address.
     pub(crate) fn kill(mut self) -> String {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");
@@ -174,21 +174,21 @@ impl Drop for Served {
     }
 }
 
-/// Somebody who uses the API.
+/// A client of the API.
 #[derive(Clone)]
 pub(crate) struct Api {
     pub(crate) client: Client,
 }
 
 impl Api {
-    /// What an address below the root answers, which must succeed.
+    /// JSON from a GET below the API root, which must succeed.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let reply = self.client.get(&format!("/api/v1{path}")).await.expect("a reply");
         assert_eq!(reply.status, 200, "{path}: {}", reply.text());
         reply.json()
     }
 
-    /// Any reply to a question.
+    /// Reply to a GET, whatever its status.
     pub(crate) async fn try_get(&self, path: &str) -> Reply {
         self.client.get(&format!("/api/v1{path}")).await.expect("a reply")
     }
@@ -197,26 +197,26 @@ impl Api {
         self.client.post(&format!("/api/v1{path}"), body).await.expect("a reply")
     }
 
-    /// What a post answers, which must succeed.
+    /// JSON from a POST, which must succeed.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Value {
         let reply = self.try_post(path, body).await;
         assert!(matches!(reply.status, 200 | 201), "{path}: {} {}", reply.status, reply.text());
         reply.json()
     }
 
-    /// Starts a run with a scripted model; its id.
+    /// Starts a run with a scripted model; returns its id.
     pub(crate) async fn run(&self, goal: &str, script: &str) -> String {
         let body = json!({ "project": PROJECT, "goal": goal, "script": script });
         let made = self.post("/runs", &body).await;
         made["run"].as_str().expect("an id").to_owned()
     }
 
-    /// Reads the stream of a run from its beginning until a line of this kind; all lines so far.
+    /// Reads the stream of a run from its beginning until an event of this kind; returns all lines so far.
     pub(crate) async fn until(&self, run: &str, kind: &str) -> Vec<Value> {
         self.until_line(run, |line| line["event"] == kind).await
     }
 
-    /// Reads the stream of a run from its beginning until such a line; all lines so far.
+    /// Reads the stream of a run from its beginning until a line matches; returns all lines so far.
     pub(crate) async fn until_line(
         &self,
         run: &str,
@@ -244,13 +244,13 @@ impl Api {
         lines
     }
 
-    /// A run that is over: its view.
+    /// Waits until a run is over; returns its view.
     pub(crate) async fn over(&self, run: &str) -> Value {
         self.until(run, "run.finished").await;
         self.get(&format!("/runs/{run}")).await["view"].clone()
     }
 
-    /// A run with a scripted model, carried out to its end.
+    /// Runs a goal with a scripted model to its end; returns the run's id.
     pub(crate) async fn done(&self, goal: &str, script: &str) -> String {
         let run = self.run(goal, script).await;
         let view = self.over(&run).await;

@@ -1,4 +1,4 @@
-//! A result is taken onto the person's branch or thrown away, by the real binary; nothing of theirs is touched before.
+//! Accepting a result onto the user's branch, or discarding it, with the real binary; before that, nothing is touched.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::binary::{Place, stderr, stdout};
 use crate::commands::{SCRIPT, repository, run};
 
-/// A run that is done, in a repository of its own: where it is, and the run's id.
+/// A finished run in a repository of its own; returns the repository and the run's id.
 fn done(place: &Place) -> (PathBuf, String) {
     let (repo, script) = repository(place, SCRIPT);
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
@@ -143,7 +143,7 @@ fn a_run_that_did_not_end_well_is_taken_only_by_force() {
     let (repo, script) = repository(&place, SCRIPT);
     let mut args = run(&repo, &script, "Write hello to greeting.txt");
     args.extend(["--json", "--headless"]);
-    // The task's own check passes; on the merged tree another one does not.
+    // The task's own check passes; another one fails on the merged tree.
     let failing = SCRIPT.replace(
         "artifacts = [\"greeting.txt\"]",
         "artifacts = [\"greeting.txt\"], checks = [{ name = \"own\", command = \"true\" }]",
@@ -164,7 +164,7 @@ fn a_run_that_did_not_end_well_is_taken_only_by_force() {
     assert!(repo.join("greeting.txt").exists());
 }
 
-/// Without a run, the newest one of the repository in which the command is given.
+/// Without a named run, the newest one of the current repository is accepted.
 #[test]
 fn the_newest_result_of_this_repository_is_taken() {
     let place = Place::new();

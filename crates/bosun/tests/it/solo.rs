@@ -1,4 +1,4 @@
-//! `bosun run --preset solo`: one agent without a person, and the commands that know its sessions.
+//! `bosun run --preset solo`: one agent without a person, and the commands that handle its sessions.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ say = "It is written."
     assert!(verified.status.success(), "{}", stderr(&verified));
 }
 
-/// Time is part of the budget: when it is up, the exit says so.
+/// Time is part of the budget: when it is up, the exit code says so.
 #[test]
 fn when_the_time_is_up_it_is_out_of_budget() {
     let place = Place::new();
@@ -80,7 +80,7 @@ say = "It is written."
     assert!(stderr(&output).contains("of the attempt's budget"), "{}", stderr(&output));
 }
 
-/// What needs a plan is refused before anything is done in the person's own files.
+/// Features that need a plan are rejected before any of the user's files are touched.
 #[test]
 fn one_agent_makes_no_plans() {
     let place = Place::new();
@@ -93,7 +93,7 @@ fn one_agent_makes_no_plans() {
     assert_eq!(stdout(&place.run(&["list", "--json"])), "", "nothing was begun");
 }
 
-/// JSON lines, of which the last is the report.
+/// JSON lines, with the report as the last.
 #[test]
 fn json_lines_end_with_a_report() {
     let place = Place::new();
@@ -107,7 +107,7 @@ fn json_lines_end_with_a_report() {
     assert_eq!(report["session"]["state"], "IDLE");
 }
 
-/// An answer that does not fit its schema is asked for again, a bounded number of times.
+/// An answer that does not match its schema is requested again, a bounded number of times.
 #[test]
 fn an_answer_that_does_not_fit_its_schema_is_asked_for_again() {
     let place = Place::new();
@@ -128,7 +128,7 @@ fn an_answer_that_does_not_fit_its_schema_is_asked_for_again() {
     assert_eq!(crew.status.code(), Some(2), "{}", stderr(&crew));
 }
 
-/// A question ends the process with 3; `bosun answer` goes on from there, also in another process.
+/// A question ends the process with exit code 3; `bosun answer` continues from there, also in another process.
 #[test]
 fn a_question_is_answered_by_another_process() {
     let place = Place::new();
@@ -168,7 +168,7 @@ say = "Green it is."
     assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
 }
 
-/// A yes is about the script as it was when it was asked about; another one is asked about again.
+/// An approval covers a script as it was when the question was asked; a changed script is asked about again.
 #[test]
 fn a_script_that_is_replaced_before_it_was_allowed_does_not_run() {
     let place = Place::new();
@@ -197,7 +197,7 @@ say = "Built."
     assert_eq!(std::fs::read_to_string(work.join("built")).ok().as_deref(), Some("other\n"));
 }
 
-/// With nobody to ask, what would be asked is denied, and the model is told.
+/// Without a person, a call that would be asked about is denied, and the model is told.
 #[test]
 fn headless_denies_what_would_be_asked() {
     let place = Place::new();
@@ -223,7 +223,7 @@ fn a_model_that_fails_ends_with_1_and_says_why() {
     assert!(stderr(&output).contains("it broke"), "{}", stderr(&output));
 }
 
-/// The budget of a session holds: what does not fit is not asked.
+/// The budget of a session is enforced: a request that does not fit is not sent.
 #[test]
 fn a_budget_that_is_spent_ends_with_4() {
     let place = Place::new();
@@ -231,7 +231,7 @@ fn a_budget_that_is_spent_ends_with_4() {
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
 }
 
-/// Files are put back to what they were at a line of the log, and back again.
+/// Files are restored to their state at a line of the log, and back again.
 #[test]
 fn files_are_put_back_to_what_they_were_at_a_line() {
     let place = Place::new();
@@ -265,7 +265,7 @@ say = "Done."
     assert_eq!(other.status.code(), Some(68), "{}", stderr(&other));
 }
 
-/// A7: Ctrl-C stops the command and leaves the session so that it can be gone on with.
+/// A7: Ctrl-C stops the command and leaves a session that can be resumed.
 #[test]
 fn an_interrupt_keeps_everything_and_resume_goes_on() {
     let place = Place::new();
@@ -296,7 +296,7 @@ say = "It went."
     assert_eq!(stdout(&resumed), "It went.\n");
 }
 
-/// A53, K21: what happens is told while it happens, in the words that a program expects.
+/// A53, K21: events are printed as they happen, in the vocabulary that a program expects.
 #[test]
 fn what_happens_is_told_in_the_words_that_a_program_expects() {
     let replies = r#"

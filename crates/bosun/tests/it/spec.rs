@@ -1,4 +1,4 @@
-//! `bosun spec` and `bosun plan`, from a draft on disk to the version that a run hands out.
+//! `bosun spec` and `bosun plan`, from a draft on disk to the version that a run writes.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn file(place: &Place, name: &str) -> String {
     std::fs::read_to_string(place.path().join(name)).expect("the file is there")
 }
 
-/// K1, K8, K37, K44, K45, K47: a draft is refused, is approved, is worked on, and comes out done, on disk.
+/// K1, K8, K37, K44, K45, K47: a draft is rejected; once approved, it is worked on and comes out done, on disk.
 #[test]
 fn a_spec_goes_from_draft_to_done_on_disk() {
     let place = Place::new();
@@ -44,8 +44,8 @@ fn a_spec_goes_from_draft_to_done_on_disk() {
     assert!(!diff.contains("updated_at"), "{diff}");
 }
 
-/// K44, K56, K57: the spec on disk follows what happens after the run was left: the answer that confirms a criterion
-/// resolves the blocker and makes it done.
+/// K44, K56, K57: the spec on disk is updated after the run was left: the answer that confirms a criterion resolves the
+/// blocker and makes it done.
 #[test]
 fn the_spec_on_disk_follows_an_answer() {
     let place = Place::new();
@@ -76,7 +76,7 @@ fn the_spec_on_disk_follows_an_answer() {
     assert!(done.contains("ended: confirmed by"), "{done}");
 }
 
-/// K2: a key that no spec has is named with its path and line, and the file is not used.
+/// K2: an unknown key is named with its path and line, and the file is not used.
 #[test]
 fn a_spec_with_an_unknown_key_is_not_used() {
     let place = Place::new();
@@ -89,7 +89,7 @@ fn a_spec_with_an_unknown_key_is_not_used() {
     assert!(stdout(&check).contains("spec.yaml: line "), "{}", stdout(&check));
 }
 
-/// K38: a plan is made, looked at, edited and carried out; a broken one is told what is wrong.
+/// K38: a plan is made, reviewed, edited and carried out; a broken one is rejected with its problems.
 #[test]
 fn a_plan_is_made_edited_and_carried_out() {
     let place = Place::new();
@@ -132,7 +132,7 @@ fn formats_are_printed_as_schemas() {
     }
 }
 
-/// P21: while a run goes on, a line says how far it is, at least every ten seconds.
+/// P21: a run prints its progress at least every ten seconds.
 #[test]
 fn a_long_run_says_how_far_it_is() {
     let place = Place::new();
@@ -153,8 +153,8 @@ fn a_long_run_says_how_far_it_is() {
     assert_eq!(first["current"], serde_json::json!(["T1"]), "{first}");
 }
 
-/// K14, K22, K46: the pieces of an agent's reply are told as they come in, also in a run, and make up its message; a
-/// result says what its tool knows; only a run that succeeded ends with `done`.
+/// K14, K22, K46: pieces of an agent's reply are printed as they arrive, also in a run, and make up its message; a
+/// result has the metadata of its tool; only a successful run ends with `done`.
 #[test]
 fn a_run_tells_the_pieces_of_its_replies() {
     let place = Place::new();
@@ -180,7 +180,7 @@ fn a_run_tells_the_pieces_of_its_replies() {
     assert_eq!((&last["type"], &last["phase"]), (&"done".into(), &"execute".into()), "{last}");
 }
 
-/// A template that nobody has filled in is no spec to work on; one without criteria is, with a word about it.
+/// A template that is not filled in cannot be worked on; a spec without criteria can, with a warning.
 #[test]
 fn a_template_is_not_worked_on() {
     let place = Place::new();
@@ -204,8 +204,8 @@ fn a_template_is_not_worked_on() {
     assert!(stderr(&check).contains("verification.criteria: is empty"), "{}", stderr(&check));
 }
 
-/// What approving a spec and a run on it write into the repository is no uncommitted work: the advice that is printed
-/// works as it stands, and so does taking the result.
+/// Files that approving a spec and a run on it write into the repository are not uncommitted work: the printed advice
+/// works as it is, and so does accepting the result.
 #[test]
 fn a_spec_in_the_repository_is_no_uncommitted_work() {
     let place = Place::new();

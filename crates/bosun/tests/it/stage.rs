@@ -1,4 +1,4 @@
-//! Repositories made for a test, and what a run in one of them told. Says nothing about what is right.
+//! Repositories made for a test, and the output of a run in one of them. Asserts nothing about the outcome.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
 
-/// A planner with one task for a file, and a coder who writes it.
+/// A planner with one task for a file, and a coder that writes it.
 pub(crate) fn script(path: &str, content: &str) -> String {
     format!(
         "[[attempt]]\nrole = \"planner\"\n[[attempt.reply]]\n\
@@ -42,7 +42,7 @@ pub(crate) fn put(folder: &Path, path: &str, text: &str) {
     std::fs::write(file, text).expect("a file");
 }
 
-/// What a run told, line by line, with its report at the end.
+/// Output of a run, line by line, with its report at the end.
 pub(crate) struct Told {
     pub(crate) lines: Vec<Value>,
     pub(crate) said: String,
@@ -54,7 +54,7 @@ impl Told {
         let output = place.run(&[args, &["--json"]].concat());
         let read = |line: &str| serde_json::from_str(line).ok();
         let lines: Vec<Value> = stdout(&output).lines().filter_map(read).collect();
-        // What a person would look at first, short enough to be read.
+        // Excerpts for failure messages, short enough to be read.
         let short = |line: &Value| {
             let text = format!("{} {}", line["event"], line["data"]);
             text.chars().take(600).collect::<String>()
@@ -92,7 +92,7 @@ impl Told {
     }
 }
 
-/// Runs a program to set the stage; whether it could. A test that needs it is skipped loudly where it could not.
+/// Runs a program for the test set-up; returns whether it succeeded, and prints that the test is skipped if not.
 #[expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

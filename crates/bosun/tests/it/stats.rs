@@ -1,4 +1,4 @@
-//! `bosun stats` with the real binary: figures over runs that happened.
+//! `bosun stats` with the real binary: figures over recorded runs.
 
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ fn what_a_fork_took_over_is_counted_once_and_what_was_removed_is_mentioned() {
         let line = lines.rfind(|line| line["event"] == kind).expect("such a line");
         line["seq"].to_string()
     };
-    // The last decision but the last: all the work is done.
+    // The last decision but one: all the work is done.
     let fork = place.run(&["fork", id, "--at", &at("task.finished")]);
     assert!(fork.status.success(), "{}", stderr(&fork));
     let both = stats();

@@ -1,11 +1,11 @@
-//! Projects of the preset `strict`, run by the built program from their own files.
+//! Projects of the preset `strict`, run by the real binary from their own files.
 
 use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
 use crate::presets::words;
 
-/// A strict project, committed, whose test is a script.
+/// A committed strict project whose test is a script.
 fn project(place: &Place, content: &str) -> std::path::PathBuf {
     let folder = place.path().join("project");
     let policies = "test_command: sh run_tests.sh\n";
@@ -42,7 +42,7 @@ fn project(place: &Place, content: &str) -> std::path::PathBuf {
     folder
 }
 
-/// The binary with the network switched off.
+/// Runs the binary without a network.
 #[expect(clippy::disallowed_methods, reason = "a test of the binary has to run it")]
 fn without_network(place: &Place, args: &[&str]) -> std::process::Output {
     let plain = place.command(args);
@@ -59,7 +59,7 @@ fn without_network(place: &Place, args: &[&str]) -> std::process::Output {
 const RUN: [&str; 7] =
     ["run", "--preset", "strict", "--repo", "project", "--script", "script.toml"];
 
-/// M1, M9, M17, M25, M29, M33, M37: a project made by the layout runs from its own files with no network at all, and
+/// M1, M9, M17, M25, M29, M33, M37: a project made from the layout runs from its own files without any network, and
 /// leaves its log and its plan in `runs/`. C35, C48: no agent's workspace is left.
 #[test]
 fn a_strict_project_runs_offline_and_leaves_its_log() {
@@ -92,7 +92,7 @@ fn a_strict_project_runs_offline_and_leaves_its_log() {
     assert!(again.status.success(), "records are no uncommitted work: {}", stderr(&again));
 }
 
-/// M29: a model on another machine is refused before anything begins, unless the person allows it; a local one is not.
+/// M29: a model on another machine is rejected before anything starts, unless the user allows it; a local one is not.
 #[test]
 fn a_strict_run_asks_no_model_on_another_machine() {
     let place = Place::new();
@@ -105,12 +105,12 @@ fn a_strict_run_asks_no_model_on_another_machine() {
     assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("allow it with --online"), "{}", stderr(&refused));
     assert!(stdout(&refused).starts_with(r#"{"status":"error","reason":"#), "{}", stdout(&refused));
-    // There is no key here, so that nothing is sent.
+    // There is no key here, so nothing is sent.
     let allowed = with(&["--online", "--model", "anthropic/claude-sonnet-4-5"]);
     assert_ne!(allowed.status.code(), Some(5), "{}", stderr(&allowed));
 }
 
-/// M33: what `init` advises can be copied, and the project can be worked on after it.
+/// M33: the advice that `init` prints can be copied, and the project can be worked on afterwards.
 #[test]
 fn the_advice_for_a_new_strict_project_works() {
     let place = Place::new();
@@ -136,7 +136,7 @@ fn the_advice_for_a_new_strict_project_works() {
     assert!(again.status.success(), "the same preset again is harmless: {}", stderr(&again));
 }
 
-/// M16, M38: what fails is said as one object on standard output, and the exit code is not 0.
+/// M16, M38: a failure is printed as one object on standard output, and the exit code is not 0.
 #[test]
 fn a_strict_run_that_fails_ends_with_the_error_object() {
     let place = Place::new();
@@ -152,7 +152,7 @@ fn a_strict_run_that_fails_ends_with_the_error_object() {
     );
 }
 
-/// M16: the object is said once, after everything else, also where there is more to hand out or that fails.
+/// M16: the object is printed once, after everything else, even if there are further outputs or writing them fails.
 #[test]
 fn the_error_object_is_the_last_line_and_there_is_one() {
     let place = Place::new();
@@ -187,7 +187,7 @@ fn the_error_object_is_the_last_line_and_there_is_one() {
     );
 }
 
-/// M1, M2: no goal, or a role that is missing, is an error as an object too.
+/// M1, M2: a missing goal or role is an error object, too.
 #[test]
 fn a_strict_project_without_a_goal_is_an_error() {
     let place = Place::new();

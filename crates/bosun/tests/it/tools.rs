@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::binary::{Place, stderr, stdout};
 use crate::stage::repository;
 
-/// K15: the tools with their schemas, in the words of each family.
+/// K15: the tools with their schemas, in the profile of each family.
 #[test]
 fn the_tools_are_listed_with_their_schemas() {
     let place = Place::new();
@@ -59,7 +59,7 @@ fn one_call_is_made_by_hand_as_an_agents_would_be() {
     assert_eq!(made["metadata"]["truncated"], false);
 }
 
-/// A command writes to its scope and where builds leave what is ignored, and nowhere else.
+/// A command can write to its scope and to ignored build outputs, and nowhere else.
 #[test]
 fn what_is_ignored_can_be_built_beside_the_scope() {
     let place = Place::new();

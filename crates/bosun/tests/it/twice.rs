@@ -1,8 +1,8 @@
-//! The same run twice with the scripted model and a clock that stands still: the logs are the same, byte for byte.
+//! The same run twice, with the scripted model and a fixed clock: the logs are the same, byte for byte.
 
 use testkit::{Scenario, play_below, scenarios};
 
-/// Stories with work side by side, retries, questions, checks that fail, conflicts and budgets.
+/// Scenarios with parallel work, retries, questions, failing checks, conflicts and budgets.
 const STORIES: [&str; 8] = [
     "schedule/parallel_then_dependant",
     "verify/fixed_with_feedback",
@@ -14,7 +14,7 @@ const STORIES: [&str; 8] = [
     "strict/example",
 ];
 
-/// C11, P54: whatever is decided follows from what came in, so nothing in a log differs; each line is JSON.
+/// C11, P54: decisions follow from the input alone, so nothing in a log differs; each line is JSON.
 #[test]
 fn the_same_run_twice_leaves_the_same_bytes() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

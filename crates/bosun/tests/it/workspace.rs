@@ -1,5 +1,5 @@
-//! Repositories of the ordinary kind, through the whole line: with dependencies in ignored folders, with submodules, with
-//! virtual environments, with commands that make a checkout ready. By the real binary, in its real sandbox.
+//! Ordinary repositories through the whole line: with dependencies in ignored folders, with submodules, with virtual
+//! environments, with set-up commands. With the real binary, in its real sandbox.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::binary::Place;
 use crate::commands::run;
 use crate::stage::{Told, did, has, put, repository, script};
 
-/// The prepared states in the place's home.
+/// The prepared states in the home of a test.
 fn states(place: &Place) -> Vec<PathBuf> {
     let below = |folder: PathBuf| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -85,7 +85,7 @@ fn environment(repo: &Path) {
     assert!(made, "an environment is made");
     let lib = std::fs::read_dir(repo.join(".venv/lib")).expect("a folder");
     let python = lib.flatten().next().expect("a version").path();
-    // A package of the environment, a program in it, and the repository's own package, installed to be edited.
+    // A package of the environment, a program in it, and the repository's own package, installed as editable.
     put(&python, "site-packages/dep.py", "def equal(a, b):\n    assert a == b, (a, b)\n");
     let editable = format!("{}/src\n", repo.canonicalize().expect("a path").display());
     put(&python, "site-packages/__editable__.own-1.0.pth", &editable);
@@ -114,7 +114,7 @@ fn a_virtual_environment_in_the_repository_is_found_by_itself() {
     assert_eq!(told.status(), "done", "{}", told.said);
     let outputs = told.outputs();
     let own = |line: &&str| line.contains("/worktrees/");
-    // On the untouched tree the module is not there yet.
+    // The module does not exist on the untouched tree.
     let with_it = &outputs[1..];
     assert!(with_it.iter().all(|text| text.lines().filter(own).count() == 2), "{outputs:?}");
 }

@@ -1,5 +1,5 @@
 //! The only place where the state of an attempt changes: one arm for each event. An event that does not fit the state
-//! changes nothing, so any log can be folded.
+//! has no effect, so any log can be folded.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use super::booking::{hold, settle};
 use super::session::{CallState, Session, SessionPhase};
 use super::{Attempt, away, booking, context_window, loop_detection, question, reply};
 
-/// What the model is told when a person took something back.
+/// The message to the model after a person restored files.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
                         on what you knew of it.]";
 
-/// How many calls that were not allowed are told to the run.
+/// Maximum number of denied calls reported to the run.
 const MOST_DENIED: usize = 50;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
@@ -105,7 +105,7 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             let text = lost(workspace, *recovered);
             answer(attempt, *call, CallOutcome::of(*recovered), &text, &[]);
         }
-        // These stand in the log of the run.
+        // These occur only in the log of the run.
         Event::RunRequested { .. }
         | Event::RunAccepted { .. }
         | Event::RunRefused { .. }
@@ -153,7 +153,7 @@ fn refused(
     }
     let counts = violation || outcome == CallOutcome::Refused;
     if counts && attempt.denied.len() < MOST_DENIED {
-        // A violation is listed with what was tried, any other call with its tool alone.
+        // A violation is listed with its target, any other call only with its tool.
         let what = if violation { decision.seen.join(" ") } else { tool.to_owned() };
         attempt.denied.push(format!("{call} {what}: {}", decision.rule));
     }
@@ -247,7 +247,7 @@ fn told(
     }
 }
 
-/// Something was noticed. What the model is told of it stands in the history.
+/// Applies a warning. The message to the model, if any, goes into the history.
 fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option<&str>) {
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     match decision.rule.as_str() {
@@ -262,8 +262,8 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
     }
 }
 
-/// Ends what is going on: what was set aside is given back, and no call stays without a result. How many model calls are
-/// cut off by it.
+/// Ends the work in progress: returns the reservation, and answers every open call. Returns the number of interrupted
+/// model calls.
 fn close(attempt: &mut Attempt, id: SessionId) -> u64 {
     let Some(session) = attempt.sessions.get_mut(&id) else { return 0 };
     let mut cut_off = 0;
@@ -278,7 +278,7 @@ fn close(attempt: &mut Attempt, id: SessionId) -> u64 {
     cut_off
 }
 
-/// What is known now of files that a call has read or written.
+/// Updates the known digests of files that a call has read or written.
 fn remember(attempt: &mut Attempt, files: &[FileState]) {
     for FileState { path, digest } in files {
         match digest {
@@ -303,7 +303,7 @@ fn answer(
     session.answer(call, result);
 }
 
-/// Notes whether the last change of a file came about.
+/// Records whether the last change of a file succeeded.
 fn note_change(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
     let Some(session) = attempt.sessions.get_mut(&call.session) else { return };
     let Some(slot) = session.slot(call) else { return };

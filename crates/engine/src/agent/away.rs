@@ -1,7 +1,7 @@
-//! Model calls that fail or return an incomplete reply: when they are retried, for how long, and what happens to a
-//! reply that broke off, was cut short, interrupted or refused. The partial reply a person has seen stays in the
-//! history, and the model is told why it ends there. Retry delays are spread by the run's recorded random id, so
-//! nothing is drawn here. The caller classifies faults as transient or not.
+//! Model calls that fail or return an incomplete reply: when and for how long they are retried, and the handling of a
+//! reply that broke off, was cut short, interrupted or refused. A partial reply that a person has seen stays in the
+//! history, followed by a note to the model on why it ends there. Retry delays are spread by the run's recorded random
+//! id, so no random number is drawn here. The caller classifies faults as transient or not.
 
 use types::{
     AskAgain, Block, Decision, Digest, Event, Fault, FaultClass, Message, Millis, ModelFailureRule,
@@ -180,7 +180,7 @@ pub(super) fn gone_on(session: &Session, why: &str) -> Event {
     Event::SessionWarned { session: session.id, decision, say: None }
 }
 
-/// Who or what resumed it, as recorded by [`gone_on`].
+/// The cause of the resumption, as recorded by [`gone_on`].
 pub(super) fn gone_on_by(decision: &Decision) -> Option<&str> {
     decision.reason.strip_prefix(ASKED_AGAIN)?.strip_suffix(')')
 }
@@ -193,8 +193,8 @@ pub(super) fn go_on(session: &mut Session) {
     }
 }
 
-/// An incomplete reply: asks the model to continue if the policy says so; otherwise the person, or the failure table,
-/// gets the reason.
+/// Handles an incomplete reply: asks the model to continue if the policy allows it; otherwise passes the reason to the
+/// person, or to the failure table.
 pub(super) fn cut(
     attempt: &Attempt,
     session: &Session,

@@ -223,8 +223,8 @@ fn history(bench: &Bench<Attempt>) -> Vec<String> {
     bench.machine.history().iter().map(|message| said(message)).collect()
 }
 
-/// The text of a reply that broke off stays, and the model is told to reply again: only one of the two is the answer,
-/// since a model told to continue may repeat itself.
+/// The text of a reply that broke off stays, and the model is asked to reply again: only one of the two is the answer,
+/// since a model asked to continue may repeat itself.
 #[test]
 fn a_reply_that_broke_off_stays_and_is_asked_for_again() {
     let mut bench = open();
@@ -266,7 +266,7 @@ fn a_broken_reply_of_a_role_with_a_contract_is_not_continued() {
     assert_eq!(history(&bench), before);
 }
 
-/// The person has seen the text, so it stays, and the model is told that it was stopped there.
+/// The person has seen the text, so it stays, with a note to the model that it was stopped there.
 #[test]
 fn an_interrupted_reply_stays_and_the_model_is_told() {
     let mut bench = open();

@@ -1,5 +1,5 @@
 //! Blocked tasks: an agent that cannot do a task submits `blocked` with a reason and evidence. That is neither a result
-//! nor a failure of the work; a person decides what follows.
+//! nor a failure of the work; a person decides how to proceed.
 
 use serde_json::Value;
 use types::{Arguments, Fault, FaultClass, SessionEnd};

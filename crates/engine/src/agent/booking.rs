@@ -27,7 +27,7 @@ fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Sessio
     }
 }
 
-/// Adds the usage of a request, whatever its outcome.
+/// Adds the usage of a request, successful or not.
 pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
     attempt.usage = attempt.usage.plus(usage);
     attempt.cost = match (attempt.cost, cost) {

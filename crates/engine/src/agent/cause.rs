@@ -1,5 +1,5 @@
 //! Possible inputs behind a line of an attempt's log, derived from the line and the state before it. Deciding again
-//! tells which one it was; nothing is decided here.
+//! identifies the actual one; nothing is decided here.
 
 use types::{
     CallId, CallOutcome, Command, Decision, EffectId, Event, Fault, FileState, Input, Outcome,

@@ -17,11 +17,12 @@ use super::window::BYTES_A_TOKEN;
 pub(super) const WARN: &str = "context.warn";
 /// Outputs shorter than this are not dropped.
 const SHORT: usize = 400;
-/// The most files that are listed.
+/// Maximum number of files listed.
 const MOST_FILES: usize = 100;
 
 impl Session {
-    /// The estimated size of the next request in tokens: the provider's last count plus an estimate of what was added.
+    /// The estimated size of the next request in tokens: the provider's last count plus an estimate for later
+    /// additions.
     pub(super) fn context(&self) -> u64 {
         match self.room.counted {
             Some((tokens, bytes)) => {
@@ -97,7 +98,7 @@ pub(super) fn summarised(session: &Session, summary: &str) -> Event {
     Event::SessionCompacted { session: session.id, how, decision }
 }
 
-/// Compacts without a summary, since none could be had.
+/// Compacts without a summary, because none could be obtained.
 pub(super) fn without_summary(session: &Session, why: &str) -> Event {
     let decision = Decision::new(RuleId::fixed("context.no_summary"), why);
     Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision }
@@ -222,7 +223,7 @@ fn what_was_called(session: &Session, rounds: usize) -> String {
                     _ => None,
                 }));
             }
-            // What an earlier compaction left.
+            // The summary of an earlier compaction.
             Message::User { parts } => lines.extend(parts.iter().filter_map(|part| match part {
                 Part::Text { text } => text.split_once("\n## Summary\n\n").map(|(_, s)| s.into()),
                 _ => None,

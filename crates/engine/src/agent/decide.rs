@@ -20,7 +20,7 @@ use rules::isolation;
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
 /// The fault that compaction may fix.
 const TOO_LONG: &str = "model.context_too_long";
-/// The most empty replies in a row; before that the request is repeated.
+/// Maximum number of consecutive empty replies; until then the request is repeated.
 const MOST_EMPTY: u32 = 2;
 
 /// The events for an input, with the usage of calls that it cuts off.

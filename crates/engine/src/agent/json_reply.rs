@@ -15,7 +15,7 @@ use rules::truncate::head_and_tail;
 /// The tool that writes a whole file.
 const TOOL: &str = "write_file";
 
-/// The calls that a reply stands for, as tool and arguments, for readers of a log; none for a reply with tool calls of
+/// The calls that a reply represents, as tool and arguments, for readers of a log; none for a reply with tool calls of
 /// its own.
 #[must_use]
 pub fn calls_of(
@@ -40,7 +40,7 @@ fn take(session: &Session, policy: &Policy, text: &str) -> Option<Result<contrac
     contract::take(&session.brief, &policy.contracts, &policy.verify, text)
 }
 
-/// The calls that a reply stands for; none if it has no files or cannot be read.
+/// The calls that a reply represents; none if it has no files or cannot be parsed.
 pub(super) fn slots(session: &Session, policy: &Policy, text: &str) -> Vec<PendingCall> {
     let Some(Ok(taken)) = take(session, policy, text) else { return vec![] };
     let writes = taken.writes.into_iter().zip(0_u32..);

@@ -48,7 +48,7 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
     }
 }
 
-/// Why a submission is rejected, once: the last change failed and was not looked at again.
+/// Why a submission is rejected, once: the last change failed and was not inspected again.
 fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Option<String> {
     let repeats = &session.repeats;
     let failed = repeats.failed_change.as_ref().filter(|_| !repeats.sent_back)?;

@@ -1,5 +1,5 @@
 //! Loop detection: finds a repeated pattern of one to three calls in the last calls, and a repeated failure in the last
-//! rounds, whatever was called. The model is warned first; then the work is stopped.
+//! rounds, regardless of the calls. The model is warned first; then the work is stopped.
 
 use types::{CallOutcome, CallResult, Decision, Digest, Event, Part, RuleId};
 

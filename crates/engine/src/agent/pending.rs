@@ -11,7 +11,7 @@ use crate::InFlight;
 pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
     let Some(brief) = &attempt.brief else { return vec![] };
     if attempt.end_of_root().is_some() {
-        // A call that was told to stop may still be writing; its changes are committed once it has ended.
+        // A call that was cancelled may still be writing; its changes are committed once it has ended.
         let busy = |id: &EffectId| matches!(id, EffectId::Seal | EffectId::Tool(_));
         if attempt.needs_seal() && !in_flight.iter().any(busy) {
             let message = seal_message(brief);

@@ -135,7 +135,7 @@ pub(super) fn follow_one(
     Event::ToolRefused { call, tool, outcome, decision, violation: false }
 }
 
-/// An answer in words: the number of an option that the agent offered stands for the option.
+/// The text of an answer: the number of an option that the agent offered is replaced by the option.
 fn worded(arguments: &Arguments, said: &str) -> String {
     let Arguments::Json(given) = arguments else { return said.to_owned() };
     let options = given.get("options").and_then(|options| options.as_array());
@@ -163,7 +163,7 @@ pub(super) fn apply_asked(attempt: &mut Attempt, call: Option<CallId>, asking: &
 /// Takes an answer into the state.
 pub(super) fn apply_answered(attempt: &mut Attempt, question: u32, said: &Answer, at: Timestamp) {
     for session in attempt.sessions.values_mut() {
-        // The time that the person took is not the conversation's.
+        // Time spent waiting for the person does not count against the session.
         session.began = at;
         for slot in &mut session.round {
             if let CallState::Asked(asking) = &slot.state

@@ -1,4 +1,4 @@
-//! Calls that were cut off and whose outcome is known: they are reported as such, and work goes on.
+//! Interrupted calls whose outcome is known: they are reported as such, and work continues.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A request to the model and what comes of it, taken into the state of a session. Decides nothing.
+//! Applies model requests and their replies to the state of a session. Decides nothing.
 
 use types::{
     AskAgain, Call, CallId, ExactCall, Fault, Inspection, Message, ModelReply, Policy, SessionId,
@@ -22,7 +22,7 @@ impl Session {
         self.turn = turn;
         self.asked_output = max_output.unwrap_or(self.most_output);
         if self.phase == SessionPhase::Idle && !summary {
-            // The work on an input that was stopped goes on; its time begins anew.
+            // Work on a stopped input resumes; its time starts again.
             (self.began, self.stopped) = (at, None);
         }
         let resting = match self.phase {
@@ -70,7 +70,7 @@ pub(super) fn replied(
         Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
     settle(attempt, id, reserved, used);
     count(attempt, reply.usage, reply.cost);
-    // No call of its own: the tries are part of this one.
+    // Not a call of its own: the failed tries belong to this one.
     booking::book(attempt, id, reply.provenance.failed_tries.as_deref(), 0);
     attempt.turns += 1;
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
@@ -82,18 +82,18 @@ pub(super) fn replied(
     }
     let says = reply.calls().next().is_some() || !reply.text().trim().is_empty();
     if reply.stop == StopReason::Filtered {
-        // Nothing of it counts, and no call in it is made; it is not shown to the model again.
+        // A filtered reply does not count: its calls are not made, and it is not shown to the model again.
         session.phase = SessionPhase::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
         return;
     }
     if !says && session.is_open() {
-        // Nothing to keep: an empty message is something that providers refuse.
+        // Nothing to keep: providers reject empty messages.
         session.empty += 1;
         session.phase = SessionPhase::ToAsk;
         return;
     }
     session.empty = 0;
-    // A provider's own items go back only to whoever wrote them, which after a fail-over is not who was asked.
+    // A provider's own items go back only to that provider, which after a fail-over is not the one asked.
     let model = reply.provenance.model.clone().unwrap_or_else(|| session.model.clone());
     session.push(Message::Assistant { blocks: reply.blocks.clone(), model: Some(model) });
     session.room.count(reply.usage, session.bytes);
@@ -107,7 +107,7 @@ pub(super) fn replied(
     }
 }
 
-/// The calls of a reply, or those that a reply which is JSON stands for.
+/// The calls of a reply, or those that a JSON reply represents.
 fn round(
     session: &Session,
     policy: &Policy,

@@ -222,7 +222,7 @@ impl Session {
         }
     }
 
-    /// The work on the input is done, unless something more was said meanwhile.
+    /// Completes the work on the input, unless further messages have arrived.
     pub(super) fn rest(&mut self, at: Timestamp) {
         self.round.clear();
         if !self.steering.is_empty() {

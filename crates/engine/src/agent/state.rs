@@ -1,5 +1,5 @@
 //! The state of one attempt or open conversation: the fold of its log. `session` has the conversations; this module has
-//! what surrounds them: the brief, the files seen, the final commit.
+//! their context: the brief, the files seen, the final commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ pub struct Attempt {
     pub(super) seen: BTreeMap<WorkPath, Digest>,
     /// The probed isolation, if recorded in this log.
     pub(super) proof: Option<Proof>,
-    /// Calls that no rule allowed, the first of them.
+    /// Calls that no rule allowed, up to a limit.
     pub(super) denied: Vec<String>,
     /// The number of scope violations.
     pub(super) violations: u32,
-    /// What a person has allowed beside the policy.
+    /// The grants of a person in addition to the policy.
     pub(super) grants: Grants,
     /// Refusals per rule that the policy counts.
     pub(super) strikes: BTreeMap<RuleId, u32>,
@@ -102,8 +102,8 @@ impl Attempt {
         self.root().and_then(|root| root.end.as_ref())
     }
 
-    /// A conversation without a run probes the sandbox itself, while the model works on the first input, so that
-    /// nothing waits for it.
+    /// Whether to probe the sandbox: a conversation without a run does so itself, while the model works on the first
+    /// input, so that nothing waits for it.
     pub(super) fn wants_probe(&self) -> bool {
         self.proof.is_none() && self.root().is_some_and(|root| root.is_open() && root.turn > 0)
     }

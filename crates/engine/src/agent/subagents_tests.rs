@@ -129,7 +129,7 @@ fn an_agent_is_not_held_to_its_parents_contract() {
     assert!(given.is_some_and(|brief| brief.shows.is_empty() && brief.files.is_empty()));
 }
 
-/// A39: a closed agent ends, whatever it is doing.
+/// A39: a closed agent ends, regardless of its activity.
 #[test]
 fn an_agent_can_be_closed_while_it_works() {
     let mut bench = open();

@@ -28,8 +28,8 @@ pub(super) fn lost(
     lost.map(event).collect()
 }
 
-/// The effects of each call of a reply. A call truncated by the output limit has none: it is not made, and the model is
-/// told how to continue.
+/// The effects of each call of a reply. A call truncated by the output limit has none: it is not made, and the model
+/// gets instructions on how to continue.
 pub(super) fn inspected(session: &Session, replied: &Replied) -> Vec<Inspection> {
     let mut inspections = replied.inspections.clone();
     if replied.reply.stop != StopReason::Length {
@@ -107,7 +107,7 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
             under_way += 1;
             only_reads = only_reads && reads;
         }
-        // What is refused may bear on the calls after it: they are judged once it is part of the state.
+        // A refusal may affect later calls: they are judged once it is part of the state.
         let alone = judged.len() > 1
             || refused
             || question::asks(&judged)
@@ -134,7 +134,8 @@ fn only_looks(slot: &PendingCall) -> bool {
     }
 }
 
-/// Hosts that a call may reach beside those of the policy: its own, which were allowed with it, and what was granted.
+/// Hosts that a call may reach in addition to those of the policy: its own, which were allowed with it, and granted
+/// ones.
 pub(super) fn hosts(attempt: &Attempt, slot: &PendingCall) -> Vec<String> {
     let mut hosts = attempt.grants.hosts.clone();
     if let Inspection::Would(facts) = &slot.inspection {

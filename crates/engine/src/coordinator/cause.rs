@@ -1,5 +1,5 @@
-//! Possible inputs behind a line of a run's log, derived from the line and the state before it. Deciding again tells
-//! which one it was; nothing is decided here.
+//! Possible inputs behind a line of a run's log, derived from the line and the state before it. Deciding again
+//! identifies the actual one; nothing is decided here.
 
 use types::{
     Asking, AttemptEnd, AttemptId, Begin, Command, EffectId, Event, FaultClass, Input, Outcome,

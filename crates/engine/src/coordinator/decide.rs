@@ -62,14 +62,14 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     if run.winds_down() {
-        // Merged results stay merged, whatever ends the run.
+        // Merged results stay merged, however the run ends.
         let landed = merge::landed(run);
         return if landed.is_empty() { report_due(run, now) } else { landed };
     }
     LINE.iter().map(|stage| stage(run, now)).find(|events| !events.is_empty()).unwrap_or_default()
 }
 
-/// After the end of a run only one fact can follow: what happened to its result.
+/// After the end of a run only one event can follow: the settlement of its result.
 fn settled(run: &Run, input: &Input) -> Vec<Event> {
     match input {
         Input::Command(Command::Settle { settled }) if run.settlement().is_none() => {
@@ -110,7 +110,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         (EffectId::Check(CheckId { on, .. }), Outcome::Broke(fault))
             if fault.class == FaultClass::Safety && tried(on).is_some() =>
         {
-            // The attempt's work is unknown and stays so: inspecting it is not safe.
+            // The attempt's result is unknown and stays so: inspecting it is not safe.
             let attempt = tried(on).cloned().into_iter();
             attempt.map(|attempt| Event::TaskRejected { attempt, fault: fault.clone() }).collect()
         }

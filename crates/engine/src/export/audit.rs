@@ -1,5 +1,5 @@
-//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`. They alone show what a run did, with
-//! which agents, rules and documents.
+//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`. They alone document a run's actions,
+//! with the agents, rules and documents involved.
 
 use std::collections::BTreeMap;
 

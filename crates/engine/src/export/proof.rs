@@ -137,7 +137,7 @@ fn tree(view: &RunView, one: &Checked<'_>) -> &'static str {
     }
 }
 
-/// A check that passed with a remark is a warning; one that did not pass has failed, whatever the rules decided.
+/// A check that passed with a remark is a warning; one that did not pass has failed, regardless of the rules' decision.
 fn verdict(one: &Checked<'_>) -> &'static str {
     let (end, tests) = (one.end, one.end.tests.as_deref());
     if !end.passed() || end.cannot_run.is_some() || end.untried.is_some() {

@@ -1,6 +1,5 @@
-//! Title and body of a pull request about a run's result, as Markdown: what changed, why, by which tasks, with what
-//! evidence, and what is open. Read off the run's view. Goals, titles and reasons are other people's and models' words,
-//! so none of them is markup.
+//! Title and body of a pull request for a run's result, as Markdown: changes, reasons, tasks, evidence and open points.
+//! Derived from the run's view. Goals, titles and reasons come from people and models, so they are escaped.
 
 use std::fmt::Write as _;
 
@@ -8,12 +7,12 @@ use types::{CheckView, Ended, RunView, Status, TaskStage, TaskView, count, one_l
 
 use super::transcript::{markdown_escaped as escaped, markdown_fenced as fenced};
 
-/// The longest title.
+/// Maximum length of the title.
 const TITLE: usize = 72;
-/// How many files are listed.
+/// Maximum number of files listed.
 const MOST_FILES: usize = 50;
 
-/// What a pull request says.
+/// Title and body of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PullRequest {
     /// Plain text, one line.
@@ -46,7 +45,7 @@ pub fn pull_request(view: &RunView) -> PullRequest {
     PullRequest { title, body }
 }
 
-/// The message of a commit that has a task's part of a result: what, why, by which task, with what evidence.
+/// The commit message for a task's part of a result: title, reason, task and evidence.
 #[must_use]
 pub fn commit_message(view: &RunView, task: &TaskView) -> String {
     let mut text = format!("{}\n\n", one_line(&task.title, TITLE));
@@ -122,7 +121,7 @@ fn told(check: &CheckView) -> String {
     }
 }
 
-/// What a reviewer has to know that did not go as planned.
+/// Adds the points that did not go as planned, for the reviewer.
 fn open_points(body: &mut String, view: &RunView) {
     let mut points = Vec::new();
     if view.status != Status::Done {

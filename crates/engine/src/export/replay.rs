@@ -19,7 +19,7 @@ pub use whole::{Logs, Report, Retraced, run, session};
 
 /// Options of a replay.
 pub struct How<'a> {
-    /// Removes from a decided event what was redacted in the recorded one.
+    /// Removes the parts of a decided event that were redacted in the recorded one.
     pub clean: &'a dyn Fn(Event) -> Event,
     /// Whether a decision may be recorded in part. Our journals never store a part of one.
     pub torn: bool,
@@ -112,7 +112,7 @@ impl Differs {
     }
 }
 
-/// Decides once, then whatever is due. Returns the number of lines covered.
+/// Decides once, then decides due events. Returns the number of lines covered.
 fn step<M: Recorded>(
     machine: &mut M,
     lines: &[Envelope],
@@ -217,7 +217,7 @@ fn as_shown(mut decided: Event, recorded: &Event) -> Event {
     decided
 }
 
-/// The wording of a question varies between versions and decides nothing: subject, rule and choices are compared.
+/// The wording of a question varies between versions and has no effect: only subject, rule and choices are compared.
 fn reworded(decided: &mut Event, recorded: &Event) {
     let (
         Event::QuestionAsked { text, terms, .. },

@@ -126,7 +126,7 @@ pub fn response(run: &Run, lines: &[Envelope], now: Timestamp) -> Response {
     }
 }
 
-/// The response to an unusable request object: nothing was started, and the cause says what to fix.
+/// The response to an unusable request object: nothing was started, and the cause names the remedy.
 #[must_use]
 pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
     let read: Value = serde_json::from_str(object).unwrap_or_default();

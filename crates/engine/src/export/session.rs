@@ -61,7 +61,7 @@ impl SessionStream {
         events.into_iter().map(|event| self.wrapped(session, event)).collect()
     }
 
-    /// The end of a session that is no longer followed; nothing if its end was emitted or it never began.
+    /// The end of a session that is no longer followed; empty if its end was emitted or it never began.
     pub fn left(&mut self) -> Vec<Value> {
         let id = self.session_id(SessionId::ROOT);
         let Some(talk) = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over) else {

@@ -21,7 +21,7 @@ pub fn versions(run: &Run, now: Timestamp) -> Vec<Spec> {
     let over = view.ended;
     let verifying = run.all_settled().then(|| run.notes().last).flatten().or(over);
     let (end, ended) = match view.status {
-        // Without the gate in the policy it stays open whether sentences hold.
+        // Without the gate in the policy, criteria that no check shows remain unconfirmed.
         Status::Done if sentences(run).any(|(_, by)| by.is_none()) => (SpecStatus::Done, None),
         Status::Done => (SpecStatus::Done, over),
         _ => (SpecStatus::Failed, over),

@@ -223,7 +223,7 @@ fn an_error_says_whether_it_can_be_recovered_from() {
     let events = coordinator_events(&open, None);
     let paused = events.iter().find(|event| event["type"] == "error").expect("an error");
     assert_eq!(paused["recoverable"], false, "nothing follows a pause by itself");
-    // The run decides what follows a failed attempt.
+    // The run decides how to proceed after a failed attempt.
     assert!(told(&["model calls read_file a\ntool c0 ok"; 5].join("\n")).is_empty());
 }
 

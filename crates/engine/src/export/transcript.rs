@@ -1,5 +1,5 @@
-//! What was said and done in conversations, entry by entry, for people: read off the lines of their logs. Texts are as
-//! they were recorded, hostile ones too; `markdown.rs` and `html.rs` escape them, and a terminal needs its own escaping.
+//! Transcripts of conversations, entry by entry, for people: derived from the lines of their logs. Texts are as
+//! recorded, including hostile ones; `markdown.rs` and `html.rs` escape them, and a terminal needs its own escaping.
 
 mod html;
 mod markdown;
@@ -18,7 +18,7 @@ pub use html::transcript_html;
 pub use markdown::transcript_markdown;
 pub(super) use markdown::{escaped as markdown_escaped, fenced as markdown_fenced};
 
-/// How much of a model's name is shown; that of a script is long.
+/// Maximum length of a displayed model name; that of a script is long.
 const MOST_MODEL: usize = 48;
 
 /// One thing that was said or done.
@@ -86,17 +86,17 @@ impl EntryKind {
         }
     }
 
-    /// Whether it matters only to somebody who wants everything.
+    /// Whether it is shown only in full transcripts.
     #[must_use]
     pub const fn is_detail(self) -> bool {
         matches!(self, Self::System | Self::Thinking)
     }
 }
 
-/// Reads lines into entries. Those of several attempts may come one after another.
+/// Converts lines to entries. Lines of several attempts may follow one another.
 #[derive(Debug, Default)]
 pub struct TranscriptReader {
-    /// The tools of the calls that were made.
+    /// Tool names by call.
     tools: BTreeMap<(Option<AttemptId>, CallId), String>,
 }
 
@@ -163,7 +163,7 @@ impl TranscriptReader {
         }
     }
 
-    /// What came of a call.
+    /// The result of a call.
     fn called(
         &self,
         line: &Envelope,
@@ -225,7 +225,7 @@ impl TranscriptReader {
     }
 }
 
-/// The arguments of a call, one to a line; a text of several lines stands below its name.
+/// The arguments of a call, one per line; a multi-line text goes below its name.
 fn arguments(arguments: &Arguments) -> String {
     let object = match arguments {
         Arguments::Json(Value::Object(object)) => object,

@@ -52,7 +52,7 @@ pub struct SessionConfig {
     pub max_turns: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window_size: Option<u64>,
-    /// The most characters, and lines, of each tool's output that are sent to the model.
+    /// Maximum number of characters, and of lines, of each tool's output that are sent to the model.
     pub tool_output_limits: BTreeMap<String, usize>,
     pub tool_line_limits: BTreeMap<String, usize>,
     pub loop_detection_window: usize,

@@ -1,6 +1,6 @@
-//! An adviser's opinion of a request that the rules accept, where the policy names an adviser. The opinion can add
-//! questions to a person and nothing else: it refuses nothing and accepts nothing, and without one the run goes on. It is
-//! asked once; the answers become part of the request.
+//! An adviser's opinion of a request that the rules accept, if the policy names an adviser. The opinion can only add
+//! questions to a person: it neither refuses nor accepts, and without one the run continues. It is requested once; the
+//! answers become part of the request.
 
 use rules::contract::{Advice, Opinion};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     match state.stage() {
         Stage::Submitted { submission, .. } => vec![advised(state, submission)],
-        // The rules have accepted the request; a missing opinion changes nothing.
+        // The rules have accepted the request; a missing opinion has no effect.
         Stage::Rejected { fault, .. } => vec![without(state, fault)],
         _ => schedule::start(run, &id, state, &adviser.role, Scope::default(), now),
     }

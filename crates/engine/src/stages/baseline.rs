@@ -80,7 +80,8 @@ fn first_that_cannot_run(run: &Run) -> Option<usize> {
     run.check_results().baseline().iter().position(|check| check.end.as_ref().is_some_and(cannot))
 }
 
-/// Whether a question is about the baseline. If there is no check and one was answered, the run goes on without.
+/// Whether a question is about the baseline. If there is no check and such a question was answered, the run continues
+/// without one.
 fn is_ours(question: &Question) -> bool {
     matches!(question.about(), Some(About::Baseline(_)))
 }

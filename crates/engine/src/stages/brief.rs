@@ -12,9 +12,9 @@ use crate::stages::{baseline, brief_json, intent};
 use crate::state::{Run, Running};
 use rules::manifest;
 
-/// The most characters of an attachment in a planner's brief.
+/// Maximum number of characters of an attachment in a planner's brief.
 const MOST_ATTACHED: usize = 20_000;
-/// The most failing tests listed in a brief.
+/// Maximum number of failing tests listed in a brief.
 const MOST_FAILING: usize = 20;
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
@@ -237,7 +237,7 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     text
 }
 
-/// The images of the request, for planners and executors. A role with a contract gets only what the contract names.
+/// The images of the request, for planners and executors. A role with a contract gets only the inputs named in it.
 fn pictures(run: &Run, by_contract: bool) -> Vec<types::Source> {
     let attached = run.request().filter(|_| !by_contract).map(|request| &request.attachments);
     attached.into_iter().flatten().filter_map(types::Attachment::picture).collect()

@@ -1,5 +1,5 @@
 //! Gates: go or no-go at the end of each phase, from evidence alone: deliverables, quality, risks, blockers, remaining
-//! budget. If the policy says so, a no-go is put to a person and the gate is evaluated again.
+//! budget. If the policy requires it, a no-go is put to a person and the gate is evaluated again.
 
 mod asked;
 mod card;

@@ -1,6 +1,6 @@
-//! Is the request taken, refused, or sent back with a question? By ordered rules; no model is asked.
-//! What decides is the text with all answers, the budget, and the project type that was named. Whoever started the run
-//! may insist, which is on record; what a rule or the policy says is final stays so.
+//! Intake: accepts a request, refuses it, or returns it with a question. Ordered rules decide, without a model, by the
+//! text with all answers, the budget, and the named project type. The requester may insist, which is recorded; a rule
+//! or a policy can exclude that.
 
 use rules::admission::{INSIST, Judged, insists, judge, read};
 use rules::reading::Reading;
@@ -12,7 +12,7 @@ use crate::Run;
 use crate::stages::question;
 use crate::state::cost;
 
-/// How often a request may be sent back before it is refused.
+/// Maximum number of times a request is sent back before it is refused.
 const MOST_ROUNDS: usize = 3;
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if run.is_admitted() || run.open_question().is_some() {
@@ -35,7 +35,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// A request with everything that was said about it in its run.
+/// The request with all answers about it in its run.
 pub(crate) fn reading(run: &Run, request: &Request) -> Reading {
     let mut reading = read(run.policy(), request, &run.full_text(), run.ledger().budget());
     let answers = run.answers_about_the_request().filter_map(insists);
@@ -45,7 +45,7 @@ pub(crate) fn reading(run: &Run, request: &Request) -> Reading {
     reading
 }
 
-/// Whether a request was refused by a rule that gives way to whoever insists.
+/// Whether a request was refused by a rule that the requester may override.
 pub fn may_insist(run: &Run) -> bool {
     let Some(asked) = run.asked().filter(|_| !run.is_admitted()) else { return false };
     let reading = reading(run, &asked.request);

@@ -28,7 +28,7 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
             let attempt = current(&task.id, task_state);
             let next = verify::landed(run, &attempt, commit)?;
             let begins = next.iter().any(|event| matches!(event, Event::CheckStarted { .. }));
-            // A run that winds down starts no check; an unproven result is taken off the branch again.
+            // A run that winds down starts no check; an unproven result is removed from the branch again.
             Some(if begins && run.winds_down() { unproven(attempt) } else { next })
         })
         .flatten();
@@ -56,7 +56,7 @@ pub(crate) fn message(run: &Run, id: &TaskId) -> String {
     format!("{}\n\nBosun-Run: {}\nBosun-Task: {id}\n", title.trim(), run.id())
 }
 
-/// The fault of a merge conflict. The next attempt is told which lines, of both sides.
+/// The fault of a merge conflict. The next attempt gets the conflicting lines of both sides.
 pub(crate) fn conflict(paths: &[String], hunks: &str) -> Fault {
     let what = format!("its changes do not merge with those of other tasks: {}", paths.join(", "));
     Fault::new(FaultClass::Conflict, "merge.conflict", what).with_evidence(hunks)
@@ -187,7 +187,7 @@ mod tests {
         );
     }
 
-    /// P52: a merge that breaks something is taken off the branch and goes back to its task with the check's output.
+    /// P52: a merge that breaks something is removed from the branch and goes back to its task with the check's output.
     #[test]
     fn a_merge_that_breaks_the_others_goes_back_with_what_the_check_said() {
         let mut bench = two_together();

@@ -149,7 +149,7 @@ fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }
 
-/// Scope violations are found in the agent's log, whatever it claims; they are not retried either.
+/// Scope violations are found in the agent's log, regardless of its claims; they are not retried either.
 fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
     let what = format!("it tried what it may not: {}", denied.join("; "));
     let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);

@@ -17,7 +17,7 @@ pub(crate) use shape::Shape;
 use tried::{Tried, fails_anew};
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
-/// The most checks of one task that are tried.
+/// Maximum number of checks tried for one task.
 const MOST_CHECKS: usize = 2;
 /// Trials up to this duration are always made.
 const ALWAYS: Millis = Millis::seconds(30);

@@ -1,4 +1,5 @@
-//! Verification of a submission, from what Bosun itself ran and saw; the agent's claims about its own work are ignored.
+//! Verification of a submission, by Bosun's own checks and observations; the agent's claims about its own work are
+//! ignored.
 
 use types::{
     Artifact, AttemptId, ChangeKind, Changes, Check, CheckId, CommitId, Decision, Event, Fault,
@@ -83,8 +84,8 @@ fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
     )
 }
 
-/// What the task did before this attempt: its results on the branch, and in a follow-up the files that it promised and
-/// the followed run made.
+/// The earlier changes of the task: its results on the branch, and in a follow-up the files that it promised and the
+/// followed run made.
 fn earlier(task: &Task, task_state: &TaskState, asked: &Asked) -> Changes {
     let merged = task_state.merged().iter().flat_map(|changes| changes.0.iter().cloned());
     let made = |path: &&WorkPath| {
@@ -230,8 +231,8 @@ fn weighs(run: &Run) -> bool {
     run.policy().verify.trials
 }
 
-/// The checks that count against a result, by name, with the reason. A task with its own checks is held to those; the
-/// project's count only if the task breaks what worked.
+/// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
+/// project's count only if the task breaks something that worked.
 fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
     let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
     let mut failed = Vec::new();

@@ -27,7 +27,7 @@ impl Run {
     }
 }
 
-/// One arm for each event. An event that does not fit the state changes nothing.
+/// One arm for each event. An event that does not fit the state has no effect.
 fn take(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::RunRequested { request, survey, policy, price } => {
@@ -164,7 +164,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             });
             release(run, &task);
         }
-        // These stand in the logs of attempts.
+        // These occur only in the logs of attempts.
         Event::SessionStarted { .. }
         | Event::SessionTold { .. }
         | Event::SessionChanged { .. }

@@ -60,7 +60,7 @@ impl CheckResults {
         }
     }
 
-    /// Records that two commits have the same files, so that results of one hold for both.
+    /// Records that two commits have the same files, so that results of one apply to both.
     pub(super) fn same_files(&mut self, known: &CommitId, other: &CommitId) {
         let of_known = self.ends.iter().filter(|((commit, _), _)| commit == known);
         let copies: Vec<((CommitId, String), CheckEnd)> = of_known

@@ -10,11 +10,11 @@ use super::metrics::{Failure, RunMetrics, Submitted};
 use super::task_state::TaskState;
 use super::{Run, Stage};
 
-/// The most decisions kept per task, and the longest in characters.
+/// Maximum number of decisions kept per task, and their maximum length in characters.
 const MOST_DECISIONS: usize = 50;
 const LONGEST_DECISION: usize = 2_000;
 
-/// Records what an event says of a task.
+/// Updates the figures of a task with an event.
 pub(super) fn note(run: &mut Run, event: &Event, at: Timestamp) {
     match event {
         Event::AttemptStarted { attempt, .. } => {

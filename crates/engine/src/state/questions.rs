@@ -31,7 +31,7 @@ impl Question {
         self.answer.is_none()
     }
 
-    /// What waits for the answer, if not an attempt or the request itself.
+    /// The waiter for the answer, if not an attempt or the request itself.
     pub(crate) fn about(&self) -> Option<&About> {
         self.terms.as_ref()?.about.as_ref()
     }
@@ -41,7 +41,7 @@ impl Question {
         self.from.is_none() && self.about().is_none()
     }
 
-    /// When it is no longer waited for.
+    /// The time until which it is open.
     pub(crate) fn expires(&self) -> Option<Timestamp> {
         self.terms.as_ref()?.expires.filter(|_| self.is_open())
     }

@@ -1,5 +1,5 @@
-//! Reopens a gate, or the work before it, at a person's request: the state that is reset for that. Nothing is taken off
-//! the branch.
+//! Reopens a gate, or the work before it, at a person's request: the state that is reset for that. Nothing is removed
+//! from the branch.
 
 use types::Phase;
 
@@ -77,7 +77,7 @@ fn work_again(run: &mut Run, told: Option<&String>) {
 /// everything.
 fn mend(run: &mut Run, told: Option<String>) {
     let Some(place) = culprit(run) else { return };
-    // A reopened task is not finished, so verdicts on all of them no longer hold.
+    // A reopened task is not finished, so verdicts on all tasks are void.
     for gate in run.gates.iter_mut().filter(|gate| gate.phase == Phase::Execution) {
         gate.reopened = true;
     }

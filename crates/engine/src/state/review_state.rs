@@ -12,7 +12,7 @@ use super::task_state::TaskState;
 pub(crate) struct ReviewState {
     /// The Intent Spec and its hash. It is written once.
     pub(super) spec: Option<(Value, Digest)>,
-    /// What the adviser wants asked, and why.
+    /// The questions of the adviser, and the reason.
     pub(super) advice: Option<(Vec<String>, Decision)>,
     /// The states of reviews, by their own ids.
     pub(super) reviews: BTreeMap<TaskId, TaskState>,
@@ -22,13 +22,13 @@ pub(crate) struct ReviewState {
     pub(super) reviewed: BTreeMap<AttemptId, Reviewed>,
     /// Calls of attempts that no rule allowed, if they are evaluated.
     pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
-    /// Those that the policy counts as dangerous, the first of the whole run.
+    /// Those that the policy counts as dangerous, up to a limit for the whole run.
     pub(super) dangers: Vec<String>,
     /// How often documents were selected.
     pub(super) selections: u32,
 }
 
-/// The most dangers that are kept.
+/// Maximum number of dangers kept.
 const MOST_DANGERS: usize = 50;
 
 impl ReviewState {

@@ -27,7 +27,7 @@ impl Run {
         *task == TaskId::advice() && self.policy.adviser.is_some()
     }
 
-    /// What the adviser wants asked, and why, unless it was asked.
+    /// The questions of the adviser with the reason, unless they were asked.
     pub(crate) fn advice_to_ask(&self) -> Option<&(Vec<String>, Decision)> {
         let advice = self.reviews.advice.as_ref();
         advice.filter(|(_, why)| !self.questions.iter().any(|asked| asked.rule == why.rule))

@@ -1,4 +1,4 @@
-//! The position of a run between its gates, its questions and its times: the most common queries of the stages.
+//! The position of a run: its gates, questions and times; the most common queries of the stages.
 
 use rules::plan::Headroom;
 use types::{Budget, Decision, GateView, Phase, Settled, Timestamp};
@@ -37,7 +37,7 @@ impl Run {
         self.finished.and(self.ended)
     }
 
-    /// What happened to the result after the end.
+    /// The settlement of the result after the end: accepted or discarded.
     pub(crate) fn settlement(&self) -> Option<&Settled> {
         self.settlement.as_ref()
     }
@@ -47,7 +47,7 @@ impl Run {
         Phase::ALL.into_iter().find(|phase| !self.passed(*phase)).unwrap_or(Phase::Closure)
     }
 
-    /// The verdict of a phase's gate, if it still holds.
+    /// The valid verdict of a phase's gate, if any.
     pub(crate) fn verdict(&self, phase: Phase) -> Option<&GateView> {
         self.gates.iter().rev().find(|gate| gate.phase == phase && !gate.reopened)
     }
@@ -62,12 +62,12 @@ impl Run {
         self.order.len()
     }
 
-    /// Whether the gate of a phase was passed, and that still holds.
+    /// Whether the gate of a phase was passed and has not been reopened.
     pub(crate) fn passed(&self, phase: Phase) -> bool {
         self.verdict(phase).is_some_and(|gate| gate.go)
     }
 
-    /// The remaining budget, and what was spent before.
+    /// The remaining budget, and the amount spent so far.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let time_ms = self.deadline().map(|deadline| deadline.since(now));
         let left = Budget { time_ms, ..self.ledger.free() };

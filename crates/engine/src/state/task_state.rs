@@ -30,7 +30,7 @@ pub(crate) struct TaskState {
     pub(super) warned: bool,
     /// The brief and the output of the last attempt, until the task is finished.
     pub(super) last: Option<Box<Last>>,
-    /// What its results that are on the branch changed, one entry for each merge.
+    /// The changes of its results on the branch, one entry for each merge.
     pub(super) merged: Vec<Changes>,
     /// A person waived the task.
     pub(super) waived: bool,
@@ -56,12 +56,12 @@ pub(crate) enum Stage {
     Checking {
         commit: CommitId,
     },
-    /// The attempt failed; `failure` decides what follows.
+    /// The attempt failed; `failure` decides the remedy.
     Rejected {
         fault: Fault,
         commit: Option<CommitId>,
     },
-    /// A person has to decide what follows.
+    /// A person must decide how to proceed.
     Escalated {
         fault: Fault,
         commit: Option<CommitId>,
@@ -270,7 +270,7 @@ impl TaskState {
         }
     }
 
-    /// Whether it takes up a slot for concurrent tasks.
+    /// Whether it occupies a slot for concurrent tasks.
     pub(crate) fn takes_a_slot(&self) -> bool {
         matches!(self.stage, Stage::Running(_) | Stage::Submitted { .. } | Stage::Checking { .. })
     }

@@ -91,7 +91,7 @@ impl Run {
         Some(task_view(task, &title, depends_on, task_state))
     }
 
-    /// What is set aside for the attempts in progress: the whole share of each.
+    /// The amount set aside for the attempts in progress: the whole share of each.
     #[must_use]
     pub fn set_aside(&self) -> Spend {
         self.ledger.held()

@@ -12,5 +12,5 @@ pub enum Class {
     Number,
 }
 
-/// Parts of a text with their classes, in order; they do not overlap.
+/// Classified parts of a text, in order and without overlap.
 pub(super) type Tokens = Vec<(Range<usize>, Class)>;

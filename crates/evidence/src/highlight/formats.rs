@@ -1,9 +1,9 @@
-//! Formats without a language of their own here: JSON, TOML, YAML, SQL, style sheets, recipes. Their comments and strings,
-//! found line by line.
+//! Formats that are not in `Language`: JSON, TOML, YAML, SQL, style sheets, recipes. Finds their comments and strings
+//! line by line.
 
 use super::class::{Class, Tokens};
 
-/// A format, by how its comments and strings are written.
+/// A format, by its syntax for comments and strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Json,
@@ -12,7 +12,7 @@ pub(super) enum Format {
     Sql,
     Css,
     Markup,
-    /// Comments with `#`: recipes for make and containers, settings of many programs.
+    /// Comments with `#`: makefiles, container files, settings of many programs.
     Hash,
 }
 
@@ -77,7 +77,7 @@ impl Format {
             rest.starts_with(open).then(|| after(bytes, at + open.len(), close))
         };
         let to_line_end = |mark: &[u8]| rest.starts_with(mark).then(|| line_end(bytes, at));
-        // `a#b` is no comment in YAML, nor `$#` in a recipe.
+        // `a#b` is not a comment in YAML, nor is `$#` in a recipe.
         let begins = at == 0 || bytes[at - 1].is_ascii_whitespace();
         match self {
             Self::Json => to_line_end(b"//").or_else(|| block(b"/*", b"*/")),
@@ -89,12 +89,12 @@ impl Format {
         }
     }
 
-    /// The end of a string that begins here. It ends in its line, unless it is one of TOML's triple quotes.
+    /// The end of a string that begins here. It ends on its line, unless it has TOML's triple quotes.
     fn string(self, bytes: &[u8], at: usize) -> Option<usize> {
         let quotes: &[u8] = match self {
             Self::Json => b"\"",
             Self::Sql => b"'\"`",
-            // An apostrophe in prose is none.
+            // An apostrophe in prose does not start a string.
             Self::Markup => b"\"",
             _ => b"\"'",
         };

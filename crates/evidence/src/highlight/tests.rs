@@ -1,4 +1,4 @@
-//! What gets which colour, and that no text can make it slow or wrong in its characters.
+//! The classes of tokens, and that no text can make the lexer slow or alter characters.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn the_pieces_of_a_line_are_the_line() {
     }
 }
 
-/// Each of these takes minutes, or all of the stack, if it is read without care.
+/// Each of these takes minutes, or the whole stack, if it is read carelessly.
 #[test]
 fn hostile_texts_end_quickly() {
     let texts = [

@@ -1,8 +1,8 @@
-//! The keywords of languages, with the names of their simplest types and values.
+//! The keywords of languages, including the names of their basic types and values.
 
 use crate::source::Language;
 
-/// The keywords of a language, with blanks between them.
+/// The keywords of a language, separated by blanks.
 pub(super) const fn of(language: Language) -> &'static str {
     match language {
         Language::Rust => RUST,

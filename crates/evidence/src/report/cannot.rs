@@ -10,7 +10,8 @@ use regex::{Regex, RegexSet};
 use super::signs::{SIGNS, Sign, Thing};
 use super::text::{lines, pattern, plain};
 
-/// The most lines searched: causes are near the start or the end, so the middle of a very long output is skipped.
+/// Maximum number of lines searched: causes are near the start or the end, so the middle of a very long output is
+/// skipped.
 const MOST_LINES: usize = 20_000;
 
 static MATCHER: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {

@@ -14,7 +14,7 @@ pub struct Compared {
     pub won: Vec<String>,
     /// Tests that failed before and are missing or skipped now: they were not made to pass.
     pub silenced: Vec<String>,
-    /// How many fewer tests were reported than before, whatever their outcome.
+    /// How many fewer tests were reported than before, regardless of outcome.
     pub fewer: u32,
     /// Whether the earlier report named every test and this one does not: the same runner ran differently.
     pub no_longer_named: bool,

@@ -332,7 +332,7 @@ fn what_is_lost_and_won_is_named() {
     assert_eq!(silenced(text("1..1\nok 1 - a\n")), ["d"]);
     assert_eq!(silenced(text("1..1\nok 1 - d # SKIP\n")), ["d"]);
     assert!(silenced(text("1..1\nnot ok 1 - d\n")).is_empty());
-    // It stood for all its contents, which are there now.
+    // It represented all its contents, which are reported now.
     assert!(silenced(text("1..1\nok 1 - d.works\n")).is_empty());
     assert_eq!(silenced(text("1..1\nok 1 - dworks\n")), ["d"]);
     let gone = compare(&before, &TestReport::default());

@@ -3,7 +3,7 @@
 
 use regex::Regex;
 
-/// The most output that is read, counted from its end, where runners put their summaries.
+/// Maximum amount of output that is read, counted from its end, where runners put their summaries.
 const MOST_BYTES: usize = 16 << 20;
 /// A longer line is not a runner's; only `go test -json` writes long ones.
 const LONGEST_LINE: usize = 8 << 10;

@@ -20,7 +20,7 @@ static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
 static BAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAIL|ERROR): (\w+) \(([\w.<>]+)\)"));
 static TEST: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(\w+) \(([\w.<>]+)\)(?: \.\.\. ?(.*))?$"));
-/// The most lines between `Ran` and the verdict, with output of other streams in between.
+/// Maximum number of lines between `Ran` and the verdict, with output of other streams in between.
 const VERDICT_WITHIN: usize = 12;
 
 /// Reads every session in the output.

@@ -2,7 +2,7 @@
 //!
 //! Only settings harmless to every other program. Deliberately left out: `NODE_OPTIONS` (a node without the option
 //! refuses to start, and a script with its own reporters fails), `GOFLAGS=-v` (it also makes `go run` and `go build`
-//! verbose), and anything that replaces what a person sees on the screen.
+//! verbose), and anything that replaces the output on a person's screen.
 
 /// The environment variables for a check; report files go to `report_folder`.
 ///

@@ -33,7 +33,7 @@ fn head_of_equality(language: Language) -> Option<&'static Pattern> {
     })
 }
 
-/// An equality that ignores what it compares. A type without fields is always equal to itself.
+/// An equality that ignores its operands. A type without fields is always equal to itself.
 fn always_equal(view: &View<'_>) -> Option<Sign> {
     let found = head_of_equality(view.language())?.find(&view.code)?;
     if view.old.is_some_and(|old| old.contains(found.as_str())) {

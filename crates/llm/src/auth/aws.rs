@@ -1,4 +1,4 @@
-//! AWS Signature Version 4: signs one request with an access key. Where the key is from is up to the caller.
+//! AWS Signature Version 4: signs one request with an access key supplied by the caller.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Signs a POST request: its address, its body, and the headers that name time and host.
+    /// Signs a POST request: its URL, its body, and the headers for date, host and session token.
     pub(crate) fn sign(&self, exchange: &mut Exchange, now: Timestamp) {
         let time = compact(now);
         let mut signed: BTreeMap<String, String> = BTreeMap::new();
@@ -40,7 +40,7 @@ impl Signer {
         exchange.secrets.push(("authorization", authorization.into()));
     }
 
-    /// The value of the header `authorization`. Headers have lower-case names and trimmed values.
+    /// Value of the `authorization` header. Header names must be lower-case; values are trimmed.
     fn authorization(
         &self,
         method: &str,
@@ -85,7 +85,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// `20150830T123600Z`.
+/// Formats a time as `20150830T123600Z`.
 fn compact(now: Timestamp) -> String {
     let text = now.to_string();
     let seconds = text.split(['.', 'Z']).next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn compact(now: Timestamp) -> String {
     format!("{digits}Z")
 }
 
-/// The host, the path and the query of an address.
+/// Splits a URL into host, path and query.
 fn parts(url: &str) -> (&str, &str, &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -101,12 +101,12 @@ fn parts(url: &str) -> (&str, &str, &str) {
     (host, path, query)
 }
 
-/// Every service but S3 signs the path with each part encoded once more than it is sent.
+/// Encodes a path for signing. Every service but S3 signs each segment encoded once more than it is sent.
 fn encoded_path(path: &str) -> String {
     path.split('/').map(encoded).collect::<Vec<_>>().join("/")
 }
 
-/// A part of a path, with everything encoded that is not a plain character.
+/// Percent-encodes a path segment, except for unreserved characters.
 pub(crate) fn encoded(part: &str) -> String {
     part.bytes().fold(String::new(), |mut text, byte| {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
@@ -145,7 +145,7 @@ mod tests {
         said.rsplit('=').next().expect("a signature").to_owned()
     }
 
-    /// Vectors of the test suite that AWS publishes for Signature Version 4.
+    /// Vectors from the Signature Version 4 test suite published by AWS.
     #[test]
     fn the_published_vectors_are_signed_as_published() {
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Access tokens of Google Cloud, fetched with a service account or with what `gcloud auth application-default login`
-//! left behind, and kept until shortly before they expire. The file is found by the caller.
+//! Google Cloud access tokens, fetched with a service account or with the credentials saved by `gcloud auth
+//! application-default login`, and cached until shortly before they expire. The caller locates the file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -18,12 +18,12 @@ use crate::transport::{Exchange, Transport};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
-/// How long before its end a token is not used any more.
+/// Safety margin: a token this close to its expiry is not used any more.
 const EARLY: Millis = Millis::seconds(60);
-/// The longest answer of a token server.
+/// Maximum size of a token server's answer, in bytes.
 const MOST: usize = 64 * 1024;
 
-/// What a credentials file holds.
+/// Contents of a credentials file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Credentials {
@@ -53,7 +53,7 @@ fn token_url() -> String {
     TOKEN_URL.to_owned()
 }
 
-/// Where tokens are from, and the one that is at hand.
+/// Source of tokens, and the cached token.
 #[derive(Debug)]
 pub struct Tokens {
     credentials: Result<Credentials, String>,
@@ -69,13 +69,13 @@ struct Granted {
 }
 
 impl Tokens {
-    /// From a credentials file; what is wrong with it is said when a token is needed.
+    /// Reads a credentials file. Errors are reported when a token is needed.
     pub(crate) fn at(file: Option<String>) -> Self {
         let none = || "there are no Google credentials".to_owned();
         let read = file.ok_or_else(none).and_then(|file| {
             let text = std::fs::read_to_string(&file)
                 .map_err(|error| format!("reading the Google credentials {file}: {error}"))?;
-            // What the reader complains of may be the key itself, so it is not repeated.
+            // The parser's message may quote the key itself, so it is not included.
             serde_json::from_str(&text).map_err(|error| {
                 let line = error.line();
                 format!("{file} is no service account or user login of Google (line {line})")
@@ -88,7 +88,7 @@ impl Tokens {
         self.credentials.is_ok()
     }
 
-    /// A token that is valid now.
+    /// Returns a token that is valid now, fetching one if necessary.
     pub(crate) async fn token(
         &self,
         transport: &dyn Transport,
@@ -146,7 +146,7 @@ async fn fetch(
         }
     }
     if !(200..300).contains(&answer.status) {
-        // What it says may repeat the credentials, so only the status is told.
+        // The body may repeat the credentials, so only the status is reported.
         let what = format!("Google's token server refused the credentials ({})", answer.status);
         return Err(Cause::Authentication.fault(what));
     }
@@ -154,7 +154,7 @@ async fn fetch(
         .map_err(|_| Cause::BadReply.fault("the token server's answer has no access token"))
 }
 
-/// A signed statement of who asks, for at most an hour.
+/// A signed JWT that identifies the service account, valid for one hour.
 fn assertion(
     email: &str,
     key: &SecretString,
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::Answer;
 
-    /// A token server that counts how often it is asked.
+    /// A token server that records its requests.
     #[derive(Debug, Default)]
     struct TokenServer {
         asked: std::sync::Mutex<Vec<String>>,
@@ -218,7 +218,7 @@ mod tests {
         (dir, tokens)
     }
 
-    /// A key that was made for this test and opens nothing.
+    /// A key generated for this test; it grants access to nothing.
     fn key() -> String {
         include_str!("test_key.txt").to_owned()
     }

@@ -1,5 +1,5 @@
-//! The calls of a streamed chat reply, piece by piece. Which call a piece belongs to is said by its index
-//! where there is one, else by its id, else it is the last one.
+//! Assembles the calls of a streamed chat reply. A piece belongs to the call with its index if it has
+//! one, else to the call with its id, else to the last call.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub(super) struct CallDelta<'a> {
     id: Text<'a>,
     #[serde(borrow, default)]
     function: Option<FunctionDelta<'a>>,
-    /// A call with a free text in the place of arguments, which we offer to nobody.
+    /// A call with free text instead of arguments. Bosun offers no such tools.
     #[serde(default)]
     custom: Option<Value>,
     #[serde(default)]
@@ -93,14 +93,14 @@ impl Calls {
             (None, None) => last,
         };
         let known = &self.open[at];
-        // A second name under one index, with another id or without an index, is a second call.
+        // A second name starts a second call if the id differs or there is no index.
         let other_id = id.is_some_and(|id| !known.id.is_empty() && known.id != id);
         let new_name = name.is_some() && !known.name.is_empty();
         let another = new_name && (other_id || index.is_none());
         (!another).then_some(at)
     }
 
-    /// What a server added to a call of its own has to go back with it.
+    /// Additions of a server to its calls must be sent back with them.
     pub(super) fn keep_natives(&self, assembly: &mut Assembly) {
         for call in &self.open {
             if let Some(extra) = &call.extra {

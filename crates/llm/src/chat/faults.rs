@@ -1,5 +1,5 @@
-//! What an error of a Chat Completions server means. There are as many shapes as there are servers: the
-//! words are looked for in all their places, and the status decides where they say nothing.
+//! Maps errors of Chat Completions servers to causes. Every server has its own error shape: known words
+//! are searched for wherever servers put them, and the status decides if there are none.
 
 use serde_json::Value;
 use types::Fault;

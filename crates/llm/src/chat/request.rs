@@ -1,6 +1,5 @@
-//! Writes a Chat Completions request. What a server adds to a message (its thinking, signatures) goes back
-//! to it with the message. Pictures in a tool's result follow in a message of the user, because a tool's
-//! message takes only text.
+//! Writes Chat Completions requests. Additions of a server to a message (thinking, signatures) are sent back with the
+//! message. Images in a tool result follow in a user message, because a tool message accepts only text.
 
 use serde_json::{Map, Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
@@ -35,7 +34,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         };
         put(&mut body, "parallel_tool_calls", options.parallel_calls);
     }
-    // Many servers refuse a schema beside tools; the reply is checked in any case.
+    // Many servers reject a schema combined with tools; the reply is checked in any case.
     if let Some(output) = options.output.as_ref().filter(|_| !offers_tools(request)) {
         let strict = output::is_strict(&output.schema);
         let schema = json!({ "name": output.name, "schema": output.schema, "strict": strict });
@@ -56,7 +55,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
     Frame { lead: system(request), ..Frame::new("/chat/completions", body, "messages") }
 }
 
-/// The system text as a message before all others.
+/// The system prompt as the first message.
 pub(crate) fn system(request: &ModelRequest) -> Option<Value> {
     (!request.system.is_empty()).then(|| json!({ "role": "system", "content": &*request.system }))
 }
@@ -73,7 +72,7 @@ pub(crate) fn entries(turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
     messages.into_iter().map(Entry::Item).collect()
 }
 
-/// Plain text where there is only text; servers without eyes know no other form.
+/// A single text part is sent as plain text; servers without image support accept no other form.
 fn content(parts: &[Part]) -> Value {
     match parts {
         [Part::Text { text }] => json!(text),
@@ -117,7 +116,7 @@ fn assistant(said: &[ReplyBlock<'_>]) -> Value {
             _ => {}
         }
     }
-    // Some servers want a content even where there are only calls, and none refuses an empty one.
+    // Some servers require content even if there are only calls, and none rejects an empty one.
     message.insert("content".to_owned(), json!(text));
     if !calls.is_empty() {
         message.insert("tool_calls".to_owned(), Value::Array(calls));

@@ -1,5 +1,5 @@
-//! Reads what Chat Completions servers answer. They agree on little: thinking has several names, calls
-//! come with and without index and id, counts come early, late or not at all.
+//! Decodes Chat Completions replies. Servers agree on little: thinking has several names, calls come
+//! with and without index and id, counts come early, late or not at all.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,11 +14,11 @@ use crate::json::{Loose, Text, count, read, text};
 pub(crate) struct ChatDecoder {
     assembly: Assembly,
     started: bool,
-    /// What is said comes in deltas, not as whole messages.
+    /// Content arrives in deltas, not as whole messages.
     in_deltas: bool,
     text: Option<BlockIndex>,
     thinking: Option<BlockIndex>,
-    /// The key under which the server thinks, and its own details of it.
+    /// Key under which the server sends its thinking, and its `reasoning_details`.
     thinking_key: Option<&'static str>,
     details: Vec<Value>,
     extras: Map<String, Value>,
@@ -53,7 +53,7 @@ struct Choice<'a> {
     index: u64,
     #[serde(borrow, default)]
     delta: Option<Delta<'a>>,
-    /// The whole message so far. Some servers send it beside the delta, where it says nothing new.
+    /// The whole message so far. Some servers send it beside the delta, where it adds nothing.
     #[serde(borrow, default)]
     message: Option<Delta<'a>>,
     #[serde(borrow, default)]
@@ -126,7 +126,7 @@ impl ChatDecoder {
         }
         let groq = chunk.x_groq.and_then(|mut extra| extra.get_mut("usage").map(Value::take));
         let said = chunk.usage.filter(|usage| !usage.is_null()).or(groq);
-        // A last count of nothing but zeros does not take back an earlier one.
+        // A final count of all zeros does not overwrite an earlier one.
         let counts = |counted: &Value| self.usage.is_none() || usage(counted).total() > 0;
         self.usage = said.filter(counts).or(self.usage.take());
         Ok(())
@@ -138,7 +138,7 @@ impl ChatDecoder {
             ("reasoning", &delta.reasoning),
             ("reasoning_text", &delta.reasoning_text),
         ];
-        // Servers that use several of the names say the same under each.
+        // Servers that use several of the names repeat the same text under each.
         if let Some((key, thought)) =
             thoughts.into_iter().find(|(_, thought)| thought.some().is_some())
         {
@@ -179,7 +179,7 @@ impl ChatDecoder {
         self.assembly.push(place, thought)
     }
 
-    /// A part of content that is a list: Mistral thinks and speaks this way.
+    /// Reads a part of content that is a list: Mistral sends thinking and text this way.
     fn content_part(&mut self, part: &Value) -> Result<(), Fault> {
         match (text(part, "type"), part.get("thinking")) {
             (Some("thinking"), Some(Value::Array(thoughts))) => {
@@ -191,7 +191,7 @@ impl ChatDecoder {
         }
     }
 
-    /// What has to be sent back with the message beside text and calls.
+    /// Keeps native items that must be sent back with the message besides text and calls.
     fn keep_natives(&mut self) {
         if let Some(place) = self.thinking {
             let mut item = Map::new();
@@ -254,7 +254,7 @@ impl Decoder for ChatDecoder {
             Some("content_filter") => Some(StopReason::Filtered),
             Some("error") => Some(StopReason::Other),
             _ if refused => Some(StopReason::Filtered),
-            // `stop`, `tool_calls` and whatever else servers say: calls if there are any, else the end.
+            // `stop`, `tool_calls` and any other word: calls if there are any, else the end.
             _ => None,
         };
         let usage = self.usage.as_ref().map(usage).unwrap_or_default();
@@ -277,7 +277,8 @@ impl Decoder for ChatDecoder {
     }
 }
 
-/// Pieces of one detail have the same type and index; their texts are joined, other keys are kept.
+/// Merges a piece of a detail. Pieces of one detail have the same type and index; their texts are
+/// joined, and other keys take the latest value.
 fn merge_detail(details: &mut Vec<Value>, piece: Value) {
     let same = |known: &&mut Value| {
         known.get("type") == piece.get("type") && known.get("index") == piece.get("index")
@@ -302,7 +303,7 @@ fn merge_detail(details: &mut Vec<Value>, piece: Value) {
     }
 }
 
-/// Most servers count thinking in the output; some add it beside, which the total shows.
+/// Most servers include thinking in the output; some count it separately, which the total reveals.
 fn usage(usage: &Value) -> Usage {
     let first =
         |paths: &[&str]| paths.iter().map(|path| count(usage, path)).find(|n| *n > 0).unwrap_or(0);

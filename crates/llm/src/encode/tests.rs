@@ -1,4 +1,4 @@
-//! What is copied must be what would have been written.
+//! Copied bytes must equal freshly encoded ones.
 
 use serde_json::json;
 use types::{Arguments, Block, Call, CallOutcome, CallResult, Message, Native, Part};
@@ -8,7 +8,7 @@ use crate::repair::tests::request;
 
 fn reply(number: usize, dialect: Dialect) -> Message {
     let arguments = Arguments::Json(json!({ "path": format!("{number}.txt") }));
-    // Every third id was there before.
+    // Three replies in a row share one id.
     let (wire_id, tool) = (format!("c{}", number - number % 3), "read_file".to_owned());
     let mut blocks =
         vec![Block::text(format!("step {number}")), Block::call(Call { wire_id, tool, arguments })];
@@ -46,7 +46,7 @@ fn body(dialect: Dialect, request: &ModelRequest, before: &RequestCache) -> Stri
     String::from_utf8(wire.expect("a request").body.to_vec()).expect("text")
 }
 
-/// The beginning of a request has the same bytes from turn to turn, and costs no more than copying them.
+/// The beginning of a request has the same bytes from turn to turn, and costs no more than a copy.
 #[test]
 fn a_conversation_that_grows_is_the_same_as_one_written_anew() {
     for dialect in Dialect::ALL {
@@ -62,7 +62,7 @@ fn a_conversation_that_grows_is_the_same_as_one_written_anew() {
     }
 }
 
-/// A conversation may lose its middle, or go to somebody else.
+/// A conversation may lose its middle, or move to another provider.
 #[test]
 fn what_changed_is_written_anew() {
     let dialect = Dialect::Messages;
@@ -99,7 +99,7 @@ fn only_a_few_conversations_are_remembered_and_one_that_goes_on_is_one() {
     assert_eq!(kept(&before), KEPT);
 }
 
-/// A person may choose another model, effort or set of tools between two turns.
+/// The user may change the model, effort or tools between two turns.
 #[test]
 fn what_is_around_a_conversation_may_change_while_it_goes_on() {
     type Change = fn(&mut ModelRequest);

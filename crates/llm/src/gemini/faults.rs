@@ -1,5 +1,5 @@
-//! What an error of the Gemini API means. The status in the body is the real one, and a quota that is only
-//! about a minute, or that says when to come back, is a rate limit.
+//! Maps Gemini API errors to causes. The status in the body is the real one; an exhausted quota is a rate
+//! limit unless it is per day, or about billing without a retry delay.
 
 use serde_json::Value;
 use types::{Fault, Millis};

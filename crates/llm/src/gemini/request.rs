@@ -1,5 +1,5 @@
-//! Writes a generateContent request. Signatures go back in the part they came in. Results answer calls by
-//! name and order; pictures in a result follow it as parts of their own.
+//! Writes generateContent requests. Signatures are sent back in the part they came in. Results match
+//! calls by name and order; images in a result follow it as separate parts.
 
 use serde_json::{Value, json};
 use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
@@ -47,7 +47,7 @@ fn generation(request: &ModelRequest) -> Value {
     if !options.stop_at.is_empty() {
         config["stopSequences"] = json!(options.stop_at);
     }
-    // Before the third generation a reply has either calls or a schema.
+    // Before the third generation, a reply has either calls or a schema.
     let either = is_older(request.model.name()) && offers_tools(request);
     if let Some(output) = options.output.as_ref().filter(|_| !either) {
         config["responseMimeType"] = json!("application/json");
@@ -63,7 +63,7 @@ fn is_older(model: &str) -> bool {
     model.contains("gemini-1") || model.contains("gemini-2")
 }
 
-/// Models before the third generation think by a number of tokens, later ones by a word.
+/// Models before the third generation take a thinking budget in tokens, later ones a level.
 fn thinking(request: &ModelRequest, effort: Effort) -> Value {
     let shown = effort != Effort::None;
     if is_older(request.model.name()) {
@@ -85,7 +85,7 @@ fn thinking(request: &ModelRequest, effort: Effort) -> Value {
     json!({ "includeThoughts": shown, "thinkingLevel": word })
 }
 
-/// Turns of the same side are one content.
+/// Consecutive turns of the same side share one content.
 pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
     let (side, content) = match turn {
         Turn::User(parts) | Turn::Developer(parts) => ("user", parts.iter().map(part).collect()),

@@ -1,5 +1,5 @@
-//! Reads what Gemini answers. A part is a block; pieces of text are joined unless one of them carries a
-//! signature, which belongs to exactly its own part. Thoughts are counted beside the output, not in it.
+//! Decodes Gemini replies. A part is a block; pieces of text are joined unless one of them carries a
+//! signature, which belongs to that part only. Thoughts are counted separately from the output.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -16,11 +16,11 @@ use crate::json::{Text, count, read, text};
 pub(crate) struct GeminiDecoder {
     assembly: Assembly,
     started: bool,
-    /// The text or thinking that more may be added to.
+    /// Open block of text or thinking that later parts may extend.
     open: Option<BlockIndex>,
     stop: Option<String>,
     blocked: bool,
-    /// The answer came in one piece and has candidates, so it is all there.
+    /// The answer came in one piece and has candidates, so it is complete.
     complete: bool,
     usage: Option<String>,
     id: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct GeminiDecoder {
 struct Chunk<'a> {
     #[serde(borrow, default)]
     candidates: Option<Vec<Candidate<'a>>>,
-    /// Counted anew in every chunk, and only the last counts.
+    /// Every chunk repeats the count; only the last one is used.
     #[serde(borrow, default)]
     usage_metadata: Option<&'a RawValue>,
     #[serde(default)]
@@ -62,7 +62,7 @@ struct Content<'a> {
     parts: Option<Vec<&'a RawValue>>,
 }
 
-/// The little of a part that plain text needs.
+/// The fields of a part that suffice for plain text.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Glance<'a> {
@@ -118,7 +118,7 @@ impl GeminiDecoder {
         Ok(())
     }
 
-    /// A last count of nothing but zeros does not take back an earlier one.
+    /// A final count of all zeros does not overwrite an earlier one.
     fn counts(&self, said: &str) -> bool {
         self.usage.is_none() || said.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
     }
@@ -139,7 +139,7 @@ impl GeminiDecoder {
         }
     }
 
-    /// Adds words to what is open, if they are of the same sort.
+    /// Appends text to the open block if it is of the same kind, else opens a new one.
     fn say(&mut self, words: &str, thought: bool) -> Result<BlockIndex, Fault> {
         let same = |place: &BlockIndex| self.assembly.is_text(*place) != thought;
         let place = match self.open.filter(same) {
@@ -152,7 +152,7 @@ impl GeminiDecoder {
         Ok(place)
     }
 
-    /// A part that is more than words.
+    /// Handles a part that is not plain text.
     fn rare(&mut self, part: Value) -> Result<(), Fault> {
         if let Some(call) = part.get("functionCall") {
             return self.call(&call.clone(), part);
@@ -182,7 +182,7 @@ impl GeminiDecoder {
         if continues || call.get("partialArgs").is_some() {
             return Err(unsupported("a call whose arguments come in parts", text(call, "name")));
         }
-        // Gemini leaves out the ids of calls; ours only has to tell the calls of one reply apart.
+        // Gemini omits the ids of calls; a generated one only has to be unique within the reply.
         let made_up = format!("call_{}", self.assembly.calls() + 1);
         let id = text(call, "id").filter(|id| !id.is_empty()).unwrap_or(&made_up);
         let place = self.assembly.open_call(id, text(call, "name").unwrap_or_default());
@@ -254,7 +254,7 @@ impl Decoder for GeminiDecoder {
     }
 }
 
-/// Keeps the latest of what was said, in the room of the one before.
+/// Stores the latest value, reusing the allocation of the previous one.
 fn note(kept: &mut Option<String>, said: &Text<'_>) {
     if let Some(said) = said.some() {
         said.clone_into(kept.get_or_insert_default());

@@ -1,4 +1,4 @@
-//! What an error of the Messages API means.
+//! Maps Messages API errors to causes.
 
 use serde_json::Value;
 use types::Fault;

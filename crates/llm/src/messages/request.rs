@@ -1,5 +1,5 @@
-//! Writes the Messages API's request. Breakpoints for the cache stand after the tools, after the system
-//! text and at the conversation's tail, so that everything before them stays the same from turn to turn.
+//! Writes Messages API requests. Cache breakpoints are set after the tools, after the system prompt and at the end of
+//! the conversation, so that everything before them stays the same from turn to turn.
 
 use serde_json::{Value, json};
 use types::{
@@ -34,7 +34,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         body["output_config"]["format"] = json!({ "type": "json_schema", "schema": output.schema });
     }
     let thinking = think(request, &mut body);
-    // The API takes no temperature while the model thinks, and from the fifth generation on never.
+    // The API rejects a temperature while the model thinks, and always from the fifth generation on.
     let sampled = !thinking && !always_thinks(request.model.name());
     put(&mut body, "temperature", options.temperature.filter(|_| sampled));
     put(&mut body, "top_p", options.top_p.filter(|_| sampled));
@@ -70,7 +70,7 @@ fn tool_choice(request: &ModelRequest) -> Value {
     let mut choice = match &request.options.tool_choice {
         ToolChoice::Auto => json!({ "type": "auto" }),
         ToolChoice::None => json!({ "type": "none" }),
-        // From the fifth generation on, a model cannot be forced to make a call.
+        // From the fifth generation on, a model cannot be forced to call a tool.
         _ if always_thinks(request.model.name()) => json!({ "type": "auto" }),
         ToolChoice::Required => json!({ "type": "any" }),
         ToolChoice::Named(tool) => json!({ "type": "tool", "name": tool }),
@@ -83,15 +83,15 @@ fn tool_choice(request: &ModelRequest) -> Value {
     choice
 }
 
-/// Whether the model can be held to a schema. One that cannot is only told of it, and its reply is checked.
+/// Whether the provider can enforce the schema. Otherwise the model is only told about it, and its reply is checked.
 fn takes_schema(request: &ModelRequest, output: &OutputSchema) -> bool {
     let name = request.model.name();
     let too_old = ["claude-2", "claude-3", "-4-0", "-4-2"].iter().any(|old| name.contains(old));
     !too_old && output::is_closed(&output.schema)
 }
 
-/// From the fifth generation on, models think as much as they see fit: thinking cannot be switched off or given a budget,
-/// only the effort can be named.
+/// From the fifth generation on, models decide how much to think: thinking cannot be disabled or given a budget; only
+/// the effort can be set.
 fn always_thinks(name: &str) -> bool {
     let families = ["claude-sonnet-", "claude-opus-", "claude-haiku-", "claude-fable-"];
     let version = families.iter().find_map(|family| name.split_once(family)).map(|(_, rest)| rest);
@@ -99,7 +99,8 @@ fn always_thinks(name: &str) -> bool {
     first.and_then(|first| first.parse::<u32>().ok()).is_some_and(|first| (5..100).contains(&first))
 }
 
-/// Older models think by a number of tokens, newer ones by a word. Neither thinks where a tool is forced.
+/// Older models take a thinking budget in tokens, newer ones an effort level. Before the fifth generation, forcing a
+/// tool disables thinking.
 fn think(request: &ModelRequest, body: &mut Value) -> bool {
     let Some(effort) = request.options.effort else { return false };
     let forced = matches!(request.options.tool_choice, ToolChoice::Required | ToolChoice::Named(_));
@@ -138,7 +139,7 @@ fn think(request: &ModelRequest, body: &mut Value) -> bool {
     true
 }
 
-/// Turns of the same side are one message.
+/// Consecutive turns of the same side share one message.
 pub(crate) fn entries(turn: &Turn<'_>) -> Vec<Entry> {
     let (side, content) = match turn {
         Turn::User(parts) | Turn::Developer(parts) => ("user", parts.iter().map(part).collect()),
@@ -159,7 +160,7 @@ fn block(said: &ReplyBlock<'_>) -> Option<Value> {
     let Block { body, .. } = said.block;
     match body {
         BlockBody::Text { text } => Some(json!({ "type": "text", "text": text })),
-        // Thinking of another provider cannot be signed, and unsigned thinking is not taken.
+        // Thinking of another provider cannot be signed, and unsigned thinking is rejected.
         BlockBody::Thinking { .. } | BlockBody::Opaque => None,
         BlockBody::Call(call) => {
             let input = argument_object(call);

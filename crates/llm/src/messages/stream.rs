@@ -1,5 +1,5 @@
-//! Reads what the Messages API answers. A block's native item is the block as it started, with what its
-//! deltas added. `input_tokens` leaves out what was read from or written to the cache; ours includes it.
+//! Decodes Messages API replies. A block's native item is the block as it started, plus its deltas. The
+//! API's `input_tokens` excludes tokens read from or written to the cache; our count includes them.
 
 use std::collections::BTreeMap;
 
@@ -115,7 +115,7 @@ impl MessagesDecoder {
         if let Some(piece) = delta.signature.some() {
             self.assembly.sign(place, piece);
         }
-        // A tool of the provider's own has no place for its arguments but its native item.
+        // Arguments of the provider's own tools are kept only in the native item.
         if let Some(piece) = delta.partial_json.some()
             && text(block, "type") != Some("tool_use")
         {
@@ -167,7 +167,7 @@ impl MessagesDecoder {
         Ok(())
     }
 
-    /// Later counts replace earlier ones, key by key; a zero takes back nothing.
+    /// Later counts replace earlier ones, key by key; a zero does not replace a known count.
     fn count(&mut self, usage: &Value) {
         match (&mut self.usage, usage) {
             (Some(Value::Object(known)), Value::Object(more)) => {
@@ -185,7 +185,7 @@ impl MessagesDecoder {
 
 impl Decoder for MessagesDecoder {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
-        // The event is read inside the closure's borrow of the data, which may have been mended.
+        // The event is parsed inside the closure because it borrows the data, which may have been repaired.
         let mut outcome = Ok(Next::Unreadable);
         let readable = read(data, |data| {
             let event: Event<'_> = serde_json::from_str(data)?;

@@ -1,4 +1,4 @@
-//! What an error of Ollama means: a sentence and a status are all there is.
+//! Maps Ollama errors to causes; an error is only a sentence and a status.
 
 use serde_json::Value;
 use types::Fault;

@@ -1,5 +1,5 @@
-//! Writes a request for Ollama's `/api/chat`. Results answer calls by the tool's name; only pictures given
-//! as bytes are taken, and documents are not.
+//! Writes requests for Ollama's `/api/chat`. Results match calls by tool name; images are accepted only as
+//! bytes, and documents not at all.
 
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source};
@@ -24,7 +24,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         });
         body["tools"] = tools.collect();
     }
-    // What is held to a form cannot be a call.
+    // Output constrained to a schema cannot be a call.
     let output = options.output.as_ref().filter(|_| !offers_tools(request));
     put(&mut body, "format", output.map(|output| output.schema.clone()));
     put(&mut body, "think", options.effort.map(|effort| effort != Effort::None));

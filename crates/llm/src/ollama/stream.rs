@@ -1,4 +1,4 @@
-//! Reads what Ollama answers: lines of JSON, of which the last says `done` and counts.
+//! Decodes Ollama replies: lines of JSON, the last of which has `done` and the counts.
 
 use serde::Deserialize;
 use serde_json::Value;

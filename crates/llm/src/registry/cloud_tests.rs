@@ -1,4 +1,4 @@
-//! The clouds: where a request goes, how it is authenticated, and what is missing where it cannot be.
+//! Cloud providers: URLs, authentication, and errors that name missing settings.
 
 use secrecy::ExposeSecret as _;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! A provider put together from its settings and the variables: its address, its key, and what is missing of them.
+//! Builds a provider from its settings and variables: its address, its key, and what is missing of them.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use secrecy::zeroize::Zeroize as _;
 use crate::settings::ProviderSettings;
 use crate::{Auth, Pace, Provider};
 
-/// How many calls to one provider may be on their way at once, where nothing else is set.
+/// Default limit on concurrent calls to one provider.
 pub(super) const AT_ONCE: usize = 32;
 
-/// A provider, and what a person is told about it.
+/// A provider, with the facts shown to users.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) provider: Arc<Provider>,
@@ -19,9 +19,9 @@ pub(super) struct Known {
     pub(super) key_env: Vec<String>,
     pub(super) key_url: Option<String>,
     pub(super) key_needed: bool,
-    /// What has to be set before there is an address.
+    /// Variables that must be set before there is an address.
     pub(super) address_env: Vec<String>,
-    /// The names of headers whose values come from variables.
+    /// Names of headers whose values come from variables.
     pub(super) from_variables: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl Known {
         self.provider.key.is_some() || self.provider.auth.has_credentials()
     }
 
-    /// The same at another address.
+    /// A copy at another address.
     pub(super) fn served_at(&self, base_url: &str) -> Self {
         let mut provider = (*self.provider).clone();
         provider.base_url = base_url.to_owned();
@@ -45,7 +45,7 @@ impl Known {
     }
 }
 
-/// A provider from its settings; nothing if they say too little.
+/// Builds a provider from its settings; `None` if they are incomplete.
 pub(super) fn known(
     name: &str,
     settings: ProviderSettings,
@@ -75,7 +75,7 @@ pub(super) fn known(
             let projects = (project.as_deref(), settings.project_env.as_slice());
             filled(&template, regions, projects)
         }
-        // Only a provider that can be given an address by a variable may be without one.
+        // Only a provider whose address can come from a variable may lack one.
         None if settings.base_url_env.is_empty() => return None,
         None => (String::new(), settings.base_url_env.iter().take(1).cloned().collect()),
     };
@@ -95,7 +95,7 @@ pub(super) fn known(
     Some(Known { provider, pace, key_env, key_url, key_needed, address_env, from_variables })
 }
 
-/// An address with its region and project filled in, and the variables that are missing for that.
+/// Fills region and project into an address; also returns the variables that are missing for that.
 fn filled(
     template: &str,
     (region, region_env): (Option<&str>, &[String]),
@@ -112,11 +112,11 @@ fn filled(
             None => missing.extend(variables.first().cloned()),
         }
     }
-    // The one place that serves all regions has no region in its name.
+    // The global endpoint has no region in its host name.
     (text.replace("//global-aiplatform.", "//aiplatform."), missing)
 }
 
-/// A key as it was set, without the space around it; no copy of it stays behind in memory.
+/// Trims a key and wipes the original from memory.
 fn key(mut value: String) -> Option<SecretString> {
     let trimmed = value.trim();
     let key = (!trimmed.is_empty()).then(|| SecretString::from(trimmed));

@@ -1,5 +1,5 @@
-//! What is wrong with the name of a model, found before it is asked: an unknown provider, a missing key or address, a slip
-//! in the name. Whether the server answers is not found out here.
+//! Problems with a model that can be found before it is asked: an unknown provider, a missing key or address, a
+//! misspelt name. Does not check whether the server answers.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ pub(super) fn cannot_ask(
     missing.then(|| ModelProblem::NoKey { model, variables, url: known.key_url.clone() })
 }
 
-/// A name that differs from a known one in letters and not in its version is a slip. One with another version is
-/// taken to be newer than the catalogue.
+/// A name that differs from a known one in letters, but not in its version, is a typo. A name with another version is
+/// assumed to be newer than the catalogue.
 pub(super) fn misspelt(catalogue: &Catalogue, model: &ModelRef) -> Option<ModelProblem> {
     if catalogue.find(model).is_some() {
         return None;

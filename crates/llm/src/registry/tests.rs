@@ -1,4 +1,4 @@
-//! Which models there are, with which keys, and what happens when one is asked.
+//! Available models, their keys, and requests to them.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -8,7 +8,7 @@ use super::*;
 use crate::repair::tests::request;
 use crate::{Answer, Exchange};
 
-/// A network on which every server answers the same.
+/// A network on which every server gives the same answer.
 #[derive(Debug, Default)]
 pub(super) struct Echo {
     pub(super) seen: Mutex<Vec<Exchange>>,
@@ -99,7 +99,7 @@ async fn a_local_server_needs_no_key_and_is_found_by_its_variable() {
     assert!(exchange.secrets.is_empty());
 }
 
-/// Whoever belongs to several organisations says by the usual variables which of them pays, and only to OpenAI.
+/// Users in several organisations select the one to bill with the usual variables, which are sent to OpenAI only.
 #[tokio::test]
 async fn the_organisation_and_the_project_are_sent_where_their_variables_are_set() {
     let echo = answering(401, "{}");
@@ -157,7 +157,7 @@ async fn a_chain_goes_on_to_the_next_that_has_a_key() {
     assert_eq!(urls.len(), 6, "openai has no key and is passed over");
 }
 
-/// One model fails: its breaker counts requests, whoever makes them, and then asks nobody.
+/// When a model fails, its breaker counts the requests of all callers, and then blocks them.
 #[tokio::test(start_paused = true)]
 async fn a_breaker_counts_requests_and_is_shared_by_all_who_ask() {
     let echo = answering(500, r#"{"error": {"message": "down"}}"#);

@@ -1,4 +1,4 @@
-//! Conversations that would be refused, or lose something, without repair.
+//! Conversations that would be rejected, or lose content, without repair.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn written(dialect: Dialect, request: &ModelRequest) -> Value {
     serde_json::from_slice(&wire.expect("a request").body).expect("JSON")
 }
 
-/// All ids of calls and of results in a request, in any dialect that has ids.
+/// All ids of calls or results in a request, in any dialect that has ids.
 fn ids(body: &Value, key: &str) -> Vec<String> {
     match body {
         Value::Object(fields) => {
@@ -121,7 +121,7 @@ fn every_call_has_one_result_also_after_a_crash() {
     assert_eq!(answers, [("a", unknown), ("b", unknown), ("c", CallOutcome::Ok), ("d", unknown)]);
 }
 
-/// What a provider said comes back to it as it was, and to another one in a form that it understands.
+/// A provider gets its own items back verbatim; another one gets a form that it understands.
 /// A91: signatures and redacted thinking go back to their provider verbatim.
 #[test]
 fn native_items_go_home_unchanged_and_nowhere_else() {

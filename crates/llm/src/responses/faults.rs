@@ -1,4 +1,4 @@
-//! What an error of the Responses API means, as OpenAI and the servers that follow it write it.
+//! Maps errors of the Responses API, of OpenAI and of compatible servers, to causes.
 
 use serde_json::Value;
 use types::Fault;

@@ -1,5 +1,5 @@
-//! Writes the Responses API's request. Nothing is stored at the provider: the whole conversation goes out
-//! each time, with the encrypted thinking that came in.
+//! Writes Responses API requests. Nothing is stored at the provider: each request carries the whole
+//! conversation, with the encrypted thinking that came in.
 
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source, ToolChoice};
@@ -54,7 +54,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     Frame::new("/responses", body, "input")
 }
 
-/// Models that do not think refuse to be asked for their thinking.
+/// Whether a model reasons. Others reject requests for their thinking.
 fn reasons(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     ["o1", "o3", "o4", "gpt-5", "codex"].iter().any(|family| name.starts_with(family))

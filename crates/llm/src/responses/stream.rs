@@ -1,5 +1,5 @@
-//! Reads what the Responses API answers. One output item is one block, and the finished item is its native
-//! form. What the deltas said and what the finished item says may overlap; only what is new is added.
+//! Decodes Responses API replies. One output item is one block, and the finished item is its native form. The deltas
+//! and the finished item may overlap; only new content is added.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::json::{Text, count, read, text};
 
 pub(crate) struct ResponsesDecoder {
     assembly: Assembly,
-    /// What is being put together, by the index that the stream gives it. Indexes may have gaps.
+    /// Items under assembly, by their index in the stream. Indexes may have gaps.
     items: BTreeMap<u64, Item>,
     ending: Option<Ending>,
 }
@@ -26,7 +26,7 @@ struct Item {
     id: Option<String>,
 }
 
-/// Calls of tools that only OpenAI knows. We offer none of them, and no result of ours would answer one.
+/// Calls of OpenAI's own tools. Bosun offers none of them, and could not answer one.
 const OTHER_CALLS: [&str; 6] = [
     "custom_tool_call",
     "local_shell_call",
@@ -77,8 +77,8 @@ impl ResponsesDecoder {
         Ok(place)
     }
 
-    /// Where an item of the finished response stands among those of the stream. Its place in the list is not its index
-    /// where the stream left some out, and some servers give an item another id at the end.
+    /// Stream index of an item of the finished response. Its position in the list is not its index if the stream left
+    /// some out, and some servers change an item's id at the end.
     fn index_of(&self, nth: usize, item: &Value) -> u64 {
         let id = text(item, "id").filter(|id| !id.is_empty());
         let same = |known: &Item| id.is_some() && known.id.as_deref() == id;
@@ -210,7 +210,7 @@ impl Decoder for ResponsesDecoder {
     }
 }
 
-/// All that a finished item says: text, thinking or arguments.
+/// Entire content of a finished item: text, thinking or arguments.
 fn whole_text(item: &Value) -> String {
     let join = |list: &str, kinds: &[&str]| -> String {
         let parts = item.get(list).and_then(Value::as_array).into_iter().flatten();

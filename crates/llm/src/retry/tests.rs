@@ -1,4 +1,4 @@
-//! Retries under a clock that is turned by hand.
+//! Retries under a paused clock.
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use crate::faults::Cause;
 use crate::gather;
 use crate::repair::tests::request;
 
-/// A model that answers with these items, one list for each time it is asked.
+/// A model that answers with these items, one list per request.
 #[derive(Debug)]
 pub(crate) struct Fake {
     answers: Mutex<Vec<Vec<StreamItem>>>,
@@ -105,7 +105,7 @@ async fn an_open_breaker_is_not_waited_for() {
     assert_eq!(fake.times(), 1);
 }
 
-/// A94: retries are bounded, and none at all is possible.
+/// A94: retries are bounded, and can be disabled.
 #[tokio::test(start_paused = true)]
 async fn tries_are_counted_and_what_cannot_be_cured_is_not_tried_again() {
     let fake = Fake::new((0..9).map(|_| failed(Cause::Server.fault("x"))).collect());
@@ -122,7 +122,7 @@ async fn tries_are_counted_and_what_cannot_be_cured_is_not_tried_again() {
     assert_eq!(fake.times(), 1);
 }
 
-/// A94: Retry-After is used, and one above the cap ends it.
+/// A94: Retry-After is honoured, and one above the cap ends the retries.
 #[tokio::test(start_paused = true)]
 async fn a_named_wait_is_kept_to_and_too_long_a_one_is_not_waited_for() {
     let limited =

@@ -1,4 +1,4 @@
-//! The scripted model, asked the way the engine asks.
+//! The scripted model, with requests as the engine makes them.
 
 use serde_json::json;
 use types::{AttemptId, CallResult, FaultClass, Money, Origin, Part, SessionId};

@@ -1,4 +1,4 @@
-//! Each dialect's request: what is asked for arrives under the provider's own name for it.
+//! Requests of each dialect: every option arrives under the provider's own name for it.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn every_dialect_carries_tools_images_effort_and_a_schema() {
     }
 }
 
-/// A98: a schema goes by the provider's own mechanism, also beside tools where the provider takes both.
+/// A98: a schema is sent by the provider's own mechanism, even with tools if the provider accepts both.
 #[test]
 fn a_schema_is_sent_where_the_provider_can_hold_its_model_to_it() {
     for (dialect, model, path, beside_tools) in [
@@ -130,7 +130,7 @@ fn a_schema_is_sent_where_the_provider_can_hold_its_model_to_it() {
     assert_eq!(body(Dialect::Messages, &old).pointer("/output_config"), None);
 }
 
-/// A96: what a model may think leaves half of its reply for the answer.
+/// A96: thinking leaves half of the reply for the answer.
 #[test]
 fn thinking_leaves_room_for_the_answer() {
     for (dialect, model, path) in [
@@ -152,7 +152,8 @@ fn thinking_leaves_room_for_the_answer() {
     assert_eq!(body(Dialect::Messages, &request).pointer("/thinking"), None);
 }
 
-/// From the fifth generation on, thinking is not switched off, not given a budget and not sampled, and no call is forced.
+/// From the fifth generation on, thinking is neither disabled nor given a budget, no sampling options
+/// are sent, and no call is forced.
 #[test]
 fn the_fifth_generation_is_asked_without_what_it_refuses() {
     for effort in [None, Some(Effort::None), Some(Effort::High)] {
@@ -249,7 +250,7 @@ fn what_was_sent_before_is_sent_again_byte_for_byte() {
     }
 }
 
-/// K10, A99: limits are enforced, and options of a provider's own pass through.
+/// K10, A99: limits are enforced, and provider-specific options pass through.
 #[test]
 fn a_callers_own_keys_win_and_impossible_numbers_are_refused() {
     let mut request = full("gemini/gemini-2.5-pro");

@@ -1,5 +1,5 @@
-//! Replies that break off, and replies that are odd: in every dialect nothing of a reply counts before its end has come,
-//! what it used is counted all the same, and what cannot be answered is named.
+//! Replies that break off, and odd replies: in every dialect no part of a reply counts before its end, its usage is
+//! counted regardless, and unsupported content is named.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn sse(events: &[Value]) -> Vec<String> {
     events.iter().map(|event| format!("data: {event}\n\n")).collect()
 }
 
-/// A text and a call in each dialect, event by event, and how many events must have come before it is a reply.
+/// A text and a call in each dialect, event by event, and the number of events after which the reply is complete.
 fn replies() -> Vec<(Dialect, Vec<String>, usize)> {
     let messages = sse(&[
         json!({ "type": "message_start", "message": { "id": "m", "usage": { "input_tokens": 50, "output_tokens": 1 } } }),
@@ -91,7 +91,8 @@ async fn served(dialect: Dialect, chunks: &[String]) -> Result<ModelReply, Fault
     gather(registry.stream(Arc::new(request())), |_| {}).await
 }
 
-/// A disconnect after any event: before the end there is no reply, so no call of it can be made; what had come is counted.
+/// A disconnect after any event: before the end there is no reply, so none of its calls can
+/// run; the usage so far is counted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_is_cut_after_any_event_is_a_fault_that_may_pass() {
     for (dialect, events, enough) in replies() {

@@ -1,5 +1,5 @@
-//! Much of everything: replies without end, and many streams at once. Memory stays bounded, nobody waits
-//! for ever, and what it costs can be printed (`--nocapture`).
+//! Load: endless replies, and many concurrent streams. Memory stays bounded, no caller waits forever,
+//! and the cost can be printed (`--nocapture`).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use types::StreamItem;
 use crate::faults::{http, registry, request};
 use crate::server::Server;
 
-/// A piece of text, as the dialect streams it.
+/// A piece of text as streamed by the dialect.
 fn delta(dialect: Dialect, piece: &str) -> String {
     match dialect {
         Dialect::Messages => {
@@ -45,7 +45,7 @@ fn delta(dialect: Dialect, piece: &str) -> String {
     }
 }
 
-/// What stands before and after the pieces.
+/// Events before and after the pieces.
 fn frame(dialect: Dialect) -> (&'static str, &'static str) {
     match dialect {
         Dialect::Messages => (
@@ -64,7 +64,7 @@ fn frame(dialect: Dialect) -> (&'static str, &'static str) {
     }
 }
 
-/// A streamed answer that says this many pieces of text.
+/// A streamed answer with this many pieces of text.
 fn answer(dialect: Dialect, pieces: usize, piece: &str) -> Vec<u8> {
     let (before, after) = frame(dialect);
     [before, &delta(dialect, piece).repeat(pieces), after].concat().into_bytes()

@@ -1,4 +1,4 @@
-//! Bedrock over a real connection: a signed request, and a reply in AWS's own frames.
+//! Bedrock over a real connection: a signed request, and a reply in AWS event stream frames.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use types::{Fault, ModelReply};
 use crate::faults::{http, request};
 use crate::server::Server;
 
-/// An event of the model in a frame.
+/// Wraps an event of the model in a frame.
 fn chunk(event: &Value) -> Vec<u8> {
     let payload = json!({ "bytes": STANDARD.encode(event.to_string()) });
     framed(&[(":message-type", "event"), (":event-type", "chunk")], &payload)
@@ -60,7 +60,8 @@ fn reply() -> Vec<Vec<u8>> {
     .collect()
 }
 
-/// Asks a Bedrock that sends these bytes, so many at a time; with the requests that it saw.
+/// Sends a request to a Bedrock server that answers with these bytes, `split_every` at a time; also
+/// returns the requests it saw.
 async fn asked(bytes: &[u8], split_every: usize) -> (Result<ModelReply, Fault>, Vec<String>) {
     let body = json!({ "base64": STANDARD.encode(bytes), "split_every": split_every });
     let headers = json!({ "content-type": "application/vnd.amazon.eventstream" });
@@ -104,7 +105,7 @@ async fn a_reply_in_frames_is_read_from_a_connection_however_it_arrives() {
 #[tokio::test]
 async fn a_connection_that_breaks_off_and_an_exception_in_the_stream_are_faults() {
     let frames = reply();
-    // With the reason why the model stopped, a reply is whole; the last frame adds nothing.
+    // With the stop reason a reply is complete; the last frame adds nothing.
     for kept in 1..frames.len() - 1 {
         let (reply, _) = asked(&frames[..kept].concat(), 4096).await;
         let fault = reply.expect_err("cut between two frames");

@@ -1,6 +1,6 @@
-//! Servers that misbehave, from a list `shared/attacks/provider-faults.jsonl` above this crate where there
-//! is one. Every case ends in the right reply or the right fault. What is about the loop above a model
-//! (tools, budgets, runs) is checked there and passed over here.
+//! Misbehaving servers, from the list `shared/attacks/provider-faults.jsonl` above this crate, if there is
+//! one. Every case ends in the right reply or the right fault. Cases about the loop above a model (tools,
+//! budgets, runs) are checked there and skipped here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use types::{
 
 use crate::server::Server;
 
-/// Only the loop above a model can answer these, or there is a test of their own for them.
+/// Cases that only the loop above a model can handle, or that have a test of their own.
 const NOT_OURS: &[&str] = &[
     "PF-071", "PF-078", "PF-090", "PF-091", "PF-092", "PF-094", "PF-095", "PF-096", "PF-097",
     "PF-098", "PF-105", "PF-110", "PF-113", "PF-132", "PF-133", "PF-135", "PF-136", "PF-139",
@@ -81,7 +81,7 @@ fn ok(dialect: Dialect) -> Value {
 }
 
 fn attempts(vector: &Value) -> Vec<Value> {
-    // A second more than the vector says: on a busy machine one passes before the server answers.
+    // One second more than the vector says: on a busy machine one passes before the server answers.
     let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(3);
     let soon = soon.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     let attempts = vector["server"]["attempts"].as_array().cloned().unwrap_or_default();
@@ -153,7 +153,7 @@ async fn play(http: Arc<Http>, vector: &Value) -> Outcome {
         Some("tls_garbage") => server.url.replace("http:", "https:"),
         _ => server.url.clone(),
     };
-    // Only one case is about all of the time; the others need enough of it on a busy machine.
+    // Only one case is about the total deadline; the others need enough time on a busy machine.
     let endless = vector["server"].to_string().contains("repeat");
     let settings = SETTINGS.replace("30000", if endless { "3000" } else { "30000" });
     let registry = registry(http, dialect(vector), &url, &settings);
@@ -176,12 +176,12 @@ fn wrong(check: &Value, outcome: &Outcome, resolves: bool) -> Option<String> {
         "final_text_not_duplicated" => text.len() < 4,
         "text_lacks" => !text.contains(wanted),
         "error_has" => error.to_lowercase().contains(&wanted.to_lowercase()),
-        // It must not hang; how long a busy machine takes says nothing.
+        // It must not hang; the time taken on a busy machine proves nothing.
         "wall_s_max" => outcome.took.as_secs_f64() <= check["s"].as_f64().unwrap_or(0.0) + 30.0,
         "delay_ms" => {
             let delay = outcome.requests[1].0 - outcome.requests[0].0;
             let bound = |key: &str| u128::from(check[key].as_u64().unwrap_or(0));
-            // A busy machine is late but never early; exact waits are tested with a clock turned by hand.
+            // A busy machine is late but never early; exact waits are tested with a paused clock.
             (bound("min")..=bound("max") + 20_000).contains(&delay.as_millis())
         }
         "sink_lacks_header" => outcome.sink.is_empty(),
@@ -197,10 +197,10 @@ async fn every_misbehaviour_ends_in_the_right_reply_or_fault() {
     let Some(vectors) = vectors() else { return };
     let id = |vector: &Value| vector["id"].as_str().unwrap_or_default().to_owned();
     let ours = vectors.into_iter().filter(|one| !NOT_OURS.contains(&id(one).as_str()));
-    // Those with much to read come last, so that they do not slow down those with a clock.
+    // Cases with large bodies run last, so that they do not slow down the timed ones.
     let (large, usual): (Vec<Value>, Vec<Value>) =
         ours.partition(|one| ["PF-063", "PF-121"].contains(&id(one).as_str()));
-    // Making a client reads all certificates of the machine, so one serves all.
+    // Building a client reads all certificates of the machine, so all cases share one.
     let http = http();
     let mut wrongs = vec![];
     for cases in [usual, large] {
@@ -212,7 +212,7 @@ async fn every_misbehaviour_ends_in_the_right_reply_or_fault() {
     assert!(wrongs.is_empty(), "{}", wrongs.join("\n"));
 }
 
-/// What is wrong with what came out.
+/// Failed checks of a case.
 async fn judge(http: Arc<Http>, vector: Value) -> Vec<String> {
     let outcome = play(http, &vector).await;
     let pre = vector["server"]["attempts"][0]["pre"].as_str();

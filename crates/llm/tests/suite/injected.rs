@@ -1,5 +1,5 @@
-//! Faults, put into answers on purpose: the statuses of every provider in its own words, streams that are cut at every
-//! byte, answers that are not what they say they are. Needs nothing beside this repository.
+//! Injected faults: the error statuses of every provider in its own format, streams cut at every byte, mislabelled
+//! answers. Needs nothing besides this repository.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::server::Server;
 
 const ONCE: &str = "[retry]\nmax_tries = 1\n";
 
-/// What each provider says in each of its troubles, and what it means.
+/// Errors of each provider in its own format, with the expected fault codes.
 fn troubles() -> Vec<(Dialect, u16, Value, &'static str)> {
     let anthropic = |kind: &str, what: &str| json!({ "type": "error", "error": { "type": kind, "message": what } });
     let openai = |kind: &str, code: &str, what: &str| json!({ "error": { "message": what, "type": kind, "code": code } });
@@ -177,7 +177,7 @@ fn troubles() -> Vec<(Dialect, u16, Value, &'static str)> {
     all
 }
 
-/// A93: a status and a body become a fault by what they mean, in every provider's own words.
+/// A93: a status and a body map to a fault by their meaning, in every provider's own format.
 #[test]
 fn every_status_has_its_meaning_in_every_providers_shape() {
     for (dialect, status, body, code) in troubles() {
@@ -203,7 +203,7 @@ fn answer(kind: &str, body: &str) -> Value {
 
 const CHAT: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"yes\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-/// K13: what cannot be read never crashes, and ends in a fault that says so.
+/// K13: an unreadable answer never crashes, and ends in a fault that says so.
 #[tokio::test]
 async fn answers_that_are_not_what_they_say_end_in_a_fault() {
     for (kind, body, code) in [
@@ -239,7 +239,7 @@ async fn a_wrong_content_type_and_squeezed_bytes_are_read_all_the_same() {
     }
 }
 
-/// A94: only what a retry can cure is asked again.
+/// A94: only faults that a retry can cure are retried.
 #[tokio::test]
 async fn each_fault_is_asked_again_or_not_as_its_verdict_says() {
     const SETTINGS: &str = "[retry]\nmax_tries = 2\nbase_ms = 1\n";
@@ -266,7 +266,7 @@ fn calls_with_the_same_id_stay_two_calls() {
     assert_eq!(reply.calls().count(), 2);
 }
 
-/// The bodies of the streamed answers that were recorded in this dialect.
+/// Bodies of the streamed answers recorded in this dialect.
 fn recorded(dialect: Dialect) -> Vec<String> {
     let mut found = vec![];
     let mut folders =
@@ -294,13 +294,13 @@ fn stream_in(path: &PathBuf) -> Option<String> {
     (streamed && recorded["response"]["status"] == 200).then(|| body.to_owned())
 }
 
-/// A disconnect anywhere gives the whole reply or a fault, never another reply.
+/// A disconnect anywhere gives the whole reply or a fault, never a different reply.
 #[test]
 fn a_recorded_stream_can_be_cut_at_every_byte() {
     for dialect in Dialect::ALL {
         let streams = recorded(dialect);
         assert!(streams.len() >= 5, "{dialect:?}: {}", streams.len());
-        // The longest say nothing new at a hundred times the price.
+        // The longest streams add nothing new at a hundred times the cost.
         for stream in streams.iter().filter(|stream| stream.len() < 6_000).rev().take(3) {
             let whole = last(dialect, stream.as_bytes());
             for end in 0..stream.len() {
@@ -326,7 +326,8 @@ fn last(dialect: Dialect, bytes: &[u8]) -> Result<ModelReply, Fault> {
     }
 }
 
-/// What the fuzz targets hold, for every recording: cuts do not matter, streams end once, pieces add up.
+/// The properties of the fuzz targets, for every recording: chunk boundaries do not matter,
+/// streams end once, pieces add up.
 #[test]
 fn every_recording_is_read_as_the_fuzz_targets_demand() {
     for dialect in Dialect::ALL {

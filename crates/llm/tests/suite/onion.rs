@@ -1,4 +1,4 @@
-//! What a program puts around the models of a registry.
+//! Layers that a program puts around the models of a registry.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::faults::request;
 
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Notes what goes in and what comes out.
+/// Logs requests and items.
 #[derive(Debug, Clone)]
 struct Noting {
     name: &'static str,
@@ -42,13 +42,13 @@ impl Model for Noted {
     }
 }
 
-/// A89: every request to a model of the registry passes all layers, the first one asks first and hears last, for each
-/// item of a stream.
+/// A89: every request to a model of the registry passes all layers; the first one sees requests first,
+/// and every item of a stream last.
 #[tokio::test]
 async fn layers_are_passed_inwards_and_outwards_in_order() {
     let seen = Log::default();
     let layer = |name| Arc::new(Noting { name, seen: seen.clone() });
-    // Nobody listens there: what comes of it is a fault, which passes the layers like anything else.
+    // Nothing listens on this port: the result is a fault, which passes the layers like any other item.
     let text = "[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\nkey_env = []\nkey_needed = false\n\
                 [retry]\nmax_tries = 1\n";
     let settings = Settings::parse(text).expect("settings");

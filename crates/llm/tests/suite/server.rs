@@ -1,5 +1,5 @@
-//! A model server on the loopback that does exactly what it is told, byte by byte, connection by
-//! connection, and notes what it saw. It speaks just enough HTTP for that.
+//! A scripted model server on the loopback: follows its script byte by byte, connection by
+//! connection, and logs the requests it received. It speaks just enough HTTP for that.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 #[derive(Debug, Default)]
 pub(crate) struct ServerLog {
     pub(crate) requests: Vec<(Instant, String)>,
-    /// When the other side closed a connection that the server kept open.
+    /// When the client closed a connection that the server kept open.
     pub(crate) closed: Option<Instant>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers the connections with these attempts, in order; the last one for all that follow.
+    /// Answers the connections with these attempts, in order; the last one is repeated.
     pub(crate) async fn start(attempts: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -115,13 +115,13 @@ async fn send_body(
 
 async fn send_step(connection: &mut TcpStream, step: &Value) -> std::io::Result<()> {
     if let Some(pause) = step["sleep_ms"].as_u64() {
-        // The silence is what the client is tested with; nobody waits for the server here.
+        // The silence is the input of the test, not a wait for some other event.
         let silence = std::future::pending::<()>();
         let _over = tokio::time::timeout(Duration::from_millis(pause), silence).await;
     } else if let Some(repeat) = step["repeat"].as_array() {
         let piece = repeat[0].as_str().unwrap_or_default();
         let times = repeat[1].as_u64().unwrap_or(0);
-        // Slowly enough that the server does not outrun the clock that it is meant to tease.
+        // Slowly enough that the server does not outrun the deadline under test.
         let mut clock = tokio::time::interval(Duration::from_millis(5));
         for _ in 0..times {
             connection.write_all(piece.as_bytes()).await?;

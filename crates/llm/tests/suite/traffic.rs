@@ -1,5 +1,5 @@
-//! Answers that real providers gave, read from a folder `shared/traffic` above this crate where there is
-//! one. Each must come out as the provider's own library understood it, from any cut of its bytes.
+//! Recorded answers of real providers, read from a folder `shared/traffic` above this crate, if there is
+//! one. Each must decode to what the provider's own library understood, for any chunking of its bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn last(mut items: Vec<StreamItem>) -> StreamItem {
     last
 }
 
-/// What the reply says in the provider's own way of counting.
+/// Usage of a reply, in the provider's own way of counting.
 fn own_usage(dialect: Dialect, reply: &ModelReply, expected: &Value) -> Usage {
     let usage = reply.usage;
     let mut own = usage;
@@ -75,7 +75,7 @@ fn own_usage(dialect: Dialect, reply: &ModelReply, expected: &Value) -> Usage {
             own.output -= usage.reasoning;
             own.input -= counted["toolUsePromptTokenCount"].as_u64().unwrap_or(0);
         }
-        // Some compatible servers count thinking beside the output, most count it inside.
+        // Some compatible servers count thinking separately from the output, most include it.
         Dialect::Chat
             if expected["output"].as_u64() == usage.output.checked_sub(usage.reasoning) =>
         {
@@ -177,7 +177,7 @@ fn all_are_read(dialect: Dialect) {
     assert!(wrong.is_empty(), "{} recordings differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Numbers that look random and are the same on every run.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -209,8 +209,7 @@ fn no_cut_matters(dialect: Dialect) {
     }
 }
 
-/// Cut off after any byte, a stream ends in the whole reply or in a fault that may be retried, never in
-/// another reply.
+/// Cut off after any byte, a stream ends in the whole reply or in a retryable fault, never in a different reply.
 fn no_disconnect_makes_another_reply(dialect: Dialect) {
     let Some(folder) = folder() else { return };
     for recording in recordings(&folder, dialect).iter().filter(|one| one.streamed) {
@@ -230,7 +229,7 @@ fn no_disconnect_makes_another_reply(dialect: Dialect) {
     }
 }
 
-/// Bytes that no provider sent: flipped, dropped, doubled, swapped. Nothing panics and there is one end.
+/// Bytes that no provider sent: flipped, dropped, doubled, swapped. Nothing panics, and the stream ends once.
 fn no_nonsense_breaks_it(dialect: Dialect) {
     let Some(folder) = folder() else { return };
     let rounds = std::env::var("FUZZ_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);

@@ -1,4 +1,5 @@
-//! An answer in one piece is read as the same answer in pieces, in every dialect: texts, calls, the end, what was used.
+//! An answer in one piece decodes to the same reply as the answer in pieces, in every dialect:
+//! texts, calls, stop reason, usage.
 
 use bytes::Bytes;
 use llm::{Dialect, decode_stream, decode_whole};
@@ -101,7 +102,7 @@ const OLLAMA: (&str, &str) = (
 
 type Read = (String, Vec<(String, Arguments)>, StopReason, (u64, u64));
 
-/// The last item, as far as it does not depend on how it came.
+/// The parts of the last item that do not depend on delivery.
 fn read(dialect: Dialect, items: &[StreamItem]) -> Read {
     let Some(StreamItem::Finished(reply)) = items.last() else {
         panic!("{}: {items:?}", dialect.as_str())
@@ -111,7 +112,7 @@ fn read(dialect: Dialect, items: &[StreamItem]) -> Read {
     (reply.text(), calls.collect(), reply.stop, (reply.usage.input, reply.usage.output))
 }
 
-/// A92: the whole is the sum of its pieces, whichever way the server delivers it.
+/// A92: the whole equals the sum of its pieces, whichever way the server delivers it.
 #[test]
 fn a_reply_in_one_piece_is_the_reply_in_pieces() {
     for dialect in Dialect::ALL {

@@ -11,7 +11,7 @@ use super::part::Part;
 use super::source::{Read, Source, Unclear, is_name};
 use super::word::{Atom, Word};
 
-/// The longest value that is guessed, and the most guesses.
+/// Maximum length of a guessed value, and maximum number of guesses.
 const MOST_GUESS: usize = 64;
 const MOST_GUESSES: u32 = 500;
 
@@ -159,14 +159,14 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// From after `${` to after its end. Defaults and patterns may hold commands of their own.
+    /// From after `${` to after its end. Defaults and patterns may contain commands of their own.
     fn parameter(&mut self, quoted: bool) -> Read<()> {
         let from = self.at;
         let indirect = self.passes("!");
         if !indirect {
             self.passes("#");
         }
-        // A special parameter is one character; what comes after it is an operator.
+        // A special parameter is one character; an operator follows it.
         if self.peek().is_some_and(|c| "@*#?$!-".contains(c)) {
             self.at += 1;
         } else {

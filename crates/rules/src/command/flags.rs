@@ -1,4 +1,4 @@
-//! Options of programs in all their forms: short, bundled, long, shortened. What an option does is not known here.
+//! Options of programs in all their forms: short, bundled, long, shortened. Independent of their meaning.
 
 /// Equivalent options by program: the letters and the long name.
 const SAME: &[(&str, &str, &str)] = &[

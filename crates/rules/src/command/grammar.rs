@@ -18,7 +18,7 @@ pub(super) enum End {
     Branch,
 }
 
-/// Reads a whole script. If it cannot be read to the end, the rest becomes one part that says so.
+/// Parses a whole script. If it cannot be parsed to the end, the rest becomes one part marked as such.
 pub(super) fn read_script(found: &mut Found, text: &str, depth: u32) {
     let mut source = Source::new(found, text, depth);
     if let Err(Unclear(why)) = source.script() {

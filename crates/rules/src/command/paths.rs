@@ -9,11 +9,11 @@ const SYSTEM: [&str; 13] = [
     "Library",
 ];
 
-/// Names below `/dev` that lose nothing when written to.
+/// Names below `/dev` that are safe to write to.
 const HARMLESS: [&str; 11] =
     ["null", "zero", "full", "stdin", "stdout", "stderr", "tty", "fd", "shm", "random", "urandom"];
 
-/// The working directory of a command, as far as the line itself says.
+/// The working directory of a command, as far as the line itself determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Cwd {
     /// That of the line: in the workspace.
@@ -49,14 +49,14 @@ pub(super) fn after_cd(cwd: Cwd, target: Option<&Word>) -> Cwd {
 fn is_outside(word: &Word) -> bool {
     let text = word.shown();
     if let Some(rest) = beyond_home(&text) {
-        // What lies deep in a home may be the workspace; the home itself and its hidden files are not.
+        // A path deep in a home may be the workspace; the home itself and its hidden files are not.
         let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         return names.len() < 2 || names.iter().any(|name| name.starts_with('.'));
     }
     if text.starts_with('~') {
         return true;
     }
-    // Where an unknown piece leads is open, but the text before it may be certain.
+    // The target of an unknown piece is open, but the text before it may be certain.
     let Some(Piece::Known(_) | Piece::Open(_) | Piece::Guess(_)) = word.0.first() else {
         return false;
     };

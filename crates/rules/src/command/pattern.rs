@@ -1,7 +1,7 @@
 //! Patterns for commands in rules: `git push --force`, `rm -rf <outside>`, `mkfs*`.
 //!
-//! The first word is the program. Options may stand anywhere, in any order, bundled or in their long form. Plain words
-//! follow the program in this order; those that look like paths may stand anywhere. `a|b` is either, `*` matches any
+//! The first word is the program. Options may appear anywhere, in any order, bundled or in their long form. Plain words
+//! follow the program in this order; those that look like paths may appear anywhere. `a|b` is either, `*` matches any
 //! characters, `<outside>` and `<device>` match arguments that name something outside the workspace, or a device. Rules
 //! that forbid match loosely; rules that allow match strictly and never cover a dangerous flag that they do not name.
 

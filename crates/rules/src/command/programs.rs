@@ -1,5 +1,5 @@
 //! Programs by name: the name itself (loosely for rules that forbid, strictly for rules that allow), and which programs
-//! are shells, interpreters or network clients. Tables; what a program does with its arguments is decided elsewhere.
+//! are shells, interpreters or network clients. Tables only; the effect of arguments is decided elsewhere.
 
 use super::part::Part;
 use super::word::Word;

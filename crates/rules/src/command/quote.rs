@@ -1,4 +1,4 @@
-//! Words and their quotes: what quoting protects, and which expansions still happen inside it.
+//! Words and their quotes: the protection by quoting, and the expansions that still happen inside it.
 
 use super::source::{Read, Source, Unclear, ends_word};
 use super::word::Atom;

@@ -138,7 +138,8 @@ fn note_cwd(parts: &mut [Part]) {
         let mut cwd = dirs.get(&0).copied().unwrap_or_default();
         let starter = part.started_by.map(|starter| &parts[starter]);
         for (depth, shell) in part.shells.iter().rev().enumerate() {
-            // A command that another one starts begins in the directory of that one, wherever the line has gone since.
+            // A command that another one starts begins in the directory of its starter, even if the line has changed
+            // directory since.
             let started = starter.filter(|starter| starter.shells.len() == depth);
             let begins = started.map_or(cwd, |starter| starter.cwd);
             cwd = *dirs.entry(*shell).or_insert(begins);

@@ -14,11 +14,11 @@ const RESERVED: [&str; 22] = [
     "function", "if", "in", "select", "then", "time", "until", "while", "]]",
 ];
 
-/// The most words that brace expansion may make of one.
+/// Maximum number of words that brace expansion may make of one.
 const MOST: usize = 512;
-/// The most braces that one word may hold.
+/// Maximum number of braces in one word.
 const MOST_BRACES: usize = 64;
-/// The most characters that they may have in all.
+/// Maximum number of characters in all words of an expansion.
 const MOST_ATOMS: usize = 200_000;
 
 /// Whether a word is reserved: one of these, unquoted.

@@ -1,4 +1,4 @@
-//! The text being read, the position in it, and what was found so far. Moves forward only; the grammar is elsewhere.
+//! The text being parsed, the position in it, and the results so far. Moves forward only; the grammar is elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::word::Word;
 
 /// The longest line that is read, in bytes.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
-/// The most parts of one line.
+/// Maximum number of parts in one line.
 pub(crate) const MOST_PARTS: usize = 4_000;
 /// The deepest nesting.
 pub(super) const MOST_DEPTH: u32 = 48;

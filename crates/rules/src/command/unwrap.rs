@@ -1,4 +1,4 @@
-//! Commands in the words of other commands: what `env`, `xargs`, `find -exec`, `sh -c`, `eval` and the like would
+//! Commands in the words of other commands: those that `env`, `xargs`, `find -exec`, `sh -c`, `eval` and the like would
 //! start. Each becomes a part of its own.
 //!
 //! Words that a command gets only at run time (the input of `xargs`, the results of `find`) are guessed where they are
@@ -14,7 +14,7 @@ use super::source::{Found, MOST_DEPTH, MOST_PARTS, is_name};
 use super::word::{Piece, Word};
 use super::wrappers::{Form, Wrapper, wrapper};
 
-/// The most words that are guessed for one command.
+/// Maximum number of words guessed for one command.
 const MOST_APPENDED: usize = 64;
 
 /// Unwraps all parts, including those that it finds on the way.
@@ -295,7 +295,7 @@ fn fill(word: &Word, mark: &str) -> Word {
     if word.shown().contains(mark) { unknown(word) } else { word.clone() }
 }
 
-/// The words that may come from the commands before it: what `echo` prints, where `find` looks, and unknown ones.
+/// The words that may come from the commands before it: the output of `echo`, the folders of `find`, and unknown ones.
 fn appended(found: &Found, part: &Part) -> Vec<Word> {
     let before =
         part.upstream.iter().flat_map(|range| found.parts.get(range.clone()).unwrap_or_default());

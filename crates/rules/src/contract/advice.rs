@@ -7,7 +7,7 @@ use types::Contracts;
 use super::object::Object;
 use super::reply::{Taken, text_fits};
 
-/// The most questions that an adviser may put.
+/// Maximum number of questions of an adviser.
 const MOST_QUESTIONS: usize = 5;
 
 /// An adviser's opinion of a request.

@@ -1,5 +1,5 @@
-//! The JSON object of a reply. A strict reply is the object alone; a lenient one may have it in a fence or between
-//! words, and what was overlooked is recorded.
+//! The JSON object of a reply. A strict reply is the object alone; a lenient one may have it in a fence or surrounded
+//! by text, and the ignored part is recorded.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -11,7 +11,7 @@ pub struct Taken {
     pub submission: Value,
     /// Files to write before submitting; if one fails, nothing is submitted.
     pub writes: Vec<Write>,
-    /// What a lenient reading overlooked.
+    /// The deviations that a lenient reading ignored.
     pub overlooked: Option<String>,
 }
 

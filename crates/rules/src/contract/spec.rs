@@ -27,7 +27,7 @@ struct Obstacle {
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
-    /// It has several meanings, and no input says which is meant.
+    /// It is ambiguous, and no input resolves the ambiguity.
     Ambiguous,
     /// A required input is missing.
     Insufficient,

@@ -28,7 +28,7 @@ fn with(brief: &Brief, policy: &Contracts, text: &str) -> Result<Taken, types::F
     take(brief, policy, &VerifyPolicy::default(), text).expect("the role has a contract")
 }
 
-/// Why a reply is not taken: class, code and a part of the text.
+/// Asserts that a reply is rejected, with this class, code and part of the text.
 #[track_caller]
 fn refused(contract: Contract, text: &str, class: FaultClass, code: &str, part: &str) {
     match strictly(contract, text) {
@@ -93,7 +93,7 @@ fn a_plan_that_is_not_to_the_letter_is_refused_with_the_cause() {
     assert!(strictly(Contract::Plan, &long).is_ok());
 }
 
-/// M6: an id that is given is repeated.
+/// M6: a given id is repeated.
 #[test]
 fn a_plan_has_the_id_that_was_given() {
     let policy = Contracts { plan_id: Some("plan_0042".to_owned()), ..Contracts::default() };
@@ -102,7 +102,7 @@ fn a_plan_has_the_id_that_was_given() {
     assert!(named("plan_0042").is_ok() && named("plan_0001").is_err());
 }
 
-/// M15: prose, markdown and fences are mistakes. M35: so much of the reply is kept.
+/// M15: prose, markdown and fences are errors. M35: an excerpt of the reply is kept.
 #[test]
 fn what_is_not_json_alone_is_refused() {
     let good = r#"{"edits":[{"path":"src/a.py","content":"x"}]}"#;
@@ -123,7 +123,7 @@ fn what_is_not_json_alone_is_refused() {
     assert!(what.ends_with(&"x".repeat(1_200)) && !what.contains(&"x".repeat(1_201)));
 }
 
-/// M40: the object with which an agent says that it failed is known before anything else is looked at.
+/// M40: an agent's failure object is recognised before any other check.
 #[test]
 fn an_agents_own_error_is_its_own_reason() {
     let text = r#"{"status":"error","reason":"src/b.py is not in artifacts"}"#;
@@ -133,7 +133,7 @@ fn an_agents_own_error_is_its_own_reason() {
     }
 }
 
-/// M11: edits come in the order of their paths, whatever the order in which they were said.
+/// M11: edits are ordered by path, regardless of their order in the reply.
 #[test]
 fn edits_are_whole_files_in_the_order_of_their_paths() {
     let text =
@@ -144,7 +144,7 @@ fn edits_are_whole_files_in_the_order_of_their_paths() {
     assert_eq!(taken.submission["files"], json!(["lib/x.py", "src/stats.py"]));
 }
 
-/// M12, M14: one path that may not be written, and nothing of the batch is.
+/// M12, M14: one forbidden path rejects the whole batch.
 #[test]
 fn one_path_outside_of_the_artifacts_refuses_all_of_them() {
     for path in ["src/other.py", "../x", "/etc/passwd", "src/../../x", "."] {
@@ -156,7 +156,7 @@ fn one_path_outside_of_the_artifacts_refuses_all_of_them() {
     }
 }
 
-/// M13: a test is written only where the task names that very file.
+/// M13: a test is written only if the task names that very file.
 #[test]
 fn a_test_is_written_only_where_the_task_names_it() {
     let edit = |path: &str| json!({ "edits": [{ "path": path, "content": "x" }] }).to_string();
@@ -168,7 +168,7 @@ fn a_test_is_written_only_where_the_task_names_it() {
     for path in ["tests/test_new.py", "lib/latest.py", "lib/contest.py"] {
         assert!(strictly(Contract::Edits, &edit(path)).is_ok(), "{path}");
     }
-    // What is a test is what the policy says is one.
+    // The policy defines which files are tests.
     let own = VerifyPolicy { tests: vec!["proofs/".to_owned()], ..VerifyPolicy::default() };
     let brief = role(Contract::Edits, Strictness::Strict);
     let taken = |path: &str| take(&brief, &Contracts::default(), &own, &edit(path));
@@ -191,7 +191,7 @@ fn edits_that_are_too_long_too_few_or_doubled_are_refused() {
     malformed(Contract::Edits, &edits(vec![extra]), "mode");
 }
 
-/// M19, M22: the keys of a report stand in their order, and it is about the task that was asked about.
+/// M19, M22: the keys of a report are in order, and it is about the requested task.
 #[test]
 fn a_report_is_read_to_the_letter() {
     let good = r#"{"task_id":"T1","passed":true,"report":"5 passed"}"#;
@@ -209,7 +209,7 @@ fn a_report_is_read_to_the_letter() {
     );
 }
 
-/// M10: a coder is told the task and what is in those of its files that are there, and nothing else.
+/// M10: a coder gets the task and the contents of its existing files, and nothing else.
 #[test]
 fn a_coders_message_has_two_keys() {
     let brief = Brief {
@@ -227,7 +227,7 @@ fn a_coders_message_has_two_keys() {
     );
 }
 
-/// M14: paths of replies are meant below the folder that a policy names.
+/// M14: paths in replies are relative to the folder that a policy names.
 #[test]
 fn paths_are_meant_below_the_root_of_the_contracts() {
     let policy = Contracts { root: Some("src".parse().expect("a path")), ..Contracts::default() };
@@ -251,7 +251,7 @@ fn dev_brief() -> Brief {
     }
 }
 
-/// C24: a lenient reading digs the object out of a fence or out of words, and says so.
+/// C24: a lenient reading extracts the object from a fence or surrounding text, and records that.
 #[test]
 fn a_lenient_reading_finds_the_object_and_says_what_it_overlooked() {
     let good = json!({ "task_id": "T1", "spec_id": "SPEC-001", "status": "completed",
@@ -273,7 +273,7 @@ fn a_lenient_reading_finds_the_object_and_says_what_it_overlooked() {
     assert_eq!(class, FaultClass::Structural);
 }
 
-/// C41, C47: files when it is completed, none when it failed; and what it says went wrong has its class.
+/// C41, C47: files if it is completed, none if it failed; and the reported failure has its class.
 #[test]
 fn a_developers_output_is_completed_with_files_or_failed_without() {
     let output = |more: Value| {
@@ -333,7 +333,7 @@ fn spec() -> Value {
         "context_refs": ["context/adr.md"] })
 }
 
-/// C36, C37: a spec is complete or not there; what stands in its way is a list, and only a lack can be cured.
+/// C36, C37: a spec is complete or absent; its obstacles are a list, and only missing input can be remedied.
 #[test]
 fn an_intent_spec_is_complete_or_not_there() {
     let brief = Brief {

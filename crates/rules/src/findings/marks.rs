@@ -115,7 +115,7 @@ const HOLLOW: &[&str] = &[
     "Assert.True(true",
 ];
 
-/// Files that define what a check runs.
+/// Files that define the commands of checks.
 const RECIPES: &[&str] = &[
     "package.json",
     "Makefile",

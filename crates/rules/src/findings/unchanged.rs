@@ -8,7 +8,7 @@ const NOTHING: &str = "verify.nothing_done";
 /// The rule against untouched files. Applied once per task: a plan may name more files than the work needs.
 pub const UNTOUCHED: &str = "verify.untouched";
 
-/// Verbs that ask for a file to be gone.
+/// Verbs that request the removal of a file.
 const TAKING_AWAY: &[&str] = &["delete", "remove", "move", "rename", "drop"];
 /// Words allowed between such a verb and the file.
 const BETWEEN: &[&str] = &[
@@ -16,8 +16,8 @@ const BETWEEN: &[&str] = &[
     "stale", "legacy", "script", "module", "document",
 ];
 
-/// Why a result counts as not done, if it does. `goal` is the request, where the task is all of it. `earlier` is what the
-/// task did before: it need not be done again, but a result that adds nothing to it is none.
+/// Why a result counts as not done, if it does. `goal` is the request, if the task covers all of it. `earlier` are the
+/// task's previous changes: they need not be repeated, but a result that adds nothing to them counts as not done.
 #[must_use]
 pub fn nothing_done(
     task: &Task,
@@ -67,7 +67,7 @@ pub fn nothing_done(
     })
 }
 
-/// Whether a text begins with a verb that asks for a file to be gone.
+/// Whether a text begins with a verb that requests a removal.
 fn begins_by_taking_away(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     TAKING_AWAY.contains(&first.to_lowercase().as_str())
@@ -88,7 +88,7 @@ fn is_gone(path: &str, changes: &Changes) -> bool {
     deleted.into_iter().any(|change| change.path.as_str() == path || within(change.path.as_str()))
 }
 
-/// The files that a text asks to be gone: those named right after such a verb.
+/// The files that a text asks to remove: those named right after such a verb.
 fn taken_away(text: &str, files: &[WorkPath]) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();

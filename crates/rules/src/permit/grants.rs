@@ -1,5 +1,5 @@
-//! Grants: what a person allowed beyond the policy answers what would be asked, and never lifts a refusal. Also what would
-//! have to be granted so that a call like this one is not asked about again.
+//! Grants: a person's permissions beyond the policy. A grant answers a question in advance and never overrides a
+//! refusal. Also computes the grant that would allow similar calls without asking again.
 
 use types::{
     Access, CallFacts, Decision, Grants, Permission, REGISTRIES, REGISTRY_HOSTS, RuleId,
@@ -11,13 +11,13 @@ use crate::command::{Part, Pattern};
 
 const GRANTED: &str = "permit.granted";
 const NETWORK: &str = "permit.host";
-/// Programs whose first two words say what they do.
+/// Programs whose action is named by their first two words.
 const TWO_WORDS: [&str; 11] =
     ["aws", "az", "docker", "gcloud", "gh", "glab", "kubectl", "npm", "pnpm", "podman", "yarn"];
-/// The most options that a proposed pattern names.
+/// Maximum number of options in a proposed pattern.
 const MOST_FLAGS: usize = 3;
 
-/// A part that would be asked about and that a person has granted is allowed; otherwise the pattern that would cover it.
+/// Allows a part that would be asked about if a person has granted it; otherwise adds the pattern that would cover it.
 pub(super) fn on_part(mut permit: PartPermit, granted: &Grants, part: &Part) -> PartPermit {
     if permit.verdict != Permission::Ask {
         return permit;
@@ -34,7 +34,7 @@ pub(super) fn on_part(mut permit: PartPermit, granted: &Grants, part: &Part) -> 
     permit
 }
 
-/// What would have to be granted for all parts that are asked about; nothing if that is not possible for one of them.
+/// The grant that would cover all parts that are asked about; `None` if one of them cannot be covered.
 pub(super) fn offer(parts: &[PartPermit]) -> Option<Grants> {
     let asked = parts.iter().filter(|part| part.verdict == Permission::Ask);
     let commands: Option<Vec<String>> = asked.map(|part| part.pattern.clone()).collect();
@@ -43,7 +43,7 @@ pub(super) fn offer(parts: &[PartPermit]) -> Option<Grants> {
     (!offer.is_empty()).then_some(offer)
 }
 
-/// The narrowest pattern of the usual forms that covers a part: the program with what it is told to do, or with its options.
+/// The narrowest pattern of the usual forms that covers a part: the program with its subcommand, or with its options.
 fn proposed(part: &Part) -> Option<String> {
     let words: Option<Vec<String>> = part.words.iter().map(crate::command::Word::known).collect();
     let words = words?;
@@ -78,7 +78,7 @@ fn proposed(part: &Part) -> Option<String> {
     forms.into_iter().flatten().find(covers)
 }
 
-/// Hosts that a call names and nobody has granted are asked for, or refused where the policy does not ask.
+/// Asks about hosts that a call names and that are not granted, or refuses them if the policy does not ask.
 pub(super) fn on_hosts(
     mut permit: Permit,
     policy: &SandboxPolicy,
@@ -92,7 +92,7 @@ pub(super) fn on_hosts(
     }
     let hosts = missing.join(", ");
     if !policy.ask_hosts {
-        // A page is refused where it is fetched, with the same words.
+        // A page is refused when it is fetched, with the same message.
         if facts.access == Access::Execute {
             let reason = format!("the policy grants no connection to {hosts}");
             permit.verdict = Permission::Deny;
@@ -119,7 +119,7 @@ pub(super) fn on_hosts(
     permit
 }
 
-/// Whether a list of hosts has this one. The sandbox compares again, and more strictly.
+/// Whether a list of hosts contains this one. The sandbox compares again, more strictly.
 fn grants(list: &[String], host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     list.iter().map(|granted| granted.to_ascii_lowercase()).any(|granted| {
@@ -131,7 +131,7 @@ fn grants(list: &[String], host: &str) -> bool {
     })
 }
 
-/// A decision of ours about what another one has seen.
+/// A decision about hosts, with the inputs of another decision.
 fn about(reason: String, other: &Decision) -> Decision {
     Decision { seen: other.seen.clone(), ..Decision::new(RuleId::fixed(NETWORK), reason) }
 }

@@ -53,7 +53,7 @@ fn of_part(
         misses
     };
     let looked = until_match(policy, Some(&about), misses);
-    // A part that only starts another one needs no rule, so nothing is missing where none matches.
+    // A part that only starts another one needs no rule, so none is missing.
     let matched = looked.last().is_some_and(|last| last.matched);
     if only_wraps(part) && !matched { vec![] } else { looked }
 }

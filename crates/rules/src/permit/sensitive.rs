@@ -5,7 +5,7 @@
 use globset::GlobBuilder;
 use types::{Access, CallFacts, Decision, Policy, RuleId, Scope, Sensitive, WorkPath};
 
-/// The refusal that no policy lifts, with the path it is about.
+/// The refusal that no policy overrides, with its path.
 pub(super) fn never(facts: &CallFacts) -> Option<(Decision, &WorkPath)> {
     if facts.access != Access::Write {
         return None;
@@ -22,7 +22,7 @@ pub(super) fn never(facts: &CallFacts) -> Option<(Decision, &WorkPath)> {
     })
 }
 
-/// Whether a call is about a path of one of these kinds that the scope does not name itself.
+/// Whether a call touches a path of one of these kinds that the scope does not name itself.
 pub(super) fn touches(kinds: &[Sensitive], scope: &Scope, facts: &CallFacts) -> bool {
     touched(kinds, scope, facts).is_some()
 }
@@ -74,7 +74,7 @@ pub(super) fn must_ask(
     Some(Decision::new(RuleId::fixed(rule), reason))
 }
 
-/// Whether a policy lets a file with passwords be read; the sandbox reads the same globs in the same way.
+/// Whether a policy allows reading a file with passwords; the sandbox interprets the same globs in the same way.
 fn is_readable(globs: &[String], path: &WorkPath) -> bool {
     globs.iter().any(|glob| {
         let glob = GlobBuilder::new(glob).literal_separator(true).build();

@@ -9,7 +9,7 @@ pub struct Permit {
     pub decision: Decision,
     /// The verdict on each part of its command; empty for a call that runs none.
     pub parts: Vec<PartPermit>,
-    /// What would have to be granted so that such a call needs no approval; nothing where no grant helps.
+    /// The grant that would make such a call need no approval; `None` if no grant would.
     pub offer: Option<Grants>,
 }
 
@@ -23,6 +23,6 @@ pub struct PartPermit {
     pub verdict: Permission,
     pub rule: RuleId,
     pub reason: String,
-    /// A pattern that covers it and what is like it.
+    /// A pattern that covers it and similar parts.
     pub pattern: Option<String>,
 }

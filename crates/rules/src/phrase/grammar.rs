@@ -15,7 +15,7 @@ const POLITE: &str = "please kindly can could would will you i we want need d li
 /// Words after which a new clause begins.
 const COORDINATES: &str = "and then but also plus";
 
-/// The most polite words that are skipped at the start of a clause.
+/// Maximum number of polite words skipped at the start of a clause.
 const MOST_POLITE: usize = 20;
 
 fn listed(list: &str, word: &str) -> bool {

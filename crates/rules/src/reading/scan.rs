@@ -1,5 +1,5 @@
-//! Cuts a text into words: separates prose, quotations and code, and notes the pauses that punctuation makes. Total and
-//! linear; what a word mentions is not decided here.
+//! Splits a text into words: separates prose, quotations and code, and notes the pauses that punctuation makes. Total
+//! and linear; mentions are recognised elsewhere.
 
 use std::collections::BTreeSet;
 

@@ -80,7 +80,7 @@ fn the_warning_stays_and_counts_everything() {
     );
 }
 
-/// A28: bytes never held in memory count as well, and parts missing in the log are not said to be there.
+/// A28: bytes never held in memory count as well, and parts missing in the log are reported as missing.
 #[test]
 fn what_was_not_held_or_kept_is_told() {
     let cut = Cut { chars: 20, lines: None, keep: Keep::HeadTail };

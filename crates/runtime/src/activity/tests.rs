@@ -1,4 +1,4 @@
-//! What is going on, from lines as they are recorded.
+//! The activity of a run, folded from recorded lines.
 
 use serde_json::{Value, json};
 use types::Money;
@@ -50,7 +50,7 @@ fn a_task_has_its_last_action_its_time_and_what_it_spent_so_far() {
     assert_eq!(activity.under_way().money, Money::nanos(20_000_000));
     let last = activity.last().expect("something happened");
     assert_eq!((last.who.as_deref(), last.what.as_str()), (Some("T1.1"), "write_file a.txt"));
-    // What the run's own log says at the end counts, once.
+    // The final figures in the run's own log count, once.
     let finished = json!({
         "attempt": "T1.1", "result": "cancelled", "usage": {}, "turns": 1,
         "spent": { "tokens": 120, "money": "0.03", "calls": 1 }, "log_head": types::Digest::ZERO,
@@ -63,7 +63,7 @@ fn a_task_has_its_last_action_its_time_and_what_it_spent_so_far() {
     assert_eq!(task.began.and_then(|began| Some(task.ended?.since(began).0)), Some(4_000));
 }
 
-/// Making the plan and reviewing are no tasks of the plan: nothing merges them.
+/// Planning and reviews are not tasks of the plan: nothing merges them.
 #[test]
 fn work_outside_of_the_plan_ends_with_its_attempt() {
     let mut activity = Activity::default();

@@ -8,7 +8,7 @@ use types::{Digest, LogId, RunId, Timestamp};
 
 use super::{AuditError, as_text, export};
 
-/// The most anchors that are read.
+/// The most anchors that are read from one text.
 const MOST: usize = 100_000;
 
 /// The hash of a log's line at some time.

@@ -244,8 +244,8 @@ fault = { class = "structural", code = "model.truncated", what = "it broke off",
 say = "Green it is."
 "#;
 
-/// The goal and the output schema are recorded with the first line; an unread answer is handled by the next to open the
-/// session; an input that ended in a fault is resumed.
+/// The goal and the output schema are recorded with the first line; an unread answer is handled when the session is
+/// next opened; an input that ended in a fault is resumed.
 #[tokio::test]
 async fn a_session_keeps_its_goal_and_hears_what_was_posted() {
     let stage = Stage::set();
@@ -283,7 +283,7 @@ async fn a_session_keeps_its_goal_and_hears_what_was_posted() {
     assert_eq!(stage.bosun.session_view(&run).await.expect("a view").state, SessionState::Closed);
 }
 
-/// The repository's path is a fact about this machine: no log has it.
+/// The repository's path is specific to this machine, so no log contains it.
 #[tokio::test]
 async fn the_log_of_a_run_names_no_place_of_this_machine() {
     let stage = Stage::set();

@@ -147,7 +147,8 @@ impl AttemptExecutor {
         })
     }
 
-    /// For a session with its own log and followers; `gone` processes of it were started before and are gone.
+    /// For a session with its own log and followers, of which `gone` background processes were started before and no
+    /// longer run.
     pub(crate) fn of_session(
         self,
         log: LogId,

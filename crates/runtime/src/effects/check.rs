@@ -256,7 +256,7 @@ impl RunExecutor {
     }
 }
 
-/// A missing or non-executable command, by the shell's exit code, whatever the text.
+/// A missing or non-executable command, recognised by the shell's exit code alone.
 fn not_found(exit: i32, output: &str) -> Option<String> {
     let what = match exit {
         127 => "a command that it needs is not found",

@@ -20,7 +20,7 @@ use types::{
 /// Sent to the model for a call whose secret is gone.
 const GONE: &str = "The arguments of this call held a secret, and secrets are not kept when the program stops: nothing \
                     was done. Make the call again, whole, if it is still wanted.";
-/// Sent to the model for a call whose secret hides what the rules must see.
+/// Sent to the model for a call whose secret hides facts that the rules need.
 const HIDDEN: &str = "This call has a secret in its command or path that is more than one plain word, so that nobody can \
                       see what it would do: nothing was done. Put the secret into a file or a variable and name that.";
 
@@ -197,7 +197,7 @@ pub(crate) fn is_whole(command: &str) -> Result<(), Fault> {
     Err(Fault::new(FaultClass::Resource, "command.redacted", what))
 }
 
-/// Tells tools where files have secrets.
+/// Reports the positions of secrets in files to the tools.
 #[derive(Debug)]
 pub(crate) struct InFiles<'a>(pub(crate) &'a Redactor);
 
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!((fault.code.as_str(), fault.class), ("command.redacted", FaultClass::Resource));
     }
 
-    /// A JSON reply stands for calls, too; its files are written exactly.
+    /// A JSON reply also stands for calls; its files are written exactly.
     #[test]
     fn the_files_of_a_reply_that_is_json_are_kept_as_they_came() {
         let policy = crate::presets::preset("strict").expect("the preset");

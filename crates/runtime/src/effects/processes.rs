@@ -1,5 +1,5 @@
-//! Processes of a session in the background: each is a command in the session's sandbox that nobody waits for. They end when
-//! they are stopped, when the session is left, or with this program. What they say is held up to a bound.
+//! Background processes of a session, each a command in the session's sandbox. They end when stopped, when the session
+//! is left, or with this program. Their unread output is kept up to a limit.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +14,16 @@ use types::{Ended, ExecRequest, Message, Millis, Part, Scope};
 use super::workspace::Workspace;
 use crate::services::Services;
 
-/// How many may run at a time.
+/// The most that may run at a time.
 const MOST: usize = 16;
-/// How much of what one says is held until it is read; of more, the end.
+/// The most unread output kept per process, in bytes; beyond it the beginning is dropped.
 const MOST_HELD: usize = 64 * 1024;
-/// One stays until it is stopped.
+/// A background process has no timeout: it runs until stopped.
 const FOREVER: Millis = Millis::seconds(365 * 24 * 60 * 60);
-/// How long a stop is waited for.
+/// How long to wait for a stopped process to end.
 const STOPPING: Millis = Millis::seconds(10);
 
-/// All of a session.
+/// All background processes of a session.
 #[derive(Debug)]
 pub(crate) struct BackgroundProcesses {
     services: Arc<Services>,
@@ -37,7 +37,7 @@ pub(crate) struct BackgroundProcesses {
 struct All {
     last: u32,
     kept: BTreeMap<u32, Kept>,
-    /// What the model has not been told yet.
+    /// A notice that the model has not received yet.
     gone: Option<String>,
 }
 
@@ -47,7 +47,7 @@ struct Kept {
     stop: CancellationToken,
     heard: watch::Receiver<Heard>,
     sender: watch::Sender<Heard>,
-    /// The model knows that it has ended.
+    /// Whether the model knows that it has ended.
     told: bool,
 }
 
@@ -58,7 +58,7 @@ struct Heard {
     ended: Option<String>,
 }
 
-/// Those of one call, which is held by its scope.
+/// The processes as seen by one call, with the call's scope.
 #[derive(Debug)]
 pub(crate) struct OfCall<'a> {
     all: &'a BackgroundProcesses,
@@ -66,7 +66,7 @@ pub(crate) struct OfCall<'a> {
 }
 
 impl BackgroundProcesses {
-    /// `gone` were started before the session was left.
+    /// `gone` is the number of processes started before the session was left.
     pub(crate) fn new(services: Arc<Services>, workspace: Arc<Workspace>, gone: u32) -> Self {
         let said = "[background processes do not outlive the session: those that were started before are gone]";
         let gone_now = (gone > 0).then(|| said.to_owned());
@@ -80,7 +80,7 @@ impl BackgroundProcesses {
         OfCall { all: self, scope }
     }
 
-    /// What the model has not been told yet: which of them have ended.
+    /// News for the model: processes that have ended since.
     pub(crate) fn news(&self) -> Option<String> {
         let mut all = self.all();
         let mut lines: Vec<String> = all.gone.take().into_iter().collect();
@@ -103,7 +103,7 @@ impl BackgroundProcesses {
         self.all().kept.values().filter(|kept| kept.heard.borrow().ended.is_none()).count()
     }
 
-    /// What one has said since, which counts as read.
+    /// The output since the last read, which is marked as read.
     fn taken(&self, id: u32) -> Result<ProcessView, String> {
         let mut all = self.all();
         let kept = all.kept.get_mut(&id).ok_or_else(|| unknown(id))?;
@@ -149,7 +149,7 @@ impl Processes for OfCall<'_> {
             all.kept.insert(id, kept);
             id
         };
-        // It is stopped by its token, at the latest when the session is left.
+        // Its token stops it, at the latest when the session is left.
         tokio::spawn(async move {
             let ended = match env.exec(request, &stop).await {
                 Ok(result) => ending(result.ended),
@@ -174,8 +174,8 @@ impl Processes for OfCall<'_> {
     async fn read(&self, id: u32, wait: Millis) -> Result<ProcessView, String> {
         let mut heard = self.all.heard(id)?;
         let news = heard.wait_for(|heard| !heard.output.is_empty() || heard.ended.is_some());
-        // Whether there is something or the time is up: what is there is shown.
-        // What is held of it until then would keep it from being taken.
+        // Returns the available output, also after a timeout. The result must be dropped before `taken`: it holds the
+        // channel's read lock.
         drop(tokio::time::timeout(wait.duration(), news).await);
         self.all.taken(id)
     }
@@ -213,7 +213,7 @@ fn ending(ended: Ended) -> String {
     }
 }
 
-/// How many processes a conversation has started, by what it was told.
+/// The number of processes that a conversation has started, by its recorded results.
 pub(crate) fn started_before(history: &[Arc<Message>]) -> u32 {
     let results = history.iter().filter_map(|message| match &**message {
         Message::Results { results } => Some(results),

@@ -1,4 +1,4 @@
-//! The effects of a run: drive an attempt's log, run a check on a commit, put a commit on the branch.
+//! The effects of a run: drive an attempt's log, run a check on a commit, merge a commit into the branch.
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;

@@ -309,7 +309,7 @@ impl ProfiledTools {
     ) -> Result<(Vec<String>, Vec<ToolSpec>), Fault> {
         let profile = self.profile(model);
         let mut names: Vec<String> = Vec::new();
-        // A model is not told of a search that is not there.
+        // A search that is not configured is not offered to the model.
         let there =
             |tool: &&String| *tool != "web_search" || self.policy.tools.search_url.is_some();
         for tool in tools.iter().filter(there) {

@@ -1,4 +1,5 @@
-//! Readers of the feed: every line once, also over reconnects and restarts; filters; pieces that a slow reader misses.
+//! Readers of the feed: every line once, also across reconnects and restarts; filters; pieces that a slow reader
+//! misses.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +14,7 @@ fn log(text: &str) -> LogId {
     text.parse().expect("a log id")
 }
 
-/// Appends a line to a log: that a task may be tried again.
+/// Appends a line to a log, here the release of a retry.
 async fn write(journal: &dyn Journal, id: &str, task: &str) {
     let id = log(id);
     let lease = journal.lease(&id).await.expect("a lease");
@@ -62,7 +63,7 @@ async fn a_reader_that_comes_back_after_a_restart_sees_every_line_once() {
         assert_eq!(feed.position(), cursor.unwrap_or(0));
         write(&**bosun.journal(), "r_cd", "T1").await;
         write(&**bosun.journal(), "r_ab/T1.1", "T1").await;
-        // In the middle of what there is, and of a page.
+        // Stops in the middle of the available lines, and of a page.
         let lines = if start == 2 { 9 - seen.len() } else { 2 };
         for _ in 0..lines {
             let line = next_line(&mut feed).await;

@@ -47,7 +47,7 @@ impl Stage {
         let session = bosun.open(new).await.expect("a session");
         session.submit("Write one").await.expect("it is idle");
         session.rest().await;
-        // The sandbox is probed beside the first request, so its line may come at any time until now.
+        // The sandbox is probed concurrently with the first request, so its line may arrive until now.
         let mut items = Box::pin(session.events());
         while let Some(item) = items.next().await {
             if matches!(item, SessionItem::Event(line) if matches!(line.event, Event::SandboxProbed { .. }))
@@ -140,7 +140,7 @@ async fn a_fork_that_was_cut_off_is_not_gone_on_with_and_is_removed() {
     copying.folder = Some(String::new());
     let lease = stage.journal.lease(&LogId::run(run.clone())).await.expect("a lease");
     stage.bosun.begin_fork(&run, None).expect("a file");
-    // All but the line about the agent's new folder.
+    // Everything except the line about the agent's new folder.
     let kept = usize::try_from(stage.first).expect("small");
     stage.bosun.write(&copying, &lease, &lines[..kept]).await.expect("lines");
     let listed = async || stage.bosun.overview(false).await.expect("a list").len();

@@ -78,7 +78,8 @@ impl Bosun {
         Ok(!whole)
     }
 
-    /// Whether everything that a fork starts with was copied. A session learns of its new folder after that.
+    /// Whether everything that a fork starts with was copied, including a session's line about its new folder, which
+    /// comes last.
     pub(crate) async fn fork_is_whole(&self, run: &RunId) -> Result<bool, Error> {
         let journal = &self.services.journal;
         let log = LogId::run(run.clone());

@@ -1,4 +1,4 @@
-//! Which runs and sessions a list shows: by folder, by state, and at most so many. Judges entries that were read before.
+//! Filters a list of runs and sessions by folder, by state and by number. Works on entries already read.
 
 use std::path::{Path, PathBuf};
 
@@ -6,32 +6,32 @@ use types::{SessionState, Settling, Status};
 
 use super::{Entry, Found};
 
-/// What a list is to show; everything, unless something is said.
+/// A filter for lists; the default keeps everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListFilter {
-    /// Only what works in this folder, or below it.
+    /// Only entries that work in this folder or below it.
     pub folder: Option<PathBuf>,
-    /// Only what is in one of these states.
+    /// Only entries in one of these states; empty for all.
     pub states: Vec<ListState>,
-    /// At most so many, the newest.
+    /// The most entries to keep, the newest.
     pub limit: Option<usize>,
 }
 
-/// A state by which a list is filtered.
+/// A state to filter by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListState {
     /// A run that is not over, or a session that is not closed.
     Open,
     Is(Status),
-    /// A run that is over and of whose result nothing has become yet.
+    /// A run that is over and whose result is neither accepted nor discarded.
     Unsettled,
     Settled(Settling),
-    /// A session, whatever its state.
+    /// A session in any state.
     Session,
 }
 
 impl ListFilter {
-    /// Those of the entries, the newest first, that are to be shown.
+    /// The matching ones of `entries`, which are sorted newest first.
     #[must_use]
     pub fn of(&self, entries: Vec<Entry>) -> Vec<Entry> {
         let kept = entries.into_iter().filter(|entry| self.keeps(&entry.found));

@@ -1,4 +1,4 @@
-//! Runs are independent: whatever is wrong with one, the others are listed; and a stored summary agrees with its log.
+//! Runs are independent: a flaw in one hides no other from the list; and a stored summary agrees with its log.
 
 use std::sync::Arc;
 

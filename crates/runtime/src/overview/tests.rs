@@ -1,4 +1,4 @@
-//! A list that is held is the same as one that is read anew.
+//! A cached list equals one that is read anew.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use types::Timestamp;
 use super::*;
 use crate::{Config, GcRules, NewRun};
 
-/// A run that is over at once, because it is refused.
+/// A run that ends at once, because it is refused.
 async fn refused(bosun: &Bosun, repo: &std::path::Path) {
     let model = "scripted/x".parse().expect("a model");
     let handle = bosun.start(NewRun::new(" ", repo, model).expect("a run")).await;

@@ -20,13 +20,13 @@ use crate::sandbox_factory::{SandboxSpec, Whose};
 
 /// The folder of all states below the product's home.
 const PREPARED: &str = "prepared";
-/// How many states of one repository are kept besides those in use.
+/// The most states of one repository that are kept besides those in use.
 const MOST_STATES: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The last output lines of a command that are kept.
 const LAST_LINES: usize = 20;
 const LAST_CHARS: usize = 4_000;
-/// How many of them are shown in a question.
+/// The most of these lines shown in a question.
 const SHOWN_LINES: usize = 5;
 
 /// An existing state, for as long as this is held.
@@ -223,7 +223,7 @@ async fn bring(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<
     Ok(())
 }
 
-/// Sets up a fresh checkout, as the policy says.
+/// Sets up a fresh checkout as the policy requires.
 async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
     let (deps, plan) = (&checkout.deps, &checkout.plan);
     checkout.fill(tree).await?;

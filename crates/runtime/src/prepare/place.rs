@@ -9,7 +9,7 @@ pub(super) const STAGING: &str = ".bosun-staging-workspace";
 /// The most files that may be copied or kept.
 pub(super) const MOST_FILES: u64 = 2_000_000;
 
-/// Whether a path equals another or lies below it.
+/// Whether a path equals another or is below it.
 pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
     Scope(vec![Artifact { path: above.clone(), whole_folder: true }]).allows(path)
 }

@@ -137,7 +137,7 @@ impl Plan {
         let most = Most { bytes: self.max_bytes, files: MOST_FILES };
         let places: Vec<PathBuf> =
             self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
-        // Files written by running tools do not affect what is installed.
+        // Files that tools write while running are not part of the installation.
         let own: Vec<PathBuf> =
             self.writable.iter().map(|path| repo.root().join(path.as_str())).collect();
         let looked = tokio::task::spawn_blocking(move || {

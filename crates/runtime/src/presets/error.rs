@@ -2,7 +2,7 @@
 
 use super::shipped::names;
 
-/// The preset that was meant, or all.
+/// Suggests the nearest preset, or lists all.
 fn others(name: &str) -> String {
     match types::nearest(name, names()) {
         Some(near) => format!("did you mean {near}?"),
@@ -10,7 +10,7 @@ fn others(name: &str) -> String {
     }
 }
 
-/// What serde says of an unknown key, with the key that was meant in place of a list of all.
+/// Serde's message about an unknown key, with the nearest key in place of a list of all.
 pub(super) fn suggested(message: &str) -> String {
     let unknown = || {
         let (field, rest) = message.split_once("unknown field `")?.1.split_once('`')?;

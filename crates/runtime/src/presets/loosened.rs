@@ -1,5 +1,5 @@
 //! Whether a project's policy permits more than the presets do. A project may ask or deny where a preset allows; it may
-//! not allow what a preset asks about or denies. The order of the rules counts, since the first that matches wins.
+//! not allow an operation that a preset asks about or denies. Rule order matters, since the first match wins.
 
 use types::{Permission, PermitRule, Policy};
 
@@ -25,8 +25,8 @@ fn strictness(permission: Permission) -> u8 {
     }
 }
 
-/// Whether the rules are those of the preset, in its order, with rules between that ask or deny; rules of the preset that
-/// allow something may be missing.
+/// Whether the rules are those of the preset, in its order, interspersed only with rules that ask or deny; rules of the
+/// preset that allow something may be missing.
 fn keeps(shipped: &[PermitRule], own: &[PermitRule]) -> bool {
     let mut left = shipped.iter();
     for rule in own {
@@ -38,7 +38,7 @@ fn keeps(shipped: &[PermitRule], own: &[PermitRule]) -> bool {
             }
             continue;
         }
-        // What the preset has before this rule may only be missing where it allows something.
+        // Preset rules before this one may only be missing if they allow something.
         loop {
             match left.next() {
                 Some(next) if next == rule => break,

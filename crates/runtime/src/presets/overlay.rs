@@ -51,7 +51,7 @@ fn without_others(below: &mut Table, roles: &Table) {
     }
 }
 
-/// The routing rules with other roles, by category.
+/// Sets other roles in the routing rules, by category.
 fn sent_to(below: &mut Table, routes: &Value) -> Result<(), String> {
     let routes = routes.as_table().ok_or("routes is a table of roles by category")?;
     let rules = below.get_mut("routing").and_then(Value::as_array_mut);
@@ -99,23 +99,23 @@ pub(super) fn lay_over(
     Ok(policy)
 }
 
-/// The line of a mistake in a file that was read as a part of the whole: that of the unknown key, of the key whose value
-/// does not fit, or of the table that it is in.
+/// The line of an error in a file that was read as a part of the whole: that of the unknown key, of the key with a
+/// wrong value, or of the enclosing table.
 fn place(error: &toml::de::Error, tables: &[String], text: &str) -> usize {
     let within = |text: &str, before: &str| {
         Some(text.split_once(before)?.1.split_once('`')?.0.rsplit('.').next()?.to_owned())
     };
     let message = error.message();
     let unknown = within(message, "unknown field `");
-    // The path to it, where there is one.
+    // The path to it, if the message has one.
     let path = within(&error.to_string(), "\nin `");
     let table = tables.iter().find(|name| message.contains(name.as_str())).cloned();
     let keys = [unknown, path, table].into_iter().flatten();
     keys.map(|key| line_of(text, &key)).find(|line| *line > 1).unwrap_or(1)
 }
 
-/// Lays a person's own file over a policy, whichever it is. Its permissions come first, its keys win; it has no roles of
-/// its own, since it holds for every preset.
+/// Lays a person's own file over any policy. Its permissions come first, and its keys win; it has no roles of its own,
+/// since it applies to every preset.
 pub(super) fn over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
     let unreadable =
         |line: usize, cause: String| PolicyError::Unreadable { name: name.to_owned(), line, cause };

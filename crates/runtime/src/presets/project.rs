@@ -68,7 +68,7 @@ fn more(shipped: Budget, own: Budget) -> bool {
         || above(own.calls, shipped.calls)
 }
 
-/// The parts of the sandbox that a policy opens and the other keeps shut.
+/// The parts of the sandbox that `own` opens and `shipped` keeps closed.
 fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
     let inherits = |inherit: Inherit| match inherit {
         Inherit::None => 0,

@@ -1,16 +1,16 @@
-//! The JSON Schema of a policy file, read off the types themselves: each place is tried with a value that cannot fit, and
-//! what serde says about it names the keys, words or kind that would. So it cannot fall behind the code. It says nothing
-//! about which keys are needed, since a file may be laid over a preset, nor about rules between keys.
+//! The JSON Schema of a policy file, derived from the types themselves: each place is probed with a value of the wrong
+//! kind, and serde's error message names the keys, words or kind that fit. So the schema cannot fall behind the code.
+//! It does not say which keys are required, since a file may be laid over a preset, nor express rules between keys.
 
 use serde_json::{Value, json};
 use types::Policy;
 
 /// A word that is no key and no variant anywhere.
 const ODD: &str = "no_such_word";
-/// How deep tables are nested at the most.
+/// The maximum depth of nested tables.
 const DEEPEST: usize = 8;
 
-/// What is wrong with a policy that has this value at some place; nothing if it fits there.
+/// Probes a place with a value; returns the error, or `None` if the value fits there.
 type Tried<'a> = &'a dyn Fn(Value) -> Option<String>;
 
 /// The JSON Schema of a policy file.
@@ -20,7 +20,7 @@ pub fn schema() -> Value {
     let mut schema = shape(&tried, DEEPEST);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["description"] = json!("A policy of Bosun, whole or laid over a preset");
-    // These two are read before the rest.
+    // These two keys are read before the rest.
     schema["properties"]["extends"] = json!({ "type": "string" });
     schema["properties"]["routes"] =
         json!({ "type": "object", "additionalProperties": { "type": "string" } });
@@ -38,7 +38,7 @@ fn shape(tried: Tried<'_>, depth: usize) -> Value {
     let Some((_, expected)) =
         said.split_once(&format!("invalid type: string \"{ODD}\", expected "))
     else {
-        // Some texts are held to a form of their own, and some values may be of several kinds.
+        // Some strings have a required format, and some values may be of several kinds.
         let of_several = said.contains("did not match any variant") || said.contains("a list of");
         return if of_several { json!({}) } else { json!({ "type": "string" }) };
     };
@@ -70,14 +70,14 @@ fn object(tried: Tried<'_>, depth: usize) -> Value {
     schema
 }
 
-/// A table of values of one kind, under any names or under certain words.
+/// A table of values of one kind, under any names or a fixed set of words.
 fn map(tried: Tried<'_>, depth: usize) -> Value {
     let said = tried(json!({ ODD: 1 })).unwrap_or_default();
     let by_word = said.contains(&format!("unknown variant `{ODD}`"));
     let words = if by_word { listed(&said) } else { vec![] };
     let name = words.first().copied().unwrap_or("name");
     let inner = |value: Value| tried(json!({ name: value }));
-    // Names of a form of their own are refused whatever stands behind them, so nothing is learned of the values.
+    // Names with a required format are refused regardless of their value, so the values cannot be probed.
     let odd_name = inner(json!(1)).is_some_and(|said| inner(json!(ODD)) == Some(said));
     let values = if odd_name { json!({}) } else { shape(&inner, depth - 1) };
     let mut schema = json!({ "type": "object", "additionalProperties": values });
@@ -87,7 +87,7 @@ fn map(tried: Tried<'_>, depth: usize) -> Value {
     schema
 }
 
-/// The names that a message lists as those that would have fitted.
+/// The names that a message lists as valid.
 fn listed(said: &str) -> Vec<&str> {
     let rest = said.split_once("expected ").map(|(_, rest)| rest).unwrap_or_default();
     rest.split('`').skip(1).step_by(2).collect()

@@ -158,7 +158,7 @@ pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError>
     Ok(Project { goal, check: Check::new("tests", command) })
 }
 
-/// The folder that agents write to, existing or not.
+/// The folder that agents write to; it need not exist.
 fn root(tasks: &Tasks, policy: &Policy) -> Result<WorkPath, String> {
     let named = tasks.workspace_dir.as_deref().unwrap_or("workspace").trim_end_matches('/');
     let root: WorkPath = named.parse().map_err(|error: types::BadPath| error.to_string())?;
@@ -282,7 +282,7 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     if said.allowed_commands.is_empty() {
         return Ok(());
     }
-    // A shell runs it, so every part of it has to be on the list, not only the first.
+    // A shell runs it, so every part must be on the list, not only the first.
     let allowed = |part: &Part| {
         let shown = part.shown();
         let begins = |allowed: &String| {
@@ -333,7 +333,7 @@ fn file<T: serde::de::DeserializeOwned>(
     Ok(Some(value))
 }
 
-/// Reads a text file, possibly from an untrusted author, with untrusted names in it.
+/// Reads a text file whose contents and name may come from an untrusted author.
 fn text(folder: &Path, name: &str) -> Result<Option<String>, ProjectError> {
     let path = folder.join(name);
     let inside: WorkPath = name.parse().map_err(|error: types::BadPath| ProjectError::Wrong {

@@ -88,7 +88,7 @@ async fn a_file_with_a_key_is_written_as_it_was_said_and_recorded_without_it() {
             r#"tool = "write_file", path = "config.py", content = "KEY = '[redacted]'\nN = 2\n""#.to_owned(),
             r#"tool = "edit_file", path = "config.py", old_string = "= '[redacted]'\nN = 2", new_string = "= '[redacted]'\nN = 3""#.to_owned(),
             format!(r#"tool = "shell", command = "printf %s {key} > key.txt""#),
-            // One key for another: the record cannot tell them apart.
+            // Replaces one key with another; the record cannot distinguish them.
             format!(r#"tool = "edit_file", path = "config.py", old_string = "{key}", new_string = "{other}""#),
         ])
         .await;

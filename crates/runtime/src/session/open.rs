@@ -28,7 +28,7 @@ pub struct NewSession {
     /// The agent's folder. Unused with a custom environment.
     pub folder: PathBuf,
     pub model: ModelRef,
-    /// Another server than the provider's usual one, as long as the session lasts.
+    /// Another server than the provider's usual one, for the whole session.
     pub server: Option<ModelServer>,
     pub policy: Policy,
     pub effort: Option<Effort>,
@@ -185,7 +185,7 @@ impl Bosun {
         // Posted commands are handled before the state is visible.
         let over = drive.machine.is_over();
         drive.take_posted().await.map_err(Error::from)?;
-        // It can be ended without its folder, too.
+        // A session can also be closed without its folder.
         if over || (drive.machine.is_over() && !folder.is_dir()) {
             return Err(SessionError::Closed);
         }
@@ -251,7 +251,7 @@ impl Bosun {
         folded(&self.services, policy, run).await?.view().ok_or(SessionError::Closed)
     }
 
-    /// The configuration of a session, and its turns, in document 003's terms.
+    /// The configuration of a session, and its turns.
     pub async fn session_turns(
         &self,
         run: &RunId,

@@ -22,7 +22,7 @@ use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
 
-/// The workspace and ownership of a session.
+/// The workspace, the policy and the user of a session.
 pub(super) struct SessionSpec<'a> {
     pub(super) policy: Arc<Policy>,
     pub(super) folder: &'a Path,

@@ -15,7 +15,7 @@ use crate::services::Services;
 
 /// The lines read at a time.
 const PAGE: usize = 500;
-/// How many names are checked inline; that takes well below a millisecond.
+/// The most names that are checked inline; that takes well below a millisecond.
 const FEW: usize = 256;
 
 /// Restored files.
@@ -37,14 +37,14 @@ pub(crate) struct UndoStore {
 }
 
 impl UndoStore {
-    /// `None` if no snapshots can be taken; the work goes on without them.
+    /// `None` if no snapshots can be taken; the session works without them.
     pub(crate) fn open(services: &Services, folder: &Path, run: &RunId) -> Option<Self> {
         Self::over(services, folder, folder, run)
     }
 
-    /// The snapshots of one workspace, over the files of another.
+    /// The snapshots of one workspace, applied to the files of another.
     fn over(services: &Services, of: &Path, folder: &Path, run: &RunId) -> Option<Self> {
-        // Each workspace has its own, so that its cost does not depend on others.
+        // Each workspace has its own store, so that its cost does not depend on others.
         match Snapshots::new(folder, &services.snapshots_of(of)) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
@@ -73,7 +73,7 @@ impl UndoStore {
         changed.inspect(|trees| self.mark(trees))
     }
 
-    /// Marks these as wanted for undo.
+    /// Marks these snapshots as needed for undo.
     fn mark(&self, trees: &Trees) {
         let marked = self.snapshots.mark(self.run.as_str(), &[trees.before, trees.after]);
         if let Err(error) = marked {
@@ -81,7 +81,7 @@ impl UndoStore {
         }
     }
 
-    /// Removes unwanted snapshots at the end of the session. Other users of the folder do it later.
+    /// Removes unneeded snapshots at the end of the session. Fails while others use the store; they do it later.
     pub(crate) async fn sweep(&self) {
         let snapshots = self.snapshots.clone();
         let swept = tokio::task::spawn_blocking(move || snapshots.sweep()).await;
@@ -144,7 +144,7 @@ impl UndoStore {
 }
 
 impl Bosun {
-    /// Drops the snapshots of a session whose log is gone. Those that others want stay; all stay while its folder is in
+    /// Drops the snapshots of a session whose log is gone. Those that others need stay; all stay while its folder is in
     /// use.
     pub(crate) async fn forget_snapshots(&self, folder: &Path, run: &RunId) {
         if self.services.snapshots_of(folder).is_dir()

@@ -1,6 +1,6 @@
 //! Errors of reading settings.
 
-/// Settings that cannot be used: where, and why.
+/// An unusable setting: its place, and the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {cause}")]
 pub struct ConfigError {

@@ -1,9 +1,10 @@
-//! The keys of `config.toml`, each with its kind, its default and whether a project may set it. From this table come the
-//! refusal of unknown keys, the suggestions, the JSON Schema and the check of the reference page. Values are read by serde.
+//! The keys of `config.toml`, each with its kind, its default and whether a project may set it. This table is the
+//! source of the refusal of unknown keys, the suggestions, the JSON Schema and the check of the reference page. Serde
+//! reads the values.
 
 use serde_json::{Value, json};
 
-/// What a key holds.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -11,7 +12,7 @@ pub enum Kind {
     Model,
     /// A whole number.
     Number,
-    /// An amount of dollars, as a text such as `"1.50"`.
+    /// An amount of dollars, as a string such as `"1.50"`.
     Money,
     Flag,
     /// One of these words.
@@ -50,7 +51,7 @@ const fn shared(path: &'static str, kind: Kind, about: &'static str) -> Key {
     Key { path, kind, default: None, about, project: true }
 }
 
-/// Every key, in the order in which they are documented.
+/// Every key, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     shared("model", Kind::Model, "The model to work with, unless a role has its own"),
     shared("effort", Kind::Word(EFFORTS), "How hard models think, unless a role says otherwise"),
@@ -218,7 +219,7 @@ pub const KEYS: &[Key] = &[
     set("breaker.open_ms", Kind::Number, "30000", "For how long"),
 ];
 
-/// The variables that set a key, each with that key.
+/// The environment variables that set a key, each with that key.
 pub const VARIABLES: [(&str, &str); 6] = [
     ("BOSUN_MODEL", "model"),
     ("BOSUN_PLANNER_MODEL", "roles.planner.model"),
@@ -228,7 +229,7 @@ pub const VARIABLES: [(&str, &str); 6] = [
     ("BOSUN_PRESET", "preset"),
 ];
 
-/// What a path of names is in the table.
+/// The meaning of a path in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Key(&'static Key),
@@ -290,7 +291,7 @@ pub fn models_schema() -> Value {
     root
 }
 
-/// Whether a key may stand in `models.toml`.
+/// Whether a key is allowed in `models.toml`.
 pub(super) fn of_models(path: &str) -> bool {
     let first = path.split('.').next().unwrap_or_default();
     ["providers", "chains", "models", "retry", "deadlines", "breaker"].contains(&first)

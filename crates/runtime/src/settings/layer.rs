@@ -1,5 +1,5 @@
-//! One layer of settings: a file, the variables, or the flags, as single keys with their values and where each stands.
-//! How layers are merged, and what a project may not set, is decided by the caller.
+//! One layer of settings: a file, the variables, or the flags, as single keys with their values and origins. The caller
+//! merges layers and decides which keys a project may set.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use types::{ModelRef, Money, nearest};
 use super::error::ConfigError;
 use super::keys::{Kind, Place, names_below, of_models, place};
 
-/// The layers, the weakest first.
+/// The layers, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     BuiltIn,
@@ -41,7 +41,7 @@ impl Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub level: Level,
-    /// The file with the line, the variable, or the flag; nothing for built-in values.
+    /// The file with the line, the variable, or the flag; `None` for built-in values.
     pub place: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct Setting {
 pub(super) type Values = BTreeMap<Vec<String>, Setting>;
 
 impl Setting {
-    /// The key as TOML writes it.
+    /// The key in TOML syntax.
     #[must_use]
     pub fn key(&self) -> String {
         shown(&self.path)
@@ -78,14 +78,14 @@ impl Setting {
     }
 }
 
-/// Which file is read: `config.toml`, or `models.toml` with its own name for the model to work with.
+/// The file format: `config.toml`, or `models.toml`, which has another name for the default model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Config,
     Models,
 }
 
-/// The keys of a file. An unknown key and a value of the wrong kind are errors, with their line.
+/// Reads the keys of a file. Unknown keys and values of the wrong kind are errors, with their line.
 pub(super) fn read(
     level: Level,
     format: Format,
@@ -185,7 +185,7 @@ impl File<'_> {
     }
 }
 
-/// A value of a variable or a flag.
+/// The setting of a variable or a flag.
 pub(super) fn single(
     level: Level,
     place: &str,
@@ -201,7 +201,7 @@ pub(super) fn single(
     Ok(setting)
 }
 
-/// Whether a value is of a kind; else what is wrong with it.
+/// Checks that a value is of a kind; the error describes the mismatch.
 fn fits(kind: Kind, value: &Value) -> Result<(), String> {
     let text = |value: &Value| value.as_str().map(str::to_owned).ok_or("a text is expected");
     let model = |value: &Value| -> Result<(), String> {
@@ -242,7 +242,7 @@ fn fits(kind: Kind, value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A path as TOML writes a key.
+/// A path as a key in TOML syntax.
 pub(super) fn shown(path: &[String]) -> String {
     let bare = |name: &String| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))

@@ -1,4 +1,4 @@
-//! The settings of a project, which come with its code: what they may not decide. Whether they are trusted at all is
+//! The settings of a project, which come with its code, and the limits on them. Whether they are trusted at all is
 //! decided before they are read.
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::keys::{Place, place};
 use super::layer::{Setting, Values};
 use crate::presets;
 
-/// Where a project keeps its settings, from its top.
+/// The path of a project's settings, from its top.
 pub const CONFIG: &str = ".bosun/config.toml";
 /// The largest file that is read.
 const MOST: u64 = 256 * 1024;
@@ -26,7 +26,8 @@ pub(super) fn text(top: &Path) -> Result<Option<(PathBuf, String)>, ConfigError>
     Ok(text.map(|text| (path.clone(), text)))
 }
 
-/// Refuses what a project may not set: anything beyond the choice of models, checks and a smaller budget.
+/// Refuses settings that a project may not make: keys not open to projects, models outside `project_models`, the preset
+/// `solo`, and a larger budget.
 pub(super) fn refuse_too_much(own: &[Setting], below: &Values) -> Result<(), ConfigError> {
     for setting in own {
         let Place::Key(key) = place(&setting.path) else { continue };
@@ -81,7 +82,7 @@ fn refuse_more(name: &str, own: &Setting, below: &Values) -> Result<(), ConfigEr
     }
 }
 
-/// An amount in units that can be compared.
+/// An amount in comparable units.
 fn amount(name: &str, value: &Value) -> Option<u64> {
     match name {
         "money" => {

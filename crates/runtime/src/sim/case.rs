@@ -45,7 +45,7 @@ pub(super) struct Habits {
     pub(super) cancels_after: Option<Millis>,
     /// The percentage of questions answered while the process runs.
     pub(super) attentive: u64,
-    /// How many questions they answer before they abandon the run.
+    /// The number of questions they answer before they abandon the run.
     pub(super) patience: u64,
     /// The percentage of unsolicited commands.
     pub(super) talkative: u64,

@@ -7,7 +7,7 @@ use types::Millis;
 pub(super) struct Dice(u64);
 
 impl Dice {
-    /// Dice for one purpose: the same for the same seed and name, whatever was thrown before.
+    /// Dice for one purpose: the same for the same seed and name, independent of all other throws.
     pub(super) fn of(seed: u64, name: &str) -> Self {
         let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, hash))

@@ -1,5 +1,5 @@
 //! Invariants of every simulated run. Each has a name; a simulation reports the first violation. They see stored lines
-//! and started effects, and nothing of the machines' code.
+//! and started effects, but none of the machines' code.
 
 mod attempt;
 mod broken;

@@ -1,5 +1,5 @@
-//! A simulated model: plans, files, reviews and submissions as each role owes them, tool calls of all kinds, and every
-//! way in which a provider fails. Its usage never exceeds the reservation.
+//! A simulated model: plans, files, reviews and submissions as required of each role, tool calls of all kinds, and
+//! every way in which a provider fails. Its usage never exceeds the reservation.
 
 use serde_json::{Value, json};
 use types::{

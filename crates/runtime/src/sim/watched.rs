@@ -25,7 +25,7 @@ impl<M: Machine + Clone + PartialEq> Shadow<M> {
     fn is_the_same(&self, machine: &M, lines: &[Envelope]) -> bool {
         let mut shadow = self.0.lock().expect("nobody panics with it");
         lines.iter().for_each(|line| shadow.apply(&line.event, line.at));
-        // Comparing costs more than all else together, and a difference stays from then on.
+        // Comparing costs more than everything else together, and a difference persists from then on.
         let due = machine.is_over() || lines.iter().any(|line| line.seq % COMPARED == 0);
         !due || *shadow == *machine
     }

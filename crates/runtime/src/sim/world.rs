@@ -13,7 +13,7 @@ use super::dice::Dice;
 use super::laws::Laws;
 use super::tally::Tally;
 
-/// How many lines of the trace are kept for debugging.
+/// The number of trace lines kept for debugging.
 const KEPT: usize = 400;
 
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct State {
     crash_at: Option<u64>,
     /// The store accepts nothing until the process is restarted.
     pub(super) store_is_gone: bool,
-    /// How many questions the person has answered.
+    /// The number of questions the person has answered.
     pub(super) answers: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A start by fork, which every system has.
+//! Starts a command by fork, which every system has.
 
 use std::io::{self, PipeWriter};
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use nix::unistd::Pid;
 use types::Ended;
 
-/// A command under way. Dropping it kills it.
+/// A running command. Dropping it kills it.
 #[derive(Debug)]
 pub(crate) struct Child {
     child: tokio::process::Child,
@@ -15,7 +15,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts a command that has its variables, and those alone.
+    /// Starts a command with exactly the variables set on it.
     pub(crate) fn start(command: Command, out: PipeWriter, err: PipeWriter) -> io::Result<Self> {
         let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::null()).stdout(out).stderr(err).kill_on_drop(true);
@@ -30,7 +30,7 @@ impl Child {
         self.id
     }
 
-    /// How it ended. Cancel-safe.
+    /// Waits for its end. Cancel-safe.
     pub(crate) async fn wait(&mut self) -> io::Result<Ended> {
         let status = self.child.wait().await?;
         Ok(match (status.code(), status.signal()) {

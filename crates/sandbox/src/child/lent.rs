@@ -1,7 +1,8 @@
-//! A start by `posix_spawn`: the child runs in our memory, while we stand still, until it has become its program.
+//! Starts a command by `posix_spawn`: the child runs in this process's memory, with this process suspended, until exec.
 //!
-//! Written by hand because the standard library forks for a session of its own: without the sandbox, a turn with a command
-//! takes 2.6 ms in place of 3.3 ms (`docs/figures.md`). In the sandbox it makes no difference; a helper starts commands.
+//! Hand-written because the standard library forks when a new session is wanted: without the sandbox, a turn with a
+//! command takes 2.6 ms instead of 3.3 ms (`docs/figures.md`). With it there is no difference; a helper starts
+//! commands.
 
 use std::ffi::{CString, OsStr};
 use std::io::{self, PipeWriter};
@@ -19,17 +20,17 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use types::Ended;
 
-/// A command under way. Dropping it kills it.
+/// A running command. Dropping it kills it.
 #[derive(Debug)]
 pub(crate) struct Child {
     id: Pid,
-    /// Readable from its end on; gone when the end was seen.
+    /// Readable once the process has ended; `None` once it was reaped.
     process: Option<AsyncFd<OwnedFd>>,
     ended: Ended,
 }
 
 impl Child {
-    /// Starts a command that has its variables, and those alone.
+    /// Starts a command with exactly the variables set on it.
     #[expect(clippy::needless_pass_by_value, reason = "our ends of the pipes close with it")]
     pub(crate) fn start(command: Command, out: PipeWriter, err: PipeWriter) -> io::Result<Self> {
         let id = spawn(&Words::of(&command)?, out.as_raw_fd(), err.as_raw_fd())?;
@@ -38,7 +39,7 @@ impl Child {
         let process =
             pidfd_open(known, PidfdFlags::NONBLOCK).map_err(io::Error::from).and_then(watched);
         if process.is_err() {
-            // Nobody would see its end.
+            // Without a pidfd its end would go unnoticed.
             kill(id, Signal::SIGKILL).ok();
             waitid(WaitId::Pid(known), WaitIdOptions::EXITED).ok();
         }
@@ -49,7 +50,7 @@ impl Child {
         self.id
     }
 
-    /// How it ended. Cancel-safe.
+    /// Waits for its end. Cancel-safe.
     pub(crate) async fn wait(&mut self) -> io::Result<Ended> {
         if let Some(process) = &self.process {
             self.ended = end(process).await?;
@@ -62,10 +63,10 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         let Some(process) = self.process.take() else { return };
-        // It may have ended just now, which is what was wanted.
+        // An error means that it has just ended.
         kill(self.id, Signal::SIGKILL).ok();
         match tokio::runtime::Handle::try_current() {
-            // Until somebody looks at its end, a process stays in the system's list.
+            // Until it is reaped, the process stays a zombie.
             Ok(runtime) => drop(runtime.spawn(async move { end(&process).await.ok() })),
             Err(_) => drop(process),
         }
@@ -74,7 +75,7 @@ impl Drop for Child {
 
 #[expect(unsafe_code, reason = "tokio asks for a promise about the descriptor")]
 fn watched(process: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: the descriptor is owned by what is registered, which never gives it away or replaces it.
+    // SAFETY: the registered value owns the descriptor and never gives it away or replaces it.
     Ok(unsafe { AsyncFd::register_with_interest(process, Interest::READABLE) }?)
 }
 
@@ -93,7 +94,7 @@ async fn end(process: &AsyncFd<OwnedFd>) -> io::Result<Ended> {
     process.async_io(Interest::READABLE, look).await
 }
 
-/// What a program is started with, as the system wants it.
+/// Arguments of `posix_spawn`, as C strings.
 struct Words {
     program: CString,
     arguments: Vec<CString>,
@@ -118,7 +119,7 @@ impl Words {
     }
 }
 
-/// The addresses of words, with the end that the system looks for.
+/// Pointers to the strings, null-terminated.
 fn listed(words: &[CString]) -> Vec<*mut c_char> {
     words.iter().map(|word| word.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
@@ -132,8 +133,7 @@ fn spawn(words: &Words, out: c_int, err: c_int) -> io::Result<Pid> {
     let (arguments, variables) = (listed(&words.arguments), listed(&words.variables));
     let (steps, terms) = (Steps::new(words, out, err)?, Terms::new()?);
     let mut id = 0;
-    // SAFETY: every pointer is to something that lives until this ends; the lists end with null; nothing but the
-    // number is changed.
+    // SAFETY: every pointer refers to a value that outlives the call; the lists are null-terminated; only `id` is set.
     done(unsafe {
         libc::posix_spawn(
             &raw mut id,
@@ -147,20 +147,20 @@ fn spawn(words: &Words, out: c_int, err: c_int) -> io::Result<Pid> {
     Ok(Pid::from_raw(id))
 }
 
-/// What happens to folder and descriptors before the program begins.
+/// File actions: the working folder and the descriptors of the program.
 struct Steps(libc::posix_spawn_file_actions_t);
 
 #[expect(unsafe_code, reason = "no library sets a session and a folder with it")]
 impl Steps {
     fn new(words: &Words, out: c_int, err: c_int) -> io::Result<Self> {
         let mut new = MaybeUninit::uninit();
-        // SAFETY: the call makes of it what the type says, unless it fails.
+        // SAFETY: the call initializes it, unless it fails.
         let mut steps = unsafe {
             done(libc::posix_spawn_file_actions_init(new.as_mut_ptr()))?;
             Self(new.assume_init())
         };
         let at = &raw mut steps.0;
-        // SAFETY: the steps are made, and the system copies the names that it is given.
+        // SAFETY: the file actions are initialized, and the system copies the names passed to it.
         unsafe {
             if let Some(folder) = &words.folder {
                 done(libc::posix_spawn_file_actions_addchdir_np(at, folder.as_ptr()))?;
@@ -178,12 +178,12 @@ impl Steps {
 impl Drop for Steps {
     #[expect(unsafe_code, reason = "what the system made, it takes back")]
     fn drop(&mut self) {
-        // SAFETY: they were made and are not used again.
+        // SAFETY: they are initialized and not used again.
         unsafe { libc::posix_spawn_file_actions_destroy(&raw mut self.0) };
     }
 }
 
-/// A session of its own, and no signal that is blocked or ignored: what we ourselves outlive ends it.
+/// Attributes: a new session, and no blocked or ignored signals: signals that this process ignores end the child.
 struct Terms(libc::posix_spawnattr_t);
 
 #[expect(unsafe_code, reason = "no library sets a session and a folder with it")]
@@ -191,7 +191,7 @@ impl Terms {
     fn new() -> io::Result<Self> {
         const FLAGS: c_int = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
         let mut new = MaybeUninit::uninit();
-        // SAFETY: the call makes of it what the type says, unless it fails.
+        // SAFETY: the call initializes it, unless it fails.
         let mut terms = unsafe {
             done(libc::posix_spawnattr_init(new.as_mut_ptr()))?;
             Self(new.assume_init())
@@ -199,7 +199,7 @@ impl Terms {
         let at = &raw mut terms.0;
         let (none, all) = (SigSet::empty(), SigSet::all());
         let flags = c_short::try_from(FLAGS).map_err(io::Error::other)?;
-        // SAFETY: the terms are made, and the system copies the signals that it is given.
+        // SAFETY: the attributes are initialized, and the system copies the signal sets passed to it.
         unsafe {
             done(libc::posix_spawnattr_setsigmask(at, none.as_ref()))?;
             done(libc::posix_spawnattr_setsigdefault(at, all.as_ref()))?;
@@ -212,7 +212,7 @@ impl Terms {
 impl Drop for Terms {
     #[expect(unsafe_code, reason = "what the system made, it takes back")]
     fn drop(&mut self) {
-        // SAFETY: they were made and are not used again.
+        // SAFETY: they are initialized and not used again.
         unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
     }
 }

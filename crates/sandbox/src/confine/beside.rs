@@ -1,6 +1,6 @@
-//! A folder in which files of the scope may be replaced: open itself, and everything in it closed that was there before
-//! and is not in the scope. Being mounted, what is closed can neither be changed nor moved nor removed; links cannot be
-//! mounted and are looked after by whoever started the command.
+//! A folder in which files of the scope may be replaced: the folder itself is writable, and every entry that already
+//! existed and is not in the scope is read-only. As mount points, such entries can be neither changed nor moved nor
+//! removed. Symlinks cannot be mount points; the caller that starts the command protects those.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use types::{Scope, WorkPath};
 use super::error::{SetupError, doing};
 use super::mount::{Access, Reach, attach, attribute, beneath, by_number, open};
 
-/// Puts an open folder over its closed self, and closes what is in it.
+/// Mounts a writable folder over its read-only self, and makes the entries outside the scope read-only.
 pub(super) fn open_folder(
     root: &Path,
     folder: &WorkPath,
@@ -24,7 +24,7 @@ pub(super) fn open_folder(
     let at = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
     let at = beneath(&at, folder.as_str()).map_err(doing(what()))?;
     attach(tree, &at).map_err(doing(what()))?;
-    // Opened anew, to see what was put there.
+    // Reopened, to resolve to the mount just attached.
     let at = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
     let at = beneath(&at, folder.as_str()).map_err(doing(what()))?;
     for name in names(&at).map_err(doing(what()))? {
@@ -37,7 +37,7 @@ pub(super) fn open_folder(
     Ok(())
 }
 
-/// What is in a folder and is no link.
+/// Names of the entries of a folder, without symlinks.
 fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
     let listed = rustix::fs::openat(
         folder,

@@ -1,4 +1,4 @@
-//! The command at either level: how its shell is started, and how its end is awaited while we listen for word.
+//! The command at either isolation level: starts its shell and waits for its end while listening for control messages.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -17,7 +17,7 @@ use super::error::{SetupError, doing};
 use super::meter::Meter;
 use super::spec::{Report, Spec, TERM};
 
-/// A shell for this line, with the variables of the orders, no input, and its output into the pipes.
+/// A shell for this command line, with the variables of the spec, no input, and its output connected to the pipes.
 pub(super) fn shell(spec: &Spec, shell: &Path, line: &str, pipes: Vec<OwnedFd>) -> Command {
     let mut command = Command::new(shell);
     command.arg("-c").arg(line).env_clear().envs(spec.variables.iter().map(|(k, v)| (k, v)));
@@ -29,13 +29,13 @@ pub(super) fn shell(spec: &Spec, shell: &Path, line: &str, pipes: Vec<OwnedFd>) 
     command
 }
 
-/// Starts it in a session of its own, after `first` was done there.
+/// Starts a command in a new session, running `first` in the child before exec.
 #[expect(unsafe_code, reason = "the only way to do something between fork and exec")]
 pub(super) fn start(
     mut command: Command,
     first: impl Fn() -> io::Result<()> + Send + Sync + 'static,
 ) -> Result<Pid, SetupError> {
-    // SAFETY: the process has one thread, so its memory is whole in the child, and it may allocate there.
+    // SAFETY: the process has one thread, so its memory is consistent in the child, and the child may allocate.
     unsafe {
         command.pre_exec(move || {
             rustix::process::setsid()?;
@@ -48,13 +48,13 @@ pub(super) fn start(
     Ok(Pid::from_raw(id))
 }
 
-/// Everybody whom a command started: how they are asked to end, and who they are.
+/// All processes that a command started: how to terminate them, and how to list them.
 pub(super) struct Everybody<'a> {
     pub(super) terminate: &'a dyn Fn(),
     pub(super) list: &'a dyn Fn() -> Vec<Pid>,
 }
 
-/// Waits for the command's end, for word from us or for a limit that is exceeded, and reaps whatever ends.
+/// Waits for the end of the command, a control message or an exceeded limit, and reaps every child that exits.
 pub(super) fn watch(
     line: &mut UnixStream,
     child: Pid,
@@ -66,7 +66,7 @@ pub(super) fn watch(
     ends.thread_block().map_err(doing("watching for ends"))?;
     let signals = SignalFd::new(&ends).map_err(doing("watching for ends"))?;
     loop {
-        // First look, then wait: the command may have ended before we began to watch.
+        // Checks before waiting: the command may have ended before the signal was watched.
         if let Some(report) = reap(child) {
             return Ok(report);
         }
@@ -80,7 +80,7 @@ pub(super) fn watch(
             PollFd::new(signals.as_fd(), PollFlags::POLLIN),
             PollFd::new(line.as_fd(), PollFlags::POLLIN),
         ];
-        // Rounded up, so that the next look is due when it ends.
+        // Rounded up, so that the next measurement is due when the wait ends.
         let wait = u16::try_from(wait.as_millis().saturating_add(1)).unwrap_or(u16::MAX);
         match poll(&mut fds, PollTimeout::from(wait)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
@@ -93,7 +93,7 @@ pub(super) fn watch(
         let mut word = [0];
         match if spoken { line.read(&mut word) } else { continue } {
             Ok(1) if word == *TERM => (everybody.terminate)(),
-            // Nobody is there any more, or has had enough.
+            // The other end is closed, or asks to kill.
             _ => return Ok(Report::Signalled(Signal::SIGKILL as i32)),
         }
     }

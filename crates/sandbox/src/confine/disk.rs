@@ -1,8 +1,8 @@
-//! How much a command has written to disk in total. Free space is looked at often, because that costs next to nothing,
-//! but others write too; so when more is gone than the command may write, its own files are counted. Others also free
-//! space, which hides what is written meanwhile; so the files are counted from time to time in any case, and then those
-//! that are younger than the command are enough. A file that was written over counts whole; one that is neither open nor
-//! in the workspace any more takes no space and does not count.
+//! Disk usage of a command. The used space of the file system is checked often, because that costs next to nothing, but
+//! other processes write as well; so once it has grown by more than the command may write, the command's own files are
+//! counted. Other processes also free space, which hides concurrent writes; so the files are counted from time to time
+//! in any case, and then files created since the command began are enough to exceed the limit. An overwritten file
+//! counts as a whole; a file that is neither open nor in the workspace any more takes no space and does not count.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
@@ -14,23 +14,23 @@ use nix::unistd::Pid;
 
 use super::processes::hides;
 
-/// The least time between two counts of files,
+/// Minimum time between two counts of files.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// which is also this much longer than a count takes.
+/// The time between two counts is at least this many times the duration of a count.
 const SHARE: u32 = 50;
 
-/// The growth of the places that a command may write to.
+/// Growth of the paths that a command may write to.
 #[derive(Debug)]
 pub(super) struct Growth {
     places: Vec<PathBuf>,
     most: u64,
-    /// When the command began, by the clock that stamps files.
+    /// When the command began, by the clock of file timestamps.
     since: (i64, i64),
-    /// When the files are counted next, whatever is taken.
+    /// When the files are next counted, regardless of `grown`.
     next: Instant,
     used: u64,
-    /// How much was taken since then at most, by whomever.
+    /// Upper bound of the growth since the command began, by any process.
     grown: u64,
 }
 
@@ -40,7 +40,7 @@ impl Growth {
         Self { places, most, since: now(), next: Instant::now() + INTERVAL, used, grown: 0 }
     }
 
-    /// How much was written, if that is more than may be.
+    /// Bytes written, if they exceed the limit.
     pub(super) fn exceeded(&mut self, processes: &[Pid]) -> Option<u64> {
         let used = total(&self.places);
         self.grown = self.grown.saturating_add(used.saturating_sub(self.used));
@@ -52,23 +52,22 @@ impl Growth {
         let files = self.own(processes);
         self.next = Instant::now() + (began.elapsed() * SHARE).max(INTERVAL);
         let own = match files {
-            // Whatever others wrote until now is theirs, and whatever they freed does not matter.
+            // Growth caused by other processes is not counted, and space that they freed does not hide new files.
             Some(files) => files.bytes.min(self.grown).max(files.born),
-            // What cannot be counted counts as the command's own.
+            // Anything that cannot be counted is attributed to the command.
             None => self.grown,
         };
         self.grown = own;
         (own > self.most).then_some(own)
     }
 
-    /// The files that were changed since the command began; nothing if a folder that was changed
-    /// or what a process has open cannot be read.
+    /// Files changed since the command began; `None` if a changed folder or a process's open files cannot be read.
     fn own(&self, processes: &[Pid]) -> Option<Files> {
         let mut files = Files::default();
         let mut open = self.places.clone();
         while let Some(folder) = open.pop() {
             let Ok(entries) = fs::read_dir(&folder) else {
-                // One that is gone holds nothing; one that was closed by the command may hold anything.
+                // A removed folder holds nothing; one made unreadable by the command may hold anything.
                 match fs::symlink_metadata(&folder) {
                     Ok(found) if !self.is_new(&found) => continue,
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
@@ -100,7 +99,7 @@ impl Growth {
         (found.ctime(), found.ctime_nsec()) >= self.since
     }
 
-    /// Whether a file was made since the command began, where the file system tells.
+    /// Whether a file was created since the command began, where the file system records that.
     fn is_born(&self, found: &Metadata) -> bool {
         let made =
             found.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -110,12 +109,12 @@ impl Growth {
     }
 }
 
-/// Files, each counted once whatever it is called.
+/// A set of files in which hard links count once.
 #[derive(Debug, Default)]
 struct Files {
     seen: HashSet<(u64, u64)>,
     bytes: u64,
-    /// How much of that is in files that were made since the command began.
+    /// Bytes in files created since the command began.
     born: u64,
 }
 
@@ -129,20 +128,20 @@ impl Files {
     }
 }
 
-/// What is taken of the file systems that these places are on.
+/// Used bytes of the file systems that hold these paths.
 fn total(places: &[PathBuf]) -> u64 {
     let mut seen = HashSet::new();
     let mut fresh = |place: &&PathBuf| fs::metadata(place).is_ok_and(|at| seen.insert(at.dev()));
     places.iter().filter(|place| fresh(place)).map(|place| used(place)).sum()
 }
 
-/// What is taken of the file system that a place is on.
+/// Used bytes of the file system that holds a path.
 pub(super) fn used(place: &Path) -> u64 {
     let Ok(found) = rustix::fs::statvfs(place) else { return 0 };
     found.f_blocks.saturating_sub(found.f_bfree).saturating_mul(found.f_frsize)
 }
 
-/// The time as files are stamped with it: that of a pipe that was made just now.
+/// Current time by the clock of file timestamps, read from a new pipe.
 pub(super) fn now() -> (i64, i64) {
     let stamped = std::io::pipe().ok().and_then(|(end, _)| rustix::fs::fstat(&end).ok());
     stamped.map_or((0, 0), |stat| {
@@ -164,14 +163,14 @@ mod tests {
             fs::create_dir(folder).expect("a folder");
         }
         fs::write(own.join("old"), vec![1; 4 * MB]).expect("a file");
-        // The stamps of files are only as fine as the clock's ticks.
+        // File timestamps are only as fine as the clock's ticks.
         let before = now();
         while now() == before {
             std::thread::yield_now();
         }
         let mut growth = Growth::new(vec![own.clone()], 2 * MB as u64);
         fs::write(other.join("new"), vec![1; 4 * MB]).expect("a file");
-        // As if the file system had shown it at once.
+        // As if the file system had reported it at once.
         growth.grown = 4 * MB as u64;
         assert_eq!(growth.exceeded(&[]), None);
         fs::create_dir(own.join("sub")).expect("a folder");
@@ -193,7 +192,7 @@ mod tests {
         let mut growth = Growth::new(vec![dir.path().to_owned()], 2 * MB as u64);
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         fs::set_permissions(dir.path().join("old"), mode).expect("a mode");
-        // As if others had freed more than is written from now on.
+        // As if other processes had freed more than is written from now on.
         growth.used = u64::MAX;
         assert_eq!(growth.exceeded(&[]), None);
         growth.next = Instant::now();

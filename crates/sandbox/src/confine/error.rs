@@ -1,8 +1,8 @@
-//! Why a sandbox could not be set up: the step, and what the system said.
+//! Errors of setting up a sandbox: the failed step and the system's error.
 
 use std::io;
 
-/// Why a sandbox could not be set up.
+/// Error of setting up a sandbox.
 #[derive(Debug, thiserror::Error)]
 #[error("{doing}: {source}")]
 pub(super) struct SetupError {
@@ -10,7 +10,7 @@ pub(super) struct SetupError {
     source: io::Error,
 }
 
-/// Names what was being done when it went wrong.
+/// Adds the failed step to an error.
 pub(super) fn doing<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> SetupError {
     let doing = what.into();
     move |error| SetupError { doing, source: error.into() }

@@ -1,6 +1,6 @@
-//! The second level, for machines without user namespaces: Landlock over files and signals, seccomp over the kernel and
-//! all sockets, nothing more. Other processes can be seen, git's own files and the times and modes of the user's other
-//! files can be changed; the proof says so. Root is not held by this, and is refused.
+//! The second isolation level, for machines without user namespaces: Landlock for files and signals, seccomp for system
+//! calls and all sockets, nothing more. Commands can see other processes and can change git's own files and the times
+//! and modes of the user's other files; the proof reports that. Root is not confined by this, and is refused.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,13 +21,13 @@ use super::restrict::{self, Fence, Filter};
 use super::spec::{Action, Report, Spec};
 use super::{command, probe};
 
-/// What of `/dev` can be used.
+/// Devices that commands can use.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// How often we look for children that are left; each time there are fewer.
+/// Maximum number of rounds of killing descendants; each round leaves fewer.
 const ROUNDS: usize = 100;
 
-/// Takes orders until there will be no more, and has each followed by a child.
+/// Receives specs until the socket is closed, and runs each in a child.
 #[expect(
     unsafe_code,
     reason = "fork; a helper has one thread, so its memory is whole in the child"
@@ -54,9 +54,9 @@ pub(super) fn serve(ours: &mut UnixStream) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Runs the command, and says how it ended.
+/// Runs the command and reports its end.
 fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Report, SetupError> {
-    // Whoever loses its parent becomes our child, so nobody gets away.
+    // Orphaned descendants become children of this process, so that none escapes.
     nix::sys::prctl::set_child_subreaper(true).map_err(doing("becoming everybody's parent"))?;
     if getuid().is_root() {
         let root = io::Error::other("root needs namespaces; run as an ordinary user");
@@ -90,7 +90,7 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
     }
 }
 
-/// What may be read, and what written to.
+/// The readable and the writable paths.
 fn fence(spec: &Spec, temp: &Path) -> Fence {
     let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     read.extend(SETTINGS.iter().map(|name| Path::new("/etc").join(name)));
@@ -106,7 +106,7 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
     write.extend(DEVICES[..3].iter().map(PathBuf::from));
     match &spec.scope {
         None => write.push(spec.root.clone()),
-        // A link cannot be in a path of the scope: Landlock binds what it leads to, so such a place is left out.
+        // Landlock applies to the target of a symlink, so a path of the scope that contains one is left out.
         Some(scope) => write.extend(scope.0.iter().filter_map(|artifact| {
             let path = spec.root.join(artifact.path.as_str());
             (path.canonicalize().ok()? == path).then_some(path)
@@ -115,8 +115,8 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
     Fence { read, write }
 }
 
-/// A place to be read without what is closed in it. Landlock cannot take anything away again, so where something is, the
-/// entries beside it are named one by one.
+/// Readable paths of a folder, without the closed ones in it. Landlock cannot revoke access, so a folder that contains
+/// a closed path is replaced by its other entries, one by one.
 fn without(place: PathBuf, closed: &[PathBuf]) -> Vec<PathBuf> {
     if closed.contains(&place) {
         return vec![];
@@ -125,12 +125,12 @@ fn without(place: PathBuf, closed: &[PathBuf]) -> Vec<PathBuf> {
         return vec![place];
     }
     let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
-    // Landlock binds what a link leads to; where that is inside, it has an entry of its own.
+    // Landlock applies to the target of a symlink; a target in this folder has an entry of its own.
     let real = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     real.flat_map(|entry| without(entry.path(), closed)).collect()
 }
 
-/// Ends everybody who is left, and whoever they leave.
+/// Kills all remaining descendants, including those they leave behind.
 fn clear() {
     for _ in 0..ROUNDS {
         all(Signal::SIGKILL);
@@ -148,7 +148,7 @@ fn clear() {
 
 fn all(signal: Signal) {
     for pid in descendants() {
-        // It may be gone by now, which is what was wanted.
+        // An error means that it is already gone.
         kill(pid, signal).ok();
         if signal == Signal::SIGTERM {
             kill(pid, Signal::SIGCONT).ok();
@@ -156,7 +156,7 @@ fn all(signal: Signal) {
     }
 }
 
-/// Our children, theirs, and so on.
+/// All descendants of this process.
 fn descendants() -> Vec<Pid> {
     let mut found: Vec<i32> = Vec::new();
     let mut open = vec![std::process::id().to_string()];

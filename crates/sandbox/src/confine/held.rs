@@ -1,5 +1,5 @@
-//! One command in a sandbox, seen from outside: orders go to a helper, output comes through pipes, and a report on a line
-//! of the command's own is the end. Whoever stops waiting ends everything inside.
+//! A sandboxed command, seen from the main process: the spec goes to a helper, output arrives through pipes, and a
+//! report on the command's own socket marks its end. Closing that socket ends everything inside.
 
 use std::io::{self, PipeWriter};
 use std::net::TcpListener;
@@ -24,17 +24,17 @@ use crate::process::{GRACE, result};
 use crate::stream::Streams;
 use crate::{EnvError, Hosts, Listener};
 
-/// How long everybody inside has to end after that was ordered.
+/// How long the processes inside have to end after the kill message.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
-/// How long setting up a sandbox may take on a machine that has much else to do.
+/// How long setting up a sandbox may take on a busy machine.
 const SETUP: Duration = Duration::from_secs(10);
 
 fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
     move |source| EnvError::Exec { doing, source }
 }
 
-/// What a command is run with: helpers, and hosts that it may reach.
+/// Dependencies of a sandboxed command: helpers, reachable hosts and the shared network.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) helpers: &'a Arc<SandboxHelpers>,
@@ -42,7 +42,7 @@ pub(super) struct Way<'a> {
     pub(super) shared: &'a Arc<SharedNetwork>,
 }
 
-/// Runs a command to its end, whichever end that is.
+/// Runs a command until it ends, times out or is stopped.
 pub(super) async fn run(
     way: Way<'_>,
     spec: Spec,
@@ -70,12 +70,12 @@ pub(super) async fn run(
     Ok(held.finish(cut, began))
 }
 
-/// Has a sandbox attacked from inside.
+/// Runs the attack from inside a sandbox.
 pub(super) async fn probe(helpers: &Arc<SandboxHelpers>, spec: Spec) -> Result<Report, EnvError> {
     let way = Way { helpers, hosts: &Arc::default(), shared: &Arc::default() };
     let mut held = Held::start(way, spec, None).await?;
     let report = held.ended().await?;
-    // Nobody else will work in that place.
+    // No other command will run in that workspace.
     helpers.dismiss(&held.helper);
     held.finish(Ended::Exited(0), Instant::now());
     Ok(report)
@@ -93,13 +93,13 @@ fn how(report: Report) -> Result<Ended, EnvError> {
     }
 }
 
-/// A command under way.
+/// A running command.
 struct Held {
     helpers: Arc<SandboxHelpers>,
     helper: Arc<SandboxHelper>,
     line: UnixStream,
     heard: Vec<u8>,
-    /// The process that ends everybody inside with itself, once it has said who it is.
+    /// The process whose end takes all others inside with it, once it has reported its pid.
     first: Option<Pid>,
     streams: Streams,
     proxy: Option<Proxy>,
@@ -112,14 +112,14 @@ impl Held {
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
         let helpers = Arc::clone(way.helpers);
         let known = helpers.known(&spec.prelude());
-        // Short orders to somebody who is there are given at once; anything else may block.
+        // A short spec for a running helper fits into the socket's buffer; anything else may block.
         let quick = known.is_some() && !spec.network && !spec.shares && spec.is_short();
         let joined = way.shared.namespace().filter(|_| spec.joins);
         let given = move || {
             let helper = known.map_or_else(|| helpers.hire(&spec.prelude()), Ok);
             let helper = helper.map_err(failed("starting a sandbox helper for"))?;
             let given = orders(&helper, &spec, (out, err), joined.as_deref());
-            // Orders that one could not follow say nothing about the next.
+            // A spec that cannot be carried out leaves the helper usable; only an error in the exchange dismisses it.
             given.inspect_err(|_| helpers.dismiss(&helper))?.map(|given| (helper, given))
         };
         let (helper, given) = if quick {
@@ -137,7 +137,7 @@ impl Held {
         Ok(Self { helpers, helper, line, heard, first, streams, proxy, limit: None })
     }
 
-    /// Takes in output until there is a report. Cancel-safe.
+    /// Collects output until there is a report. Cancel-safe.
     async fn ended(&mut self) -> Result<Report, EnvError> {
         loop {
             if let Some(report) = self.report()? {
@@ -157,7 +157,7 @@ impl Held {
         }
     }
 
-    /// Why there was no report: the helper may know.
+    /// Reason for a missing report, from the helper if it knows.
     async fn why(&self) -> String {
         self.helpers.dismiss(&self.helper);
         let helper = Arc::clone(&self.helper);
@@ -165,7 +165,7 @@ impl Held {
         words.ok().flatten().unwrap_or_else(|| "it ended without a word".to_owned())
     }
 
-    /// The report, once all of it is there.
+    /// The report, once it is complete.
     fn report(&mut self) -> Result<Option<Report>, EnvError> {
         loop {
             let Some((length, rest)) = self.heard.split_first_chunk::<4>() else { return Ok(None) };
@@ -184,17 +184,17 @@ impl Held {
         }
     }
 
-    /// Asks everybody inside to end, and ends those who do not.
+    /// Asks all processes inside to end, and kills those that do not.
     async fn terminate(&mut self) {
         for (word, patience) in [(TERM, GRACE), (KILL, LAST_GRACE)] {
-            // If the line is full or broken, it is at its end anyway.
+            // A socket that is full or broken means that the command is ending anyway.
             self.line.try_write(word).ok();
             if tokio::time::timeout(patience, self.ended()).await.is_ok() {
                 self.streams.take_in().ok();
                 return;
             }
         }
-        // The line is open, so it is still there, and its number is its own.
+        // The socket is still open, so the process exists and its pid was not reused.
         if let Some(first) = self.first.filter(|first| first.as_raw() > 1) {
             kill(first, Signal::SIGKILL).ok();
         }
@@ -202,7 +202,7 @@ impl Held {
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
         let mut result = result(&mut self.streams, ended, began);
-        // What was refused belongs to what was said: the model and the log shall see it.
+        // Refusals and limits are part of the output, so that the model and the log show them.
         let refused = self.proxy.iter().flat_map(Proxy::refused);
         let lines = refused.map(|reason| format!("[network: {reason}]\n"));
         let limit = self.limit.iter().map(|reason| format!("[limit: ended, because {reason}]\n"));
@@ -218,20 +218,20 @@ impl Held {
     }
 }
 
-/// What is there once orders were given: the line, and where a network was granted, whoever took them and the
-/// listener inside at which our proxy will be.
+/// Connection to a command whose spec was sent: the socket and, with a granted or shared network, the process that took
+/// the spec and the listener inside that the proxy will serve.
 struct Given {
     line: Line,
     first: Option<Pid>,
     proxied: Option<TcpListener>,
-    /// The command's network, for those after it.
+    /// The command's network namespace, for later commands.
     shared: Option<OwnedFd>,
 }
 
-/// What became of orders that a helper took: it may not be able to follow them.
+/// Outcome of a spec that a helper received: it may be impossible to carry out.
 type Followed = Result<Given, EnvError>;
 
-/// Gives orders, with the pipes for what the command says. A helper that is at its end says why.
+/// Sends a spec with the pipes for the command's output. A helper that is terminating reports the reason.
 fn orders(
     helper: &SandboxHelper,
     spec: &Spec,
@@ -255,7 +255,7 @@ fn orders(
     })
 }
 
-/// Waits for the listener inside, for the network, or for both.
+/// Waits for the listener inside, the network namespace, or both.
 fn awaited(mut line: Line, listens: bool, shares: bool) -> io::Result<Followed> {
     line.set_read_timeout(Some(SETUP))?;
     let (mut first, mut proxied, mut shared) = (None, None, None);

@@ -1,6 +1,6 @@
-//! Sandbox helpers: processes of ours that set up sandboxes, for one command of a workspace after the other. Each has left our
-//! namespaces and laid out a root, and has the next command's own namespaces ready, so that a command pays only for what
-//! is its own. When we die, their lines break and they end, with everything inside.
+//! Sandbox helpers: child processes that set up sandboxes for the commands of a workspace, one after another. Each has
+//! left the machine's namespaces, laid out a root, and prepared the namespaces of the next command, so that a command
+//! pays only for its own part. If this process dies, their sockets close and they end, with everything inside.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -16,12 +16,12 @@ use super::line;
 use super::spec::{Prelude, Report, Spec, WORD};
 use crate::child::own_session;
 
-/// How many are kept: more than there are folders worked in at the same time, because whoever takes folders in turn would
-/// otherwise find each let go when it is its turn again. An idle one is three processes that wait, of about a megabyte
-/// together. Those that worked longest ago are let go when their last command has ended.
+/// Number of helpers kept: more than the folders in use at the same time, because a caller that cycles through folders
+/// would otherwise find each helper evicted when its turn comes again. An idle helper is three waiting processes, of
+/// about a megabyte together. The least recently used helpers are dropped once their last command has ended.
 const KEPT: usize = 64;
 
-/// How long we listen for the reason of one that is at its end.
+/// How long to wait for the reason of a terminating helper.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The helpers of this process.
@@ -31,10 +31,10 @@ pub(super) struct SandboxHelpers {
     ended: Ended,
 }
 
-/// Those who were ended, until the kernel has been told that we know.
+/// Killed helpers that are not reaped yet.
 type Ended = Arc<Mutex<Vec<Child>>>;
 
-/// One of them, and the line to it. Dropping it ends it, with everything that it holds.
+/// A helper and the socket to it. Dropping it kills the helper, with everything inside.
 #[derive(Debug)]
 pub(super) struct SandboxHelper {
     prelude: Prelude,
@@ -44,7 +44,7 @@ pub(super) struct SandboxHelper {
 }
 
 impl SandboxHelpers {
-    /// The one for such orders, if it is there.
+    /// The running helper for this prelude, if there is one.
     pub(super) fn known(&self, prelude: &Prelude) -> Option<Arc<SandboxHelper>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let place = known.iter().position(|helper| helper.prelude == *prelude)?;
@@ -53,7 +53,7 @@ impl SandboxHelpers {
         Some(helper)
     }
 
-    /// A new one.
+    /// Starts a new helper.
     pub(super) fn hire(&self, prelude: &Prelude) -> io::Result<Arc<SandboxHelper>> {
         let dead = |child: &mut Child| !matches!(child.try_wait(), Ok(None));
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|child| !dead(child));
@@ -66,7 +66,7 @@ impl SandboxHelpers {
         Ok(helper)
     }
 
-    /// Does not ask this one again.
+    /// Removes a helper from the pool.
     pub(super) fn dismiss(&self, helper: &Arc<SandboxHelper>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|other| !Arc::ptr_eq(other, helper));
@@ -88,13 +88,13 @@ impl SandboxHelper {
         Ok(Self { prelude, line: Mutex::new(line), child, ended })
     }
 
-    /// Gives orders for one command, with the line on which its end is told and the pipes for what it says.
+    /// Sends the spec of one command, with the socket for its report and the pipes for its output.
     pub(super) fn order(&self, spec: &Spec, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         line::send(&mut line, spec, fds)
     }
 
-    /// Why it could not go on, if it says so. May take a moment.
+    /// Reason for the helper's failure, if it reports one. May block briefly.
     pub(super) fn last_words(&self) -> Option<String> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         line.set_read_timeout(Some(LAST_WORDS)).ok()?;
@@ -109,7 +109,7 @@ impl Drop for SandboxHelper {
     fn drop(&mut self) {
         let Some(child) = self.child.take() else { return };
         if let Ok(group) = i32::try_from(child.id()) {
-            // The only error there is to expect is that nobody is left, which is what was wanted.
+            // The only expected error is that no process is left.
             killpg(Pid::from_raw(group), Signal::SIGKILL).ok();
         }
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(child);

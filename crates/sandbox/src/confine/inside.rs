@@ -1,8 +1,8 @@
-//! The sandbox helper's own process. It leaves our namespaces, and its child lays out a root there that holds nothing of
-//! a command. For each command that child starts a process 1 of new namespaces, before there are orders. When orders
-//! come, the helper cuts out what they name; process 1 puts it in, restricts itself, starts the command and watches two
-//! things: the command's end, and the line to us. When either comes, it ends, and the kernel ends everything that is left
-//! inside.
+//! The sandbox helper's own process. It leaves the machine's namespaces, and its child lays out a root there that
+//! contains nothing of a command. For each command, that child starts process 1 of new namespaces before there is a
+//! spec. When a spec arrives, the helper clones the mounts that it names; process 1 attaches them, restricts itself,
+//! starts the command and watches for two events: the command's end, and a message or hang-up on the socket to the main
+//! process. After either, process 1 exits, and the kernel kills everything that is left inside.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -25,14 +25,14 @@ use super::spec::{Action, Prelude, Report, Spec};
 use super::trees::{self, Handed};
 use super::{command, fenced, network, private, probe, restrict, root_fs};
 
-/// How far commands stand back behind other programs, as in `nice -n`.
+/// Niceness of commands, as in `nice -n`.
 const NICENESS: i32 = 5;
 
-/// A helper from start to end; the answer is its exit code.
+/// Runs a helper from start to end; returns its exit code.
 pub(super) fn main() -> i32 {
     let Ok(ours) = io::stdin().as_fd().try_clone_to_owned() else { return 1 };
     let mut ours = UnixStream::from(ours);
-    // Commands give way to the person's own programs, and to ours. A machine that does not allow it runs them all the same.
+    // Commands yield to the user's own programs and to Bosun. Where this is not permitted, they run all the same.
     rustix::process::nice(NICENESS).ok();
     let told = line::receive::<Prelude>(&mut ours, |_| 0).map_err(doing("waiting for orders"));
     let done = told.and_then(|(prelude, _)| match prelude.level {
@@ -45,7 +45,7 @@ pub(super) fn main() -> i32 {
     }
 }
 
-/// Leaves our namespaces, and hands what orders name to a child that has a root of its own.
+/// Leaves the machine's namespaces, and hands the mounts that a spec names to a child with its own root.
 #[expect(
     unsafe_code,
     reason = "fork; a helper has one thread, so its memory is whole in the child"
@@ -68,7 +68,7 @@ fn enter(ours: &mut UnixStream, prelude: &Prelude) -> Result<(), SetupError> {
             while let Some((spec, fds)) = ordered(ours)? {
                 hand_over(spec, fds, &mut here, &mut finder)?;
             }
-            // Our end is that of the child, too.
+            // The child ends with this process.
             Ok(())
         }
     }
@@ -90,8 +90,7 @@ fn leave() -> Result<(), SetupError> {
     write("/proc/self/gid_map", format!("{gid} {gid} 1"))
 }
 
-/// Gives orders to the process 1 that waits, with everything that they name. Whoever gave them is told if they cannot
-/// be followed.
+/// Sends a spec to the waiting process 1, with all mounts that it names. On failure, reports to the sender of the spec.
 fn hand_over(
     spec: Spec,
     fds: Vec<OwnedFd>,
@@ -112,7 +111,7 @@ fn hand_over(
     }
 }
 
-/// Lays out the root, and keeps a process 1 ready in a copy of it until there will be no more orders.
+/// Lays out the root, and keeps a process 1 ready in a copy of it until the socket is closed.
 fn build(
     ours: &mut UnixStream,
     from: &mut UnixStream,
@@ -129,13 +128,13 @@ fn build(
             std::process::exit(first_process(ours, from, theirs, prelude, &filter));
         };
         drop(theirs);
-        // If it is not there any more, it has said why.
+        // A process 1 that is already gone has reported the reason.
         mine.write_all(&child.as_raw().to_le_bytes()).ok();
         let mut word = [0];
         if mine.read(&mut word).map_err(doing("waiting for process 1"))? == 0 {
             return Ok(());
         }
-        // It has its orders. Those that have ended meanwhile are let go; nobody waits for their ends, which take a while.
+        // It has its spec. Reaps earlier ones that have exited, without waiting, since exiting takes them a while.
         let any = Pid::from_raw(-1);
         while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
             waitpid(any, Some(WaitPidFlag::WNOHANG))
@@ -143,7 +142,7 @@ fn build(
     }
 }
 
-/// A child that is process 1 of namespaces of its own; nothing is what the child itself gets.
+/// Forks a child as process 1 of new namespaces; returns `None` in the child.
 #[expect(unsafe_code, reason = "fork, into new namespaces; the process has one thread")]
 fn clone() -> io::Result<Option<Pid>> {
     let spaces = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWNET;
@@ -157,7 +156,7 @@ fn clone() -> io::Result<Option<Pid>> {
     }
 }
 
-/// From before its orders to the end of everybody inside. What it says, it says to whoever gave the orders.
+/// Process 1, from before its spec arrives to the end of all processes inside. Reports to the sender of the spec.
 fn first_process(
     ours: &mut UnixStream,
     from: &mut UnixStream,
@@ -170,7 +169,7 @@ fn first_process(
         Err(error) => return say(ours, &Report::Failed(error.to_string())),
     };
     let Ok((handed, fds)) = line::receive(from, Handed::count) else { return 0 };
-    // Whoever is above makes the next one ready now; if nobody is, this one ends, too.
+    // Tells the parent to prepare the next process 1; if the parent is gone, this process ends as well.
     above.write_all(b"+").ok();
     let mut fds = fds.into_iter();
     let Some(mut line) = fds.next().map(UnixStream::from) else { return 1 };
@@ -178,12 +177,12 @@ fn first_process(
         return 0;
     }
     let report = obey(handed, fds.collect(), &mut line, filter);
-    // Nobody is left when we speak, so nobody needs to wait for our own end.
+    // No other process is left inside when the report is sent, so its receiver need not wait for this one to exit.
     clear();
     say(&mut line, &report.unwrap_or_else(|error| Report::Failed(error.to_string())))
 }
 
-/// What can be done before there are orders; the answer is our own number outside.
+/// Setup that needs no spec; returns this process's pid outside.
 fn prepare(prelude: &Prelude, above: &mut UnixStream) -> Result<i32, SetupError> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(doing("tying our lives together"))?;
     network::loopback_up().map_err(doing("bringing up the loopback interface"))?;
@@ -201,7 +200,7 @@ fn obey(
 ) -> Result<Report, SetupError> {
     let mut trees = fds.split_off(2);
     if handed.spec.joins && !trees.is_empty() {
-        // A network that cannot be entered any more has nobody in it: then its own is as good.
+        // A namespace that can no longer be entered has no processes in it; the command's own network is as good.
         setns(trees.remove(0), CloneFlags::CLONE_NEWNET).ok();
     }
     if handed.spec.shares {
@@ -233,21 +232,21 @@ fn obey(
     }
 }
 
-/// Ends everybody else inside, and sees them dead.
+/// Kills and reaps all other processes inside.
 fn clear() {
-    // That nobody is left is fine.
+    // An error means that no process is left.
     kill(Pid::from_raw(-1), Signal::SIGKILL).ok();
     while waitpid(Pid::from_raw(-1), None).is_ok() {}
 }
 
-/// Everybody else inside.
+/// All other processes inside.
 fn others() -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     numbers.filter(|number| *number > 1).map(Pid::from_raw).collect()
 }
 
-/// Asks everybody else inside to end; that nobody is left is fine.
+/// Asks all other processes inside to end; an error means that none is left.
 fn everybody() {
     kill(Pid::from_raw(-1), Signal::SIGTERM).ok();
     kill(Pid::from_raw(-1), Signal::SIGCONT).ok();

@@ -1,5 +1,5 @@
-//! Messages between us and a sandbox helper, and between its two halves: a length, JSON, and descriptors that travel with
-//! them. Both ends are ours, but what arrives is bounded all the same.
+//! Messages between the main process and a sandbox helper, and between the helper's two processes: a length, JSON, and
+//! file descriptors sent along. Both ends are trusted, but message sizes are bounded all the same.
 
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -13,13 +13,13 @@ use serde::de::DeserializeOwned;
 use super::error::{SetupError, doing};
 use super::spec::{ORDERED, Report, Spec};
 
-/// The longest message.
+/// Maximum length of a message in bytes.
 pub(super) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
-/// The kernel takes 253 descriptors at a time.
+/// Maximum number of descriptors sent at once; the kernel accepts 253.
 const MOST_AT_ONCE: usize = 128;
 
-/// A message as bytes.
+/// Encodes a message.
 pub(super) fn packed(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let text = serde_json::to_vec(message)?;
     let length = u32::try_from(text.len()).map_err(io::Error::other)?;
@@ -28,7 +28,7 @@ pub(super) fn packed(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Sends a message with descriptors; the line must block.
+/// Sends a message with descriptors; the socket must be blocking.
 pub(super) fn send(
     line: &mut UnixStream,
     message: &impl Serialize,
@@ -41,7 +41,7 @@ pub(super) fn send(
     Ok(())
 }
 
-/// One byte with descriptors.
+/// Sends one byte with descriptors.
 pub(super) fn send_fds(line: &UnixStream, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let raw: Vec<i32> = fds.iter().map(|fd| fd.as_raw_fd()).collect();
     let rights = [ControlMessage::ScmRights(&raw)];
@@ -50,7 +50,7 @@ pub(super) fn send_fds(line: &UnixStream, fds: &[BorrowedFd<'_>]) -> io::Result<
     Ok(())
 }
 
-/// Takes a message, and as many descriptors as it says that there are; the line must block.
+/// Receives a message, and as many descriptors as `count` expects for it; the socket must be blocking.
 pub(super) fn receive<T: DeserializeOwned>(
     line: &mut UnixStream,
     count: impl FnOnce(&T) -> usize,
@@ -75,7 +75,7 @@ pub(super) fn receive<T: DeserializeOwned>(
     Ok((message, fds))
 }
 
-/// Takes one byte, and the descriptors that come with it.
+/// Receives one byte and the descriptors sent with it.
 #[expect(unsafe_code, reason = "the kernel hands descriptors over as numbers")]
 pub(super) fn receive_fds(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut space = cmsg_space!([i32; MOST_AT_ONCE]);
@@ -86,19 +86,19 @@ pub(super) fn receive_fds(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut fds = Vec::new();
     for part in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(raw) = part {
-            // SAFETY: the kernel just made these for us; nobody else has them.
+            // SAFETY: the kernel just created these for this process; nothing else owns them.
             fds.extend(raw.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
         }
     }
     Ok(fds)
 }
 
-/// Says it, if somebody still listens.
+/// Sends a report; returns exit code 1 if the peer is gone.
 pub(super) fn say(to: &mut UnixStream, report: &Report) -> i32 {
     i32::from(send(to, report, &[]).is_err())
 }
 
-/// The next orders, with what comes with them; nothing when there will be none.
+/// The next spec with its descriptors; `None` once the peer has closed the socket.
 pub(super) fn ordered(ours: &mut UnixStream) -> Result<Option<(Spec, Vec<OwnedFd>)>, SetupError> {
     match receive::<Spec>(ours, |spec| ORDERED + usize::from(spec.joins)) {
         Ok(orders) => Ok(Some(orders)),

@@ -1,11 +1,11 @@
-//! Paths of the machine that every command may read, and those in them that hold keys. What a command sees beyond them is
-//! in its orders.
+//! Paths of the machine that every command may read, and the files in them that contain keys. Further visible paths are
+//! part of a command's spec.
 
-/// Folders of the system that are there to be read.
+/// Readable system folders.
 pub(super) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
 
-/// What of `/etc` programs need; passwords, keys and service settings are not among it.
+/// Entries of `/etc` that programs need; no passwords, keys or service settings.
 pub(super) const SETTINGS: [&str; 27] = [
     "alternatives",
     "bash.bashrc",
@@ -36,7 +36,7 @@ pub(super) const SETTINGS: [&str; 27] = [
     "timezone",
 ];
 
-/// Places in a home folder where people keep toolchains.
+/// Common locations of toolchains in a home folder.
 pub(super) const TOOLCHAINS: [&str; 19] = [
     ".cargo",
     ".rustup",
@@ -59,5 +59,5 @@ pub(super) const TOOLCHAINS: [&str; 19] = [
     ".local/share/mise",
 ];
 
-/// Files that hold keys, wherever a toolchain keeps them.
+/// Files with keys, in any toolchain folder.
 pub(super) const KEYS: [&str; 2] = ["credentials", "credentials.toml"];

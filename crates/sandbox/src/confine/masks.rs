@@ -1,5 +1,5 @@
-//! Covers over what commands must not see: an empty file over a file, an empty folder that nobody can write to over a
-//! folder. What is covered is found elsewhere.
+//! Masks over paths that commands must not see: an empty file over a file, an empty read-only folder over a folder. The
+//! callers decide which paths to mask.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::error::{SetupError, doing};
 use super::mount::{beneath, bind, by_number};
 use super::spec::Spec;
 
-/// Covers what of the workspace is hidden.
+/// Pins folders of the workspace in place, and masks its hidden paths.
 pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), SetupError> {
     for path in &spec.pinned {
         let Ok(place) = beneath(workspace, path.as_str()) else { continue };
@@ -19,7 +19,7 @@ pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), SetupError> {
         bind(&place, &place).map_err(doing(format!("holding {path} in its place")))?;
     }
     for path in &spec.hidden {
-        // One that is gone by now needs no cover.
+        // A path that no longer exists needs no mask.
         let Ok(place) = beneath(workspace, path.as_str()) else { continue };
         let what = || format!("hiding {path}");
         let found = rustix::fs::fstat(&place).map_err(doing(what()))?;
@@ -29,7 +29,7 @@ pub(super) fn hide(spec: &Spec, workspace: &OwnedFd) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Covers a path of the machine, if it is there.
+/// Masks a path of the machine, if it exists.
 pub(super) fn mask(path: &Path) -> Result<(), SetupError> {
     if !path.is_file() && !path.is_dir() {
         return Ok(());

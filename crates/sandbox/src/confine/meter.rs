@@ -1,6 +1,6 @@
-//! What a command and everything that it started use together: tasks, memory, disk. The kernel's own limits count each
-//! process for itself and do not count root's processes at all, so the sum is looked at while the command runs. It does
-//! not limit processor time or bandwidth, and a limit can be exceeded for as long as lies between two looks.
+//! Combined usage of a command and all processes it started: tasks, memory, disk. The kernel's own limits apply per
+//! process and do not count root's processes at all, so the sum is measured while the command runs. Processor time and
+//! bandwidth are not limited, and a limit can be exceeded for as long as the time between two measurements.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,49 +11,49 @@ use super::disk::{self, Growth};
 use super::processes::{Usage, hides, memory_files, segments, unowned};
 use super::spec::Limits;
 
-/// How long a command runs before the first look, and the least time between two.
+/// Time until the first measurement, and minimum time between two.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The pause after a look is this much longer than the look, so that looking costs little,
+/// The pause after a measurement is this many times its duration, to keep the overhead low.
 const SHARE: u32 = 20;
 
-/// but not longer than this, whatever a command does to make looking slow.
+/// Maximum pause, however slow a command makes the measurements.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Every so many looks all memory is counted, also without a reason: what others free at the same moment can hide growth.
+/// Every so many measurements all memory is counted unconditionally: memory freed elsewhere meanwhile hides growth.
 const EACH: u32 = 10;
 
 const MB: u64 = 1 << 20;
 
-/// The usage of one command, with when to look at it next.
+/// Usage of one command, and when to measure it next.
 #[derive(Debug)]
 pub(super) struct Meter {
     limits: Limits,
     next: Instant,
     looks: u32,
-    /// Memory of the machine that belongs to no single process, as it was at the last look.
+    /// Memory of the machine that belongs to no single process, at the last measurement.
     unowned: u64,
-    /// How much was added to it since the command began at most, by whomever.
+    /// Upper bound of its growth since the command began, by any process.
     grown: u64,
-    /// The file system in memory that the command's temporary folders are in, if it is one.
+    /// The in-memory file system of the command's temporary folders, if they are on one.
     temporary: Option<PathBuf>,
     growth: Growth,
 }
 
 impl Meter {
-    /// A meter for a command that begins now and can write to these places on disk.
+    /// A meter for a command that begins now and can write to these paths on disk.
     pub(super) fn new(limits: Limits, temporary: Option<PathBuf>, places: Vec<PathBuf>) -> Self {
         let growth = Growth::new(places, limits.disk_bytes);
         let next = Instant::now() + INTERVAL;
         Self { limits, next, looks: 0, unowned: unowned(), grown: 0, temporary, growth }
     }
 
-    /// How long until the next look; zero if it is due.
+    /// Time until the next measurement; zero if it is due.
     pub(super) fn wait(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Which limit these processes exceed together, and by how much.
+    /// The limit that these processes exceed together, and by how much.
     pub(super) fn exceeded(&mut self, processes: &[Pid]) -> Option<String> {
         let began = Instant::now();
         let found = self.look(processes);
@@ -69,7 +69,7 @@ impl Meter {
         if tasks > most {
             return Some(format!("{tasks} processes and threads, more than {most} (processes)"));
         }
-        // Pages that several processes share are counted several times here, so this is only a reason to look closer.
+        // Shared pages are counted once per process here, so this only triggers an exact count.
         let resident: u64 = usage.iter().map(|one| one.resident).sum();
         let unowned = unowned();
         self.grown = self.grown.saturating_add(unowned.saturating_sub(self.unowned));
@@ -79,14 +79,14 @@ impl Meter {
             let (private, mut shared) = self.memory(&usage);
             let mut used = private.saturating_add(shared);
             if used > memory_bytes {
-                // Processes that end while they are looked at leave their shares to the others, which are then counted
-                // again with those: it has to be too much twice.
+                // A process that exits during the measurement leaves its share of common pages to the others, which are
+                // then counted including it: the limit has to be exceeded twice.
                 let usage: Vec<Usage> =
                     processes.iter().filter_map(|pid| Usage::of(*pid)).collect();
                 let (private, again) = self.memory(&usage);
                 (shared, used) = (again, used.min(private.saturating_add(again)));
             }
-            // Whatever others added until now is theirs.
+            // Growth until now that is not the command's belongs to other processes.
             self.grown = shared;
             if used > memory_bytes {
                 let (used, most) = (used / MB, memory_bytes / MB);
@@ -100,24 +100,23 @@ impl Meter {
         Some(format!("{written} MB were written to disk, more than {most} MB (disk_mb)"))
     }
 
-    /// The memory of all of them: what each has for itself, and what they share, counted once.
+    /// Memory of all these processes: private, and shared, counted once.
     fn memory(&self, usage: &[Usage]) -> (u64, u64) {
         let (mut private, mut mapped) = (0_u64, 0_u64);
         for one in usage {
-            // A process that hides its memory is counted with everything that it maps; one that has ended meanwhile has
-            // none.
+            // A process that hides its memory is counted with all that it maps; one that has exited meanwhile has none.
             let whole = || Usage::of(one.pid).map_or((0, 0), |now| (now.resident, 0));
             let (own, shared) = one.parts().unwrap_or_else(whole);
             private = private.saturating_add(own);
             mapped = mapped.saturating_add(shared);
         }
-        // Where there is no folder of its own, there is no namespace of its own either, and segments are anybody's.
+        // Without a private temporary folder there is no IPC namespace either, and segments may belong to any process.
         let own = |at: &Path| disk::used(at).saturating_add(segments());
         let temporary = self.temporary.as_deref().map_or(0, own);
         let files = temporary.saturating_add(memory_files(usage));
-        // Files in memory may be mapped too; to add both would count those twice.
+        // In-memory files may be mapped as well; adding both would count them twice.
         let shared = mapped.max(files);
-        // What cannot be counted counts as the command's own.
+        // Memory that cannot be counted is attributed to the command.
         let hidden = usage.iter().any(|one| hides(one.pid));
         (private, if hidden { shared.max(self.grown) } else { shared })
     }
@@ -133,7 +132,7 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().expect("a process");
         let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number"));
         child.wait().expect("it ends");
-        // As it was a moment ago.
+        // Its usage a moment ago.
         let usage = Usage { pid, tasks: 1, resident: 150 * MB };
         assert_eq!(meter.memory(&[usage]).0, 0);
     }

@@ -1,5 +1,5 @@
-//! Single operations on mounts and on the paths that they are put on. No link of a workspace is followed. What is mounted
-//! where is decided by the callers.
+//! Single operations on mounts and mount points. Symlinks of a workspace are never followed. The callers choose the
+//! mounts.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,33 +14,33 @@ use rustix::path::Arg;
 
 use super::error::{SetupError, doing};
 
-/// What a mount allows.
+/// Access that a mount allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Write,
 }
 
-/// Opens a path as a descriptor that names it and reads nothing.
+/// Opens a path as an `O_PATH` descriptor.
 pub(super) fn open(path: &Path, kind: OFlags) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(CWD, path, OFlags::PATH | kind | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Opens what is below a folder without following any link.
+/// Opens a path below a folder without following any symlink.
 pub(super) fn beneath(folder: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), how)
 }
 
-/// What a change of a mount reaches.
+/// Extent of a change to a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     This,
-    /// All mounts below it, too.
+    /// This mount and all mounts below it.
     Below,
 }
 
-/// Makes set-user-id programs on a mount dead, and the mount itself read-only unless it is to be written to.
+/// Disables set-user-id programs on a mount, and makes the mount read-only unless write access is wanted.
 #[expect(
     unsafe_code,
     reason = "mount_setattr, which reaches all mounts below, has no wrapper here"
@@ -54,7 +54,7 @@ pub(super) fn attribute(mount: &OwnedFd, access: Access, reach: Reach) -> io::Re
         userns_fd: 0,
     };
     let flags = if reach == Reach::Below { libc::AT_RECURSIVE } else { 0 };
-    // SAFETY: the empty path and the attributes are whole and outlive the call; the size is that of the attributes.
+    // SAFETY: the path and the attributes are initialized and outlive the call; the size is that of the attributes.
     let done = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
@@ -68,35 +68,35 @@ pub(super) fn attribute(mount: &OwnedFd, access: Access, reach: Reach) -> io::Re
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Makes a mount and all below it read-only.
+/// Makes a mount and all mounts below it read-only.
 pub(super) fn close(at: &Path) -> io::Result<()> {
     attribute(&open(at, OFlags::empty())?, Access::Read, Reach::Below)
 }
 
-/// Puts a mount that is attached to nothing in its place.
+/// Attaches a detached mount.
 pub(super) fn attach(tree: &OwnedFd, at: &OwnedFd) -> rustix::io::Result<()> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree, "", at, "", flags)
 }
 
-/// Mounts a file system in memory.
+/// Mounts an in-memory file system.
 pub(super) fn tmpfs(at: &Path, options: &str) -> nix::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), at, Some("tmpfs"), flags, Some(options))
 }
 
-/// Makes something to mount on, unless it is there already.
+/// Creates a mount point, unless it exists already.
 pub(super) fn place(at: &Path, path: &Path, folder: bool) -> Result<(), SetupError> {
     if at.exists() {
         return Ok(());
     }
     folders_above(at, path)?;
-    // Commands of one workspace share this root, so another may make the same place right now.
+    // Commands of one workspace share this root, so another may be creating the same mount point right now.
     let made = if folder { fs::create_dir_all(at) } else { File::create(at).map(|_| ()) };
     made.map_err(doing(format!("making a place for {}", path.display())))
 }
 
-/// Makes the folders above a place.
+/// Creates the folders above a mount point.
 pub(super) fn folders_above(at: &Path, path: &Path) -> Result<(), SetupError> {
     let mut builder = fs::DirBuilder::new();
     builder
@@ -106,12 +106,12 @@ pub(super) fn folders_above(at: &Path, path: &Path) -> Result<(), SetupError> {
         .map_err(doing(format!("making a place for {}", path.display())))
 }
 
-/// Shows what is at one path at another one, too.
+/// Bind-mounts a path at another path.
 pub(super) fn bind(from: &Path, to: &Path) -> nix::Result<()> {
     mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
 }
 
-/// A descriptor as a path that the kernel takes in place of one.
+/// Path that refers to a descriptor.
 pub(super) fn by_number(fd: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
 }
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// Two first commands of a workspace put in the same places at the same time.
+    /// The first two commands of a workspace create the same mount points at the same time.
     #[test]
     fn a_place_that_another_command_makes_right_now_is_as_good() {
         let dir = tempfile::tempdir().expect("a folder");

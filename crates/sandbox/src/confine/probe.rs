@@ -1,5 +1,5 @@
-//! The attack from inside: what a hostile command would try, tried by ourselves, after everything is restricted. Each
-//! attempt says nothing when it was held, and how it got through when it was not.
+//! The attack from inside: the attempts of a hostile command, made by Bosun itself after all restrictions are in place.
+//! An attempt yields `None` if it was blocked, and otherwise a description of how it succeeded.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,13 +11,13 @@ use types::IsolationLevel;
 
 use super::spec::Targets;
 
-/// The file through which the proof sees that the workspace itself can be used.
+/// File by which the proof checks that the workspace is writable.
 pub(super) const CONTROL: &str = "probe-was-here";
 
-/// The socket of somebody outside, in the workspace.
+/// Socket of an outside service, in the workspace.
 pub(super) const SERVICE: &str = "service";
 
-/// What only namespaces hold.
+/// Attempts that only namespaces block.
 pub(super) const GIT: &str = "change git's own files";
 pub(super) const SEE: &str = "see processes of the machine";
 pub(super) const METADATA: &str = "change the mode of a file outside";
@@ -48,7 +48,7 @@ pub(super) fn attack(workspace: &Path, targets: &Targets, level: IsolationLevel)
     attempts
 }
 
-/// An attempt that gave something got through.
+/// An operation that succeeded got through.
 fn got<T>(result: &io::Result<T>, how: &str) -> Option<String> {
     result.is_ok().then(|| how.to_owned())
 }
@@ -80,7 +80,7 @@ fn reach(port: u16) -> Option<String> {
     let tcp = got(&TcpStream::connect_timeout(&address, wait), "connected by TCP");
     let outward = ([192, 0, 2, 1], 9).into();
     let tcp = tcp.or_else(|| {
-        // With no way out, the kernel says so at once; a time-out would mean that something was sent.
+        // Without a route, the kernel fails at once; a time-out would mean that a packet was sent.
         let error = TcpStream::connect_timeout(&outward, wait).err()?;
         (error.kind() == io::ErrorKind::TimedOut).then(|| "sent something out by TCP".to_owned())
     });
@@ -104,7 +104,7 @@ fn signal(pid: i32) -> Option<String> {
 
 #[expect(unsafe_code, reason = "ptrace is tried to see that it fails")]
 fn trace() -> Option<String> {
-    // SAFETY: no pointer is passed; asking to be traced has no effect on memory.
+    // SAFETY: no pointer is passed; PTRACE_TRACEME has no effect on memory.
     let done = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
     (done == 0).then(|| "ptrace was allowed".to_owned())
 }
@@ -126,7 +126,7 @@ fn other_numbers() -> Option<String> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
-    // SAFETY: asking for our own number has no arguments and no effect.
+    // SAFETY: getppid has no arguments and no effect.
     let done = unsafe { libc::syscall(0x4000_0000 | libc::SYS_getppid) };
     let refused = done < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EPERM);
     (!refused).then(|| "x32 was not refused".to_owned())
@@ -136,7 +136,7 @@ fn service(workspace: &Path) -> Option<String> {
     got(&std::os::unix::net::UnixStream::connect(workspace.join(SERVICE)), "connected to it")
 }
 
-/// What the kernel says about this very process.
+/// Checks the kernel's status of this process.
 fn keep(level: IsolationLevel) -> Option<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = |name: &str| {
@@ -147,7 +147,7 @@ fn keep(level: IsolationLevel) -> Option<String> {
     let mut wanted =
         vec![("CapEff:", none), ("CapPrm:", none), ("NoNewPrivs:", "1"), ("Seccomp:", "2")];
     if level == IsolationLevel::Full {
-        // An ordinary user outside cannot lower this, and without new privileges it means nothing to it.
+        // An ordinary user outside cannot drop these, and with no_new_privs they have no effect.
         wanted.push(("CapBnd:", none));
     }
     let wrong = wanted.iter().find(|(name, wanted)| value(name).as_deref() != Some(wanted));

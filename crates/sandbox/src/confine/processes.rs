@@ -1,4 +1,4 @@
-//! What `/proc` tells of processes and of memory that belongs to no single one. Limits are not known here.
+//! Reads `/proc` for the usage of processes and for memory that belongs to no single process. Knows no limits.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 const KB: u64 = 1024;
 
-/// What one process uses, as anybody may know.
+/// Usage of one process, from files that any user can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Usage {
     pub(super) pid: Pid,
@@ -26,12 +26,12 @@ impl Usage {
 
     fn parse(pid: Pid, status: &str) -> Option<Self> {
         let tasks = status.lines().find_map(|line| line.strip_prefix("Threads:"))?;
-        // One that has ended and is not reaped yet has no memory.
+        // A zombie has no memory.
         let resident = kilobytes(status, "VmRSS:").unwrap_or(0);
         Some(Self { pid, tasks: tasks.trim().parse().ok()?, resident })
     }
 
-    /// Its share of private and file pages with what was swapped out, and of shared memory.
+    /// Its proportional share of private and file pages, including swap, and of shared memory.
     pub(super) fn parts(&self) -> Option<(u64, u64)> {
         let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).ok()?;
         let value = |name: &str| kilobytes(&text, name);
@@ -42,37 +42,37 @@ impl Usage {
     }
 }
 
-/// Whether a process keeps what it has open to itself, as one does whose program may be run and not read.
+/// Whether a process hides its open files, such as one whose program is executable but not readable.
 pub(super) fn hides(pid: Pid) -> bool {
-    // The kernel asks the same of whoever opens this as of whoever would follow a descriptor.
+    // The kernel requires the same access for opening this file as for following a descriptor.
     let opened = fs::File::open(format!("/proc/{pid}/smaps_rollup"));
     let denied = opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
-    // Nobody opens that of one that has ended either, but then nothing is left of it.
+    // A process that has exited denies access as well, but has no memory left.
     denied && Usage::of(pid).is_some_and(|usage| usage.resident > 0)
 }
 
-/// A value in a list of lines such as `Pss:  12 kB`, in bytes.
+/// A value from lines such as `Pss:  12 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let number: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
     Some(number.saturating_mul(KB))
 }
 
-/// Memory of the machine that no resident set shows: shared memory, files in memory, what was swapped out.
+/// Memory of the machine that is in no resident set: shared memory, in-memory files, swap.
 pub(super) fn unowned() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let value = |name: &str| kilobytes(&text, name).unwrap_or(0);
     value("Shmem:").saturating_add(value("SwapTotal:").saturating_sub(value("SwapFree:")))
 }
 
-/// System V segments of the command's own namespace, which need no process that maps them.
+/// Bytes of System V segments in the command's namespace, which exist even if no process maps them.
 pub(super) fn segments() -> u64 {
     let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let resident = |line: &str| line.split_ascii_whitespace().nth(14)?.parse::<u64>().ok();
     text.lines().skip(1).filter_map(resident).sum()
 }
 
-/// Files that exist in memory alone and only as descriptors.
+/// Bytes of in-memory files that exist only as descriptors.
 pub(super) fn memory_files(usage: &[Usage]) -> u64 {
     let mut seen = HashSet::new();
     let mut bytes = 0_u64;

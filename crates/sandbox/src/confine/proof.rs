@@ -1,5 +1,5 @@
-//! The proof: a sandbox like those that commands will get, around an attack of our own. It is looked at from both
-//! sides, because what was held from inside must also not have happened outside.
+//! The proof: attacks a sandbox like those of commands. The result is checked from both sides, because an attack that
+//! failed inside must not have had an effect outside either.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,17 +16,17 @@ use crate::temporary::temporary;
 use crate::variables::Variables;
 
 impl Confine {
-    /// Attacks a sandbox of this kind from inside, in a workspace made for it.
+    /// Attacks such a sandbox from inside, in a temporary workspace.
     pub async fn prove(&self) -> Result<Proof, EnvError> {
         prove(self).await
     }
 
-    /// Exceeds each limit on what all processes of a command may use together, in a workspace made for it.
+    /// Exceeds each limit on the combined usage of a command's processes, in a temporary workspace.
     pub async fn prove_limits(&self) -> Result<Vec<Attack>, EnvError> {
         prove_limits(self).await
     }
 
-    /// What the machine can hold commands with: the highest level that stood up to an attack from inside.
+    /// Isolation that this machine supports: the highest level that withstood an attack from inside.
     pub async fn probe(helper_exe: HelperExe) -> Proof {
         let mut missing = Vec::new();
         for level in [IsolationLevel::Full, IsolationLevel::Landlock] {
@@ -61,9 +61,9 @@ async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
     let targets = Targets { outside: outside.clone(), secret, port, pid };
 
-    // The scope of a task is about another workspace; here, all of it is the scope.
+    // A task's scope refers to another workspace; here, the whole workspace is writable.
     let confine = Confine { scope: None, ..confine.clone() };
-    // With our own home, as commands have it.
+    // With this process's own home, as for commands.
     let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
     let variables = home.into_iter().collect();
     let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
@@ -76,8 +76,8 @@ async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
     }
 }
 
-/// Commands that take too much of one thing each: what is tried, how, and what the result then says. `tail` keeps in
-/// memory what it may have to show.
+/// Commands that exceed one limit each: description, command line, expected output. `tail` keeps in memory the bytes
+/// that it may have to print.
 const GREEDY: [(&str, &str, &str, Millis); 3] = [
     (
         "use too much memory in several processes",
@@ -89,7 +89,7 @@ const GREEDY: [(&str, &str, &str, Millis); 3] = [
         "start too many processes",
         "for i in 1 2 3 4 5 6 7 8 9; do sleep 9 & done",
         "(processes)",
-        // A shell that is refused a process waits for one, and has said so by then.
+        // A shell that may not fork waits and retries, and has printed the error by then.
         Millis::seconds(2),
     ),
     (
@@ -100,7 +100,7 @@ const GREEDY: [(&str, &str, &str, Millis); 3] = [
     ),
 ];
 
-/// Has limits exceeded by real commands.
+/// Exceeds limits with real commands.
 async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
     const MB: u64 = 1 << 20;
     let usual = Limits::default();
@@ -119,7 +119,7 @@ async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
         let variables = Variables::default().for_command(std::env::vars_os(), &root);
         let spec = confine.spec(&root, WorkPath::root(), action, variables);
         let result = confine.run(spec, None, timeout, &CancellationToken::new()).await?;
-        // An ordinary user's processes are refused by the kernel before they are counted.
+        // For an ordinary user, the kernel refuses processes before they are counted.
         let refused = limits.processes < usual.processes && result.output.contains("fork");
         let held = result.output.contains(limit) || refused;
         let through = (!held).then(|| format!("it was not ended: {}", result.ended));
@@ -128,7 +128,7 @@ async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
     Ok(attacks)
 }
 
-/// What Landlock alone does not hold, and does not claim to.
+/// Attacks that Landlock alone does not block, and does not claim to.
 const NOT_CLAIMED: [&str; 4] = [probe::GIT, probe::SEE, probe::METADATA, "leave git changed"];
 
 fn judged(
@@ -148,7 +148,7 @@ fn judged(
         "leave git changed",
         !workspace.join(".git").is_dir() || workspace.join(".git/probe").exists(),
     );
-    // The other way round: what is allowed must have arrived, or nothing was tried at all.
+    // The reverse: a permitted write must have arrived, or no attack was attempted at all.
     seen("pretend to work", !workspace.join(probe::CONTROL).exists());
     let claims = |attack: &&Attack| {
         level == IsolationLevel::Full || !NOT_CLAIMED.contains(&attack.what.as_str())

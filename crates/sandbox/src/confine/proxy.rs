@@ -1,6 +1,6 @@
-//! The only way out of an empty network: a proxy in our own process, which takes connections from inside and makes
-//! them outside, to granted hosts at checked addresses. It speaks `CONNECT` and plain HTTP, nothing else, and lives as
-//! long as its command. What it refuses is told to the client, and to whoever runs the command.
+//! The only way out of an empty network: a proxy in the main process, which accepts connections from inside and opens
+//! them outside, to granted hosts at checked addresses. It supports `CONNECT` and plain HTTP, nothing else, and lives
+//! as long as its command. Refusals are reported to the client and to the caller that runs the command.
 
 use std::io;
 use std::net::TcpListener as StdListener;
@@ -14,16 +14,16 @@ use tokio::task::JoinSet;
 use crate::error::chain;
 use crate::hosts::Hosts;
 
-/// How many connections there may be at a time.
+/// Maximum number of concurrent connections.
 const MOST: usize = 64;
-/// The longest head of a request.
+/// Maximum size of a request head.
 const MAX_HEAD: usize = 32 * 1024;
-/// How long a client may take to say what it wants, and a server to answer the call.
+/// Timeout for a client's request head, and for connecting to a server.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How many refusals are remembered.
+/// Maximum number of refusals kept.
 const MOST_REFUSED: usize = 20;
 
-/// A proxy at work. Dropping it ends it, with all connections.
+/// A running proxy. Dropping it stops it and closes all connections.
 #[derive(Debug)]
 pub(super) struct Proxy {
     task: tokio::task::JoinHandle<()>,
@@ -38,7 +38,7 @@ impl Proxy {
         Ok(Self { task, refused })
     }
 
-    /// What was asked for and refused, once each.
+    /// Refused requests, without duplicates.
     pub(super) fn refused(&self) -> Vec<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -66,7 +66,7 @@ async fn serve(listener: TcpListener, hosts: Arc<Hosts>, refused: Arc<Mutex<Vec<
                     "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
                     body.len()
                 );
-                // A client that went away does not need an answer.
+                // A client that disconnected does not need an answer.
                 client.write_all(answer.as_bytes()).await.ok();
             }
         });
@@ -89,7 +89,7 @@ struct NotServed {
 async fn connection(mut client: TcpStream, hosts: &Hosts) -> Result<(), NotServed> {
     let head = match tokio::time::timeout(PATIENCE, head(&mut client)).await {
         Ok(Ok(Some(head))) => head,
-        // It said nothing that could be answered.
+        // Nothing that could be answered.
         _ => return Ok(()),
     };
     let refuse = |reason: String, client| Err(NotServed { reason, client });
@@ -102,7 +102,7 @@ async fn connection(mut client: TcpStream, hosts: &Hosts) -> Result<(), NotServe
     };
     let mut server = None;
     for address in addresses {
-        // The address that was checked, not the name again.
+        // Connects to the checked address; resolving the name again could give another one.
         if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
             server = Some(stream);
             break;
@@ -116,13 +116,13 @@ async fn connection(mut client: TcpStream, hosts: &Hosts) -> Result<(), NotServe
         Some(request) => server.write_all(request).await,
     };
     if begun.is_ok() {
-        // However it ends, it is over.
+        // Any error ends the connection like an ordinary close.
         copy_bidirectional(&mut client, &mut server).await.ok();
     }
     Ok(())
 }
 
-/// The head of a request, and what came after it; nothing when there is none.
+/// The head of a request and the bytes received after it; `None` if there is none.
 async fn head(client: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
@@ -133,12 +133,12 @@ async fn head(client: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// What a client wants.
+/// Destination and content of a client's request.
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
     host: String,
     port: u16,
-    /// What to say to the server first; nothing for a tunnel.
+    /// First bytes to send to the server; `None` for a tunnel.
     request: Option<Vec<u8>>,
 }
 
@@ -154,7 +154,7 @@ impl Wanted {
             return None;
         }
         if method == "CONNECT" {
-            // What came after the head would be for the server, which is not there yet; a client must wait.
+            // Bytes after the head would be for the server, which is not connected yet; the client must wait.
             let (host, port) = authority(target, None)?;
             return rest.is_empty().then_some(Self { host, port, request: None });
         }
@@ -167,7 +167,7 @@ impl Wanted {
             format!("{method} {slash}{path} {version}\r\nHost: {place}\r\nConnection: close\r\n");
         for field in fields.split("\r\n").filter(|field| !field.is_empty()) {
             let name = field.split_once(':')?.0.to_ascii_lowercase();
-            // One request to a connection, and its host is the one that was checked.
+            // One request per connection, and its host is the checked one.
             if !matches!(name.as_str(), "host" | "connection" | "keep-alive" | "upgrade")
                 && !name.starts_with("proxy-")
             {
@@ -182,7 +182,7 @@ impl Wanted {
     }
 }
 
-/// `host:port`, with nobody's name before it.
+/// Parses `host:port`; user info is refused.
 fn authority(text: &str, default: Option<u16>) -> Option<(String, u16)> {
     let bracket = text.rfind(']');
     let colon = text.rfind(':').filter(|colon| bracket.is_none_or(|bracket| *colon > bracket));

@@ -1,5 +1,5 @@
-//! Restrictions behind the namespaces, for the case that one of those has a hole: limits, no capabilities, no new
-//! privileges, Landlock over the files, seccomp over the kernel's own surface.
+//! Restrictions behind the namespaces, in case one of those has a hole: resource limits, no capabilities, no new
+//! privileges, Landlock for files, seccomp for the kernel's own surface.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +19,7 @@ use seccompiler::{
 use super::error::{SetupError, doing};
 use super::spec::Limits;
 
-/// The level of Landlock that is asked for; older kernels give what they have of it.
+/// Requested Landlock ABI; older kernels enforce the part that they support.
 const LANDLOCK: ABI = ABI::V6;
 
 pub(super) fn raise(
@@ -30,13 +30,13 @@ pub(super) fn raise(
     bound(limits)?;
     disarm()?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
-    // Behind the namespaces everything that is there may be read.
+    // Behind the namespaces, every visible file may be read.
     let fence = Fence { read: vec![PathBuf::from("/")], write: writable.to_vec() };
     fence.raise()?;
     filter.install()
 }
 
-/// What the kernel shall refuse, as programs that it takes.
+/// System calls that the kernel refuses, as compiled BPF programs.
 #[derive(Debug)]
 pub(super) struct Filter(Vec<BpfProgram>);
 
@@ -45,7 +45,7 @@ impl Filter {
         Self::of(programs(&FAMILIES))
     }
 
-    /// Without namespaces: no sockets at all, and no System V objects.
+    /// For use without namespaces: no sockets at all, and no System V objects.
     pub(super) fn without_sockets() -> Result<Self, SetupError> {
         Self::of(programs(&[]))
     }
@@ -75,10 +75,10 @@ fn bound(limits: &Limits) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// Gives up every capability, also those that starting a program as root would bring back.
+/// Drops every capability, including those that executing a program as root would restore.
 fn disarm() -> Result<(), SetupError> {
     for capability in CapabilitySet::all().iter() {
-        // A capability that this kernel does not know is not there to be given up.
+        // A capability that this kernel does not know cannot be held.
         rustix::thread::remove_capability_from_bounding_set(capability).ok();
     }
     let none = CapabilitySet::empty();
@@ -87,7 +87,7 @@ fn disarm() -> Result<(), SetupError> {
     rustix::thread::set_capabilities(None, sets).map_err(doing("giving up capabilities"))
 }
 
-/// What may be read and what written to. Nothing else, and no signals or sockets beyond.
+/// Readable and writable paths. Access to all others is refused, as are signals and abstract sockets to the outside.
 #[derive(Debug)]
 pub(super) struct Fence {
     pub(super) read: Vec<PathBuf>,
@@ -116,7 +116,7 @@ impl Fence {
     }
 }
 
-/// Restrictions without namespaces before them.
+/// Applies the restrictions that work without namespaces.
 pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Result<(), SetupError> {
     bound(limits)?;
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
@@ -124,7 +124,7 @@ pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Resul
     filter.install()
 }
 
-/// Calls that no build or test needs and that have been ways out.
+/// System calls that no build or test needs and that have been used for escapes.
 const FORBIDDEN: [i64; 49] = [
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -177,7 +177,7 @@ const FORBIDDEN: [i64; 49] = [
     libc::SYS_mbind,
 ];
 
-/// The bits of `clone` that ask for a namespace.
+/// Flags of `clone` that create a namespace.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -188,7 +188,7 @@ const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWCGROUP,
 ];
 
-/// The network is empty, so these can do no harm; tests that talk to themselves need them.
+/// Permitted socket families. The network is empty, so they do no harm; tests that talk to themselves need them.
 const FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
 
 fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
@@ -205,13 +205,13 @@ fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let others = |families: &[i32]| -> Result<Vec<SeccompRule>, seccompiler::Error> {
         let each = families.iter().map(|family| condition(0, SeccompCmpOp::Ne, number(*family)));
         let each: Vec<_> = each.collect::<Result<_, _>>()?;
-        // No condition means always.
+        // A rule without conditions always matches.
         Ok(if each.is_empty() { vec![] } else { vec![SeccompRule::new(each)?] })
     };
     rules.insert(libc::SYS_socket, others(families)?);
     rules.insert(libc::SYS_socketpair, others(&FAMILIES)?);
     if families.is_empty() {
-        // Without a namespace of its own, what a command puts there would be the machine's and outlive it.
+        // Without an IPC namespace, such objects would belong to the machine and outlive the command.
         rules.extend(
             [libc::SYS_shmget, libc::SYS_msgget, libc::SYS_semget].map(|call| (call, vec![])),
         );
@@ -221,7 +221,7 @@ fn programs(families: &[i32]) -> Result<Vec<BpfProgram>, seccompiler::Error> {
         SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, request)?])
     });
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
-    // The newer clone hides its bits from filters; without it, programs fall back to the older one.
+    // Filters cannot see the flags of clone3; without it, programs fall back to clone.
     Ok(vec![
         one_numbering(),
         program(rules, libc::EPERM)?,
@@ -239,8 +239,8 @@ fn program(
     Ok(filter.try_into()?)
 }
 
-/// Calls of another processor's numbering end the process in each of the other programs. This one refuses those that
-/// only set a bit in the number: x32, which has the same processor and would get by under numbers that nobody listed.
+/// The other programs each kill a process that makes calls of another architecture. This one refuses x32 calls, which
+/// have the same architecture, differ by one bit in the number, and would pass under unlisted numbers.
 fn one_numbering() -> BpfProgram {
     const X32: u32 = 0x4000_0000;
     const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
@@ -254,7 +254,7 @@ fn one_numbering() -> BpfProgram {
         k,
     };
     vec![
-        // The number is what comes first.
+        // The call number comes first in the data.
         step(LOAD, 0, 0, 0),
         step(IF_SET, 0, 1, X32),
         step(ANSWER, 0, 0, refuse),

@@ -1,6 +1,6 @@
-//! A root in which only what a command needs is there: system folders to read, a `/dev` without devices, private
-//! temporary folders and home, the workspace. What is not put in does not exist: keys, sockets of services, other
-//! people's files, our own state. What does not depend on the command is built before there is one.
+//! The root file system of a command: read-only system folders, a minimal `/dev`, private temporary folders and home,
+//! the workspace. Anything not mounted does not exist: keys, sockets of services, other users' files, Bosun's own
+//! state. The parts that do not depend on the command are built before there is one.
 
 use std::fs;
 use std::io;
@@ -27,14 +27,14 @@ use super::{beside, sockets};
 
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
-/// Files of the system up to this size are copied.
+/// System files up to this size are copied.
 const MAX_COPIED: u64 = 64 * 1024;
 
-/// Where the machine's own root and the new one are while we build.
+/// Locations of the machine's root and of the new one during the setup.
 const OLD: &str = "/old";
 const NEW: &str = "/new";
 
-/// Builds a root without anything of a command, goes into it, and leaves the machine's own behind for good.
+/// Builds a root without anything specific to a command, enters it, and detaches the machine's root for good.
 pub(super) fn lay_out(prelude: &Prelude) -> Result<(), SetupError> {
     step_aside()?;
     for folder in SYSTEM {
@@ -56,7 +56,7 @@ pub(super) fn lay_out(prelude: &Prelude) -> Result<(), SetupError> {
     std::env::set_current_dir("/").map_err(doing("going in"))
 }
 
-/// Puts in what this command needs and enters its folder. The answer is what may be written to.
+/// Mounts the parts specific to this command and enters its folder. Returns the writable paths.
 pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupError> {
     let spec = &handed.spec;
     let (seen, rest) = trees.split_at(handed.visible.len());
@@ -81,7 +81,7 @@ pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf
     Ok(writable)
 }
 
-/// Puts an empty folder in place of the root, with the machine's own root below it.
+/// Replaces the root by an empty folder, with the machine's root below it.
 fn step_aside() -> Result<(), SetupError> {
     let none = None::<&str>;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
@@ -95,7 +95,7 @@ fn step_aside() -> Result<(), SetupError> {
     tmpfs(Path::new(NEW), "mode=755").map_err(doing("making the new root"))
 }
 
-/// Where a path of the machine is while we build, and where it shall be.
+/// Locations of a path during the setup: in the machine's root, and in the new one.
 fn old(path: &Path) -> PathBuf {
     Path::new(OLD).join(path.strip_prefix("/").unwrap_or(path))
 }
@@ -103,7 +103,7 @@ fn new(path: &Path) -> PathBuf {
     Path::new(NEW).join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// A file or folder of the system, to be read; links stay links.
+/// Adds a system file or folder, read-only; symlinks stay symlinks.
 fn system(path: &Path) -> Result<(), SetupError> {
     let Ok(found) = fs::symlink_metadata(old(path)) else { return Ok(()) };
     if !found.is_symlink() {
@@ -115,7 +115,7 @@ fn system(path: &Path) -> Result<(), SetupError> {
     symlink(to, new(path)).map_err(doing(what()))
 }
 
-/// A path of the machine, to be read, at its own place. One that is not there is left out.
+/// Adds a path of the machine, read-only, at the same location. A missing path is left out.
 fn visible(path: &Path) -> Result<(), SetupError> {
     let Ok(found) = fs::metadata(old(path)) else { return Ok(()) };
     if found.is_file() && found.len() <= MAX_COPIED {
@@ -126,16 +126,16 @@ fn visible(path: &Path) -> Result<(), SetupError> {
     close(&new(path)).map_err(doing(format!("closing {}", path.display())))
 }
 
-/// A small file is copied, which takes less time than a mount.
+/// Copies a small file, which is faster than a mount.
 fn copy(path: &Path) -> Result<(), SetupError> {
     folders_above(&new(path), path)?;
     let what = || format!("putting in {}", path.display());
-    // One that we may not read, a command may not read either.
+    // A file that this process may not read, a command may not read either.
     let Ok(bytes) = fs::read(old(path)) else { return Ok(()) };
     fs::write(new(path), bytes).map_err(doing(what()))
 }
 
-/// A `/dev` with what every program expects and nothing that reaches hardware or a terminal.
+/// Creates a `/dev` with the entries that every program expects and none that reaches hardware or a terminal.
 fn devices() -> Result<(), SetupError> {
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
@@ -149,8 +149,8 @@ fn devices() -> Result<(), SetupError> {
     Ok(())
 }
 
-/// The workspace at its own place; all of it open, or only the scope. Git's own files are closed in any case,
-/// and being mounted, cannot be moved away either.
+/// Mounts the workspace at its own path; all of it writable, or only the scope. Git's own files are always read-only
+/// and, as a mount point, cannot be moved away either.
 fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupError> {
     let (spec, root) = (&handed.spec, handed.spec.root.as_path());
     let missing = || doing("putting in the workspace")(io::Error::other("it was not handed over"));
@@ -171,7 +171,7 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupEr
         writable.push(inside(folder));
     }
     for (artifact, tree) in handed.scope.iter().zip(scope) {
-        // Opened anew for each, since one place may lie in another.
+        // Reopened for each, since one path may be inside another.
         let what = || format!("opening {artifact} for writing");
         let target = open(root, OFlags::DIRECTORY).map_err(doing(what()))?;
         let to = beneath(&target, artifact.path.as_str()).map_err(doing(what()))?;
@@ -192,13 +192,13 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupEr
     Ok(writable)
 }
 
-/// Closes what nobody shall write to, and opens places in it again; those are the answer.
+/// Makes the closed paths read-only, and the reopened paths in them writable again; returns the latter.
 fn close_places<'a>(
     spec: &'a Spec,
     root: &Path,
     target: &OwnedFd,
 ) -> Result<Vec<&'a WorkPath>, SetupError> {
-    // Opened before anything is closed, so that they are found as they were.
+    // Opened before any path is closed, to keep their previous access.
     let again =
         spec.reopened.iter().filter_map(|path| Some((path, beneath(target, path.as_str()).ok()?)));
     let again: Vec<(&WorkPath, OwnedFd)> = again.collect();

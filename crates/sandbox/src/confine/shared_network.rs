@@ -1,5 +1,5 @@
-//! The network that background processes share with the commands after them: the namespace of the first of them, held
-//! open by its descriptor for as long as the workspace is used. It is as empty as any other: loopback alone.
+//! The network that background processes share with later commands: the namespace of the first of them, kept alive by
+//! its descriptor for as long as the workspace is used. It is as empty as any other: loopback only.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::network::PROXY_PORT;
 
-/// How many ports are used in turn for the proxies of commands that run at the same time.
+/// Number of ports used in turn for the proxies of concurrent commands.
 const PORTS: u16 = 1_000;
 
-/// The shared network of a workspace, once there is one.
+/// The shared network of a workspace, once it exists.
 #[derive(Debug, Default)]
 pub(super) struct SharedNetwork {
     namespace: OnceLock<Arc<OwnedFd>>,
@@ -26,12 +26,12 @@ impl SharedNetwork {
         self.namespace.get().cloned()
     }
 
-    /// Keeps a namespace for the commands to come. The first one stays.
+    /// Keeps a namespace for later commands. Only the first one is kept.
     pub(super) fn keep(&self, namespace: OwnedFd) {
         self.namespace.get_or_init(|| Arc::new(namespace));
     }
 
-    /// A port for the proxy of one more command: several may run in the same network.
+    /// A port for the proxy of another command: several may run in the same network.
     pub(super) fn next_port(&self) -> u16 {
         PROXY_PORT + 1 + self.commands.fetch_add(1, Ordering::Relaxed) % PORTS
     }

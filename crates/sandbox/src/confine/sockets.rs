@@ -1,7 +1,7 @@
-//! Sockets of services of this machine that lie where a command can see them. A network of one's own does not close
-//! those: whoever can name the file can connect. So those at which somebody listens when a command begins look like
-//! empty files to it. One that is made later, while the command runs, is not covered. Those that nobody listens at stay
-//! as they are, because programs remove and make them again.
+//! Unix sockets of this machine's services in paths that a command can see. A network namespace does not isolate those:
+//! any process that can name the file can connect. So sockets with a listener at the start of a command appear to it as
+//! empty files. A socket created later, while the command runs, is not covered. Sockets without a listener stay as they
+//! are, because programs remove and recreate them.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -20,29 +20,29 @@ use super::error::{SetupError, doing};
 use super::mount::{beneath, bind, by_number, open};
 use super::spec::Spec;
 
-/// Sockets of services in folders of the system that commands see.
+/// Sockets of services in visible system folders.
 const SERVICES: [(&str, &str); 1] = [("/nix/var/nix/daemon-socket", "socket")];
 
-/// How deep what lies outside of the workspace is searched: the socket of git's own file monitor is there.
+/// Search depth outside the workspace: the socket of git's own file monitor is there.
 const SHALLOW: usize = 3;
 
-/// How many folders are remembered.
+/// Maximum number of folders in the cache.
 const MOST_KNOWN: usize = 200_000;
 
-/// A folder that commands see, and what of it must be covered.
+/// A socket to cover, as a visible folder and a path in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Socket {
     folder: PathBuf,
     name: OsString,
 }
 
-/// Looks for sockets, and remembers what was in which folder: most are as they were when the next command comes.
+/// Finds sockets, and caches the content of folders: most are unchanged when the next command comes.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
     known: HashMap<PathBuf, Known>,
 }
 
-/// What is in a folder, as long as it was last changed at this time.
+/// Content of a folder, valid as long as its change time is the same.
 #[derive(Debug)]
 struct Known {
     changed: (i64, i64),
@@ -51,7 +51,7 @@ struct Known {
 }
 
 impl Finder {
-    /// Every socket that the command of these orders could reach and that somebody listens at.
+    /// All sockets with a listener that the command of this spec could reach.
     pub(super) fn reachable(&mut self, spec: &Spec) -> Vec<Socket> {
         if self.known.len() > MOST_KNOWN {
             self.known.clear();
@@ -66,7 +66,7 @@ impl Finder {
         found
     }
 
-    /// Sockets below a folder. Names and kinds are enough, so nothing but folders is opened.
+    /// Sockets below a folder. Names and types suffice, so only folders are opened.
     fn search(&mut self, folder: &Path, depth: usize) -> Vec<Socket> {
         let now = disk::now();
         let mut found = Vec::new();
@@ -74,7 +74,7 @@ impl Finder {
         while let Some((at, depth)) = open.pop() {
             let Ok(stat) = fs::symlink_metadata(&at) else { continue };
             let changed = (stat.ctime(), stat.ctime_nsec());
-            // One that was changed just now may be changed once more without looking any different.
+            // A folder that changed just now may change again within the same timestamp.
             let settled = changed.0.saturating_add(1) < now.0;
             let known = self.known.remove(&at).filter(|known| known.changed == changed);
             let known = known.unwrap_or_else(|| Known::read(&at, changed));
@@ -110,8 +110,8 @@ impl Socket {
         beneath(open(&self.folder, OFlags::DIRECTORY)?, &self.name)
     }
 
-    /// Whether somebody listens. A datagram socket does not notice being connected to, and any other refuses to be
-    /// connected to as one, so whoever listens does not hear of it.
+    /// Whether the socket has a listener. Connects as a datagram socket: a datagram listener does not notice that, and
+    /// any other refuses it, so no listener is disturbed.
     fn is_live(&self) -> bool {
         let Ok(file) = self.open() else { return false };
         let kind = (SockType::Datagram, SockFlag::SOCK_CLOEXEC);
@@ -123,10 +123,10 @@ impl Socket {
     }
 }
 
-/// Puts an empty file over each of them.
+/// Mounts an empty file over each socket.
 pub(super) fn cover(sockets: &[Socket]) -> Result<(), SetupError> {
     for socket in sockets {
-        // One that is gone by now needs no cover.
+        // A socket that no longer exists needs no cover.
         let Ok(file) = socket.open() else { continue };
         bind(Path::new("/dev/null"), &by_number(&file))
             .map_err(doing(format!("covering {}", Path::new(&socket.name).display())))?;

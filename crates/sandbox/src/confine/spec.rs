@@ -1,4 +1,4 @@
-//! The protocol between us and a sandbox helper. How messages travel is in `line.rs`.
+//! The protocol between the main process and a sandbox helper. `line.rs` has the transport.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use types::{IsolationLevel, Scope, WorkPath};
 /// The argument that makes this program a sandbox helper.
 pub(super) const WORD: &str = "--bosun-confine";
 
-/// What comes with orders: the line on which their end is told, and the command's two pipes.
+/// Number of descriptors sent with a spec: the socket for its report, and the command's two pipes.
 pub(super) const ORDERED: usize = 3;
 
-/// What is said while a command runs: end it, or have it ended.
+/// Control messages while a command runs: terminate, kill.
 pub(super) const TERM: &[u8; 1] = b"T";
 pub(super) const KILL: &[u8; 1] = b"K";
 
-/// What a helper is told before there is a command for it, so that it can build what does not depend on one.
+/// Parameters that a helper gets before its first command, to build the parts that do not depend on one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prelude {
     pub(crate) level: IsolationLevel,
-    /// The workspace. The root that is laid out keeps the names of what was put in, which are nobody else's business.
+    /// The workspace. The root keeps the names of the paths mounted in it, which other workspaces must not see.
     pub(crate) root: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) temp_bytes: u64,
     pub(crate) processes: u64,
 }
 
-/// Orders for one command.
+/// Specification of one command.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) root: PathBuf,
@@ -37,32 +37,32 @@ pub(crate) struct Spec {
     pub(crate) home: PathBuf,
     pub(crate) scope: Option<Scope>,
     pub(crate) visible: Vec<PathBuf>,
-    /// Files of the machine that shall look empty, wherever they would be seen.
+    /// Files of the machine that appear empty, wherever they would be visible.
     pub(crate) masked: Vec<PathBuf>,
-    /// Files of the workspace that shall look empty.
+    /// Files of the workspace that appear empty.
     pub(crate) hidden: Vec<WorkPath>,
-    /// Folders of the workspace that cannot be moved, those above before those below.
+    /// Folders of the workspace that cannot be moved, parents first.
     pub(crate) pinned: Vec<WorkPath>,
-    /// Folders in which files of the scope may be replaced, those above before those below.
+    /// Folders in which files of the scope may be replaced, parents first.
     pub(crate) beside: Vec<WorkPath>,
-    /// Places in the workspace that nobody writes to, whatever else may be written.
+    /// Paths of the workspace that are read-only, regardless of the scope.
     pub(crate) closed: Vec<WorkPath>,
-    /// Places in those that may be written to after all.
+    /// Paths in `closed` that are writable nevertheless.
     pub(crate) reopened: Vec<WorkPath>,
     pub(crate) limits: Limits,
     pub(crate) level: IsolationLevel,
-    /// Whether there is a way to the hosts that were granted.
+    /// Whether the granted hosts can be reached.
     pub(crate) network: bool,
-    /// Where our proxy is then.
+    /// Port of the proxy in that case.
     pub(crate) proxy_port: u16,
-    /// Whether its network is handed to us, for the commands after it.
+    /// Whether the command's network namespace is sent back, for later commands.
     pub(crate) shares: bool,
-    /// Whether a network comes with the orders, to be used in place of its own.
+    /// Whether a network namespace comes with the spec, to be used instead of a new one.
     pub(crate) joins: bool,
 }
 
 impl Spec {
-    /// Whether it fits into a socket's buffer for certain.
+    /// Whether the message certainly fits into a socket's buffer.
     pub(crate) fn is_short(&self) -> bool {
         let places = self.scope.as_ref().map_or(0, |scope| scope.0.len());
         let line = match &self.action {
@@ -91,49 +91,49 @@ pub(crate) enum Action {
     Probe(Targets),
 }
 
-/// What an attack from inside goes for.
+/// Targets of an attack from inside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Targets {
     /// A folder outside the workspace.
     pub(crate) outside: PathBuf,
     /// A file outside the workspace.
     pub(crate) secret: PathBuf,
-    /// A port of this machine at which somebody listens.
+    /// A port of this machine with a listener.
     pub(crate) port: u16,
-    /// Our own process.
+    /// Pid of the main process.
     pub(crate) pid: i32,
 }
 
-/// What came of it.
+/// Message from a helper about a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
-    /// The orders were taken by the process with this number; more will follow.
+    /// The process with this pid took the spec; more reports follow.
     Begun(i32),
     Exited(i32),
     Signalled(i32),
-    /// A limit was exceeded, so everybody inside was ended.
+    /// A limit was exceeded, so all processes inside were killed.
     Exceeded(String),
     /// The sandbox could not be set up, so nothing was run.
     Failed(String),
     Probed(Vec<(String, Option<String>)>),
-    /// There is a way to the granted hosts; the listener comes with it.
+    /// The granted hosts can be reached; the listener comes with this message.
     Listening,
-    /// The command's network comes with it.
+    /// The command's network namespace comes with this message.
     Network,
 }
 
-/// How much a command may take.
+/// Resource limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Processes and threads at once.
+    /// Concurrent processes and threads.
     pub processes: u64,
-    /// Memory of one process, and of all of them together.
+    /// Memory of one process, and of all together.
     pub memory_bytes: u64,
-    /// The largest file that may be written.
+    /// Size of the largest file.
     pub file_bytes: u64,
-    /// All private folders for temporary files together.
+    /// Size of all private temporary folders together.
     pub temp_bytes: u64,
-    /// Everything that one command writes to the workspace.
+    /// Total size of a command's writes to the workspace.
     pub disk_bytes: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Pieces of the machine's own files, cut out as mounts that can be handed to process 1, which itself has none of
-//! the machine left. Whatever goes by a name of the machine is looked up here, and following no link of the workspace.
+//! Clones of the machine's mounts that are handed to process 1, which itself has no access to the machine's files. All
+//! paths of the machine are resolved here, without following symlinks of the workspace.
 
 use std::fs;
 use std::io;
@@ -17,22 +17,22 @@ use super::mount::{Access, Reach, attribute, beneath, open};
 use super::sockets::{Finder, Socket};
 use super::spec::{ORDERED, Spec};
 
-/// Orders for process 1, and which mounts come with them, in this order, after what came with the orders themselves.
+/// Spec for process 1, and the mounts sent with it, in this order, after the descriptors of the spec itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Handed {
     pub(super) spec: Spec,
-    /// Paths to be read, and whether each is a folder.
+    /// Readable paths, and whether each is a folder.
     pub(super) visible: Vec<(PathBuf, bool)>,
-    /// Folders of the workspace in which files may be replaced. The workspace itself comes before them.
+    /// Folders of the workspace in which files may be replaced. The workspace itself precedes them.
     pub(super) beside: Vec<WorkPath>,
-    /// Places in the workspace to be written to.
+    /// Writable paths of the workspace.
     pub(super) scope: Vec<Artifact>,
-    /// What must be covered, because somebody of the machine listens there.
+    /// Sockets to cover, because a process of the machine listens on them.
     pub(super) sockets: Vec<Socket>,
 }
 
 impl Handed {
-    /// How many descriptors come with it.
+    /// Number of descriptors sent with it.
     pub(super) fn count(&self) -> usize {
         ORDERED
             + usize::from(self.spec.joins)
@@ -43,13 +43,13 @@ impl Handed {
     }
 }
 
-/// Cuts out what the orders name.
+/// Clones the mounts that a spec names.
 pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedFd>), SetupError> {
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
     let places = places.filter(|place| !spec.visible.contains(place));
     for path in spec.visible.iter().cloned().chain(places) {
-        // What is not there cannot be seen.
+        // A missing path cannot be visible.
         let Ok(found) = fs::metadata(&path) else { continue };
         let what = || format!("putting in {}", path.display());
         let from = open(&path, OFlags::empty()).map_err(doing(what()))?;
@@ -64,7 +64,7 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
     trees.push(tree(&root, access).map_err(doing("putting in the workspace"))?);
     let mut beside = Vec::new();
     for folder in &spec.beside {
-        // Where a folder is gone, its files are written in place or not at all.
+        // If a folder no longer exists, its files are written in place or not at all.
         let Ok(from) = beneath(&root, folder.as_str()) else { continue };
         let what = || format!("opening {folder} for new files");
         trees.push(tree(&from, Access::Write).map_err(doing(what()))?);
@@ -76,7 +76,7 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
     };
     let places = spec.scope.iter().flat_map(|scope| &scope.0);
     for artifact in places.filter(|artifact| !in_open_folder(artifact)) {
-        // What is not there, or is a link, cannot be opened for writing.
+        // A path that is missing or a symlink cannot be made writable.
         let Ok(from) = beneath(&root, artifact.path.as_str()) else { continue };
         let what = || format!("opening {artifact} for writing");
         trees.push(tree(&from, Access::Write).map_err(doing(what()))?);
@@ -86,7 +86,7 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
     Ok((Handed { spec, visible, beside, scope, sockets }, trees))
 }
 
-/// A copy of the mounts from here on down, attached to nothing yet.
+/// Clones the mounts at and below this path, detached.
 fn tree(from: &OwnedFd, access: Access) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -97,7 +97,7 @@ fn tree(from: &OwnedFd, access: Access) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// Folders of the scope that are missing are made first, by way of descriptors, following no link.
+/// Creates missing folders of the scope, through descriptors, without following symlinks.
 fn make_folders(scope: &Scope, root: &OwnedFd) -> Result<(), SetupError> {
     for artifact in scope.0.iter().filter(|artifact| artifact.whole_folder) {
         let what = || format!("making {artifact}");

@@ -1,4 +1,4 @@
-//! An error as text, with its causes. Which errors there are is not known here.
+//! Formats any error with its causes.
 
 /// An error with all its causes, in one line; `Display` alone shows only the outermost.
 #[must_use]

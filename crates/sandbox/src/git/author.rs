@@ -1,5 +1,5 @@
-//! The person's own identity, and a result's commits made again with that person as their author: the same trees, one
-//! after another, with other words. Trees are what was checked, so what was shown of them holds. The committer stays Bosun.
+//! The user's own identity, and re-creation of a result's commits with that user as author: the same trees, in the same
+//! order, with other messages. Checks apply to trees, so their results stay valid. The committer stays Bosun.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use super::call::{Git, With};
 use super::identity::Author;
 use super::{GitError, Repo, hash};
 
-/// The most commits that are made again.
+/// Maximum number of commits to re-create.
 const MOST: usize = 1_000;
 
 impl Git {
-    /// Who the person is in a folder, by their own git configuration; nothing, if it does not name both.
+    /// Identity of the user in a folder, from their own git configuration; `None` unless it has both name and email.
     pub(super) async fn person(&self, folder: &Path) -> Option<Author> {
         let name = self.user_setting(folder, "user.name").await;
         let email = self.user_setting(folder, "user.email").await;
@@ -22,13 +22,12 @@ impl Git {
 }
 
 impl Repo {
-    /// Who the person is, as their own git says for this repository; nothing, if it does not say both.
+    /// Identity of the user in this repository, from their own git configuration; `None` unless it is complete.
     pub async fn person(&self) -> Result<Option<Author>, GitError> {
         Ok(self.git().person(self.root()).await)
     }
 
-    /// Makes the commits between two again, each with the words for it and by this author. The same again gives the same
-    /// hashes.
+    /// Re-creates the commits between two, each with its new message and this author. The hashes are reproducible.
     pub async fn authored(
         &self,
         base: &CommitId,
@@ -65,7 +64,7 @@ impl Repo {
         Ok(parent)
     }
 
-    /// The message of a commit, and when it was made.
+    /// Message and committer date of a commit.
     async fn said(&self, commit: &CommitId) -> Result<(String, Timestamp), GitError> {
         let answer = self.git().run(self.here(), &["cat-file", "commit", hash(commit)?]).await?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();

@@ -15,7 +15,7 @@ use types::Timestamp;
 use super::GitError;
 use super::identity::Author;
 
-/// How long one call may take; a checkout of a large tree is the longest of them.
+/// Timeout of one call; checking out a large tree takes the longest.
 const TIMEOUT: Duration = Duration::from_secs(300);
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 const MAX_ERRORS: u64 = 16 * 1024;
@@ -23,7 +23,7 @@ const MAX_ERRORS: u64 = 16 * 1024;
 /// The oldest version with `merge-tree --write-tree`.
 const OLDEST: (u32, u32) = (2, 38);
 
-/// Settings that hold in every call, whatever the repository's own configuration says.
+/// Settings that apply to every call, overriding the repository's own configuration.
 const SETTINGS: [&str; 30] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -48,16 +48,16 @@ const SETTINGS: [&str; 30] = [
     "diff.ignoreSubmodules=all",
     "submodule.recurse=false",
     "protocol.allow=never",
-    // A worktree is found by the absolute path that the repository has written down.
+    // A worktree is found by the absolute path recorded in the repository.
     "worktree.useRelativePaths=false",
-    // What git writes is on the disk before it has its name; `durable.rs` does the rest.
+    // Git syncs a file before it gives it its name; `durable.rs` does the rest.
     "core.fsync=loose-object,pack,pack-metadata,reference,index",
     "core.fsyncMethod=fsync",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
     "safe.bareRepository=explicit",
-    // Ownership is git's guard against configured commands of other people's repositories; none run here.
+    // Ownership checks protect against configured commands of other users' repositories; none run here.
     "safe.directory=*",
 ];
 
@@ -66,9 +66,9 @@ const SETTINGS: [&str; 30] = [
 pub(super) enum GitDir<'a> {
     /// In a folder; git finds the repository by itself.
     Folder(&'a Path),
-    /// In a folder whose repository is that folder's own, or none.
+    /// In a folder that is the top of its repository, or in none.
     Inside(&'a Path),
-    /// In a worktree whose git files and index are named, so that nothing in the worktree is believed.
+    /// In a worktree with explicit git files and index, so that nothing in the worktree is trusted.
     Worktree { dir: &'a Path, git_dir: &'a Path, index: &'a Path },
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Git {
     program: PathBuf,
 }
 
-/// What a call gave.
+/// Result of a call.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) code: Option<i32>,
@@ -87,23 +87,23 @@ pub(super) struct Answer {
     command: String,
 }
 
-/// What else a call may be given.
+/// Optional inputs of a call.
 #[derive(Debug, Default)]
 pub(super) struct With<'a> {
     pub(super) stdin: &'a [u8],
-    /// The date of a commit that the call makes.
+    /// Date of a commit made by the call.
     pub(super) date: Option<Timestamp>,
-    /// The author of a commit that the call makes, if not Bosun.
+    /// Author of a commit made by the call, if not Bosun.
     pub(super) author: Option<&'a Author>,
     pub(super) settings: &'a [OsString],
-    /// Whether the muzzles are among the settings already.
+    /// Whether `settings` already contain the overrides of `Git::muzzles`.
     pub(super) muzzled: bool,
-    /// The author and committer of it, if not Bosun.
+    /// Author and committer of a commit made by the call, if not Bosun.
     pub(super) person: Option<&'a Author>,
 }
 
 impl Git {
-    /// Finds git on our PATH, in absolute places only. Its version is not looked at: good for what every git can do.
+    /// Finds git on the PATH, in absolute folders only. Does not check the version: for calls that every git supports.
     pub(super) fn locate() -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = std::env::split_paths(&path)
@@ -114,14 +114,14 @@ impl Git {
         Ok(Self { program })
     }
 
-    /// Finds git, and makes sure that it is new enough.
+    /// Finds git and checks its version.
     pub(super) async fn find() -> Result<Self, GitError> {
         let git = Self::locate()?;
         git.new_enough().await?;
         Ok(git)
     }
 
-    /// Makes sure that it is new enough for everything.
+    /// Checks that this git supports everything that is used here.
     pub(super) async fn new_enough(&self) -> Result<(), GitError> {
         let text = self.bare(Path::new("/"), &["--version"]).await?.line()?;
         let text = text.to_string_lossy().into_owned();
@@ -151,7 +151,7 @@ impl Git {
         self.try_run_with(at, args, with).await?.or_failed()
     }
 
-    /// A call whose exit code is an answer.
+    /// A call whose exit code carries information.
     pub(super) async fn try_run<A: AsRef<OsStr>>(
         &self,
         at: GitDir<'_>,
@@ -189,14 +189,14 @@ impl Git {
         complete(command, described(args), with.stdin).await
     }
 
-    /// Settings of the repository that name a command, each with a harmless value. A merge driver fails, which
-    /// is a conflict; anything else does nothing.
+    /// Overrides for the repository's settings that name a command. A merge driver is made to fail, which gives a
+    /// conflict; anything else is disabled.
     pub(super) async fn muzzles(&self, at: GitDir<'_>) -> Result<Vec<OsString>, GitError> {
         let mut command = self.command(at);
         let list = ["config", "--list", "--includes", "--name-only", "-z"];
         command.args(list);
         let answer = complete(command, described(&list), &[]).await?;
-        // Outside a repository there is nothing to muzzle, and the call itself will say what is wrong.
+        // Outside a repository there is nothing to override, and the call itself will report the error.
         let names = answer.names().filter_map(|name| {
             let text = String::from_utf8_lossy(name).to_ascii_lowercase();
             let (section, rest) = text.split_once('.')?;
@@ -269,8 +269,8 @@ impl Git {
     }
 }
 
-/// Git commands that never look at the content of files by way of a configured filter, driver or converter, so that
-/// there is nothing to muzzle. Whatever is not in this list is muzzled.
+/// Whether a git command never reads file contents through a configured filter, driver or converter, so that no
+/// overrides are needed. Commands not listed get the overrides.
 fn runs_no_command<A: AsRef<OsStr>>(args: &[A]) -> bool {
     const ALONE: [&str; 10] = [
         "cat-file",
@@ -297,7 +297,7 @@ impl Answer {
         self.code == Some(0)
     }
 
-    /// Everything that is not an exit with 0 is a failure.
+    /// Turns any result but exit code 0 into an error.
     pub(super) fn or_failed(self) -> Result<Self, GitError> {
         if self.succeeded() { Ok(self) } else { Err(self.failure()) }
     }
@@ -306,13 +306,13 @@ impl Answer {
         GitError::of(self.command, self.stderr.trim().to_owned())
     }
 
-    /// Everything that was printed, as text.
+    /// Output and errors, as text.
     pub(super) fn said(&self) -> String {
         let out = String::from_utf8_lossy(&self.stdout);
         format!("{out}{}", self.stderr)
     }
 
-    /// The one line that was printed.
+    /// The only line of the output.
     pub(super) fn line(self) -> Result<OsString, GitError> {
         match self.stdout.strip_suffix(b"\n") {
             Some(line) if !line.is_empty() => Ok(OsStr::from_bytes(line).to_owned()),
@@ -320,7 +320,7 @@ impl Answer {
         }
     }
 
-    /// The pieces between the zero bytes of an answer in `-z` form.
+    /// The entries of an output in `-z` form.
     pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty())
     }
@@ -349,7 +349,7 @@ pub(super) async fn complete(
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let feed = async {
         if let Some(mut input) = input {
-            // A program that ends without reading all of its input closes the pipe; its exit code tells.
+            // A program that exits without reading all of its input closes the pipe; its exit code counts.
             input.write_all(stdin).await.ok();
         }
     };
@@ -373,7 +373,7 @@ pub(super) async fn complete(
     }
 }
 
-/// Reads up to a limit and one byte more, which shows that there was more; what follows is let go.
+/// Reads up to a limit plus one byte, which shows that the limit was exceeded; the rest is discarded.
 async fn gather(from: Option<impl AsyncRead + Unpin>, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(from) = from {

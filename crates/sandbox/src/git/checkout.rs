@@ -1,5 +1,5 @@
-//! Checkouts for checks: an ordinary clone of one commit, with nothing in it that anybody else left, and commits that
-//! mix the files of two for a trial. The clone borrows its objects; what it says of itself is never believed.
+//! Checkouts for checks: an ordinary clone of one commit, without any leftovers, and commits that mix the files of two
+//! commits for a trial. The clone borrows its objects; its own git files are never trusted.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use super::durable::UNSYNCED;
 use super::error::{failed, gone};
 use super::{GitError, Repo, hash};
 
-/// The largest file that is handed out as a text.
+/// Maximum size of a file that is returned as text.
 const MAX_TEXT: usize = 512 * 1024;
-/// How many files one call reads.
+/// Maximum number of files read by one call.
 const MOST_FILES: usize = 100;
 
-/// What becomes of one file in a mixed commit.
+/// Change of one file in a mixed commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub path: WorkPath,
@@ -25,20 +25,20 @@ pub struct Edit {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditTo {
-    /// As it is in another commit; gone if it is not there.
+    /// As in another commit; removed if it does not exist there.
     AsIn(CommitId),
     Text(String),
     Gone,
 }
 
-/// What a tree says of one path.
+/// Entry of a tree for one path.
 struct Entry {
     mode: String,
     object: String,
 }
 
 impl Repo {
-    /// Makes a fresh clone of one commit. Whatever was in the folder is gone.
+    /// Makes a fresh clone of one commit. Previous content of the folder is removed.
     pub async fn checkout(&self, dir: &Path, commit: &CommitId) -> Result<(), GitError> {
         let commit = hash(commit)?;
         self.remove_checkout(dir)?;
@@ -46,7 +46,7 @@ impl Repo {
         lay_out(&git_dir, &self.common_dir().join("objects"), commit)?;
         let index = git_dir.join("index");
         let place = GitDir::Worktree { dir, git_dir: &git_dir, index: &index };
-        // The clone has no settings of anybody's, so there is nothing to muzzle.
+        // The clone has default settings only, so no overrides are needed.
         let settings = [UNSYNCED.into()];
         let with = With { muzzled: true, settings: &settings, ..With::default() };
         self.git().run_with(place, &["reset", "--hard", "--quiet"], with).await?;
@@ -55,35 +55,35 @@ impl Repo {
         Ok(())
     }
 
-    /// The tracked files of a checkout that are not what they were when it was made.
+    /// Tracked files of a checkout that have changed since it was made.
     pub async fn rewritten(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
         let index = index_of(dir);
         let place = GitDir::Worktree { dir, git_dir: self.common_dir(), index: &index };
         let differing = ["diff-files", "--name-only", "-z"];
         let mut answer = self.git().run(place, &differing).await?;
         if answer.names().next().is_some() {
-            // What was only touched differs no more once its content was looked at.
+            // After a refresh by content, files that were only touched do not differ any more.
             self.git().try_run(place, &["update-index", "-q", "--refresh"]).await?;
             answer = self.git().run(place, &differing).await?;
         }
         Ok(answer.names().filter_map(|name| super::tree::name(name).ok()).collect())
     }
 
-    /// Removes a checkout with all that is in it.
+    /// Removes a checkout with everything in it.
     pub fn remove_checkout(&self, dir: &Path) -> Result<(), GitError> {
         gone(std::fs::remove_dir_all(dir)).map_err(failed("removing", dir))?;
         let index = index_of(dir);
         gone(std::fs::remove_file(&index)).map_err(failed("removing", &index))
     }
 
-    /// Files of a commit, as far as they are there and are texts of ordinary size.
+    /// Files of a commit, as far as they exist and are texts of ordinary size.
     pub async fn texts(
         &self,
         commit: &CommitId,
         paths: &[WorkPath],
     ) -> Result<Vec<(WorkPath, String)>, GitError> {
         let commit = hash(commit)?;
-        // A name with a line break could be taken for two.
+        // A name with a line break would be read as two.
         let paths: Vec<&WorkPath> =
             paths.iter().filter(|path| !path.as_str().contains('\n')).collect();
         let mut found = Vec::new();
@@ -111,15 +111,15 @@ impl Repo {
         Ok(found)
     }
 
-    /// The paths of a commit, as far as they are ones that can be used here.
+    /// The paths of a commit that are valid workspace paths.
     pub async fn paths(&self, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
         let args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", hash(commit)?];
         let answer = self.git().run(self.here(), &args).await?;
         Ok(answer.names().filter_map(|name| super::tree::name(name).ok()).collect())
     }
 
-    /// A commit with some files of another, or with other texts. Nobody's branch leads to it. `scratch` is a path for an
-    /// index of its own.
+    /// A commit with some files from another commit, or with other texts. No branch refers to it. `scratch` is the path
+    /// of a temporary index.
     pub async fn mixed(
         &self,
         commit: &CommitId,
@@ -175,8 +175,8 @@ impl Repo {
     }
 }
 
-/// The few files that make a repository, as `git init` would leave them: a branch at the commit, objects borrowed. Done
-/// here because a check waits for it, and a process takes longer than all of it.
+/// Writes the few files of a repository, as `git init` would: a branch at the commit, borrowed objects. Done here
+/// because a check waits for it, and starting a process takes longer than all of it.
 fn lay_out(git_dir: &Path, objects: &Path, commit: &str) -> Result<(), GitError> {
     let info = git_dir.join("objects").join("info");
     let heads = git_dir.join("refs").join("heads");
@@ -200,7 +200,7 @@ fn lay_out(git_dir: &Path, objects: &Path, commit: &str) -> Result<(), GitError>
     Ok(())
 }
 
-/// The answer of `cat-file --batch`: a line with the size, then that many bytes and a line break.
+/// Parses the output of `cat-file --batch`: a line with the size, then that many bytes and a line break.
 fn contents(mut answer: &[u8], paths: &[&WorkPath]) -> Vec<(WorkPath, String)> {
     let mut found = Vec::new();
     for path in paths {
@@ -217,7 +217,7 @@ fn contents(mut answer: &[u8], paths: &[&WorkPath]) -> Vec<(WorkPath, String)> {
     found
 }
 
-/// Where we keep what a checkout was like, out of reach of what runs in it.
+/// Path of the index that records the initial state of a checkout, out of reach of commands that run in it.
 fn index_of(dir: &Path) -> PathBuf {
     let mut name: OsString = dir.as_os_str().to_owned();
     name.push(".index");

@@ -1,6 +1,6 @@
-//! A copy of a repository that is itself inside the workspace. An agent may have made the source, so it is looked
-//! at first: its git files must all be its own, since a link, a `gitdir:` line or a list of alternates would bring
-//! in whatever they point at; and nothing that is hidden may be in its history.
+//! Copies of repositories that are themselves inside the workspace. An agent may have made the source, so it is checked
+//! first: its git files must all be its own, since a symlink, a `gitdir:` line or a list of alternates would bring in
+//! their targets; and its history must not contain hidden files.
 
 use std::path::Path;
 use std::{fs, io};
@@ -11,19 +11,19 @@ use super::call::{Git, GitDir, With};
 use super::{GitError, named};
 use crate::search::Hidden;
 
-/// A copy that is asked for.
+/// A requested copy.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copy<'a> {
     pub(super) from: &'a WorkPath,
     pub(super) to: &'a WorkPath,
     pub(super) branch: Option<&'a str>,
-    /// How many commits of history; 0 is all of them.
+    /// Number of commits of history; 0 means all.
     pub(super) depth: u32,
 }
 
-/// The most git files of a source that are looked at.
+/// Maximum number of git files of a source that are checked.
 const MAX_FILES: usize = 100_000;
-/// Git's own files that send it somewhere else for the rest.
+/// Git files that redirect git to another location.
 const POINTERS: [&str; 3] = ["alternates", "http-alternates", "commondir"];
 
 pub(super) async fn clone(
@@ -42,7 +42,7 @@ pub(super) async fn clone(
     if hidden.has_globs() && shows_hidden(git, &source, from, hidden).await? {
         return Err(GitError::HoldsHidden { path: from.to_string() });
     }
-    // By address rather than by path, so that depth counts and no file is shared with the source.
+    // As a URL rather than a path, so that the depth applies and no file is shared with the source.
     let address = format!("file://{}", source.display());
     let depth_text = format!("--depth={depth}");
     let mut args =
@@ -60,7 +60,7 @@ pub(super) async fn clone(
     Ok(format!("cloned {from} to {to}"))
 }
 
-/// Whether all that git would read of this repository is in real files of its own folder.
+/// Whether everything that git would read of this repository is in regular files of its own folder.
 fn stands_alone(source: &Path) -> io::Result<bool> {
     let inner = source.join(".git");
     let git_dir = if fs::symlink_metadata(&inner).is_ok() { inner } else { source.to_owned() };
@@ -85,14 +85,14 @@ fn stands_alone(source: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether a file that is hidden where the source lies is in some commit of it.
+/// Whether any commit of the source contains a file that is hidden at the source's location.
 async fn shows_hidden(
     git: &Git,
     source: &Path,
     from: &WorkPath,
     hidden: &Hidden,
 ) -> Result<bool, GitError> {
-    // Merges are compared with each of their parents, or a file that only a merge brought would be missed.
+    // Merges are compared with each parent, since a file introduced by a merge alone would be missed otherwise.
     let args = ["log", "--all", "-m", "--format=", "--name-only", "--no-renames", "-z"];
     let names = git.run(GitDir::Inside(source), &args).await?;
     Ok(names.names().any(|name| {

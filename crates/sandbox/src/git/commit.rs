@@ -1,5 +1,5 @@
-//! Commits that Bosun makes: fixed author, given dates, one parent. The same tree, parent, message and time give
-//! the same hash, so doing it again after a crash changes nothing.
+//! Commits made by Bosun: fixed author, given dates, one parent. The same tree, parent, message and time give the same
+//! hash, so repeating it after a crash changes nothing.
 
 use types::{CommitId, Sealed, Timestamp};
 
@@ -7,32 +7,32 @@ use super::call::{GitDir, With};
 use super::worktree::Worktree;
 use super::{GitError, Repo, hash};
 
-/// What a merge came to.
+/// Result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {
-    /// Everything fitted; the commit that has it all.
+    /// The commit with both changes.
     Commit(CommitId),
-    /// The paths that do not fit together, and both sides of the lines in them.
+    /// The conflicting paths, and both sides of the lines in them.
     Conflict { paths: Vec<String>, hunks: String },
 }
 
-/// What two commits make together, before anybody commits it.
+/// Result of merging two commits, not committed yet.
 pub(super) enum Together {
     Tree(String),
     Conflict { paths: Vec<String>, hunks: String },
 }
 
-/// The mode of an entry that points to a commit of another repository.
+/// Mode of a tree entry that points to a commit of another repository.
 const POINTER: &str = "160000";
-/// The most files of a conflict that are shown, and the most characters of them all.
+/// Maximum number of files shown of a conflict, and maximum number of characters of all of them.
 const MOST_CONFLICTS: usize = 10;
 const MOST_HUNKS: usize = 4_000;
-/// How many lines before and after a conflict are shown with it.
+/// Number of context lines shown before and after a conflict.
 const AROUND: usize = 2;
 
 impl Repo {
-    /// Commits everything that is in a worktree, on top of `start`. Commits that an agent made by itself do not
-    /// count: what counts is the files. Nothing changed gives `start` back.
+    /// Commits the content of a worktree on top of `start`. Commits made by an agent itself are ignored; only the files
+    /// count. Returns `start` if nothing changed.
     pub async fn seal(
         &self,
         dir: &std::path::Path,
@@ -59,7 +59,7 @@ impl Repo {
         Ok(Sealed { commit, changes, findings: types::Findings::default() })
     }
 
-    /// Puts a commit's changes on top of another as one new commit with one parent, so that history is a line.
+    /// Applies a commit's changes on top of another as one new commit with one parent, so that history is linear.
     pub async fn merge(
         &self,
         commit: &CommitId,
@@ -83,7 +83,7 @@ impl Repo {
         }
     }
 
-    /// The tree that has both, or what does not fit.
+    /// The merged tree, or the conflict.
     pub(super) async fn merged_tree(
         &self,
         commit: &CommitId,
@@ -97,7 +97,7 @@ impl Repo {
         let tree = names.next().unwrap_or_default();
         match answer.code {
             Some(0) => Ok(Together::Tree(tree)),
-            // Without a tree it is no conflict: one of the two cannot be read.
+            // Without a tree it is not a conflict: one of the two cannot be read.
             Some(1) if !tree.is_empty() => {
                 let mut paths: Vec<String> = names.collect();
                 paths.dedup();
@@ -111,7 +111,7 @@ impl Repo {
         }
     }
 
-    /// Both sides of what does not fit, as far as it can be shown. What cannot be read is left out: the paths are known.
+    /// Both sides of a conflict, as far as they can be shown. Unreadable files are left out: their paths are known.
     async fn hunks(&self, tree: &str, paths: &[String]) -> String {
         let mut shown = String::new();
         for path in paths.iter().take(MOST_CONFLICTS) {
@@ -129,10 +129,10 @@ impl Repo {
         shown.chars().take(MOST_HUNKS).collect()
     }
 
-    /// Lets a branch point at a commit, making it if need be. A branch that is checked out anywhere is refused.
+    /// Points a branch at a commit, creating it if needed. A branch that is checked out anywhere is refused.
     pub async fn point_branch(&self, name: &str, to: &CommitId) -> Result<(), GitError> {
         let full = self.branch_ref(name).await?;
-        // Git fails to list worktrees while one of them is being made.
+        // Git fails to list worktrees while one is being created.
         let _alone = self.alone().await?;
         self.refuse_checked_out(name, &full).await?;
         self.clear_lock(&full).await?;
@@ -140,7 +140,7 @@ impl Repo {
         self.sync_ref(&full).await
     }
 
-    /// A branch's whole name, once it is certain that it is one.
+    /// Full name of a branch, validated.
     pub(super) async fn branch_ref(&self, name: &str) -> Result<String, GitError> {
         let bad = || GitError::BadBranch { name: name.chars().take(200).collect() };
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
@@ -152,7 +152,7 @@ impl Repo {
         if good.succeeded() { Ok(full) } else { Err(bad()) }
     }
 
-    /// A branch is not moved under somebody's feet. To be asked alone.
+    /// Refuses a branch that is checked out in any worktree. Needs the lock of `alone`.
     pub(super) async fn refuse_checked_out(&self, name: &str, full: &str) -> Result<(), GitError> {
         let list = self.git().run(self.here(), &["worktree", "list", "--porcelain", "-z"]).await?;
         let mark = format!("branch {full}");
@@ -162,8 +162,8 @@ impl Repo {
         Ok(())
     }
 
-    /// A repository inside the worktree would be sealed as a mere pointer to a commit that nobody else has. It is
-    /// left out; pointers that were there before stay as they were.
+    /// Leaves out repositories inside the worktree, which would be sealed as mere pointers to commits that exist
+    /// nowhere else. Pointers that existed before stay as they were.
     async fn leave_out_repositories(
         &self,
         place: GitDir<'_>,
@@ -190,7 +190,7 @@ impl Repo {
             else {
                 continue;
             };
-            // A mode of 0 takes an entry out of the index.
+            // Mode 0 removes an entry from the index.
             let mode = if before == POINTER { POINTER } else { "0" };
             orders.extend_from_slice(format!("{mode} {object}\t").as_bytes());
             orders.extend_from_slice(name);
@@ -227,7 +227,7 @@ impl Repo {
         Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
     }
 
-    /// A worktree's HEAD keeps its commit from being collected as garbage.
+    /// Points a worktree's HEAD at a commit, which protects the commit from garbage collection.
     async fn detach(&self, worktree: &Worktree, commit: &CommitId) -> Result<(), GitError> {
         let place: GitDir<'_> = worktree.place();
         let args = ["update-ref", "--no-deref", "HEAD", hash(commit)?];
@@ -236,7 +236,7 @@ impl Repo {
     }
 }
 
-/// The parts of a text between the marks of a conflict, with a few lines around each, the sides named for whom they are.
+/// The parts of a text between conflict markers, with a few context lines each, and with the sides named by origin.
 fn conflicts(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut shown: Vec<String> = Vec::new();

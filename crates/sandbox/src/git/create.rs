@@ -1,4 +1,4 @@
-//! A new repository from the files in a folder: one branch, one commit. For samples and tests.
+//! Creates a repository from the files in a folder: one branch, one commit. For samples and tests.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::call::{Git, GitDir, With};
 use super::{GitError, Repo};
 
 impl Repo {
-    /// Makes a repository of a folder, with everything in it as the first commit on `main`.
+    /// Turns a folder into a repository, with all of its files as the first commit on `main`.
     pub async fn create(dir: &Path, message: &str, at: Timestamp) -> Result<Self, GitError> {
         let git = Git::find().await?;
         let here = GitDir::Folder(dir);

@@ -1,6 +1,6 @@
-//! What is on record is on the disk: before a commit or a branch is named to anybody, its objects, its references and the
-//! folders that hold them are synced. Git syncs what it writes itself (`core.fsync`), but not the folders, and not objects
-//! that somebody else wrote before it. Clones for checks are thrown away and never synced.
+//! Durability: before a commit or branch is reported to any caller, its objects, its references and the folders that
+//! contain them are synced. Git syncs the files it writes (`core.fsync`), but not the folders, and not objects that
+//! existed before. Clones for checks are temporary and never synced.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::lock::unlocked;
 use super::{GitError, Repo, hash};
 use crate::durable::{sync, sync_files, sync_tree};
 
-/// For calls whose result nobody needs after a power cut.
+/// Setting for calls whose result is not needed after a power failure.
 pub(super) const UNSYNCED: &str = "core.fsync=none";
 
 impl Repo {
-    /// Makes a commit durable, with everything in it that is not in `beyond`.
+    /// Makes a commit durable, with everything in it that is not reachable from `beyond`.
     pub(super) async fn sync_commit(
         &self,
         commit: &CommitId,
@@ -31,7 +31,7 @@ impl Repo {
         let answer = self.git().run(self.here(), &args).await?;
         let store = self.inner.common.join("objects");
         let names = String::from_utf8_lossy(&answer.stdout).into_owned();
-        // An object that is in no file of its own is in a pack, which git syncs when it makes one.
+        // An object without a file of its own is in a pack, which git syncs when it creates one.
         let files = names.lines().filter_map(|name| {
             let (folder, rest) = name.split_at_checked(2)?;
             Some(store.join(folder).join(rest))
@@ -39,10 +39,10 @@ impl Repo {
         on_disk(files.collect(), store).await
     }
 
-    /// Makes the present state of a reference durable, also that it is gone.
+    /// Makes the current state of a reference durable, including its removal.
     pub(super) async fn sync_ref(&self, full: &str) -> Result<(), GitError> {
         let common = self.inner.common.clone();
-        // Where git keeps references in tables, they are there instead.
+        // With the reftable format, references are there instead.
         let tables = common.join("reftable");
         if tables.is_dir() {
             return on_disk(vec![tables.join("tables.list")], common).await;
@@ -50,19 +50,19 @@ impl Repo {
         on_disk(vec![common.join(full), common.join("packed-refs")], common).await
     }
 
-    /// Waits for a git command that still writes a reference, and removes the lock of one that was killed. Only who is
-    /// alone may ask for it, and only for a reference that nobody but us writes.
+    /// Waits for a git command that is still writing a reference, and removes the lock of one that was killed. The
+    /// caller must hold the lock of `alone`, and only Bosun may write the reference.
     pub(super) async fn clear_lock(&self, full: &str) -> Result<(), GitError> {
         unlocked(&self.inner.common.join(format!("{full}.lock"))).await
     }
 
-    /// The same for the lock of packed references, which git commands of ours take, too. For recovery from a crash only.
+    /// The same for the lock of packed references, which Bosun's other git commands also take. Only for crash recovery.
     pub async fn clear_packed_refs_lock(&self) -> Result<(), GitError> {
         let _alone = self.alone().await?;
         unlocked(&self.inner.common.join("packed-refs.lock")).await
     }
 
-    /// Makes the files of the person's working tree durable that differ between two commits.
+    /// Makes the files of the user's working tree that differ between two commits durable.
     pub(super) async fn sync_files(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         let changes = self.changes(from, to).await?;
         let root = self.root().to_owned();
@@ -71,13 +71,13 @@ impl Repo {
     }
 }
 
-/// Makes a worktree's own git files durable, and that it is registered.
+/// Makes a worktree's own git files and its registration durable.
 pub(super) async fn sync_worktree(git_dir: &Path, common: &Path) -> Result<(), GitError> {
     let files = ["HEAD", "gitdir", "commondir"].map(|name| git_dir.join(name));
     on_disk(files.to_vec(), common.to_owned()).await
 }
 
-/// Makes the files durable that git has put into a new worktree: what is lost of them would be taken for a change.
+/// Makes the files of a new worktree durable: a lost file would be taken for a change.
 pub(super) async fn sync_checkout(dir: &Path) -> Result<(), GitError> {
     let place = dir.to_owned();
     match tokio::task::spawn_blocking(move || sync_tree(&place)).await {
@@ -86,7 +86,7 @@ pub(super) async fn sync_checkout(dir: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Makes durable what a reset has written and removed in a worktree, and both of its indexes.
+/// Makes the files written and removed by a reset durable, and both indexes of the worktree.
 pub(super) async fn sync_reset(
     dir: &Path,
     touched: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! Why a git operation was refused or failed.
+//! Errors of git operations.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use types::{Fault, FaultClass};
 use crate::durable::is_storage;
 use crate::error::chain;
 
-/// What went wrong with a repository.
+/// Error of a git operation.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     #[error("{path} is not in a git repository; run `git init` there first")]
@@ -27,7 +27,7 @@ pub enum GitError {
         paths.join(", ")
     )]
     Dirty {
-        /// The first few of them.
+        /// The first few of the changed files.
         paths: Vec<String>,
         count: u64,
     },
@@ -39,7 +39,7 @@ pub enum GitError {
     )]
     WentOn {
         name: String,
-        /// The hash of the last of them.
+        /// Hash of the last commit.
         end: String,
     },
     #[error("{name:?} is not a good name for a branch")]
@@ -48,7 +48,7 @@ pub enum GitError {
     CheckedOut { name: String },
     #[error("the file name {name} cannot be used here: it is not plain text inside the workspace")]
     BadName {
-        /// As text with escapes.
+        /// Escaped as text.
         name: String,
     },
     #[error("{dir} is not a worktree of this repository")]
@@ -83,7 +83,7 @@ pub enum GitError {
     Disk { command: String, stderr: String },
 }
 
-/// What git says when an object that must be there is not, or is not what it was.
+/// Messages of git for an object that is missing or corrupt.
 const DAMAGE: [&str; 19] = [
     "bad object ",
     "bad tree object",
@@ -106,7 +106,7 @@ const DAMAGE: [&str; 19] = [
     "unable to unpack",
 ];
 
-/// What git says when the disk does not take any more, or fails.
+/// Messages of git for a full or failing disk.
 const DISK: [&str; 4] = [
     "no space left on device",
     "disk quota exceeded",
@@ -115,7 +115,7 @@ const DISK: [&str; 4] = [
 ];
 
 impl GitError {
-    /// What a call of git that failed means, by what it said.
+    /// Classifies a failed call by its error output.
     pub(super) fn of(command: String, stderr: String) -> Self {
         let said = stderr.to_lowercase();
         let says = |signs: &[&str]| signs.iter().any(|sign| said.contains(sign));
@@ -128,7 +128,7 @@ impl GitError {
         }
     }
 
-    /// The same where the object that is missing was named by an agent.
+    /// The same where an agent named the missing object.
     pub(super) fn made_up(self) -> Self {
         match self {
             Self::Damaged { command, stderr } => Self::Failed { command, stderr },
@@ -136,7 +136,7 @@ impl GitError {
         }
     }
 
-    /// What the rest of the product makes of it.
+    /// The fault by which the rest of the product handles this error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         let (class, code) = match self {
@@ -153,7 +153,7 @@ impl GitError {
             Self::BadBranch { .. } | Self::CheckedOut { .. } | Self::WentOn { .. } => {
                 (FaultClass::Structural, "git.branch")
             }
-            // No agent's fault, and no other attempt would do better.
+            // Not caused by an agent, and another attempt would fail as well.
             Self::Damaged { .. } => (FaultClass::Person, "git.damaged"),
             Self::Disk { .. } => (FaultClass::Person, "git.disk"),
             Self::Io { source, .. } if is_storage(source) => (FaultClass::Person, "git.disk"),
@@ -167,13 +167,13 @@ impl GitError {
     }
 }
 
-/// A file operation of ours that failed.
+/// Wraps the error of a file operation.
 pub(super) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
     let path = path.display().to_string();
     move |source| GitError::Io { doing, path, source }
 }
 
-/// What was to be removed and is not there is gone, too.
+/// Treats the removal of a missing file as success.
 pub(super) fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,6 +1,6 @@
-//! A quick look at a folder for whoever starts to work in it: branch, short status, last commits. Quick before
-//! complete: without a repository no process is started, what belongs together is asked at the same time, and what
-//! takes too long is left out. The texts are the repository's and are not to be trusted.
+//! A quick summary of a folder at the start of work in it: branch, short status, last commits. Speed comes before
+//! completeness: without a repository no process is started, related calls run concurrently, and a slow status is left
+//! out. The texts come from the repository and are not to be trusted.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,24 +8,24 @@ use std::time::Duration;
 use super::GitError;
 use super::call::{Git, GitDir, With};
 
-/// How long a status may take before the work begins without it.
+/// Timeout of the status; the work begins without it then.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What a glance at a repository shows.
+/// Summary of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
     /// The working tree that the folder belongs to.
     pub root: PathBuf,
-    /// Nothing when no branch is checked out.
+    /// `None` if no branch is checked out or the status timed out.
     pub branch: Option<String>,
-    /// In the short form, a line for each file; nothing when it took too long.
+    /// In the short format, one line per file; `None` if the status timed out.
     pub status: Option<Vec<String>>,
-    /// The newest first: short hash and subject.
+    /// Short hash and subject, newest first.
     pub commits: Vec<String>,
 }
 
 impl Glance {
-    /// Looks at the repository of a folder; nothing when it belongs to none. At most `commits` of its commits.
+    /// Reads the repository of a folder; `None` if it belongs to none. At most `commits` commits are listed.
     pub async fn at(folder: &Path, commits: usize) -> Result<Option<Self>, GitError> {
         let Some(root) = root_of(folder) else { return Ok(None) };
         let git = Git::locate()?;
@@ -38,7 +38,7 @@ impl Glance {
         let log = git.try_run_with(GitDir::Folder(&root), &log, with());
         let (status, log) = tokio::join!(tokio::time::timeout(PATIENCE, status), log);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        // A repository without a commit has no log, which is no fault of anybody.
+        // A repository without a commit has no log; that is not an error.
         let log = log?;
         let commits = if log.succeeded() { log.names().map(text).collect() } else { vec![] };
         let Ok(status) = status else {
@@ -63,7 +63,7 @@ pub fn root_of(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)
 }
 
-/// The branch in the first line of a status: `## main...origin/main`, `## No commits yet on main`, `## HEAD (no branch)`.
+/// Parses `## main...origin/main`, `## No commits yet on main` or `## HEAD (no branch)`, the first line of a status.
 fn branch(line: &str) -> Option<String> {
     let line = line.strip_prefix("## ")?;
     let line = line.strip_prefix("No commits yet on ").unwrap_or(line);

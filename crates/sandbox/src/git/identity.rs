@@ -1,4 +1,4 @@
-//! Who a commit is by. Finding out who the person is, is in `author.rs`.
+//! Identity of a commit's author. `author.rs` finds the user's own.
 
 /// The author of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! What of a checkout git does not see: the ignored files that are there, whether a path is among them, and the objects
-//! behind the tracked ones. Only the repository's own rules count, since a worktree of ours has no others.
+//! Parts of a checkout that git does not track: the ignored files that exist, whether a path is ignored, and the
+//! objects of tracked paths. Only the repository's own rules apply, since Bosun's worktrees have no others.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl Repo {
         Ok(answer.names().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
-    /// The text of a file of a commit, if it is there.
+    /// The text of a file in a commit, if it exists.
     pub async fn text_at(&self, commit: &CommitId, path: &str) -> Result<Option<String>, GitError> {
         let name = format!("{}:{path}", hash(commit)?);
         let answer = self.git().try_run(self.here(), &["cat-file", "blob", &name]).await?;
@@ -27,7 +27,7 @@ impl Repo {
         Ok(answer.succeeded().then(text))
     }
 
-    /// The objects behind some paths of a commit, one line each; a path that is not there has none.
+    /// The objects of some paths of a commit, one line each; a missing path has none.
     pub async fn objects(&self, commit: &CommitId, paths: &[WorkPath]) -> Result<String, GitError> {
         let commit = hash(commit)?;
         if paths.is_empty() {
@@ -40,26 +40,26 @@ impl Repo {
         Ok(lines.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The ignored files in the person's own checkout, a wholly ignored folder as one path.
+    /// The ignored files in the user's own checkout; a wholly ignored folder is one path.
     pub async fn ignored_here(&self) -> Result<Vec<WorkPath>, GitError> {
         let answer = self.git().run(self.here(), &IGNORED).await?;
         Ok(answer.names().filter_map(plain).collect())
     }
 
-    /// The same in a worktree of ours.
+    /// The same in one of Bosun's worktrees.
     pub async fn ignored_in(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
         let worktree = self.worktree(dir).await?;
         let answer = self.git().run(worktree.place(), &IGNORED).await?;
         Ok(answer.names().filter_map(plain).collect())
     }
 
-    /// The ignored files of a worktree of ours that changed since a time, sorted.
+    /// The ignored files of a worktree that changed since a time, sorted.
     pub async fn ignored_since(
         &self,
         dir: &Path,
         since: Timestamp,
     ) -> Result<Vec<String>, GitError> {
-        // The person's own folder is no worktree of ours.
+        // The user's own folder is not one of Bosun's worktrees.
         let paths = match dir == self.root() {
             true => self.ignored_here().await?,
             false => self.ignored_in(dir).await?,
@@ -69,8 +69,8 @@ impl Repo {
         Ok(looked.unwrap_or_default())
     }
 
-    /// Whether git sees nothing at a path of the person's own checkout, nor below it: nothing is tracked there, and
-    /// everything else is ignored.
+    /// Whether git sees nothing at or below a path of the user's own checkout: nothing is tracked there, and everything
+    /// else is ignored.
     pub async fn ignores(&self, path: &WorkPath) -> Result<bool, GitError> {
         let args =
             ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", path.as_str()];
@@ -79,7 +79,7 @@ impl Repo {
     }
 }
 
-/// A name that can be used here.
+/// A name as a workspace path, if it is valid.
 fn plain(name: &[u8]) -> Option<WorkPath> {
     super::tree::name(name.strip_suffix(b"/").unwrap_or(name)).ok()
 }

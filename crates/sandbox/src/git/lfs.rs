@@ -1,6 +1,6 @@
 //! Git LFS without its program and without the network: pointers in a worktree are replaced by the objects that the
-//! person's repository already has, each checked against its digest. Git is told to leave these files alone, so that
-//! their content is never taken for a change; what is done to them is therefore no part of a result.
+//! user's repository already has, each verified by its digest. Git is told to skip these files, so that their content
+//! is never taken for a change; therefore, changes to them are not part of a result.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use types::{CommitId, Digest, WorkPath};
 use super::call::With;
 use super::{GitError, Repo, hash};
 
-/// A pointer is a few lines; the specification allows no more.
+/// Maximum size of a pointer; the specification allows no more than a few lines.
 const MAX_POINTER: usize = 1024;
 const VERSION: &str = "version https://git-lfs.github.com/spec/v1";
 
-/// What a pointer says.
+/// A parsed pointer file.
 struct Pointer {
     path: WorkPath,
     digest: Digest,
 }
 
 impl Repo {
-    /// Replaces the pointers of a commit in a worktree; those whose objects are not here are the answer.
+    /// Replaces the pointers of a commit in a worktree; returns those whose objects are missing.
     pub async fn fill_lfs(&self, dir: &Path, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
         let worktree = self.worktree(dir).await?;
         let (mut missing, mut filled) = (Vec::new(), Vec::new());
@@ -42,13 +42,13 @@ impl Repo {
         Ok(missing)
     }
 
-    /// The pointers in a commit: small files that say so in their first line.
+    /// The pointers in a commit: small files that begin with the version line.
     async fn pointers(&self, commit: &CommitId) -> Result<Vec<Pointer>, GitError> {
         let commit = hash(commit)?;
         let args = ["grep", "--name-only", "-z", "--fixed-strings", "-e", VERSION, commit];
         let answer = self.git().try_run(self.here(), &args).await?;
         let mut found = Vec::new();
-        // Nothing found is an exit code of its own.
+        // Finding nothing has its own exit code.
         for name in answer.names().filter(|_| answer.succeeded()) {
             let text = String::from_utf8_lossy(name).into_owned();
             let path = text.split_once(':').and_then(|(_, path)| path.parse::<WorkPath>().ok());
@@ -63,13 +63,13 @@ impl Repo {
         Ok(found)
     }
 
-    /// Puts an object in place of its pointer, if it is here and is what its name says.
+    /// Replaces a pointer by its object, if that exists and matches its digest.
     fn place_object(&self, dir: &Path, pointer: &Pointer) -> bool {
         let name = pointer.digest.to_string();
         let folder = self.inner.common.join("lfs/objects").join(&name[..2]).join(&name[2..4]);
         let Ok(bytes) = std::fs::read(folder.join(&name)) else { return false };
         let target = dir.join(pointer.path.as_str());
-        // Only a plain file of the commit is replaced; a link there would lead elsewhere.
+        // Only a regular file of the commit is replaced; a symlink would lead elsewhere.
         let plain = std::fs::symlink_metadata(&target).is_ok_and(|found| found.is_file());
         plain && Digest::of(&bytes) == pointer.digest && std::fs::write(&target, bytes).is_ok()
     }

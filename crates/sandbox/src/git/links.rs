@@ -1,5 +1,4 @@
-//! The symbolic links of a commit, with what they lead to, as texts. Whether one leads where it should not is judged
-//! elsewhere.
+//! The symbolic links of a commit and their targets, as texts. Whether a target is permitted is decided elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use super::{GitError, Repo, hash};
 
 /// The mode of a symbolic link.
 const LINK: &[u8] = b"120000 blob ";
-/// The longest target that is told whole; no kernel takes a longer one.
+/// Maximum length of a target; no kernel accepts a longer one.
 const LONGEST: usize = 4096;
 
 impl Repo {
@@ -44,7 +43,7 @@ impl Repo {
     }
 }
 
-/// The next content of an answer of `cat-file --batch`, and what follows it.
+/// The next object in the output of `cat-file --batch`, and the remaining output.
 fn next(answer: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = answer.iter().position(|byte| *byte == b'\n')?;
     let line = std::str::from_utf8(&answer[..end]).ok()?;

@@ -1,6 +1,6 @@
-//! One at a time at a repository's list of worktrees, which git itself does not lock: within this process and, by a
-//! lock on the repository's folder that the system gives back when a process ends, among all processes of ours. No file
-//! is made for it. Also the lock files of git commands that were killed.
+//! Exclusive access to a repository's list of worktrees, which git itself does not lock: within this process and, by a
+//! lock on the repository's folder that the system releases when a process ends, among all processes of Bosun. It
+//! creates no file. Also handles stale lock files of killed git commands.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -11,15 +11,15 @@ use tokio::sync::MutexGuard;
 use super::error::{failed, gone};
 use super::{GitError, Repo};
 
-/// How long others are waited for; making a worktree of a large repository is the longest that one holds it.
+/// Timeout for other holders; creating a worktree of a large repository holds the lock longest.
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A lock of a git command of ours that stays as long as this has no owner any more: each is done within milliseconds.
+/// A lock file of Bosun's git commands that exists for this long is stale: each command takes milliseconds.
 const STALE_AFTER: Duration = Duration::from_secs(1);
 const LOOK_AT_FILE_EVERY: Duration = Duration::from_millis(50);
 
-/// Nobody else changes the list while this is held.
+/// Guard for exclusive access to the list of worktrees.
 #[derive(Debug)]
 pub(super) struct Alone<'a> {
     _here: MutexGuard<'a, ()>,
@@ -51,7 +51,7 @@ impl Repo {
     }
 }
 
-/// Waits until a lock is gone; one that stays is of a git command that was killed, and is removed.
+/// Waits until a lock file is gone; one that stays belongs to a killed git command and is removed.
 pub(super) async fn unlocked(lock: &Path) -> Result<(), GitError> {
     let free = tokio::time::timeout(STALE_AFTER, async {
         while lock.exists() {

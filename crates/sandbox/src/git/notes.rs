@@ -1,15 +1,15 @@
-//! Notes on commits, under a name of ours: texts that travel with the repository and change no commit.
+//! Notes on commits, under Bosun's own reference: texts that travel with the repository and change no commit.
 
 use types::{CommitId, Timestamp};
 
 use super::call::With;
 use super::{GitError, Repo, hash};
 
-/// Where the notes are kept.
+/// Reference of the notes.
 const NOTES: &str = "refs/notes/bosun-audit";
 
 impl Repo {
-    /// Adds a text to the note on a commit.
+    /// Appends a text to the note on a commit.
     pub async fn add_note(
         &self,
         commit: &CommitId,

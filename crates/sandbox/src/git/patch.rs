@@ -1,12 +1,12 @@
-//! The change between two commits as a patch, as people and `git apply` read it. What differs in numbers is in `tree.rs`.
+//! The patch between two commits, for people and `git apply`. `tree.rs` has the changes as numbers.
 
 use types::CommitId;
 
 use super::{GitError, Repo, hash};
 
 impl Repo {
-    /// The patch from one commit to another with three lines around each change, byte for byte as git writes it. A
-    /// renamed file is one file; one that is not text is only named.
+    /// The patch from one commit to another with three context lines, byte for byte as git writes it. A renamed file is
+    /// one entry; a binary file is only named.
     pub async fn patch(&self, from: &CommitId, to: &CommitId) -> Result<Vec<u8>, GitError> {
         let mut args = vec!["diff-tree", "-r", "-p", "-U3", "-M", "--no-ext-diff", "--no-color"];
         args.extend(["--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"]);

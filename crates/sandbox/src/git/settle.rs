@@ -1,5 +1,5 @@
-//! A run's result is taken onto the person's own branch, or thrown away: the only two things here that touch what is
-//! the person's. Both can be done again after a crash.
+//! Accepts a run's result onto the user's own branch, or discards it: the only two operations here that change the
+//! user's own state. Both can be repeated after a crash.
 
 use types::{CommitId, Timestamp};
 
@@ -7,23 +7,23 @@ use super::call::With;
 use super::commit::Together;
 use super::{GitError, Repo, hash};
 
-/// How a result came onto the person's branch.
+/// How a result was taken onto the user's branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
-    /// It was there already.
+    /// The branch already contained it.
     Already(CommitId),
-    /// The branch was moved forward to it.
+    /// The branch was fast-forwarded to it.
     Forwarded(CommitId),
-    /// A commit with both was made.
+    /// A merge commit was made.
     Merged(CommitId),
-    /// The person's branch went another way since; nothing was done.
+    /// The user's branch has diverged; nothing was done.
     Diverged,
-    /// It does not fit with what the person's branch has now; nothing was done.
+    /// It conflicts with the user's branch; nothing was done.
     Conflict(Vec<String>),
 }
 
 impl Repo {
-    /// The branch that is checked out in the person's working tree, if one is.
+    /// The branch that is checked out in the user's working tree, if any.
     pub async fn checked_out(&self) -> Result<Option<String>, GitError> {
         let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
         let branch = self.git().try_run(self.here(), &args).await?;
@@ -31,9 +31,9 @@ impl Repo {
         Ok(branch.map(|name| name.to_string_lossy().into_owned()))
     }
 
-    /// Takes a commit onto the branch that is checked out, with its files. Uncommitted work is refused. Where the branch
-    /// went another way, a commit with both is made if a message for it is given. What a crash left of an earlier try is
-    /// finished first.
+    /// Takes a commit onto the branch that is checked out, and updates the files. Uncommitted work is refused. If the
+    /// branch has diverged, a merge commit is made if a message for it is given. An earlier call that a crash
+    /// interrupted is finished first.
     pub async fn take(
         &self,
         commit: &CommitId,
@@ -46,7 +46,7 @@ impl Repo {
             self.note_move(&head, commit)?;
         }
         let taken = self.take_clean(commit, merge).await;
-        // A failure that left the files as they were is not a move that was cut off.
+        // A failure that left the files unchanged is not an interrupted move.
         if taken.is_ok() || self.refuse_dirty().await.is_ok() {
             self.forget_move()?;
         }
@@ -77,8 +77,8 @@ impl Repo {
         }
     }
 
-    /// Removes a branch that ends with `at`. One that is not there is fine; one that ends elsewhere has somebody's work
-    /// on it and is refused, as is one that is checked out anywhere.
+    /// Removes a branch that ends with `at`. A missing branch is fine; one that ends elsewhere contains other work and
+    /// is refused, as is one that is checked out anywhere.
     pub async fn drop_branch(&self, name: &str, at: &CommitId) -> Result<(), GitError> {
         let full = self.branch_ref(name).await?;
         let _alone = self.alone().await?;
@@ -92,7 +92,7 @@ impl Repo {
         self.sync_ref(&full).await
     }
 
-    /// Moves a branch back from a commit that was taken off it again. One that ends elsewhere is left alone.
+    /// Moves a branch back from a commit that was undone. A branch that ends elsewhere is left alone.
     pub async fn take_off(
         &self,
         name: &str,
@@ -111,7 +111,7 @@ impl Repo {
         Ok(())
     }
 
-    /// The commit that a branch ends with, if there is such a branch.
+    /// The commit that a branch ends with, if the branch exists.
     async fn end_of(&self, full: &str) -> Result<Option<CommitId>, GitError> {
         let there = ["rev-parse", "--verify", "--quiet", full];
         let answer = self.git().try_run(self.here(), &there).await?;
@@ -119,7 +119,7 @@ impl Repo {
         Ok(end.map(|end| CommitId(end.to_string_lossy().into_owned())))
     }
 
-    /// Whether everything in `inner` is in `outer`.
+    /// Whether `inner` is an ancestor of `outer`.
     async fn contains(&self, outer: &CommitId, inner: &CommitId) -> Result<bool, GitError> {
         let args = ["merge-base", "--is-ancestor", hash(inner)?, hash(outer)?];
         let answer = self.git().try_run(self.here(), &args).await?;
@@ -130,7 +130,7 @@ impl Repo {
         }
     }
 
-    /// Moves the branch that is checked out, and its files, to a commit that has it all. All of it is on the disk then.
+    /// Fast-forwards the branch that is checked out, and its files, to a commit. Everything is durable afterwards.
     async fn forward(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         self.sync_commit(to, &[from]).await?;
         let args = ["merge", "--ff-only", "--quiet", "--no-verify-signatures", hash(to)?];

@@ -1,6 +1,6 @@
-//! Submodules of a worktree, filled from what the person's own checkout has of them, without the network and without
-//! their hooks, filters or settings. They are plain files there: git sees the pointer to a commit and looks no further,
-//! so what is done to them is never part of a result.
+//! Submodules of a worktree, filled from the user's own checkout, without the network and without their hooks, filters
+//! or settings. They are plain files there: git sees the pointer to a commit and looks no further, so changes to them
+//! are never part of a result.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use super::call::{Git, GitDir};
 use super::tree::name;
 use super::{GitError, Repo, hash};
 
-/// How deep submodules of submodules are followed.
+/// Maximum depth of nested submodules.
 const DEEPEST: usize = 8;
 
 /// A submodule of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submodule {
-    /// Where it is, from the top of the repository.
+    /// Path from the top of the repository.
     pub path: WorkPath,
     pub commit: CommitId,
 }
 
-/// One that is still to be filled: where its files are in the person's checkout, whose git files may hold its own, and
-/// where it goes.
+/// A submodule still to be filled: its files in the user's checkout, the git files of its parent, which may contain its
+/// own, and its destination.
 struct Open {
     path: WorkPath,
     submodule: Submodule,
@@ -33,12 +33,12 @@ struct Open {
 }
 
 impl Repo {
-    /// The submodules of a commit, not those that they have themselves.
+    /// The submodules of a commit, without nested ones.
     pub async fn submodules(&self, commit: &CommitId) -> Result<Vec<Submodule>, GitError> {
         pointers(self.git(), self.here(), commit).await
     }
 
-    /// Fills the submodules of a worktree, and theirs; those that the person's repository does not have are the answer.
+    /// Fills the submodules of a worktree, including nested ones; returns those missing in the user's repository.
     pub async fn fill_submodules(
         &self,
         dir: &Path,
@@ -80,7 +80,7 @@ impl Repo {
         Ok(missing)
     }
 
-    /// Writes the files of one, if its commit is there; where its git files are.
+    /// Writes the files of a submodule if its commit exists; returns the folder of its git files.
     async fn fill(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
         let Some(git_dir) = self.git_dir_of(one).await? else { return Ok(None) };
         let commit = hash(&one.submodule.commit)?;
@@ -102,12 +102,12 @@ impl Repo {
         Ok(Some(git_dir))
     }
 
-    /// Where the git files of a submodule are: of its checkout, or where git keeps those of one without a checkout.
+    /// Folder of a submodule's git files: that of its checkout, or where git keeps them without a checkout.
     async fn git_dir_of(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
         let kept = one.parent.join("modules").join(one.submodule.path.as_str());
         let inside =
             |path: &PathBuf| path.starts_with(self.root()) || path.starts_with(self.common_dir());
-        // A folder that is not a repository of its own would be taken for a part of the one around it.
+        // Git would take a folder that is not a repository itself for a part of the surrounding one.
         let checked_out = one.checkout.canonicalize().ok().filter(inside);
         let checked_out = checked_out.filter(|path| path.join(".git").exists());
         if let Some(checkout) = checked_out {

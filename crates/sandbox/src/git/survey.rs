@@ -1,5 +1,5 @@
-//! What a repository looks like before work begins: its commit, its files, the documents for agents, and the
-//! checks that its own files suggest. Read from the commit, never from the folder, so it is one consistent state.
+//! State of a repository before work begins: its commit, its files, the documents for agents, and the checks that its
+//! own files suggest. Read from the commit, never from the folder, so it is one consistent state.
 
 mod checks;
 
@@ -15,14 +15,14 @@ use super::{GitError, Repo, hash};
 
 const MAX_FILES: usize = 200;
 const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
-/// A file in which checks are looked for is not read beyond this.
+/// Maximum size read of a file that may suggest checks.
 const MAX_MANIFEST_BYTES: usize = 1024 * 1024;
 const MAX_DIRTY: usize = 5;
 
-/// How many lines of git's status are looked into before the rest counts as somebody's work.
+/// Number of status lines that are inspected; all further ones count as the user's work.
 const MOST_LOOKS: u32 = 2_000;
 
-/// Whether a line of git's status is an untracked log or plan that a run has left in `runs/`; that is nobody's work.
+/// Whether a line of git's status is an untracked log or plan that a run left in `runs/`, which is no user's work.
 fn is_record(line: &[u8]) -> bool {
     let Some(name) = line.strip_prefix(b"?? runs/") else { return false };
     let plan = name.starts_with(b"plan_") && name.ends_with(b".json");
@@ -30,12 +30,12 @@ fn is_record(line: &[u8]) -> bool {
 }
 
 impl Repo {
-    /// Looks at the repository. Uncommitted work is refused: nobody could tell it from an agent's.
+    /// Surveys the repository. Uncommitted work is refused: it could not be told from an agent's.
     pub async fn survey(&self) -> Result<Survey, GitError> {
         self.survey_at(None).await
     }
 
-    /// The same for a run that begins with another commit than the one that is checked out.
+    /// The same for a run that starts from another commit than the one checked out.
     pub async fn survey_at(&self, base: Option<&CommitId>) -> Result<Survey, GitError> {
         let base = match base {
             Some(base) => base.clone(),
@@ -60,7 +60,7 @@ impl Repo {
         })
     }
 
-    /// The documents of the last commit that agents may be given, whatever else the tree looks like.
+    /// The documents for agents in the last commit, regardless of the working tree.
     pub async fn documents_at_head(&self) -> Result<Vec<Document>, GitError> {
         let base = self.head().await?;
         let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
@@ -68,7 +68,7 @@ impl Repo {
         self.documents(&blobs).await
     }
 
-    /// The checks that the files of the last commit suggest, whatever else the tree looks like.
+    /// The checks that the files of the last commit suggest, regardless of the working tree.
     pub async fn checks_at_head(&self) -> Result<Vec<Check>, GitError> {
         let base = self.head().await?;
         let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
@@ -88,7 +88,7 @@ impl Repo {
 
     /// Refuses uncommitted work.
     pub async fn refuse_dirty(&self) -> Result<(), GitError> {
-        // However many files there are, only so many are looked into; the others are somebody's work.
+        // Only a limited number of files is inspected; all others count as the user's work.
         let looks = AtomicU32::new(1);
         let is_work = |line: &&[u8]| {
             looks.fetch_add(1, Ordering::Relaxed) >= MOST_LOOKS || !self.is_beside_the_work(line)
@@ -98,7 +98,7 @@ impl Repo {
         let only_folders = answer.names().filter(is_work).all(is_folder);
         let folders = answer.names().any(|line| is_folder(line) && only_folders);
         if folders || answer.names().any(|line| line == b"?? runs/") {
-            // Nothing in these folders is tracked yet: what is in them has to be seen file by file.
+            // Nothing in these folders is tracked yet, so they have to be listed file by file.
             answer = self.differences("--untracked-files=all").await?;
         }
         let work: Vec<&[u8]> = answer.names().filter(is_work).collect();
@@ -114,12 +114,12 @@ impl Repo {
         Err(GitError::Dirty { paths: paths.collect(), count })
     }
 
-    /// Whether a line of git's status is about what the program itself wrote beside the person's work.
+    /// Whether a line of git's status is about a file that Bosun wrote, which is not the user's work.
     pub(super) fn is_beside_the_work(&self, line: &[u8]) -> bool {
         is_record(line) || self.is_own(line)
     }
 
-    /// Whether a line of git's status is a file that the program itself has written. What is staged is the person's.
+    /// Whether a line of git's status is a file written by this program. Staged files are the user's.
     fn is_own(&self, line: &[u8]) -> bool {
         let path = line.strip_prefix(b"?? ").or_else(|| line.strip_prefix(b" M "));
         let Some(Ok(path)) = path.map(name) else { return false };
@@ -130,7 +130,7 @@ impl Repo {
         small && std::fs::read_to_string(file).is_ok_and(|text| (self.own)(&text))
     }
 
-    /// What differs in the person's working tree, without what they have ignored everywhere.
+    /// Changes in the user's working tree, without files that the user ignores globally.
     pub(super) async fn differences(&self, untracked: &str) -> Result<Answer, GitError> {
         let excludes = self.git().user_excludes().await.map(|file| {
             let mut setting = OsString::from("core.excludesFile=");
@@ -182,8 +182,8 @@ struct Blob {
 }
 
 impl Blob {
-    /// One line of `ls-tree -z`: mode, kind, object, tab, path. Links and submodules are not files, and a name
-    /// that cannot be used here is left out.
+    /// Parses one line of `ls-tree -z`: mode, type, object, tab, path. Links and submodules are not files, and a path
+    /// that is not a valid workspace path is left out.
     fn parse(line: &[u8]) -> Option<Self> {
         let tab = line.iter().position(|byte| *byte == b'\t')?;
         let (facts, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
@@ -199,7 +199,7 @@ fn is_document(path: &WorkPath) -> bool {
     path == "AGENTS.md" || (path.starts_with("context/") && path.ends_with(".md"))
 }
 
-/// The files of a commit, with the texts of those that say how to test.
+/// The files of a commit, with the texts of those that may suggest checks.
 struct Committed<'a> {
     blobs: &'a [Blob],
     texts: BTreeMap<&'a str, String>,

@@ -1,4 +1,4 @@
-//! The hardened git against real repositories, some of them hostile.
+//! Tests of the hardened git against real repositories, some of them hostile.
 
 use std::path::Path;
 use std::process::Command;
@@ -138,7 +138,7 @@ async fn a_seal_takes_everything_is_the_same_twice_and_has_start_as_parent() {
     put(&tree, "a", "1\n2\n");
     put(&tree, "new/b", "b\n");
     std::fs::remove_file(tree.join("gone")).expect("a removed file");
-    // What an agent commits by itself is squashed.
+    // Commits made by an agent itself are squashed.
     git(&tree, &["commit", "--quiet", "-am", "mine"]);
     let sealed = fixture.seal(&tree).await;
     let facts: Vec<_> =
@@ -175,7 +175,7 @@ async fn a_replaced_git_file_and_hidden_changes_fool_nobody() {
     let tree = fixture.worktree("T1.1").await;
     git(&tree, &["update-index", "--assume-unchanged", "a"]);
     put(&tree, "a", "changed\n");
-    // The agent puts a repository of its own in place of ours, with a command in its configuration.
+    // The agent replaces the worktree's `.git` by a repository of its own, with a command in its configuration.
     std::fs::remove_file(tree.join(".git")).expect("removed");
     git(&tree, &["init", "--quiet"]);
     git(&tree, &["config", "core.fsmonitor", "touch pwned; false"]);
@@ -230,7 +230,7 @@ async fn no_hook_filter_or_driver_of_the_repository_runs() {
     assert!(!mark.exists(), "a command of the repository ran");
 }
 
-/// Git cannot list worktrees while one of them is half made.
+/// Git cannot list worktrees while one of them is incomplete.
 #[tokio::test]
 async fn a_branch_is_not_moved_while_a_worktree_is_made() {
     let fixture = fixture(&[("a", "1\n")]).await;

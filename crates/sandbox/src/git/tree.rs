@@ -1,5 +1,5 @@
-//! What is in a commit, and what differs between two. Names come from the repository, so they are taken as bytes
-//! and only those that are proper workspace paths get through.
+//! Content of a commit, and changes between two. Names come from the repository, so they are handled as bytes, and only
+//! valid workspace paths are accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use types::{Artifact, ChangeKind, Changes, CommitId, FileChange, WorkPath};
 use super::call::With;
 use super::{GitError, Repo, hash};
 
-/// How many paths one call is given.
+/// Maximum number of paths passed to one call.
 const MOST_PATHS: usize = 500;
 
 impl Repo {
-    /// The hash of a commit's tree; nothing if the repository does not have the commit.
+    /// The hash of a commit's tree; `None` if the repository does not have the commit.
     pub async fn find_tree(&self, commit: &CommitId) -> Result<Option<String>, GitError> {
         let wanted = format!("{}^{{tree}}", hash(commit)?);
         let args = ["rev-parse", "--verify", "--quiet", wanted.as_str()];
@@ -23,7 +23,7 @@ impl Repo {
         Ok(Some(answer.line()?.to_string_lossy().into_owned()))
     }
 
-    /// What changed between two commits, with lines added and removed; a renamed file is removed and added.
+    /// Changes between two commits, with lines added and removed; a renamed file counts as removed and added.
     pub async fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Changes, GitError> {
         let (from, to) = (hash(from)?, hash(to)?);
         let args = [
@@ -53,8 +53,8 @@ impl Repo {
         Ok(Changes(changes))
     }
 
-    /// The lines that differ between two commits in some files, in git's own form, without any around them. A renamed
-    /// file is one file; one that is not text is only named.
+    /// The lines that differ between two commits in some files, in git's own format, without context. A renamed file is
+    /// one entry; a binary file is only named.
     pub async fn diff(
         &self,
         from: &CommitId,
@@ -64,7 +64,7 @@ impl Repo {
         self.diff_by(from, to, paths, "--no-color").await
     }
 
-    /// The same, whatever is in the files: each is taken as text.
+    /// The same, with every file treated as text.
     pub async fn diff_as_text(
         &self,
         from: &CommitId,
@@ -93,8 +93,8 @@ impl Repo {
         Ok(text)
     }
 
-    /// The folders that a commit says are ignored by name, and that nothing in the commit is in: where builds leave
-    /// what nobody keeps. Only plain names at the top count; a pattern could be anything. Without a commit, of `HEAD`.
+    /// The folders that a commit's `.gitignore` lists by name and that contain nothing tracked: build output that is
+    /// not kept. Only plain names at the top level count; a pattern could match anything. The default is `HEAD`.
     pub async fn build_folders(
         &self,
         commit: Option<&CommitId>,
@@ -117,7 +117,7 @@ impl Repo {
         Ok(plain.filter_map(|name| format!("{name}/").parse().ok()).collect())
     }
 
-    /// Those of the artifacts that are not in a commit.
+    /// The artifacts that do not exist in a commit.
     pub async fn missing(
         &self,
         commit: &CommitId,
@@ -146,7 +146,7 @@ impl Repo {
     }
 }
 
-/// The last letter of a line of `--raw`.
+/// Kind of a change, from the last letter of a `--raw` line.
 fn kind(line: &[u8]) -> ChangeKind {
     match line.last() {
         Some(b'A') => ChangeKind::Added,
@@ -155,7 +155,7 @@ fn kind(line: &[u8]) -> ChangeKind {
     }
 }
 
-/// One line of `--numstat -z`: added, removed, path.
+/// Parses one line of `--numstat -z`: added, removed, path.
 fn change(line: &[u8], kinds: &BTreeMap<&[u8], ChangeKind>) -> Result<FileChange, GitError> {
     let mut parts = line.splitn(3, |byte| *byte == b'\t');
     let mut number = || {
@@ -169,11 +169,11 @@ fn change(line: &[u8], kinds: &BTreeMap<&[u8], ChangeKind>) -> Result<FileChange
     Ok(FileChange { path: name(path)?, added, removed, how })
 }
 
-/// A file name from a repository, if it is a path that can be used here.
+/// A file name from a repository as a workspace path, if it is a valid one.
 pub(super) fn name(bytes: &[u8]) -> Result<WorkPath, GitError> {
     let text = std::str::from_utf8(bytes).ok();
     let path = text.and_then(|text| text.parse::<WorkPath>().ok());
-    // A name that is not in plain form would come back as another name.
+    // A name that is not normalized would become another name.
     path.filter(|path| Some(path.as_str()) == text)
         .ok_or_else(|| GitError::BadName { name: escaped(bytes) })
 }

@@ -1,6 +1,6 @@
-//! The person's branch is moved forward by one git command that changes files, index and branch one after the other. The
-//! move is noted before it, so that one that was cut off by a crash is finished by the next try. Merges that are not
-//! fast-forwards are not noted: what was cut off there is the person's to look at.
+//! The user's branch is fast-forwarded by one git command, which changes files, index and branch one after another. The
+//! move is recorded first, so that the next call can finish one that a crash interrupted. Merges that are not
+//! fast-forwards are not recorded: an interrupted one is left to the user.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,18 +18,18 @@ use super::lock::unlocked;
 use super::{GitError, Repo, hash};
 use crate::durable::sync;
 
-/// In the repository's own folder: from which commit to which.
+/// File in the repository's own folder with the old and the new commit.
 const NOTE: &str = "bosun-accept";
 
-/// A lock that is so much younger than the note of a move is not of that move: the person may be at work.
+/// A lock that is younger than the record of a move by this much is not of that move: the user may be at work.
 const LONGEST_MOVE: Duration = Duration::from_secs(60);
 
-/// What a fast-forward locks besides the branch.
+/// Lock files of a fast-forward besides the branch's.
 const LOCKS: [&str; 5] =
     ["index.lock", "HEAD.lock", "ORIG_HEAD.lock", "AUTO_MERGE.lock", "packed-refs.lock"];
 
 impl Repo {
-    /// Notes that the branch that is checked out is about to be moved forward.
+    /// Records that the checked-out branch is about to be moved forward.
     pub(super) fn note_move(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         let path = self.common_dir().join(NOTE);
         let written = File::create(&path).and_then(|mut file| {
@@ -40,7 +40,7 @@ impl Repo {
         written.map_err(failed("writing", &path))
     }
 
-    /// The move is done, or was not begun.
+    /// Removes the record: the move is done, or did not begin.
     pub(super) fn forget_move(&self) -> Result<(), GitError> {
         let path = self.common_dir().join(NOTE);
         match std::fs::remove_file(&path) {
@@ -51,16 +51,15 @@ impl Repo {
         }
     }
 
-    /// Finishes a move that was cut off, if what it left is all that differs from the commit before it.
+    /// Finishes an interrupted move, if its leftovers are the only difference from the commit before it.
     pub(super) async fn finish_move(&self) -> Result<(), GitError> {
         let Some((from, to)) = self.noted_move() else { return self.forget_move() };
         let head = self.head().await?;
         if head == from || head == to {
             self.await_locks().await?;
             if self.is_half_way(&from, &to).await? {
-                // A reset writes every file anew whose times are not those of the index. A crash in the middle of that
-                // would leave files missing that have nothing to do with the move. Its exit code says that files differ,
-                // which is known.
+                // A reset rewrites every file whose times differ from the index. A crash in the middle of that would
+                // lose files unrelated to the move. The exit code only tells that files differ, which is known.
                 self.git().try_run(self.here(), &["update-index", "-q", "--refresh"]).await?;
                 let args = ["reset", "--hard", "--quiet", hash(&to)?];
                 self.git().run_with(self.here(), &args, With::default()).await?;
@@ -76,7 +75,7 @@ impl Repo {
         (hash(&from).is_ok() && hash(&to).is_ok()).then_some((from, to))
     }
 
-    /// Waits for git commands that are still at work, and removes the locks of those that were killed with the move.
+    /// Waits for git commands that are still running, and removes the locks of those that were killed with the move.
     async fn await_locks(&self) -> Result<(), GitError> {
         let noted = changed(&self.common_dir().join(NOTE));
         let branch = self.checked_out().await?.unwrap_or_default();
@@ -93,15 +92,14 @@ impl Repo {
         Ok(())
     }
 
-    /// Whether something differs, and all of it is what the move changes: as before it, as after it, or cut off while
-    /// it was written.
+    /// Whether anything differs, and every difference is part of the move: as before, as after, or partially written.
     async fn is_half_way(&self, from: &CommitId, to: &CommitId) -> Result<bool, GitError> {
         let args = ["diff", "--name-only", "-z", "--no-renames", hash(from)?, hash(to)?];
         let answer = self.git().run(self.here(), &args).await?;
         let moved: BTreeSet<&[u8]> = answer.names().collect();
         let status = self.differences("--untracked-files=all").await?;
         let mut any = false;
-        // What the program itself wrote beside the work is no part of the move, and not in its way.
+        // Files that Bosun itself wrote are not part of the move and do not interfere with it.
         let beside = |line: &&[u8]| line.starts_with(b"?? ") && self.is_beside_the_work(line);
         let others = status.names().filter(|line| !beside(line));
         for path in others.map(|line| line.get(3..).unwrap_or_default()) {
@@ -147,7 +145,7 @@ fn changed(path: &Path) -> Option<SystemTime> {
     path.symlink_metadata().and_then(|found| found.modified()).ok()
 }
 
-/// Whether a file is the beginning of what it was to become, with zeros where a power cut took what was written.
+/// Whether a file is a prefix of its new content, with zeros where a power failure lost written data.
 fn is_cut_off(now: &[u8], after: &[u8]) -> bool {
     now.len() <= after.len() && now.iter().zip(after).all(|(now, after)| now == after || *now == 0)
 }

@@ -1,4 +1,4 @@
-//! The few settings that are read from the user's own git configuration. Nothing else of it takes effect here.
+//! The few settings read from the user's own git configuration. Nothing else of it takes effect here.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::call::{Git, complete, described};
 
 impl Git {
-    /// A setting as the user's own git has it in a folder. Reading that much of their configuration is safe.
+    /// A setting as the user's own git has it in a folder. Reading this part of their configuration is safe.
     pub(super) async fn user_setting(&self, folder: &Path, name: &str) -> Option<String> {
         let mut command = self.plain();
         command.current_dir(folder).env_remove("GIT_CONFIG_GLOBAL");
@@ -19,8 +19,8 @@ impl Git {
         Some(set.to_string_lossy().trim().to_owned()).filter(|set| !set.is_empty())
     }
 
-    /// Where the user's own list of ignored files is, if the user has one. Reading that much of the user's
-    /// configuration is safe, and without it their everyday clutter would count as uncommitted work.
+    /// The user's global list of ignored files, if any. Reading this part of the user's configuration is safe, and
+    /// without it, files that the user ignores everywhere would count as uncommitted work.
     pub(super) async fn user_excludes(&self) -> Option<OsString> {
         let home = std::env::var_os("HOME")?;
         let mut command = self.plain();

@@ -1,6 +1,6 @@
-//! Git in a workspace, for agents: look at changes, commit them, clone what is inside. The same hardened calls as
-//! everywhere; a reference or a file name is never an option, and nothing above the workspace is taken for its
-//! repository. There is no network here.
+//! Git in a workspace, for agents: view changes, commit them, clone a repository inside it. Uses the same hardened
+//! calls as everywhere; a reference or a file name is never read as an option, and a repository above the workspace is
+//! never used. There is no network here.
 
 use std::path::Path;
 
@@ -11,26 +11,26 @@ use super::clone::{Copy, clone};
 use super::{GitError, named, writes};
 use crate::search::Hidden;
 
-/// What an agent may ask of git.
+/// A git operation requested by an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitRequest {
-    /// Changes as text: of the working tree, or of what is staged, against a reference if one is given.
+    /// Changes as text: of the working tree or of the index, against a reference if one is given.
     Diff { path: Option<WorkPath>, staged: bool, reference: Option<String> },
-    /// A commit of some files, or of everything if none are named.
+    /// Commits some files, or everything if none are named.
     Commit { message: String, files: Vec<WorkPath>, at: Timestamp },
-    /// A change of the repository or of its working tree, by the words of a command that `unsupported_git` has no complaint
-    /// about. Commits have the person's own name.
+    /// Changes the repository or its working tree, by the words of a command that `unsupported_git` accepts. Commits
+    /// are made in the user's own name.
     Change { words: Vec<String> },
-    /// A copy of a repository that is itself inside the workspace. A depth of 0 is all of its history.
+    /// Clones a repository that is itself inside the workspace. A depth of 0 means the whole history.
     Clone { from: WorkPath, to: WorkPath, branch: Option<String>, depth: u32 },
 }
 
-/// The most files of a diff that are shown where some are hidden.
+/// Maximum number of files in a diff if some are hidden.
 const MAX_DIFF_FILES: usize = 1000;
-/// The most of a diff that is shown.
+/// Maximum size of a diff.
 const MAX_DIFF_BYTES: usize = 1024 * 1024;
 
-/// The most new files that are named beside a diff, and the most characters of a name.
+/// Maximum number of new files listed with a diff, and maximum length of a name.
 const MAX_NEW_FILES: usize = 50;
 const MAX_NAME: usize = 300;
 
@@ -55,7 +55,7 @@ pub(crate) async fn ask(
         GitRequest::Diff { path, staged, reference } => {
             let asked =
                 Diff { path: path.as_ref(), staged: *staged, reference: reference.as_deref() };
-            // A reference that an agent made up is no damage.
+            // A reference invented by an agent is not damage of the repository.
             diff(&git, at, &asked, hidden).await.map_err(GitError::made_up)
         }
         GitRequest::Commit { message, files, at: time } => {
@@ -69,7 +69,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Which changes are asked for.
+/// The requested changes.
 struct Diff<'a> {
     path: Option<&'a WorkPath>,
     staged: bool,
@@ -121,7 +121,7 @@ async fn diff(
     Ok(text + &new)
 }
 
-/// The files that git does not know yet, by name: a diff does not have them.
+/// Lists untracked files by name: a diff does not contain them.
 async fn new_files(
     git: &Git,
     at: GitDir<'_>,
@@ -144,7 +144,7 @@ async fn new_files(
     Ok(format!("new files, not added yet:\n{}{left}", listed.collect::<String>()))
 }
 
-/// The files that changed and that may be shown. What is hidden stays so in older versions of it, too.
+/// The changed files that may be shown. Older versions of hidden files are hidden as well.
 async fn not_hidden(
     git: &Git,
     at: GitDir<'_>,
@@ -179,7 +179,7 @@ async fn commit(
     Ok(head.line()?.to_string_lossy().into_owned())
 }
 
-/// Those of these files that git has in its index; nothing if it does not say. Outside of a repository it has none.
+/// The files among `paths` that are in git's index; `None` if git fails. Outside a repository there are none.
 pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Option<Vec<WorkPath>> {
     let git = Git::find().await.ok()?;
     let inside = git.try_run(GitDir::Inside(root), &["rev-parse", "--git-dir"]).await.ok()?;

@@ -1,5 +1,5 @@
-//! Worktrees: one folder per attempt, each with an index of ours beside the one that git commands in the folder
-//! use. What an agent does to its folder's `.git`, or to the flags of its index, has no effect on what we see.
+//! Worktrees: one folder per attempt, each with an index of Bosun's beside the one used by git commands in the folder.
+//! An agent's changes to its folder's `.git` or to the flags of its index have no effect on what Bosun sees.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,12 +16,12 @@ use super::{GitError, Repo, hash};
 use crate::names::escaped;
 use crate::staging::STAGING;
 
-/// The most that a status says.
+/// Maximum number of lines of a status.
 const MAX_STATUS_LINES: usize = 100;
-/// How long git takes to register a worktree, at the most.
+/// Maximum time that git takes to register a worktree.
 const MAKING: Duration = Duration::from_secs(1);
 
-/// A worktree, with where its git files are according to the repository.
+/// A worktree and the location of its git files according to the repository.
 #[derive(Debug)]
 pub(super) struct Worktree {
     dir: PathBuf,
@@ -35,7 +35,7 @@ impl Worktree {
         GitDir::Worktree { dir: &self.dir, git_dir: &self.git_dir, index: &self.index }
     }
 
-    /// Keeps half-written files of ours out of commits.
+    /// Setting that keeps Bosun's staging files out of commits.
     pub(super) fn exclude_setting(&self) -> OsString {
         let mut setting = OsString::from("core.excludesFile=");
         setting.push(&self.exclude);
@@ -47,14 +47,14 @@ impl Worktree {
         Self { dir, git_dir, index, exclude }
     }
 
-    /// Its commit, and that it is registered, survive a power cut from now on.
+    /// Makes its commit and registration durable.
     pub(super) async fn sync(&self, common: &Path) -> Result<(), GitError> {
         sync_worktree(&self.git_dir, common).await
     }
 
-    /// Puts back what an agent, or a crash, may have changed around the files.
+    /// Restores git files that an agent or a crash may have changed.
     fn restore(&self) -> Result<(), GitError> {
-        // Nobody else works in it, so a lock is of somebody who was killed.
+        // No other process works in it, so a lock belongs to one that was killed.
         for name in ["bosun-index.lock", "HEAD.lock"] {
             let lock = self.git_dir.join(name);
             gone(std::fs::remove_file(&lock)).map_err(failed("removing", &lock))?;
@@ -76,7 +76,7 @@ impl Worktree {
 }
 
 impl Repo {
-    /// Makes a worktree of a commit. A half-made one that is already there is made anew.
+    /// Creates a worktree of a commit. An incomplete one that already exists is replaced.
     pub async fn add_worktree(&self, dir: &Path, start: &CommitId) -> Result<(), GitError> {
         let start = hash(start)?;
         let _alone = self.alone().await?;
@@ -100,14 +100,14 @@ impl Repo {
         worktree.sync(&self.inner.common).await
     }
 
-    /// Removes a worktree with all that is in it. One that is not there is fine.
+    /// Removes a worktree with everything in it. A missing one is fine.
     pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
         let _alone = self.alone().await?;
         self.remove(dir)
     }
 
-    /// Removes the registrations of worktrees below a folder that are not there any more; how many there were. Others'
-    /// are left alone, wherever they are.
+    /// Removes the registrations of worktrees below a folder that no longer exist; returns their number. Worktrees
+    /// elsewhere are left alone.
     pub async fn forget_worktrees(&self, below: &Path) -> Result<u64, GitError> {
         let below = below.canonicalize().unwrap_or_else(|_| below.to_owned());
         let list = self.inner.common.join("worktrees");
@@ -118,10 +118,10 @@ impl Repo {
             };
             let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
             let there = link.parent().is_some_and(Path::exists);
-            // What was cut off while it was made or removed is nobody's, and git refuses to work beside it.
+            // A registration interrupted while it was made or removed has no owner, and git refuses to work beside it.
             let read = |name| std::fs::read(git_dir.join(name)).unwrap_or_default();
             let broken = || ["commondir", "HEAD"].iter().any(|name| is_lost(&read(name)));
-            // A person can repair theirs as long as the rest of it is whole.
+            // A user can repair their own worktree as long as the rest of it is intact.
             let ours =
                 || ["bosun-index", "bosun-exclude"].iter().any(|name| git_dir.join(name).exists());
             points_to.trim_ascii().is_empty()
@@ -135,15 +135,15 @@ impl Repo {
         let found = find();
         let is_empty =
             |dir| std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
-        // A removal that was cut off after its last entry leaves the list itself.
+        // A removal interrupted after its last entry leaves the list itself.
         if found.is_empty() && !is_empty(&list) {
             return Ok(0);
         }
         if found.iter().any(|git_dir| may_be_under_way(git_dir)) {
-            // There is no event to wait for: git says nowhere when it is done.
+            // There is no event to wait for: git does not report when it is done.
             tokio::time::sleep(MAKING).await;
         }
-        // One of ours that is being made has no folder yet, but who makes it is alone.
+        // A worktree that Bosun is creating has no folder yet, but its creator holds this lock.
         let _alone = self.alone().await?;
         let found = find();
         for git_dir in &found {
@@ -153,8 +153,8 @@ impl Repo {
         Ok(found.len() as u64)
     }
 
-    /// Makes the files of a worktree exactly those of a commit. Ignored files, such as build output, stay. What was
-    /// written is on the disk then.
+    /// Makes the files of a worktree exactly those of a commit. Ignored files, such as build output, stay. The written
+    /// files are durable afterwards.
     pub async fn reset(&self, dir: &Path, commit: &CommitId) -> Result<(), GitError> {
         let worktree = self.worktree(dir).await?;
         let (place, commit) = (worktree.place(), hash(commit)?);
@@ -164,7 +164,7 @@ impl Repo {
         let untracked = ["ls-files", "--others", "--exclude-standard", "--directory", "-z"];
         let removed = self.git().run(place, &untracked).await?;
         self.git().run(place, &["clean", "-ffd", "--quiet"]).await?;
-        // Commands in the folder use the ordinary index; it should tell them the same.
+        // Commands in the folder use the ordinary index, which should have the same content.
         let index = worktree.git_dir.join("index");
         std::fs::copy(&worktree.index, &index).map_err(failed("copying", &worktree.index))?;
         let touched = written.names().chain(removed.names());
@@ -174,7 +174,7 @@ impl Repo {
         worktree.sync(&self.inner.common).await
     }
 
-    /// What changed in a worktree since its last commit, one line a file, for people and models.
+    /// Changes in a worktree since its last commit, one line per file, for users and models.
     pub async fn status(&self, dir: &Path) -> Result<String, GitError> {
         let worktree = self.worktree(dir).await?;
         let settings = [worktree.exclude_setting()];
@@ -189,7 +189,7 @@ impl Repo {
         Ok(lines.join("\n"))
     }
 
-    /// A worktree that is there, made safe to use.
+    /// An existing worktree, made safe to use.
     pub(super) async fn worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
         let worktree = self.find_worktree(dir)?;
         worktree.restore()?;
@@ -199,7 +199,7 @@ impl Repo {
         Ok(worktree)
     }
 
-    /// Looks a worktree up in the repository's own list, never in the worktree.
+    /// Looks up a worktree in the repository's own list, never in the worktree itself.
     fn find_worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
         let absent = || GitError::NoWorktree { dir: dir.display().to_string() };
         let dir = dir.canonicalize().map_err(|_| absent())?;
@@ -207,7 +207,7 @@ impl Repo {
         Ok(Worktree::new(dir, git_dir))
     }
 
-    /// Where the repository keeps the git files of a worktree.
+    /// Folder in which the repository keeps the git files of a worktree.
     fn registration(&self, dir: &Path) -> Option<PathBuf> {
         let link = dir.join(".git");
         let list = self.inner.common.join("worktrees");
@@ -217,8 +217,8 @@ impl Repo {
         })
     }
 
-    /// Removes a worktree and its registration. Git's own `prune` would also forget those of the person whose folders are
-    /// away for now.
+    /// Removes a worktree and its registration. Git's own `prune` would also remove registrations of the user's whose
+    /// folders are temporarily unavailable.
     fn remove(&self, dir: &Path) -> Result<(), GitError> {
         let name = dir.file_name().unwrap_or_default();
         let place = dir.parent().and_then(|above| above.canonicalize().ok());
@@ -232,19 +232,19 @@ impl Repo {
         if let Some(git_dir) = known {
             gone(std::fs::remove_dir_all(&git_dir)).map_err(failed("removing", &git_dir))?;
         }
-        // The folder of all registrations is only there while there is one.
+        // The folder of registrations exists only while there is at least one.
         std::fs::remove_dir(self.inner.common.join("worktrees")).ok();
         Ok(())
     }
 }
 
-/// Whether nothing is left of a line: after a power cut a file may be empty, or have its length and zeros for content.
+/// Whether the content of a line is lost: after a power failure, a file may be empty, or consist of zeros.
 fn is_lost(line: &[u8]) -> bool {
     line.trim_ascii().is_empty() || line.contains(&0)
 }
 
-/// Whether git was cut off while it made a worktree: there is no index yet, or the lock that git itself holds meanwhile is
-/// still there, whole or as zeros. A person's lock has another reason, or none.
+/// Whether git was interrupted while creating a worktree: there is no index yet, or the lock that git itself holds
+/// meanwhile still exists, intact or as zeros. A user's lock has another reason, or none.
 fn is_half_made(git_dir: &Path) -> bool {
     let locked = std::fs::read(git_dir.join("locked"));
     let is_being_made =
@@ -252,7 +252,7 @@ fn is_half_made(git_dir: &Path) -> bool {
     !git_dir.join("index").exists() || locked.as_ref().is_ok_and(is_being_made)
 }
 
-/// One line of `--porcelain -z`: two letters, a blank, the name.
+/// Formats one line of `--porcelain -z`: two letters, a space, the name.
 pub(super) fn shown(line: &[u8]) -> String {
     let (state, name) = line.split_at(line.len().min(3));
     let state = String::from_utf8_lossy(state);
@@ -262,7 +262,7 @@ pub(super) fn shown(line: &[u8]) -> String {
     }
 }
 
-/// Whether somebody may be registering a worktree right now: it is young, and does not say yet where the worktree is.
+/// Whether a worktree may be in the middle of its registration: the entry is young and has no location yet.
 fn may_be_under_way(git_dir: &Path) -> bool {
     if std::fs::metadata(git_dir.join("gitdir")).is_ok_and(|found| found.len() > 0) {
         return false;

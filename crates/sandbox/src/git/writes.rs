@@ -1,6 +1,6 @@
-//! Git commands that change a repository, for agents: those in a table, with the options in that table and no others, so
-//! that no word of an agent's makes git run, read or write something else. No hook, filter, editor, signer or alias runs.
-//! There is no network here: fetching and pushing are the person's.
+//! Git commands that change a repository, for agents: only those in a table, with only the options in that table, so
+//! that no argument of an agent makes git run, read or write anything else. No hook, filter, editor, signer or alias
+//! runs. There is no network here: fetching and pushing are up to the user.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use super::GitError;
 use super::call::{Git, GitDir, With};
 
-/// One command: its options without a value, those with one, and the most other words.
+/// One command: its flags, its options with a value, and the maximum number of other arguments.
 struct Known {
     name: &'static str,
     flags: &'static [&'static str],
@@ -17,7 +17,7 @@ struct Known {
 }
 
 const ANY: usize = usize::MAX;
-/// The most words of one command, and the longest of them.
+/// Maximum number of arguments of a command, and maximum length of each.
 const MOST_WORDS: usize = 1_000;
 const LONGEST: usize = 64 * 1024;
 
@@ -146,17 +146,17 @@ const KNOWN: [Known; 16] = [
         values: &[],
         others: ANY,
     },
-    // Going on with a rebase would run what its list says.
+    // Continuing a rebase would run the commands in its list.
     Known { name: "rebase", flags: &["--abort", "-q", "--quiet"], values: &["--onto"], others: 2 },
 ];
 
-/// What `git stash` may be followed by.
+/// Subcommands of `git stash` that are permitted.
 const STASHES: [&str; 6] = ["push", "pop", "apply", "list", "drop", "branch"];
-/// Commands that only look, which commands in the sandbox can do.
+/// Read-only commands, which agents can run as commands in the sandbox.
 const LOOKS: [&str; 9] =
     ["status", "log", "diff", "show", "blame", "grep", "ls-files", "rev-parse", "describe"];
 
-/// Why these words, without `git` itself, are not run; nothing if they are.
+/// Reason why a command, given without `git` itself, is not run; `None` if it is.
 #[must_use]
 pub fn unsupported(words: &[String]) -> Option<String> {
     let Some((name, rest)) = words.split_first() else {
@@ -212,7 +212,7 @@ impl Known {
         (others > self.others).then(|| format!("git {} takes fewer words than that", self.name))
     }
 
-    /// Whether an option is known, and whether the word after it is its value.
+    /// Whether an option is known, and whether the next argument is its value.
     fn takes(&self, word: &str) -> Takes {
         if let Some((name, _)) = word.split_once('=').filter(|_| word.starts_with("--")) {
             return if self.values.contains(&name) { Takes::Nothing } else { Takes::Unknown };
@@ -247,18 +247,18 @@ enum Takes {
     Unknown,
 }
 
-/// Whether these words make a repository where there is none.
+/// Whether a command creates a repository where there is none.
 pub(super) fn begins(words: &[String]) -> bool {
     words.first().is_some_and(|word| word == "init")
 }
 
-/// Runs the command, and gives what it printed.
+/// Runs the command and returns its output.
 pub(super) async fn change(git: &Git, root: &Path, words: &[String]) -> Result<String, GitError> {
     if let Some(why) = unsupported(words) {
         return Err(GitError::Failed { command: "change".to_owned(), stderr: why });
     }
     let person = git.person(root).await;
-    // Where a message is not given, the one that git proposes is taken.
+    // Without a given message, the one proposed by git is used.
     let settings =
         ["core.editor=true", "tag.gpgSign=false", "init.templateDir="].map(OsString::from);
     let with = With { settings: &settings, person: person.as_ref(), ..With::default() };

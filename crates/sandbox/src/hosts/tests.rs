@@ -1,4 +1,4 @@
-//! Which hosts are granted, and which addresses are not safe whatever was granted.
+//! Which hosts are granted, and which addresses are unsafe regardless of grants.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn hosts(list: &[&str]) -> Hosts {
     Hosts::parse(list).expect("a list of hosts")
 }
 
-/// C44, C58: nothing is reached unless it is named, and names are compared whole.
+/// C44, C58: only named hosts are reachable, and names must match in full.
 #[test]
 fn only_what_is_named_is_granted() {
     let hosts = hosts(&["Example.org", "*.crates.io", "192.0.32.8", "[2606:4700::1]"]);

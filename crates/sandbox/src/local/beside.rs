@@ -1,6 +1,6 @@
-//! Folders in which commands may put a new file in place of one of their scope, as `sed -i`, `mv` and formatters do.
-//! While commands run, what else is in such a folder is closed to them by the kernel; what they leave there beside the
-//! scope is removed afterwards, and links, which cannot be closed, are put back as they were.
+//! Folders in which commands may replace a file of their scope with a new one, as `sed -i`, `mv` and formatters do.
+//! While commands run, the kernel closes the other entries of such a folder to them; new entries outside the scope are
+//! removed afterwards, and links, which cannot be closed, are restored.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,18 +13,18 @@ use types::{Scope, WorkPath};
 use crate::jail::{self, Jail, Links};
 use crate::staging::STAGING;
 
-/// In a folder with more entries than this, files are written in place only: closing each of them would take too long.
+/// In folders with more entries than this, files are written in place only: closing each entry would take too long.
 const MOST_ENTRIES: usize = 256;
 
 /// A folder as it was before the first command.
 #[derive(Debug)]
 pub(super) struct Listing {
     pub(super) folder: WorkPath,
-    /// What each link leads to; nothing for anything else.
+    /// Targets of links; `None` for any other entry.
     entries: BTreeMap<OsString, Option<Vec<u8>>>,
 }
 
-/// The folders of a scope's files, those above before those below. One that is in the scope itself needs nothing.
+/// The folders of a scope's files, parents before children. Folders that are in the scope themselves need no listing.
 pub(super) fn listed(jail: &Jail, scope: &Scope) -> Vec<Listing> {
     let whole = |path: &WorkPath| {
         scope.0.iter().any(|artifact| artifact.whole_folder && artifact.covers(path))
@@ -45,7 +45,7 @@ fn listing(jail: &Jail, folder: WorkPath) -> Option<Listing> {
     let fd = jail.folder(&folder, Links::Refuse).ok()?;
     let mut entries = BTreeMap::new();
     for name in names(&fd)? {
-        // Whoever closes them inside goes by names that are text.
+        // The sandbox closes entries by name, which must be UTF-8.
         name.to_str()?;
         let link = link(&fd, &name);
         entries.insert(name, link);
@@ -64,12 +64,12 @@ fn names(folder: &OwnedFd) -> Option<Vec<OsString>> {
     Some(names)
 }
 
-/// What a link leads to; nothing if it is none.
+/// Target of a link; `None` for any other entry.
 fn link(folder: &OwnedFd, name: &OsString) -> Option<Vec<u8>> {
     rustix::fs::readlinkat(folder, name, Vec::new()).ok().map(|to| to.into_bytes())
 }
 
-/// Removes what is new and not in the scope, and puts links back. The answer names what was put right.
+/// Removes new entries outside the scope, and restores links. Returns the paths that were removed or restored.
 pub(super) fn tidy(jail: &Jail, scope: &Scope, before: &[Listing]) -> Vec<String> {
     let mut done = Vec::new();
     for listing in before {
@@ -89,7 +89,7 @@ pub(super) fn tidy(jail: &Jail, scope: &Scope, before: &[Listing]) -> Vec<String
             let (Some(to), false) = (before, allowed) else { continue };
             if link(&folder, name).as_ref() != Some(to) {
                 remove(&folder, name);
-                // A link that cannot be made again is missing, which the commit will show.
+                // A link that cannot be restored is missing, which the commit will show.
                 rustix::fs::symlinkat(to.as_slice(), &folder, name).ok();
                 done.push(path);
             }
@@ -103,7 +103,7 @@ fn place(folder: &WorkPath, name: &OsString) -> String {
     if folder.is_root() { name.into_owned() } else { format!("{folder}/{name}") }
 }
 
-/// Takes something away, without following any link. What cannot be removed is seen when the work is committed.
+/// Removes an entry without following any link. An entry that cannot be removed shows when the work is committed.
 fn remove(folder: &OwnedFd, name: &OsString) {
     let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {

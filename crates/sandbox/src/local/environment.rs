@@ -1,5 +1,5 @@
-//! This machine as an environment: files through the jail, commands through a process group of their own, in a sandbox
-//! where there is one. Which files and settings are out of reach is decided elsewhere.
+//! This machine as an environment: files through the jail, commands in a process group of their own, and in a sandbox
+//! if there is one. Which files and settings are out of reach is decided elsewhere.
 
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -45,10 +45,10 @@ impl Environment for LocalEnvironment {
         let scope = self.confine.as_ref().and_then(|confine| confine.scope().cloned());
         let (hidden, names) = (Arc::clone(&self.hidden), Arc::clone(&self.names));
         let work = move |jail: &Jail, _: &WorkPath| {
-            // The folder that we hold may have been removed; its name tells.
+            // The open folder may have been removed; opening it by name tells.
             let failed = |source| EnvError::Root { root: root.display().to_string(), source };
             std::fs::read_dir(&root).map_err(failed)?;
-            // What a command left whose end nobody saw.
+            // Remove leftovers of commands whose end was not observed.
             scope.iter().for_each(|scope| places::clear(jail, scope));
             let stop = CancellationToken::new();
             let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
@@ -161,7 +161,7 @@ impl Environment for LocalEnvironment {
         request: ExecRequest,
         stop: &CancellationToken,
     ) -> Result<ExecResult, EnvError> {
-        // One look at one folder does not block for long enough to be worth a thread.
+        // Opening one folder does not block long enough to be worth a thread.
         let folder = self.jail.folder(&request.folder, Links::Follow)?;
         let own = request.variables.iter();
         let variables =
@@ -169,8 +169,8 @@ impl Environment for LocalEnvironment {
         let variables = if request.hosts.is_empty() { variables } else { variables.online() };
         let variables = variables.for_command(std::env::vars_os(), &self.root);
         let Some(confine) = &self.confine else {
-            // The child resolves this name itself, so it starts in the very folder that was checked, where the system
-            // has such names.
+            // The child resolves this name itself, so it starts in exactly the folder that was checked, on systems that
+            // have such names.
             let place = if cfg!(target_os = "linux") {
                 PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
             } else {
@@ -188,7 +188,7 @@ impl Environment for LocalEnvironment {
         let mut survey = self.survey(stop).await?;
         let mut spec = confine.spec(&self.root, request.folder, action, variables);
         let held = confine.closes_beside();
-        // Without a network of their own, commands are in the machine's, together.
+        // Without a network of their own, commands share the machine's anyway.
         spec.shares = request.background && held && !spec.joins;
         if let (Some(path), false) = (&survey.never, held) {
             return Err(EnvError::Unheld { path: path.clone() });
@@ -221,7 +221,7 @@ fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Ve
     let file = jail.file(path, Links::Follow)?;
     if !hidden.is_empty() {
         let place = Jail::place(&file, path, root)?;
-        // The same answer as for a file that is not there: which documents exist is nobody's business either.
+        // The same error as for a missing file: the existence of a withheld document is confidential, too.
         if hidden.withholds(place.as_str()) {
             return Err(EnvError::NotFound { path: path.clone() });
         }

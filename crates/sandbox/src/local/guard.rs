@@ -1,7 +1,7 @@
-//! Settings by which other programs run something, kept as they were while commands run. Where there are namespaces, those
-//! that exist are closed to commands by the kernel; what could not be closed, and what is new, is put back or removed when
-//! the last command has ended, with a copy kept outside of the workspace. What the file tools write meanwhile stays: that
-//! was permitted by its name. When commands begin and end is seen by `watch.rs`.
+//! Keeps settings that make other programs run something as they were while commands run. With namespaces, the kernel
+//! closes existing ones to commands; those that could not be closed, and new ones, are restored or removed when the
+//! last command has ended, with a copy kept outside the workspace. Writes of the file tools in the meantime stay: they
+//! were permitted by name. `watch.rs` observes when commands begin and end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,44 +17,44 @@ use crate::confine::Spec;
 use crate::jail::{self, Jail, Links};
 use crate::search::Survey;
 
-/// The largest file that is remembered whole, and how much all of them may be.
+/// Maximum size of a file whose content is remembered, and of all of them together.
 const MAX_FILE: u64 = 256 * 1024;
 const MAX_ALL: u64 = 16 * 1024 * 1024;
 
-/// The settings of a workspace, while commands run in it.
+/// Guards the settings of a workspace while commands run in it.
 #[derive(Debug)]
 pub(super) struct Guarding {
     /// Files that commands may change, because the plan names them.
     named: Vec<WorkPath>,
-    /// Where what is removed or replaced is kept: it may have been the person's.
+    /// Where removed or replaced files are kept: they may have been the user's.
     aside: Option<PathBuf>,
     now: Mutex<Now>,
 }
 
-/// What was there when the first of the running commands began, and what was written since.
+/// State when the first of the running commands began, and writes since then.
 #[derive(Debug, Default)]
 pub(super) struct Now {
     commands: usize,
     before: BTreeMap<WorkPath, Kept>,
-    /// What was covered for commands, and so is as it was.
+    /// Paths that were hidden from commands, and so are unchanged.
     hidden: Vec<WorkPath>,
-    /// Whether all that was there is known.
+    /// Whether `before` covers everything that existed.
     pub(super) complete: bool,
-    /// What the file tools wrote since.
+    /// Paths that the file tools have written since.
     written: BTreeSet<WorkPath>,
 }
 
-/// A file as it was.
+/// A file as it was before the first command.
 #[derive(Debug)]
 struct Kept {
-    /// The folder that it is in.
+    /// Device and inode of its folder.
     folder: Option<(u64, u64)>,
-    /// Nothing for what is too large, or is no regular file.
+    /// Content and mode; `None` if it is too large or not a regular file.
     content: Option<(Vec<u8>, u32)>,
 }
 
 impl Guarding {
-    /// Guards all settings but these files. What is removed or replaced is kept below `aside`.
+    /// Guards all settings except these files. Removed or replaced files are kept below `aside`.
     pub(super) fn new(named: Vec<WorkPath>, aside: Option<PathBuf>) -> Self {
         Self { named, aside, now: Mutex::default() }
     }
@@ -63,12 +63,12 @@ impl Guarding {
         self.named.contains(path)
     }
 
-    /// Has what is there closed for a command, as far as it could write to it at all.
+    /// Closes existing settings to a command, as far as its scope lets it write to them at all.
     pub(super) fn close(&self, settings: &[WorkPath], scope: Option<&Scope>, spec: &mut Spec) {
         let reachable = |path: &&WorkPath| scope.is_none_or(|scope| scope.allows(path));
         for path in settings.iter().filter(reachable).filter(|path| !self.is_named(path)) {
             let top = top(path);
-            // A file that is named lies in a folder that is closed: its neighbours are closed one by one.
+            // If the folder to be closed contains a named file, its other files are closed one by one.
             let shared = self.named.iter().any(|named| below(&top, named));
             let place = if shared { path.clone() } else { top };
             if !spec.closed.contains(&place) {
@@ -77,7 +77,7 @@ impl Guarding {
         }
     }
 
-    /// Remembers that the file tools write to a path while commands run.
+    /// Records that the file tools write to a path while commands run.
     pub(super) fn note_write(&self, path: &WorkPath) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         if now.commands > 0 {
@@ -85,7 +85,7 @@ impl Guarding {
         }
     }
 
-    /// One more command is running, and this is there.
+    /// Registers a command that begins. The first one records the state of the settings in `survey`.
     pub(super) fn begin(&self, jail: &Jail, survey: Survey) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         now.commands += 1;
@@ -97,7 +97,7 @@ impl Guarding {
         }
     }
 
-    /// One command less. What was there before, if this was the last one.
+    /// Registers the end of a command. Returns the state from before if it was the last one.
     pub(super) fn leave(&self) -> Option<Now> {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         now.commands = now.commands.saturating_sub(1);
@@ -109,8 +109,7 @@ impl Guarding {
         Some(before)
     }
 
-    /// Removes files that are new, and puts back those that are not what they were. `held` says whether the kernel kept
-    /// commands from what is closed.
+    /// Removes new files, and restores changed ones. `held` says whether the kernel kept commands from closed paths.
     pub(super) fn restore(
         &self,
         jail: &Jail,
@@ -127,7 +126,7 @@ impl Guarding {
         }
         for (path, kept) in before.before.iter().filter(|(path, _)| !before.written.contains(path))
         {
-            // What is closed and still where it was can only have been changed by somebody else, such as the person.
+            // A closed file in its original folder can only have been changed by something else, such as the user.
             let same_folder = kept.folder.is_some() && folder(jail, path) == kept.folder;
             if !(held && same_folder) && is_changed(jail, path, kept) {
                 done.aside.keep(jail, path);
@@ -140,7 +139,7 @@ impl Guarding {
     }
 }
 
-/// What was removed or put back after a command.
+/// Files removed or restored after a command.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     pub(super) paths: Vec<WorkPath>,
@@ -148,7 +147,7 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    /// Where the files are that were removed or replaced.
+    /// Folder with copies of the removed or replaced files.
     pub(super) fn kept_in(&self) -> Option<&Path> {
         self.aside.folder.as_deref()
     }
@@ -157,15 +156,15 @@ impl Restored {
 #[derive(Debug, Default)]
 struct Aside {
     below: Option<PathBuf>,
-    /// Made with the first file.
+    /// Created with the first file.
     folder: Option<PathBuf>,
 }
 
 impl Aside {
-    /// Keeps a copy of a file as it is now. Links, and files that are too large, are not kept.
+    /// Keeps a copy of a file as it is now, unless it is a link or too large.
     fn keep(&mut self, jail: &Jail, path: &WorkPath) {
         let Some((bytes, _)) = up_to(MAX_ALL, jail, path) else { return };
-        // Where there is no room for a copy, the file goes without one.
+        // Best effort: without space, there is no copy.
         self.write(path, &bytes).ok();
     }
 
@@ -186,14 +185,14 @@ impl Aside {
 }
 
 impl Now {
-    /// Whether a path was not there before, and nobody permitted it by its name.
+    /// Whether a path did not exist before, and was not permitted by name.
     pub(super) fn is_new(&self, path: &WorkPath) -> bool {
         let in_hidden = self.hidden.iter().any(|hidden| hidden == path || below(hidden, path));
         !self.before.contains_key(path) && !self.written.contains(path) && !in_hidden
     }
 }
 
-/// The folder of settings that a file lies in, or the file itself.
+/// The settings folder that contains a file, or the file itself.
 fn top(path: &WorkPath) -> WorkPath {
     let text = path.as_str();
     let kind = Sensitive::of(path);
@@ -227,20 +226,20 @@ fn up_to(most: u64, jail: &Jail, path: &WorkPath) -> Option<(Vec<u8>, u32)> {
     Some((jail::whole(file, path, most).ok()?, mode))
 }
 
-/// Which folder a file lies in, by number.
+/// Device and inode of the folder that contains a file.
 fn folder(jail: &Jail, path: &WorkPath) -> Option<(u64, u64)> {
     let (folder, _) = jail.parent(path).ok()?;
     let stat = rustix::fs::fstat(&folder).ok()?;
     Some((stat.st_dev, stat.st_ino))
 }
 
-/// Whether a file is not what it was. Of what could not be remembered that is not known.
+/// Whether a file has changed; false if its content was not remembered.
 fn is_changed(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
     let Some((bytes, _)) = &kept.content else { return false };
     content(jail, path).is_none_or(|(now, _)| now != *bytes)
 }
 
-/// Puts a file back.
+/// Restores a file. Returns whether that succeeded.
 fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
     let Some((bytes, mode)) = &kept.content else { return false };
     remove(jail, path);
@@ -248,14 +247,14 @@ fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
         return false;
     }
     if let Ok((folder, name)) = jail.parent(path) {
-        // With another mode it is still the right content.
+        // With another mode, the content is still right.
         rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(*mode & 0o777), AtFlags::empty())
             .ok();
     }
     true
 }
 
-/// Takes a file or link away, and the folders of settings that are empty then.
+/// Removes a file or link, and the settings folders that become empty.
 fn remove(jail: &Jail, path: &WorkPath) {
     let Ok((folder, name)) = jail.parent(path) else { return };
     let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };

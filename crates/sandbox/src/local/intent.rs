@@ -1,7 +1,7 @@
-//! Changes to several files that are all made or all not, also when the process is killed or the power fails in the middle.
-//! What is to be done, and what is there before, is on the disk before the first file is touched; whoever opens the log
-//! again completes what was cut off, or takes it back where it cannot be completed. The log lies outside of the
-//! workspace. It does not know whether the call that wanted the changes was recorded as finished.
+//! Changes to several files that are made all or none, even if the process is killed or the power fails midway. The
+//! intended changes, and the state before them, are on disk before the first file is touched; the next process that
+//! opens the log completes interrupted changes, or undoes them if they cannot be completed. The log is outside the
+//! workspace. It does not know whether the call that requested the changes was recorded as finished.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,21 +17,21 @@ use crate::jail::Jail;
 use crate::search::Hidden;
 use crate::{Change, EnvError};
 
-/// What was done, a line each.
+/// File of finished changes, one per line.
 const DONE: &str = "done";
-/// What is to be done, and what is to be taken back.
+/// Extensions of records whose changes are to be completed, and to be undone.
 const INTENT: &str = "intent";
 const UNDO: &str = "undo";
-/// Ends the names of changes that are not all that their call does.
+/// Suffix of the names of changes that are only a part of their call.
 pub(super) const PART_OF_CALL: char = '~';
 
-/// The log of the changes in one workspace by one writer.
+/// Log of one writer's changes in one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntentLog {
     folder: PathBuf,
 }
 
-/// One change, with what it is about to replace.
+/// One change, with the state that it replaces.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Step {
@@ -40,7 +40,7 @@ enum Step {
         before: State,
         after: State,
     },
-    /// `before` is what was at the new place.
+    /// `before` is the state at the new path.
     Move {
         path: WorkPath,
         to: WorkPath,
@@ -49,21 +49,22 @@ enum Step {
 }
 
 impl IntentLog {
-    /// The log in this folder, which is made with the first change.
+    /// The log in this folder, which is created with the first change.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Completes what was cut off in a workspace, or takes it back; what became of each name, also of those that were
-    /// complete before. What can be neither completed nor taken back is not in the answer, and not tried again.
+    /// Completes or undoes interrupted changes in a workspace. Returns the result for each name, including changes that
+    /// were finished before. Changes that can be neither completed nor undone are not in the result, and not tried
+    /// again.
     pub fn recover(&self, root: &Path) -> Result<BTreeMap<String, Recovered>, EnvError> {
         let mut all = self.done();
         let Ok(entries) = fs::read_dir(&self.folder) else { return Ok(all) };
         let failed = |source| EnvError::Root { root: root.display().to_string(), source };
         let jail = Jail::open(root).map_err(failed)?;
         let root = root.canonicalize().map_err(failed)?;
-        // What is hidden is so to agents; here it is only put back where it was.
+        // Files are hidden from agents only; recovery just puts them back where they were.
         let hidden = Hidden::default().without_secrets();
         let files = Files { jail: &jail, root: &root, hidden: &hidden };
         for entry in entries.flatten() {
@@ -72,7 +73,7 @@ impl IntentLog {
             let steps = serde_json::from_slice(&fs::read(&path).map_err(failed)?).ok();
             let steps: Vec<Step> = match (kind, steps) {
                 (INTENT | UNDO, Some(steps)) => steps,
-                // A note that is not whole is of changes that were not begun.
+                // An incomplete record is of changes that were not begun.
                 _ => {
                     fs::remove_file(&path).map_err(failed)?;
                     continue;
@@ -91,7 +92,7 @@ impl IntentLog {
                     self.settle(name, became, &path).map_err(failed)?;
                     all.insert(name.to_owned(), became);
                 }
-                // Tried again later, it would undo what was done since.
+                // A later attempt would undo changes made since.
                 None => fs::remove_file(&path).map_err(failed)?,
             }
         }
@@ -99,14 +100,14 @@ impl IntentLog {
         Ok(all)
     }
 
-    /// Makes changes that are all made or none.
+    /// Makes changes, all or none.
     pub(super) fn make(
         &self,
         name: &str,
         changes: &[Change],
         files: &Files<'_>,
     ) -> Result<(), EnvError> {
-        // One change is made in one step or fails, so that nothing has to be kept to take it back.
+        // A single change is made in one step or fails, so no state has to be kept to undo it.
         let alone = changes.len() == 1;
         let steps = changes.iter().map(|change| Step::of(change, files, alone));
         let steps = steps.collect::<Result<Vec<Step>, EnvError>>()?;
@@ -115,7 +116,7 @@ impl IntentLog {
         let (became, noted) = match &made {
             Ok(()) => (Recovered::Finished, noted),
             Err(_) => {
-                // Whoever comes after a kill must not complete what is being taken back.
+                // Recovery after a kill must not complete changes that are being undone.
                 let undo = self.folder.join(format!("{name}.{UNDO}"));
                 fs::rename(&noted, &undo).and_then(|()| sync(&self.folder)).map_err(noting)?;
                 (Recovered::Undone, undo)
@@ -133,13 +134,13 @@ impl IntentLog {
         let synced = files.sync(&touched(&steps));
         let settled = synced.and_then(|()| self.settle(name, became, &noted).map_err(noting));
         if settled.is_err() {
-            // Left there, it would be completed again over whatever comes after it.
+            // A record that stayed would be completed again, over any later changes.
             fs::remove_file(&noted).ok();
         }
         settled
     }
 
-    /// Writes down what is to be done.
+    /// Records the intended changes.
     fn note(&self, name: &str, steps: &[Step]) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
         let text = serde_json::to_vec(steps).map_err(io::Error::other)?;
@@ -155,7 +156,7 @@ impl IntentLog {
         Ok(whole)
     }
 
-    /// Writes down what became of it. The note itself is not needed any more.
+    /// Records the result, and removes the record of the intended changes.
     fn settle(&self, name: &str, became: Recovered, noted: &Path) -> io::Result<()> {
         let mut done = File::options().create(true).append(true).open(self.folder.join(DONE))?;
         done.write_all(format!("{name} {}\n", became.as_str()).as_bytes())?;
@@ -163,10 +164,10 @@ impl IntentLog {
         fs::remove_file(noted)
     }
 
-    /// What was done by each name. Of a name that is there twice nobody knows whether it was to be there once more.
+    /// Results by name. A name recorded more than once is left out: whether it was due once more is unknown.
     fn done(&self) -> BTreeMap<String, Recovered> {
         let text = fs::read_to_string(self.folder.join(DONE)).unwrap_or_default();
-        // A line that was cut off is of changes that are still noted.
+        // A truncated line is of changes that still have a record.
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         let lines = whole.filter_map(|line| {
             let (name, word) = line.rsplit_once(' ')?;
@@ -204,7 +205,7 @@ impl Step {
     }
 }
 
-/// Completes all of them. Each may have been made already.
+/// Completes all steps. Each may have been made already.
 fn forward(steps: &[Step], files: &Files<'_>) -> Result<(), EnvError> {
     steps.iter().try_for_each(|step| match step {
         Step::Put { path, after, .. } => files.put(path, after),
@@ -215,11 +216,11 @@ fn forward(steps: &[Step], files: &Files<'_>) -> Result<(), EnvError> {
     })
 }
 
-/// Takes all of them back, the last one first; the paths that are not what they were. Each may not have been made at all.
+/// Undoes all steps, last first, even if some were never made. Returns the paths that could not be restored.
 fn back(steps: &[Step], files: &Files<'_>) -> Vec<String> {
     let undone = |step: &Step| match step {
         Step::Put { path, before, .. } => files.put(path, before),
-        // One alone was made in one step or not at all.
+        // A single move was made in one step or not at all.
         Step::Move { before: State::NotKept, .. } => Ok(()),
         Step::Move { path, to, before } => {
             if is_there(to, files)? && !is_there(path, files)? {
@@ -235,7 +236,7 @@ fn back(steps: &[Step], files: &Files<'_>) -> Vec<String> {
 fn is_there(path: &WorkPath, files: &Files<'_>) -> Result<bool, EnvError> {
     match files.state(path) {
         Ok(state) => Ok(state != State::Nothing),
-        // What is too large to be taken down is there.
+        // A file that is too large to be recorded exists.
         Err(EnvError::TooLarge { .. } | EnvError::NotRegular { .. }) => Ok(true),
         Err(error) => Err(error),
     }

@@ -1,5 +1,5 @@
-//! The entries of a folder, and of those below it. No link below the first folder is followed; what is hidden is left out by
-//! whoever asks.
+//! Lists the entries of a folder and of the folders below it. No link below the first folder is followed; callers leave
+//! out hidden entries.
 
 use rustix::fs::{AtFlags, FileType};
 use types::{DirEntry, WorkPath};
@@ -9,17 +9,17 @@ use crate::names::entry_path;
 use crate::staging::STAGING;
 use crate::{EnvError, MAX_ENTRIES};
 
-/// What is in a folder, `depth` levels deep, sorted by path.
+/// Entries of a folder, `depth` levels deep, sorted by path.
 pub(super) fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEntry>, EnvError> {
     let mut entries = Vec::new();
     let mut open = vec![(path.clone(), depth)];
     while let Some((folder, depth)) = open.pop() {
-        // Only the first folder may be reached through a link; below it, links are entries, not ways.
+        // Only the first folder may be reached through a link; below it, links are listed, not followed.
         let links = if folder == *path { Links::Follow } else { Links::Refuse };
         let fd = match jail.folder(&folder, links) {
             Ok(fd) => fd,
             Err(error) if folder == *path => return Err(error),
-            // It vanished, or may not be read: its own entry is all there is to say.
+            // It vanished or is unreadable: its own entry is all that can be listed.
             Err(_) => continue,
         };
         for entry in entries_of(&fd, &folder)? {
@@ -37,7 +37,7 @@ pub(super) fn list(jail: &Jail, path: &WorkPath, depth: u32) -> Result<Vec<DirEn
     Ok(entries)
 }
 
-/// The entries of one folder. A name that no path can have is shown escaped.
+/// The entries of one folder. Names that no path can express are escaped.
 fn entries_of(fd: &std::os::fd::OwnedFd, folder: &WorkPath) -> Result<Vec<DirEntry>, EnvError> {
     let failed = |errno| refused(errno, "listing", folder);
     let mut entries = Vec::new();

@@ -1,5 +1,5 @@
-//! Removing and moving what is in a workspace. No link is followed on the way, and a link itself is removed or moved
-//! like a file. Git's own files stay, and what is hidden is not moved to where it could be read.
+//! Deletes and moves entries of a workspace. No link is followed along a path, and a link itself is deleted or moved
+//! like a file. Git's own files stay, and hidden files are not moved to where they could be read.
 
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
@@ -10,7 +10,7 @@ use crate::jail::{self, Jail, refused};
 use crate::search::Hidden;
 use crate::{EnvError, MAX_ENTRIES};
 
-/// How deep a folder is looked into before it is moved; no path that can be named is deeper.
+/// How deep a folder is searched before it is moved; no valid path is deeper.
 const DEEP: u32 = 4096;
 
 /// Removes a file, a link or an empty folder.
@@ -29,7 +29,7 @@ pub(super) fn delete(jail: &Jail, path: &WorkPath) -> Result<(), EnvError> {
     })
 }
 
-/// Moves a file, a link, or a folder with all that is in it.
+/// Moves a file, a link, or a folder with its contents.
 pub(super) fn rename(
     jail: &Jail,
     from: &WorkPath,
@@ -67,7 +67,7 @@ fn refuse_protected(path: &WorkPath) -> Result<(), EnvError> {
     Ok(())
 }
 
-/// What is hidden is so by its path, so it has to stay there.
+/// Refuses hidden files: they are hidden by path, so they must stay there.
 fn refuse_hidden(
     jail: &Jail,
     path: &WorkPath,

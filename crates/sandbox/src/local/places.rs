@@ -1,5 +1,6 @@
-//! Places for files that a command may make although they are not there yet. What can be mounted must exist, so an
-//! empty file stands in for each while commands run, with a time of its own; one that nobody touched is taken away.
+//! Placeholders for files that a command may create. Only existing files can be mounted, so each missing file of a
+//! scope gets an empty placeholder while commands run, with a modification time of its own; placeholders that were not
+//! touched are removed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,17 +10,17 @@ use types::{Scope, WorkPath};
 use super::beside::{self, Listing};
 use crate::jail::{self, Jail};
 
-/// The time by which a stand-in is known: nobody has written to it since.
+/// Modification time that marks a placeholder: it has not been written to since.
 const NEVER: Timespec = Timespec { tv_sec: 1, tv_nsec: 7 };
 
-/// The commands that are running, and what the folders were in which they may replace files.
+/// The running commands, and the previous state of the folders in which they may replace files.
 #[derive(Debug, Default)]
 pub(super) struct Running {
     count: usize,
     before: Vec<Listing>,
 }
 
-/// Stand-ins for files that commands may make; they go with the last command that needs them.
+/// Placeholders for files that commands may create; removed with the last command that needs them.
 pub(super) struct Places<'a> {
     jail: &'a Jail,
     running: &'a Mutex<Running>,
@@ -28,14 +29,14 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// One more command is running.
+    /// Registers a command that begins.
     pub(super) fn make(
         jail: &'a Jail,
         running: &'a Mutex<Running>,
         scope: &'a Scope,
         replaces: bool,
     ) -> Self {
-        // Held while they are made, so that nobody who ends just now takes them away again.
+        // Locked while they are created, so that a command that ends now does not remove them again.
         let mut now = running.lock().unwrap_or_else(PoisonError::into_inner);
         now.count += 1;
         make(jail, scope);
@@ -52,7 +53,7 @@ impl<'a> Places<'a> {
         now.before.iter().map(|listing| listing.folder.clone()).collect()
     }
 
-    /// One command less. The answer names what was left beside the scope and is removed.
+    /// Registers the end of a command. Returns the paths outside the scope that were removed or restored.
     pub(super) fn end(mut self) -> Vec<String> {
         self.leave()
     }
@@ -83,7 +84,7 @@ fn files(scope: &Scope) -> impl Iterator<Item = &WorkPath> {
     named.map(|artifact| &artifact.path).filter(|path| !jail::is_protected(path))
 }
 
-/// Makes stand-ins. Where that is not possible, the command will not be able to make the file, and will say so.
+/// Creates placeholders. Where that fails, the command cannot create the file, and will report so.
 fn make(jail: &Jail, scope: &Scope) {
     for path in files(scope) {
         let Ok((folder, name)) = jail.make_parent(path) else { continue };
@@ -94,13 +95,13 @@ fn make(jail: &Jail, scope: &Scope) {
         };
         let never = Timestamps { last_access: NEVER, last_modification: NEVER };
         if rustix::fs::futimens(&file, &never).is_err() {
-            // Without its mark it could not be told from a file that was meant.
+            // Without its mark, it could not be told from an intended file.
             rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
         }
     }
 }
 
-/// Takes away the stand-ins that nobody touched.
+/// Removes the placeholders that were not touched.
 pub(super) fn clear(jail: &Jail, scope: &Scope) {
     for path in files(scope) {
         let Ok((folder, name)) = jail.parent(path) else { continue };
@@ -110,7 +111,7 @@ pub(super) fn clear(jail: &Jail, scope: &Scope) {
         let untouched =
             found.st_mtime == NEVER.tv_sec && found.st_mtime_nsec as Nsecs == NEVER.tv_nsec;
         if found.st_size == 0 && untouched {
-            // If it cannot be removed, it stays as an empty file at a place where one was to be.
+            // If it cannot be removed, an empty file stays where the scope expects a file.
             rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
         }
     }

@@ -1,4 +1,5 @@
-//! What of a workspace is out of reach, said when it is opened: what a policy hides, places for keys, our own state.
+//! Declares what is out of reach when a workspace is opened: files hidden by policy, locations of keys, Bosun's own
+//! state.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,18 +11,18 @@ use crate::EnvError;
 use crate::search::Hidden;
 
 impl LocalEnvironment {
-    /// Keeps the content of files that fit these globs from being read, by whatever name or link; commands see
-    /// them empty where they are confined.
+    /// Keeps the content of files that match these globs from being read, under any name or through any link; confined
+    /// commands see them empty.
     pub fn hiding(self, patterns: &[&str]) -> Result<Self, EnvError> {
         self.with_hidden(|hidden| hidden.hiding(patterns))
     }
 
-    /// Lets files with passwords that fit these globs, such as `.env`, be seen by commands and searches.
+    /// Lets commands and searches see files with passwords, such as `.env`, that match these globs.
     pub fn revealing(self, patterns: &[&str]) -> Result<Self, EnvError> {
         self.with_hidden(|hidden| hidden.revealing(patterns))
     }
 
-    /// Keeps these places of the machine out of reach, as far as they lie in the workspace.
+    /// Keeps these paths of the machine out of reach, as far as they are in the workspace.
     pub fn keeping_out(self, places: &[PathBuf]) -> Result<Self, EnvError> {
         let inside =
             places.iter().filter_map(|place| place.strip_prefix(&self.root).ok()?.to_str());
@@ -29,12 +30,12 @@ impl LocalEnvironment {
         self.with_hidden(|hidden| Ok(hidden.keeping_out(inside)))
     }
 
-    /// Lets these files be read although they are named like keys: a person has committed them.
+    /// Lets these files be read although they are named like keys: the user has committed them.
     pub fn trusting(self, tracked: Vec<WorkPath>) -> Result<Self, EnvError> {
         self.with_hidden(|hidden| Ok(hidden.tracking(tracked)))
     }
 
-    /// Looks for no keys and passwords: for a folder in which only what was committed is.
+    /// Disables the search for keys and passwords: for a folder that contains only committed files.
     pub fn without_secrets(self) -> Result<Self, EnvError> {
         self.with_hidden(|hidden| Ok(hidden.without_secrets()))
     }

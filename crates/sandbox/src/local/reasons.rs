@@ -1,21 +1,21 @@
-//! Words for a command that failed because of where it may write. What the system says, "read-only file system" or
-//! "device or resource busy", tells nobody that the scope is the reason, nor what would work.
+//! Explains to a command that failed where it may write. The system's messages, "read-only file system" or "device or
+//! resource busy", tell neither that the scope is the reason nor what would work.
 
 use types::{Artifact, ExecResult, Scope, WorkPath, one_line};
 
 use super::guard::Restored;
 
-/// What the system says of a place that is not in the scope, and of a file that cannot be replaced.
+/// The system's messages for a path outside the scope, and for a file that cannot be replaced.
 const SIGNS: [&str; 3] = ["Read-only file system", "Device or resource busy", "cross-device link"];
 
-/// The most places that are named.
+/// Maximum number of paths listed.
 const MOST: usize = 8;
 
-/// What tools leave behind unasked; that it is gone is nothing to speak of.
+/// Files that tools leave behind unasked; their removal is not reported.
 const CACHES: [&str; 6] =
     ["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".coverage", ".cache"];
 
-/// Adds to what a command said that what it left beside the scope is gone.
+/// Appends a note to a command's output that entries outside the scope were removed.
 pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
     let cache = |path: &&String| CACHES.iter().any(|name| path.rsplit('/').next() == Some(name));
     let paths: Vec<&String> = paths.iter().filter(|path| !cache(path)).collect();
@@ -29,7 +29,7 @@ pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
     append(&line, result);
 }
 
-/// Adds to what a command said that settings are as they were before it.
+/// Appends a note to a command's output that settings were restored.
 pub(super) fn with_restored(restored: &Restored, mut result: ExecResult) -> ExecResult {
     let paths = &restored.paths;
     if !paths.is_empty() {
@@ -57,8 +57,8 @@ fn append(line: &str, result: &mut ExecResult) {
     }
 }
 
-/// Adds to what a command said why it failed, if that is what it looks like. `beside` are the folders in which files can
-/// be replaced.
+/// Appends the likely reason to the output of a command that seems to have failed because of its scope. `beside` are
+/// the folders in which files can be replaced.
 pub(super) fn explain(scope: &Scope, beside: &[WorkPath], result: &mut ExecResult) {
     let seen = |text: &str| SIGNS.iter().any(|sign| text.contains(sign));
     if result.passed() || !(seen(&result.stderr) || seen(&result.output)) {
@@ -75,7 +75,7 @@ pub(super) fn explain(scope: &Scope, beside: &[WorkPath], result: &mut ExecResul
         !artifact.whole_folder && !beside.iter().any(|folder| folder.as_str() == above)
     };
     if let Some(file) = scope.0.iter().find(in_place) {
-        // A file is a mount of its own, so that nothing beside it can be written.
+        // A single file is a mount of its own, so nothing beside it is writable.
         line.push_str(&format!(
             "; a single file is written in place and cannot be replaced by another, as sed -i and mv do: edit it \
              with the file tools, or write a copy to /tmp and then `cat /tmp/copy > {}`",

@@ -1,5 +1,5 @@
-//! What is at a path of a workspace, taken down so that it can be put there again: a file with its mode, a link, an empty
-//! folder, or nothing. Git's own files and hidden ones are refused, and no link is followed.
+//! Records the state of a path in a workspace so that it can be restored: a file with its mode, a link, an empty
+//! folder, or nothing. Refuses git's own files and hidden ones, and follows no link.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,17 +23,17 @@ pub(super) struct Files<'a> {
     pub(super) hidden: &'a Hidden,
 }
 
-/// What is at a path.
+/// State of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
-    /// Nobody will need what was there.
+    /// Not recorded, because it is never needed.
     NotKept,
     Nothing,
     Folder,
     Link(String),
     File {
-        /// None where it stays as it is, or is the usual one.
+        /// `None` keeps the existing mode, or uses the default one.
         mode: Option<u32>,
         #[serde(with = "bytes")]
         bytes: Vec<u8>,
@@ -50,7 +50,7 @@ impl State {
 }
 
 impl Files<'_> {
-    /// What is at a path now.
+    /// The current state of a path.
     pub(super) fn state(&self, path: &WorkPath) -> Result<State, EnvError> {
         let (folder, name) = match self.jail.parent(path) {
             Err(EnvError::NotFound { .. } | EnvError::NotAFolder { .. }) => {
@@ -82,7 +82,7 @@ impl Files<'_> {
         }
     }
 
-    /// Makes a path what it is to be, unless it is that already.
+    /// Brings a path into a state, unless it is in that state already.
     pub(super) fn put(&self, path: &WorkPath, wanted: &State) -> Result<(), EnvError> {
         if *wanted == State::NotKept || self.state(path)?.is(wanted) {
             return Ok(());
@@ -117,7 +117,7 @@ impl Files<'_> {
         }
     }
 
-    /// Makes the names in these folders durable.
+    /// Syncs the folders above these paths, so that the names in them are durable.
     pub(super) fn sync(&self, paths: &[&WorkPath]) -> Result<(), EnvError> {
         let mut folders = BTreeSet::new();
         for path in paths {
@@ -126,7 +126,7 @@ impl Files<'_> {
             folders.extend(above.map(Path::to_owned));
         }
         for folder in folders.iter().rev() {
-            // Commands may have made a link or a file of it meanwhile; then there is nothing of ours in it.
+            // Commands may have replaced it with a link or a file meanwhile; then it contains nothing to sync.
             let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
             if is_folder && let Err(source) = crate::durable::sync(folder) {
                 return Err(EnvError::Io { doing: "syncing", path: WorkPath::root(), source });
@@ -135,7 +135,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Removes what a write that was cut off left beside a path.
+    /// Removes staging files that an interrupted write left beside a path.
     pub(super) fn clear_staging(&self, path: &WorkPath) -> io::Result<()> {
         let Ok((folder, _)) = self.jail.parent(path) else { return Ok(()) };
         for entry in rustix::fs::Dir::read_from(&folder)? {
@@ -148,7 +148,7 @@ impl Files<'_> {
     }
 }
 
-/// Bytes as a text, or as hexadecimal digits where they are none.
+/// Serializes bytes as text, or as hexadecimal digits if they are not UTF-8.
 mod bytes {
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 

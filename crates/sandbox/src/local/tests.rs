@@ -126,7 +126,7 @@ async fn deleting_what_is_not_there_is_an_error() {
     assert!(matches!(env.delete(&path("a")).await, Err(EnvError::NotFound { .. })));
 }
 
-/// A22: output and errors apart, how long it took, how it ended.
+/// A22: separate output and errors, duration, exit status.
 #[tokio::test]
 async fn output_and_errors_come_as_they_arrive_and_apart_with_the_exit_code() {
     let (_dir, env) = workspace();
@@ -158,7 +158,7 @@ async fn a_command_runs_in_its_folder_without_terminal_input_or_our_secrets() {
     assert!(!result.output.contains("CARGO_MANIFEST"), "{}", result.output);
 }
 
-/// A24, C45: TERM to all, then KILL, and what was said is kept.
+/// A24, C45: TERM to all, then KILL; output so far is kept.
 #[tokio::test]
 async fn a_command_that_ignores_term_is_killed_with_its_children_when_its_time_is_up() {
     let (_dir, env) = workspace();
@@ -169,7 +169,7 @@ async fn a_command_that_ignores_term_is_killed_with_its_children_when_its_time_i
     assert_eq!(result.ended, Ended::TimedOut);
     assert_eq!(result.output, "hi\n");
     assert!(began.elapsed() < Duration::from_secs(30));
-    // A killed process that nobody has collected yet is a zombie, which is dead enough.
+    // A killed process that was not reaped yet is a zombie, which counts as dead.
     let gone =
         "while s=$(grep -h ^State /proc/$(cat child)/status); do case $s in *Z*) exit; esac; done";
     assert!(sh(&env, gone).await.ended != Ended::TimedOut, "the child is still there");
@@ -216,7 +216,7 @@ async fn endless_output_is_bounded_and_does_not_outlive_its_time() {
     assert!(result.dropped > 0);
 }
 
-/// A72: also those who left the session are ended, and nobody holds the call.
+/// A72: processes that left the session are ended, too, and none blocks the call.
 #[tokio::test]
 async fn what_left_the_session_is_ended_with_the_command() {
     let (_dir, env) = workspace();
@@ -237,7 +237,7 @@ async fn output_is_heard_while_it_comes() {
         let said = (stream, String::from_utf8_lossy(piece).into_owned());
         sender.try_send(said).expect("room");
     }));
-    // The command goes on only after its first line was heard.
+    // The command continues only after its first line was received.
     let hear = async {
         let first = heard.recv().await.expect("something");
         env.write(&path("go"), b"").await.expect("a file");
@@ -262,7 +262,7 @@ async fn the_place_says_what_it_is() {
     assert!(env.initialize().await.is_err(), "it is gone");
 }
 
-/// C20: what a policy hides has the same answer as what is not there, so that nobody learns which documents exist.
+/// C20: a file hidden by policy gives the same error as a missing one, so agents cannot learn which documents exist.
 #[tokio::test]
 async fn what_is_hidden_does_not_exist() {
     let (dir, env) = workspace();

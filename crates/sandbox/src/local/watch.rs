@@ -1,5 +1,5 @@
-//! One command of a workspace from its beginning to its end, so that guarded settings are restored after the last one.
-//! What is restored, and how, is in `guard.rs`.
+//! Tracks each command of a workspace from beginning to end, so that guarded settings are restored after the last one.
+//! The restoration itself is in `guard.rs`.
 
 use tokio_util::sync::CancellationToken;
 use types::WorkPath;
@@ -11,7 +11,7 @@ use crate::git::workspace;
 use crate::search::Survey;
 
 impl LocalEnvironment {
-    /// What a command finds that nothing holds. Where that is something which no command may see, it is not run.
+    /// Surveys the workspace for an unconfined command. Fails if it contains something that no command may see.
     pub(super) async fn survey_unheld(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
         if self.guarding.is_none() && !self.hidden.has_globs() {
             return Ok(Survey::default());
@@ -23,7 +23,7 @@ impl LocalEnvironment {
         }
     }
 
-    /// The settings that are there now.
+    /// The guarded files that exist now.
     async fn settings(&self) -> Vec<WorkPath> {
         let stop = CancellationToken::new();
         let found = self.look_through(stop, |search, names| search.guarded(names)).await;
@@ -31,16 +31,16 @@ impl LocalEnvironment {
     }
 }
 
-/// One command, while it runs.
+/// A running command.
 pub(super) struct Watch<'a> {
     env: &'a LocalEnvironment,
-    /// Whether the kernel keeps commands from what is closed, and from git's own files.
+    /// Whether the kernel keeps commands from closed paths, and from git's own files.
     held: bool,
     ended: bool,
 }
 
 impl<'a> Watch<'a> {
-    /// One more command is running, and this is there.
+    /// Registers a command that begins, with a survey of the workspace.
     pub(super) fn begin(env: &'a LocalEnvironment, survey: Survey, held: bool) -> Self {
         if let Some(guarding) = &env.guarding {
             guarding.begin(&env.jail, survey);
@@ -48,16 +48,16 @@ impl<'a> Watch<'a> {
         Self { env, held, ended: false }
     }
 
-    /// One command less. The answer says what is removed or put back.
+    /// Registers the end of a command. Returns what was removed or restored.
     pub(super) async fn end(mut self) -> Restored {
         let Some((guarding, before)) = self.leave() else { return Restored::default() };
         let mut new = match before.complete {
             true => self.env.settings().await,
-            // What was not seen before cannot be told from what is new.
+            // Without a complete survey, new files cannot be told from old ones.
             false => vec![],
         };
         new.retain(|path| before.is_new(path));
-        // Commands cannot write to git's own files, so what git knows was put there by the person.
+        // Commands cannot write to git's own files, so files that git tracks were added by the user.
         if self.held && !new.is_empty() {
             match workspace::tracked(self.env.root(), &new).await {
                 Some(known) => new.retain(|path| !known.contains(path)),
@@ -67,7 +67,7 @@ impl<'a> Watch<'a> {
         guarding.restore(&self.env.jail, &before, new, self.held)
     }
 
-    /// What was there before, if this was the last command.
+    /// The state from before, if this was the last command.
     fn leave(&mut self) -> Option<(&'a Guarding, Now)> {
         let guarding = self.env.guarding.as_deref()?;
         if std::mem::replace(&mut self.ended, true) {
@@ -79,7 +79,7 @@ impl<'a> Watch<'a> {
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        // Nobody is left to say it to, so nothing is taken away.
+        // Nothing is restored, because there is no result to report it in.
         self.leave();
     }
 }

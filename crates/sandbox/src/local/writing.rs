@@ -1,4 +1,4 @@
-//! Writing one file: beside it first, under a name of ours, and then in its place. Nothing here knows of other files.
+//! Writes one file: to a staging file beside it, which then replaces it. Independent of other files.
 
 use std::io::Write as _;
 
@@ -10,8 +10,8 @@ use crate::error::EnvError;
 use crate::jail::{self, Jail, refused};
 use crate::staging::stage;
 
-/// Replaces or creates a file. It has the mode that is given, else the one that it had. Its content is on the disk before
-/// it has its name, so that a power cut leaves the old file or the new one.
+/// Replaces or creates a file, with the given mode, else with its previous one. The content is on disk before the file
+/// gets its name, so that a power cut leaves either the old file or the new one.
 pub(super) fn write(
     jail: &Jail,
     path: &WorkPath,
@@ -48,7 +48,7 @@ pub(super) fn write(
         .and_then(|()| rustix::fs::fdatasync(&file).map_err(failed))
         .and_then(|()| rustix::fs::renameat(&folder, &staged, &folder, name).map_err(failed));
     if filled.is_err() {
-        // The write failed and is reported; a staging file that stays behind is never sealed into a commit.
+        // The failure is reported; a staging file that stays behind is never committed.
         rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
     }
     filled

@@ -1,6 +1,6 @@
-//! Which files of a workspace are nobody's business: those that a policy hides, places for keys and passwords, and our
-//! own state where it lies inside. By their real paths. A file that a person has committed is not secret from whoever may
-//! read the history, so it stays readable; nothing here looks at git to find that out.
+//! Decides which files of a workspace are out of reach, by their real paths: files hidden by policy, locations of keys
+//! and passwords, and Bosun's own state if it is inside. A file that the user has committed is no secret from readers
+//! of the history, so it stays readable; this module does not ask git which files those are.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -11,30 +11,30 @@ use types::{Sensitive, WorkPath};
 use super::pattern::glob_of;
 use crate::error::EnvError;
 
-/// What is out of reach in a workspace.
+/// Rules for what is out of reach in a workspace.
 #[derive(Debug, Clone)]
 pub(crate) struct Hidden {
     globs: Vec<GlobMatcher>,
-    /// Files with passwords that may be read all the same.
+    /// Files with passwords that are readable nevertheless.
     readable: Vec<GlobMatcher>,
-    /// Our own state, where it lies in the workspace.
+    /// Bosun's own state, if it is in the workspace.
     own: Vec<String>,
     /// Whether keys and passwords are looked for.
     secrets: bool,
-    /// What was committed.
+    /// Committed files.
     tracked: BTreeSet<String>,
-    /// Files that held a key when the workspace was opened; what agents make later is theirs.
+    /// Files that contained a key when the workspace was opened; files that agents create later are their own.
     keys: OnceLock<BTreeSet<String>>,
 }
 
-/// What commands may do with a file or folder.
+/// Access of commands to a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Judged {
-    /// They see it empty, or do not see what is in it.
+    /// Commands see the file empty, or nothing in the folder.
     pub(crate) masked: bool,
-    /// It is a place for keys, or our own state: no command may see it, however it is held.
+    /// A location of keys, or Bosun's own state: no command may see it, however it is confined.
     pub(crate) never: bool,
-    /// A file by which other programs run something.
+    /// A file that makes other programs run something.
     pub(crate) settings: bool,
 }
 
@@ -74,7 +74,7 @@ impl Hidden {
         self
     }
 
-    /// What commands may do with a name.
+    /// Decides the access of commands to a path.
     pub(crate) fn judge(&self, path: &str, folder: bool) -> Judged {
         let kind = Sensitive::of_text(path);
         let own = self.is_own(path);
@@ -87,33 +87,34 @@ impl Hidden {
         Judged { masked, never, settings: settings && !folder }
     }
 
-    /// Whether the content of a file is for no agent to read.
+    /// Whether no agent may read the content of a file.
     pub(crate) fn covers(&self, path: &str) -> bool {
         self.hides(path) || (self.is_secret(path) && !self.tracked.contains(path))
     }
 
-    /// Whether a policy hides a file, or it is our own; what git shows was committed, so names of keys say nothing there.
+    /// Whether a policy hides a file, or it is Bosun's own. For git's output: what git shows was committed, so names of
+    /// keys do not matter.
     pub(crate) fn hides(&self, path: &str) -> bool {
         self.globs.iter().any(|glob| glob.is_match(path)) || self.is_own(path)
     }
 
-    /// Whether a policy withholds a file: for an agent it does not exist.
+    /// Whether a policy withholds a file: for agents, it does not exist.
     pub(crate) fn withholds(&self, path: &str) -> bool {
         self.globs.iter().any(|glob| glob.is_match(path))
     }
 
-    /// Whether a policy withholds everything in a folder, whatever it is called.
+    /// Whether a policy withholds everything in a folder, whatever the names.
     pub(crate) fn withholds_all_of(&self, folder: &str) -> bool {
         self.withholds(&format!("{folder}/\u{1}"))
     }
 
-    /// Whether commands and searches see a file empty: what is covered, and files with passwords, which are read only by
-    /// name.
+    /// Whether commands and searches see a file empty: covered files, and files with passwords, which can be read only
+    /// by name.
     pub(crate) fn masks(&self, path: &str) -> bool {
         self.judge(path, false).masked
     }
 
-    /// Why a path is not to be written to, deleted or moved, if it is not.
+    /// Why a path must not be written to, deleted or moved; `None` if it may.
     pub(crate) fn closes(&self, path: &WorkPath) -> Option<&'static str> {
         let text = path.as_str();
         if self.is_own(text) {
@@ -127,7 +128,7 @@ impl Hidden {
             .map(Sensitive::says)
     }
 
-    /// Whether only the content of a file can tell if it holds a key.
+    /// Whether only the content of a file can tell if it contains a key.
     pub(crate) fn may_hold_key(&self, path: &str) -> bool {
         self.secrets
             && Sensitive::may_hold_key(path)
@@ -135,14 +136,14 @@ impl Hidden {
             && !self.is_readable(path)
     }
 
-    /// Remembers which files hold a key; the first answer counts.
+    /// Records which files contain a key; only the first call counts.
     pub(crate) fn note_keys(&self, keys: impl FnOnce() -> BTreeSet<String>) {
         if self.secrets {
             self.keys.get_or_init(keys);
         }
     }
 
-    /// Whether files are told by anything but their names and content, so that every folder has to be looked into.
+    /// Whether files are hidden by anything but their names and content, so that every folder has to be searched.
     pub(crate) fn has_globs(&self) -> bool {
         !self.globs.is_empty() || !self.own.is_empty()
     }

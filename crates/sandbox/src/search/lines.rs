@@ -1,4 +1,4 @@
-//! The matching lines of one file, cut to a length that a reader can bear.
+//! Matching lines of one file, truncated to a readable length.
 
 use std::fs::File;
 
@@ -10,12 +10,12 @@ use types::WorkPath;
 
 use super::request::{Hits, Line};
 
-/// A longer line is cut; in a minified file one line is everything.
+/// Longer lines are truncated; a minified file may be a single line.
 const MAX_LINE_BYTES: usize = 500;
 /// A line that does not fit into this much memory ends the search of its file.
 const MAX_HEAP: usize = 16 * 1024 * 1024;
 
-/// A searcher for one thread. Files are read, never mapped: a mapped file that is cut short kills the process.
+/// A searcher for one thread. Files are read, never mapped: truncating a mapped file kills the process.
 pub(super) fn searcher(context: usize) -> Searcher {
     SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
@@ -35,9 +35,9 @@ pub(super) fn search_file(
     file: &File,
 ) -> Option<Hits> {
     let mut sink = Gather::new(max);
-    // A file that cannot be read to its end has the matches that were found until then.
+    // If a file cannot be read to its end, the matches until then count.
     searcher.search_file(matcher, file, &mut sink).ok();
-    // A name that nobody can ask for is not told.
+    // A file whose path is invalid cannot be requested, so it is not reported.
     if sink.count > 0 { sink.hits(path.parse().ok()?) } else { None }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn search_slice(
     sink.hits(path)
 }
 
-/// Collects matching lines until there are enough.
+/// Collects matching lines up to a limit.
 struct Gather {
     max: usize,
     count: u64,

@@ -1,6 +1,6 @@
-//! Files of one folder after the other, opened from that folder's own descriptor. A folder is reached beneath the root
-//! without any link, and a file is opened from it without following one, so its content is always from inside; the
-//! way there is walked once for all files of a folder.
+//! Opens files folder by folder, from the descriptor of their folder. A folder is opened beneath the root without
+//! following any link, and so are the files in it, so content always comes from inside; each folder is resolved only
+//! once for all of its files.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, FileType, Mode, Nsecs, OFlags};
 
 use crate::jail::{Jail, Links};
 
-/// The folder that was looked into last.
+/// The folder that was opened last.
 #[derive(Debug, Default)]
 pub(super) struct Near {
     path: String,
@@ -17,10 +17,10 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// A regular file for reading; nothing if it vanished, may not be read, or has become something else.
+    /// Opens a regular file for reading; `None` if it vanished, is unreadable, or has become something else.
     pub(super) fn file(&mut self, jail: &Jail, path: &str) -> Option<File> {
         let (folder, name) = self.folder_of(jail, path)?;
-        // A pipe that took the file's place must not block us before we see that it is one.
+        // `NONBLOCK` keeps a pipe that took the file's place from blocking the call before its type is known.
         let flags =
             OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let fd = rustix::fs::openat(folder, name, flags, Mode::empty()).ok()?;
@@ -28,7 +28,7 @@ impl Near {
         (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| File::from(fd))
     }
 
-    /// When a file was last changed, in seconds and nanoseconds.
+    /// Modification time of a file, in seconds and nanoseconds.
     pub(super) fn changed(&mut self, jail: &Jail, path: &str) -> Option<(i64, i64)> {
         let (folder, name) = self.folder_of(jail, path)?;
         let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;

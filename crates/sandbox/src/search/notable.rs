@@ -1,7 +1,7 @@
-//! The names of a workspace that commands must not see or change, remembered folder by folder: this is asked before and
-//! after every command, and most commands make and remove no names. A folder with the stamp that it had when it was listed
-//! has the names that it had. Only file systems known to change the stamp with every name are trusted with that; folders
-//! of others are listed each time. Nothing is opened but folders, and no link is followed.
+//! Caches the names of a workspace that commands must not see or change, folder by folder: they are needed before and
+//! after every command, and most commands create and remove no names. A folder whose stamp has not changed since it was
+//! listed has the same names. Only file systems known to change the stamp with every name are trusted with that; on
+//! others, folders are listed each time. Only folders are opened, and no link is followed.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -14,12 +14,12 @@ use super::walk::SearchRoot;
 use crate::jail::{Links, is_protected_name};
 use crate::stamp::{Moment, Stamp};
 
-/// More entries than this are not looked at in one walk.
+/// Maximum number of entries in one walk.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
-/// Folders that tools fill with what others wrote. A person keeps nothing in them, and they are large.
+/// Folders that tools fill with third-party files. Users keep nothing of their own in them, and they are large.
 const FILLED: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache__"];
 
-/// A name that is more than an ordinary file.
+/// A name that is masked or a settings file.
 #[derive(Debug)]
 pub(super) struct Notable {
     pub(super) path: WorkPath,
@@ -27,7 +27,7 @@ pub(super) struct Notable {
     pub(super) judged: Judged,
 }
 
-/// What the last walk found. Of one workspace and one set of rules.
+/// Result of the last walk, for one workspace and one set of rules.
 #[derive(Debug, Default)]
 pub(crate) struct NotableNames {
     folders: HashMap<WorkPath, Folder>,
@@ -35,9 +35,9 @@ pub(crate) struct NotableNames {
 
 #[derive(Debug)]
 struct Folder {
-    /// As it was before it was listed, if it can be trusted to change.
+    /// Stamp from before the listing, if it can be trusted to change.
     stamp: Option<Stamp>,
-    /// How many names are in it.
+    /// Number of names in the folder.
     names: usize,
     notable: Vec<Notable>,
     /// The folders in it, and whether they are masked.
@@ -45,7 +45,7 @@ struct Folder {
 }
 
 impl NotableNames {
-    /// Looks at everything notable, with whether it lies in a masked folder. The answer is whether nothing was left out.
+    /// Visits every notable name, with whether it is in a masked folder. Returns whether the walk was complete.
     pub(super) fn walk(
         &mut self,
         root: &SearchRoot<'_>,
@@ -58,7 +58,7 @@ impl NotableNames {
             if seen >= MAX_ENTRIES || root.stop.is_cancelled() {
                 return false;
             }
-            // What vanished, or may not be read, is left out.
+            // Folders that vanished or are unreadable are left out.
             let Ok(fd) = root.jail.folder(&path, Links::Refuse) else { continue };
             let Some(folder) = Folder::look(root, &path, &fd, known.remove(&path)) else {
                 continue;
@@ -73,7 +73,7 @@ impl NotableNames {
 }
 
 impl Folder {
-    /// The folder as it was, if that is how it is, or else listed anew; nothing where that cannot be done.
+    /// The cached folder if it is unchanged, else a new listing; `None` if it cannot be listed.
     fn look(
         root: &SearchRoot<'_>,
         path: &WorkPath,
@@ -106,7 +106,7 @@ impl Folder {
         let everywhere = root.hidden.has_globs();
         for entry in Dir::read_from(fd).ok()? {
             let Ok(entry) = entry else {
-                // What could not be listed is not known.
+                // An incomplete listing must not be cached.
                 found.stamp = None;
                 break;
             };
@@ -115,7 +115,7 @@ impl Folder {
                 continue;
             }
             found.names += 1;
-            // A name that is no text is in none of the tables.
+            // A name that is not UTF-8 is in none of the tables.
             let Ok(text) = name.to_str() else { continue };
             if !is_looked_at(name.to_bytes(), everywhere) {
                 continue;
@@ -147,16 +147,16 @@ impl Folder {
     }
 }
 
-/// Whether names below this one may matter; in folders that tools fill, only where policies name files.
+/// Whether this name, and names below it, may matter; in folders that tools fill, only if policies name files.
 pub(super) fn is_looked_at(name: &[u8], everywhere: bool) -> bool {
     let filled = || FILLED.iter().any(|folder| name == folder.as_bytes());
     !(is_protected_name(name) || (!everywhere && filled()))
 }
 
-/// The stamp of a folder whose file system can be trusted, and whether every later change will change it.
+/// The stamp of a folder on a trusted file system, and whether every later change will change it.
 #[cfg(target_os = "linux")]
 fn trusted_stamp(fd: &OwnedFd) -> Option<(Stamp, bool)> {
-    // Names of the magic numbers in statfs(2): btrfs, ext, f2fs, overlayfs, tmpfs, XFS, ZFS.
+    // Magic numbers from statfs(2): btrfs, ext, f2fs, overlayfs, tmpfs, XFS, ZFS.
     const TRUSTED: [u64; 7] =
         [0x9123_683e, 0xef53, 0xf2f5_2010, 0x794c_7630, 0x0102_1994, 0x5846_5342, 0x2fc1_2fc1];
     let system = rustix::fs::fstatfs(fd).ok()?;
@@ -181,7 +181,7 @@ mod tests {
     use crate::jail::Jail;
     use crate::search::Hidden;
 
-    /// What a walk finds, sorted; what lies in a masked folder in brackets.
+    /// The names that a walk finds, sorted; names in a masked folder are in parentheses.
     fn found(names: &mut NotableNames, root: &Path) -> Vec<String> {
         let (jail, stop) = (Jail::open(root).expect("a folder"), CancellationToken::new());
         let search = SearchRoot { jail: &jail, root, hidden: &Hidden::default(), stop: &stop };
@@ -220,7 +220,7 @@ mod tests {
         fs::write(dir.path().join("a/.envrc"), "").expect("a file");
         let mut names = NotableNames::default();
         let path: WorkPath = "a".parse().expect("a path");
-        // Until the clock of the file system has gone on; elsewhere nothing is remembered.
+        // Until the clock of the file system has advanced; on untrusted file systems, nothing is cached.
         while found(&mut names, dir.path()) == ["a/.envrc"] && names.folders[&path].stamp.is_none()
         {
             let fd = rustix::fs::open(dir.path(), rustix::fs::OFlags::RDONLY, 0.into());

@@ -1,4 +1,4 @@
-//! Patterns on the content and on the paths of files, compiled. No file is looked at here.
+//! Compiled patterns for the contents and paths of files. No file is accessed here.
 
 use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -7,7 +7,7 @@ use types::WorkPath;
 use super::request::GrepRequest;
 use crate::error::EnvError;
 
-/// A regular expression may not need more memory than this.
+/// Memory limit of a regular expression.
 const MAX_REGEX_BYTES: usize = 10 * 1024 * 1024;
 
 pub(crate) fn matcher(request: &GrepRequest) -> Result<RegexMatcher, EnvError> {
@@ -29,7 +29,7 @@ pub(crate) fn glob_of(pattern: &str) -> Result<GlobMatcher, EnvError> {
         .map_err(|error| EnvError::BadPattern { cause: error.to_string() })
 }
 
-/// A filter on files: without a slash it is about names, with one about paths.
+/// A filter on files: a glob without a slash applies to names, one with a slash to paths.
 #[derive(Debug, Clone)]
 pub(crate) struct Include(Option<GlobMatcher>);
 
@@ -46,7 +46,7 @@ impl Include {
     }
 }
 
-/// A path below a folder, as seen from that folder.
+/// A path relative to the folder that it is below.
 pub(crate) fn below<'a>(path: &'a str, folder: &WorkPath) -> &'a str {
     let rest = path.strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
     rest.unwrap_or(path)

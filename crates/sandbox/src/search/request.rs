@@ -1,20 +1,20 @@
-//! What a search is asked for and what it answers. How files are found is not decided here.
+//! Requests and results of searches, independent of how files are found.
 
 use types::WorkPath;
 
-/// What to look for in files.
+/// A search for file contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepRequest {
     /// A regular expression in the syntax of ripgrep.
     pub pattern: String,
-    /// A folder, with all below it, or one file.
+    /// A folder, with everything below it, or one file.
     pub path: WorkPath,
-    /// Only files whose name (or path, if it has a slash) fits this glob.
+    /// Only files whose name (or path, if the glob has a slash) matches this glob.
     pub include: Option<String>,
     pub ignore_case: bool,
-    /// How many lines around each match are shown.
+    /// Number of lines shown around each match.
     pub context: usize,
-    /// The most matching lines in all.
+    /// Maximum number of matching lines in total.
     pub max: usize,
 }
 
@@ -22,21 +22,21 @@ pub struct GrepRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
     pub path: WorkPath,
-    /// How many lines match.
+    /// Number of matching lines.
     pub count: u64,
-    /// Matching lines and those around them, in order.
+    /// Matching lines and their context, in order.
     pub lines: Vec<Line>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub number: u64,
-    /// Whether it matches, or only stands near one that does.
+    /// Whether the line matches; otherwise it is context.
     pub matched: bool,
     pub text: String,
 }
 
-/// What files to look for.
+/// A search for file names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobRequest {
     /// A glob over paths below `path`; `**` stands for any number of folders.
@@ -45,14 +45,14 @@ pub struct GlobRequest {
     pub max: usize,
 }
 
-/// What was found, and whether the limit kept more from being found.
+/// Search results, and whether the limit cut them off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found<T> {
     pub items: Vec<T>,
     pub more: bool,
-    /// Files that may fit and that no path can name, escaped; the first of them.
+    /// The first files that may match but whose names no path can express, escaped.
     pub unnamed: Vec<String>,
 }
 
-/// How many files that no path can name are told of.
+/// Maximum number of entries in [`Found::unnamed`].
 pub(crate) const MAX_UNNAMED: usize = 50;

@@ -1,5 +1,5 @@
-//! What of a workspace commands must not see or change: hidden files and places for keys, settings by which other programs
-//! run something, files that hold a key. Nothing is opened but what may be a key.
+//! Surveys what commands must not see or change in a workspace: hidden files and locations of keys, settings that make
+//! other programs run something, files that contain a key. Only files that may contain a key are opened.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,21 +14,21 @@ use super::notable::{MAX_ENTRIES, Notable, NotableNames, is_looked_at};
 use super::walk::SearchRoot;
 use crate::jail::Links;
 
-/// How much of a file is read to see whether it is a key.
+/// How much of a file is read to detect a key.
 const HEAD: u64 = 8 * 1024;
 
-/// What was found.
+/// Result of a survey.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Files that shall look empty, and folders of which nothing shall be seen.
+    /// Files that must appear empty, and folders whose contents must be invisible.
     pub(crate) hidden: Vec<WorkPath>,
-    /// The first of these that no command may see, however it is held.
+    /// The first of these that no command may see, however it is confined.
     pub(crate) never: Option<WorkPath>,
     /// Files and links that are settings.
     pub(crate) settings: Vec<WorkPath>,
-    /// Folders above what no command may see: moved away, they would make room for something else in its place.
+    /// Folders above paths that no command may see: moved away, they would let something else take their place.
     pub(crate) pinned: Vec<WorkPath>,
-    /// Whether everything was looked at.
+    /// Whether the survey is complete.
     pub(crate) complete: bool,
 }
 
@@ -48,14 +48,14 @@ impl Survey {
 }
 
 impl SearchRoot<'_> {
-    /// Looks through the whole workspace.
+    /// Surveys the whole workspace.
     pub(crate) fn survey(&self, names: &mut NotableNames) -> Survey {
         let mut found = Survey::default();
         if self.hidden.is_empty() {
             return found;
         }
         let each = |name: &Notable, masked_above: bool| {
-            // What lies in a masked folder needs no word of its own.
+            // A masked folder covers everything in it.
             match name.judged {
                 _ if masked_above => {}
                 Judged { masked: true, never, .. } => found.hide(name.path.clone(), never),
@@ -67,7 +67,7 @@ impl SearchRoot<'_> {
         found
     }
 
-    /// The files and links that are settings, places for keys, or our own.
+    /// Files and links that are settings, locations of keys, or Bosun's own.
     pub(crate) fn guarded(&self, names: &mut NotableNames) -> Vec<WorkPath> {
         let mut found = Vec::new();
         names.walk(self, |name, _| {
@@ -78,7 +78,7 @@ impl SearchRoot<'_> {
         found
     }
 
-    /// The files that hold a key, which only their content tells.
+    /// Files that contain a key, detected by their content.
     pub(crate) fn keys(&self) -> BTreeSet<String> {
         let mut keys = BTreeSet::new();
         for entry in self.entries() {
@@ -107,7 +107,7 @@ impl SearchRoot<'_> {
         walk.filter_map(Result::ok)
     }
 
-    /// Where an entry is in the workspace, as far as that is text.
+    /// Path of an entry in the workspace, if it is UTF-8.
     fn place<'e>(&self, entry: &'e DirEntry) -> Option<&'e str> {
         let path = entry.path().as_os_str().as_bytes();
         let rest = path.strip_prefix(self.root.as_os_str().as_bytes())?.strip_prefix(b"/")?;

@@ -1,4 +1,4 @@
-//! Both ways of searching, held to the same answers where both can give them.
+//! Both search implementations, which must give the same results where both apply.
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;

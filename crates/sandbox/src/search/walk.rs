@@ -1,5 +1,5 @@
-//! The fast search on this machine: ripgrep's own walker, several threads, ignore files of the workspace honoured.
-//! The walker sees names only; every file is opened through the jail, so its content is always from inside.
+//! The fast search of this machine: ripgrep's own walker, with several threads and the workspace's ignore files. The
+//! walker sees names only; every file is opened through the jail, so content always comes from inside.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,9 +23,9 @@ use crate::jail::{Jail, is_protected};
 use crate::names::{escaped, is_path};
 use crate::staging::STAGING;
 
-/// More files than this are not looked at in one search.
+/// Maximum number of entries visited by one search for names.
 const MAX_FILES: usize = 1_000_000;
-/// Ignore files are small; a larger one is not taken for one.
+/// Maximum size of an ignore file; larger ones are not read as such.
 const MAX_IGNORE_BYTES: u64 = 256 * 1024;
 
 /// A workspace to search in.
@@ -58,10 +58,10 @@ impl SearchRoot<'_> {
                 else {
                     return WalkState::Continue;
                 };
-                // A file that vanished or may not be read has no matches.
+                // A file that vanished or is unreadable has no matches.
                 let Some(file) = near.file(self.jail, path) else { return WalkState::Continue };
-                // Which matches are left out when there are too many shall not depend on the order of threads,
-                // so more than enough are gathered first and the cut is made after sorting.
+                // Which matches are cut off must not depend on the order of threads, so more than enough are collected
+                // first and truncated after sorting.
                 let hits = search_file(&mut searcher, matcher, request.max, path, &file);
                 if let Some(hits) = hits {
                     let count = usize::try_from(hits.count).unwrap_or(usize::MAX);
@@ -112,7 +112,7 @@ impl SearchRoot<'_> {
         Ok(Found { items, more, unnamed: unnamed.sorted() })
     }
 
-    /// Where a path really is, links inside the workspace followed; what leads out is refused.
+    /// Resolves the start of a search, following links inside the workspace; paths that lead out are refused.
     fn start(&self, path: &WorkPath) -> Result<WorkPath, EnvError> {
         match self.jail.kind(path)? {
             Some(FileType::Directory | FileType::RegularFile) => self.jail.real(path, self.root),
@@ -135,7 +135,7 @@ impl SearchRoot<'_> {
         Ok(builder.build_parallel())
     }
 
-    /// The ignore files of the folders above the start, which hold below it too.
+    /// Ignore files of the folders above the start, which apply below it, too.
     fn ignores_above(&self, start: &WorkPath) -> Result<Vec<Gitignore>, EnvError> {
         let mut ignores = Vec::new();
         let mut folder = PathBuf::new();
@@ -146,7 +146,7 @@ impl SearchRoot<'_> {
             {
                 let mut builder = GitignoreBuilder::new(self.root.join(&folder));
                 for line in text.lines() {
-                    // A line that is no pattern ignores nothing.
+                    // An invalid pattern ignores nothing.
                     builder.add_line(None, line).ok();
                 }
                 ignores.extend(builder.build());
@@ -156,9 +156,9 @@ impl SearchRoot<'_> {
         Ok(ignores)
     }
 
-    /// Where a file is that may be shown; one that no path can name is noted.
+    /// Path of a file that may be shown; a name that no path can express is recorded.
     fn file<'e>(&self, entry: &'e DirEntry, unnamed: &Unnamed) -> Option<&'e str> {
-        // A file that is searched for by its own name was permitted by it.
+        // A file that is searched by its own name was permitted by that name.
         let named = entry.depth() == 0;
         let shown = |path: &str| match named {
             true => !self.hidden.covers(path),
@@ -176,8 +176,7 @@ impl SearchRoot<'_> {
         }
     }
 
-    /// Where a file is in the workspace. Whether that is a path that can be asked for is seen when it is one to tell
-    /// of, which few are.
+    /// Path of a file in the workspace. Parsed only if the file is reported, which few are.
     fn path<'e>(&self, entry: &'e DirEntry) -> Option<&'e [u8]> {
         if !entry.file_type()?.is_file() {
             return None;
@@ -187,7 +186,7 @@ impl SearchRoot<'_> {
     }
 }
 
-/// Files that no path can name, escaped. The first by name are kept, in whatever order they are found.
+/// Names that no path can express, escaped. Keeps the first in sort order, regardless of the order of discovery.
 #[derive(Debug, Default)]
 struct Unnamed(Mutex<BTreeSet<String>>);
 
@@ -208,7 +207,7 @@ impl Unnamed {
 
 fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
     let name = entry.file_name();
-    // Most names are plain, and no file system takes a plain name for one of git's.
+    // Fast path for most names: no file system equates a plain name with one of git's.
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let first = name.as_bytes().first();
     if above.is_empty() && first != Some(&b'.') && name.as_bytes().iter().all(plain) {
@@ -227,7 +226,7 @@ fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
         .unwrap_or(false)
 }
 
-/// Cuts a list of hits to so many matching lines in all; says whether anything was cut.
+/// Truncates hits to `max` matching lines in total. Returns whether anything was cut off.
 fn cut(items: &mut Vec<Hits>, max: usize) -> bool {
     let mut left = max as u64;
     for (place, hits) in items.iter_mut().enumerate() {

@@ -1,5 +1,5 @@
-//! The steps of a restoration carried out, name by name, each in one step and from its folder's own descriptor, so that no
-//! planted link leads outside. What stands in the way of one file does not keep the others from being restored.
+//! Carries out the steps of a restoration, name by name, each atomically and from the descriptor of its folder, so that
+//! no planted link leads outside. An obstacle for one file does not keep the others from being restored.
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -18,24 +18,24 @@ use super::walk::Tree;
 use crate::jail::{self, Jail, Missing};
 use crate::staging::{STAGING, stage};
 
-/// What a restoration did.
+/// Result of a restoration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// What was there before; restoring this takes the restoration back.
+    /// The state before; restoring it undoes the restoration.
     pub before: Tree,
     pub written: Vec<PathBuf>,
     pub removed: Vec<PathBuf>,
     pub left_alone: Vec<LeftAlone>,
 }
 
-/// A file that was not made what the snapshot says.
+/// A file that was not restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftAlone {
     pub path: PathBuf,
     pub why: String,
 }
 
-/// What will be done.
+/// Steps of a restoration.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) before: Tree,
@@ -44,7 +44,7 @@ pub(super) struct Plan {
     pub(super) left_alone: Vec<LeftAlone>,
 }
 
-/// Does what was planned.
+/// Carries out a plan.
 pub(super) fn carry_out(
     jail: &Jail,
     objects: &Objects,
@@ -70,7 +70,7 @@ pub(super) fn carry_out(
     Ok(done)
 }
 
-/// What stands in the way of one file does not keep the others from being restored; what fails for all does.
+/// An obstacle for one file does not keep the others from being restored; a failure that affects all files does.
 fn refused(path: PathBuf, errno: Errno) -> Result<LeftAlone, SnapshotError> {
     let why = match errno {
         Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => {
@@ -111,7 +111,7 @@ fn remove_file(jail: &Jail, path: &Path) -> Result<(), Errno> {
     }
 }
 
-/// Removes the folders above a path as far as nothing is in them.
+/// Removes the folders above a path that have become empty.
 fn remove_empty_folders(jail: &Jail, path: &Path) {
     let above = path.ancestors().skip(1).filter(|folder| folder.file_name().is_some());
     for folder in above {
@@ -123,7 +123,7 @@ fn remove_empty_folders(jail: &Jail, path: &Path) {
     }
 }
 
-/// Writes one file or link. The outer failure is the store's, the inner one the workspace's.
+/// Writes one file or link. The outer error is the store's, the inner one the workspace's.
 fn write_entry(
     jail: &Jail,
     objects: &Objects,
@@ -143,7 +143,8 @@ fn write_entry(
     })
 }
 
-/// Puts something that is made beside it in the place of whatever is at a path; a folder goes only if there are no files in it.
+/// Replaces whatever is at a path with an entry staged beside it; a folder is replaced only if there are no files in
+/// it.
 fn replace(
     jail: &Jail,
     path: &Path,
@@ -157,16 +158,16 @@ fn replace(
     let staged = make(&folder)?;
     let renamed = rustix::fs::renameat(&folder, &staged, &folder, name);
     if renamed.is_err() {
-        // The failure is reported; what was staged is never part of anybody's work.
+        // The failure is reported; a staged file is never part of the work.
         rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).ok();
     }
     renamed
 }
 
-/// Removes a folder in which there is nothing but folders of this kind.
+/// Removes a folder that contains nothing but folders, at any depth.
 fn remove_hollow(above: &OwnedFd, name: &OsStr, depth: usize) -> Result<(), Errno> {
     match rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR) {
-        // Some systems say the one, some the other.
+        // The error differs between systems.
         Err(Errno::NOTEMPTY | Errno::EXIST) if depth < MAX_DEPTH => {}
         removed => return removed,
     }
@@ -192,7 +193,7 @@ fn remove_hollow(above: &OwnedFd, name: &OsStr, depth: usize) -> Result<(), Errn
 fn staged_file(folder: &OwnedFd, bytes: &[u8], mode: u32) -> Result<String, Errno> {
     let (staged, mut file) = stage(folder)?;
     let mode = Mode::from_bits_truncate(mode as RawMode);
-    // The mode comes first: nobody shall read for a moment what he may not.
+    // Set the mode first, so that the content is never readable for others, even for a moment.
     let written = rustix::fs::fchmod(&file, mode).and_then(|()| {
         let failed = |error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
         file.write_all(bytes).map_err(failed)

@@ -1,5 +1,5 @@
-//! The content of one file of a workspace, read from the descriptor of its folder. No link is followed, nothing but a
-//! regular file is read, and no more of it than was said.
+//! Reads the content of one file of a workspace from the descriptor of its folder. No link is followed, only regular
+//! files are read, and the size is limited.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,14 +12,13 @@ use rustix::io::Errno;
 
 use crate::stamp::Stamp;
 
-/// The bytes of a regular file, and what the file system said of it before they were read, if nothing else was true
-/// afterwards.
+/// The bytes of a regular file, and its stamp from before the read, if it did not change meanwhile.
 pub(super) fn read(
     folder: impl AsFd,
     name: impl rustix::path::Arg,
     most: u64,
 ) -> Result<(Vec<u8>, Option<Stamp>), Errno> {
-    // A pipe that took the file's place must not block us before we see that it is one.
+    // `NONBLOCK` keeps a pipe that took the file's place from blocking the call before its type is known.
     let flags =
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
@@ -37,13 +36,13 @@ pub(super) fn read(
     Ok((bytes, (before == after).then_some(before)))
 }
 
-/// Where a symbolic link leads to.
+/// Target of a symbolic link.
 pub(super) fn target(folder: impl AsFd, name: &[u8]) -> Result<Vec<u8>, Errno> {
     rustix::fs::readlinkat(folder, OsStr::from_bytes(name), Vec::new())
         .map(std::ffi::CString::into_bytes)
 }
 
-/// What the file system says of a name, which is not followed if it is a link.
+/// Stamp of a name; a link is not followed.
 pub(super) fn stamp(folder: impl AsFd, name: impl rustix::path::Arg) -> Result<Stamp, Errno> {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Stamp::of(&stat))
 }

@@ -1,18 +1,18 @@
-//! A large content told by what differs from the one before it: how much they begin and end with in common, and the bytes
-//! between. An edited line of a file of megabytes costs the line. Several edits far apart in one step cost all that is
-//! between them; nothing here looks for more than one difference.
+//! Stores a large content as its difference to the previous one: the lengths of the common prefix and suffix, and the
+//! bytes between. One edited line in a file of megabytes costs one line. Several distant edits in one step cost
+//! everything between them; only a single difference is looked for.
 
 use types::Digest;
 
-/// Smaller contents are kept whole: little is gained.
+/// Smaller contents are stored whole: a delta would save little.
 pub(super) const LARGE: usize = 64 * 1024;
-/// How many contents are told by one another in a row before one is whole again, so that none takes long to read.
+/// Maximum number of deltas in a row before a content is stored whole again, which bounds the time to read one.
 pub(super) const LONGEST_CHAIN: usize = 32;
-/// Before the bytes that differ stand the digest of the other content and how much is in common:
+/// Length of the header before the differing bytes: digest of the base, and lengths of the common prefix and suffix,
 /// `<64 digits> <10 digits> <10 digits>\n`.
 pub(super) const HEADER: usize = 64 + 1 + 10 + 1 + 10 + 1;
 
-/// What is in common with another content.
+/// Prefix and suffix that a content has in common with its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SharedEnds {
     pub(super) base: Digest,
@@ -20,7 +20,7 @@ pub(super) struct SharedEnds {
     after: usize,
 }
 
-/// The record of a content by another one, if that is much shorter than the content.
+/// Delta of a content to a base, if that is much shorter than the content.
 pub(super) fn record(base: Digest, old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     let before = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let ends = old[before..].iter().rev().zip(new[before..].iter().rev());
@@ -33,7 +33,7 @@ pub(super) fn record(base: Digest, old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     Some([header.as_bytes(), between].concat())
 }
 
-/// What the beginning of a record says.
+/// Parses the header of a delta.
 pub(super) fn common(header: &[u8]) -> Option<SharedEnds> {
     let text = std::str::from_utf8(header.get(..HEADER)?).ok()?.strip_suffix('\n')?;
     let mut words = text.split_whitespace();
@@ -42,7 +42,7 @@ pub(super) fn common(header: &[u8]) -> Option<SharedEnds> {
     Some(SharedEnds { base, before, after })
 }
 
-/// The content that a record tells, by the other one. Nothing if they do not fit.
+/// Rebuilds the content from a delta and its base; `None` if they do not fit.
 pub(super) fn content(common: SharedEnds, record: &[u8], old: &[u8]) -> Option<Vec<u8>> {
     let start = old.get(..common.before)?;
     let end = old.get(old.len().checked_sub(common.after)?..)?;

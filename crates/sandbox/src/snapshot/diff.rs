@@ -1,5 +1,5 @@
-//! Snapshots compared and read. Folders whose lines have the same digest are the same and are not looked into, so a
-//! comparison costs what is different and not what is there.
+//! Compares and reads snapshots. Folders with the same digest are the same and are not read, so a comparison costs as
+//! much as differs, not as much as exists.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -12,10 +12,10 @@ use super::error::SnapshotError;
 use super::manifest::{self, Entry, Flat, MAX_DEPTH};
 use super::objects::Objects;
 
-/// One path that two snapshots do not agree on.
+/// One path that differs between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Relative to the workspace; its bytes need not be text.
+    /// Relative to the workspace; need not be UTF-8.
     pub path: PathBuf,
     pub how: How,
 }
@@ -27,7 +27,7 @@ pub enum How {
     Removed,
 }
 
-/// What a snapshot has at a path.
+/// Content of a path in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     File {
@@ -37,7 +37,7 @@ pub enum Content {
     Link {
         target: PathBuf,
     },
-    /// Something was there whose content is not kept.
+    /// The path existed, but its content is not stored.
     LeftOut,
 }
 
@@ -94,7 +94,7 @@ fn compare(
     Ok(())
 }
 
-/// Everything at a path that is on one side only.
+/// Adds everything at a path that exists on one side only.
 fn all_of(
     objects: &Objects,
     entry: Option<Entry>,
@@ -139,7 +139,7 @@ pub(super) fn read(
     })
 }
 
-/// Where a kept link leads to.
+/// Target of a stored link.
 pub(super) fn target(objects: &Objects, content: &Digest) -> Result<PathBuf, SnapshotError> {
     Ok(std::ffi::OsString::from_vec(objects.get(content)?).into())
 }
@@ -148,12 +148,12 @@ pub(super) fn target(objects: &Objects, content: &Digest) -> Result<PathBuf, Sna
 #[derive(Debug, Default)]
 pub(super) struct Needed {
     pub(super) all: HashSet<Digest>,
-    /// The folders among them. A file may have the very bytes of a folder's lines, so these are counted apart.
+    /// The folders among them, tracked separately: a file may have the same bytes as the lines of a folder.
     folders: HashSet<Digest>,
 }
 
 impl Needed {
-    /// Adds what a snapshot needs.
+    /// Adds the contents that a snapshot needs.
     pub(super) fn add(&mut self, objects: &Objects, tree: &Digest) -> Result<(), SnapshotError> {
         let mut open = vec![*tree];
         while let Some(lines) = open.pop() {

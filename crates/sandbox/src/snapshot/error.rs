@@ -1,10 +1,10 @@
-//! Why a snapshot was not taken, read or restored.
+//! Errors of snapshots.
 
 use std::io;
 
 use types::Digest;
 
-/// Why a snapshot was not taken, read or restored.
+/// Why a snapshot could not be taken, read or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     #[error("opening the workspace {root} for snapshots")]

@@ -1,5 +1,6 @@
-//! What is known of the workspace's files since the last snapshot, folder by folder, so that only what the file system
-//! says was touched is listed, matched or read again. It holds no promise: an empty index gives the same snapshots.
+//! Cached state of the workspace's files since the last snapshot, folder by folder, so that only entries that the file
+//! system reports as touched are listed, matched or read again. It is only an optimization: an empty index gives the
+//! same snapshots.
 
 use std::sync::Arc;
 
@@ -9,15 +10,15 @@ use super::manifest::Entry;
 use super::rules::Rules;
 use crate::stamp::Stamp;
 
-/// What is known of the whole workspace.
+/// Cached state of the whole workspace.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// The rules that stand over all, and their text.
+    /// The rules that apply to all folders, and their text.
     pub(super) over_all: (Vec<u8>, Arc<Rules>),
     pub(super) root: Folder,
-    /// The snapshot that was taken last; none after one that failed.
+    /// The last snapshot; `None` after a failed one.
     pub(super) last: Option<Digest>,
-    /// There was more than snapshots are taken of; it is not counted again.
+    /// The workspace exceeds the limit for snapshots; it is not counted again.
     pub(super) too_many: bool,
 }
 
@@ -31,18 +32,18 @@ impl Index {
 
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// As it was when its names were read; none if they must be read again.
+    /// Stamp from when its names were read; `None` if they must be read again.
     pub(super) listed: Option<Stamp>,
-    /// Whether it has an ignore file, and which; nothing if that must be looked at again.
+    /// Stamp of its ignore file, if it has one; the outer `None` means that this must be checked again.
     pub(super) ignore_file: Option<Option<Stamp>>,
-    /// The rules above it, and those that hold in it.
+    /// The rules above it, and those that apply in it.
     pub(super) above: Arc<Rules>,
     pub(super) rules: Arc<Rules>,
-    /// What is in it and not ignored, sorted by name.
+    /// Its entries that are not ignored, sorted by name.
     pub(super) nodes: Vec<Node>,
-    /// The digest of its lines, if they are still true.
+    /// Digest of its lines, if they are still valid.
     pub(super) lines: Option<Digest>,
-    /// Whether it cannot be looked into.
+    /// Whether it cannot be entered.
     pub(super) shut: bool,
 }
 
@@ -70,20 +71,20 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) enum What {
     Folder(Box<Folder>),
-    /// A file or link; nothing is known of it before it was looked at.
+    /// A file or link; `None` until it was inspected.
     Leaf(Option<CachedEntry>),
 }
 
-/// What is known of a file or link.
+/// Cached state of a file or link.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CachedEntry {
-    /// As it was when it was read; none if it must be read again.
+    /// Stamp from when it was read; `None` if it must be read again.
     pub(super) stamp: Option<Stamp>,
     pub(super) entry: Entry,
 }
 
 impl What {
-    /// What a snapshot says of it; nothing of what is not there, and of folders without files.
+    /// Its entry in a snapshot; `None` if it does not exist, or is a folder without files.
     pub(super) fn entry(&self) -> Option<Entry> {
         match self {
             Self::Leaf(seen) => seen.map(|seen| seen.entry),
@@ -100,10 +101,10 @@ impl What {
     }
 }
 
-/// A name that was listed, and whether it is a folder's.
+/// A listed name, and whether it is a folder's.
 pub(super) type Name = (Box<[u8]>, bool);
 
-/// The nodes for a list of names; what is known of those that were there before is kept.
+/// The nodes for a list of names; keeps the cached state of those that existed before.
 pub(super) fn renew(before: Vec<Node>, names: Vec<Name>, rules: &Arc<Rules>) -> Vec<Node> {
     let mut before = before.into_iter().peekable();
     let node = |(name, folder): Name| {

@@ -1,6 +1,6 @@
-//! What a snapshot says of one folder, as bytes: a line per name, sorted, so that the same files always give the same
-//! digest; a folder in it is named by the digest of its own lines. What is read back is checked, name by name,
-//! because it is about to become a path.
+//! Manifest of one folder in a snapshot, as bytes: one line per name, sorted, so that the same files always give the
+//! same digest; a subfolder is referenced by the digest of its own lines. Names that are read back are validated,
+//! because they become paths.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use super::error::SnapshotError;
 use super::objects::Objects;
 use crate::jail;
 
-/// What is under a name.
+/// Entry of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
     File {
@@ -24,24 +24,24 @@ pub(super) enum Entry {
     Link {
         content: Digest,
     },
-    /// Something is there that is too large to be kept, or cannot be read.
+    /// Something that is too large to be stored, or cannot be read.
     LeftOut,
     Folder {
         lines: Digest,
     },
 }
 
-/// Every file of a snapshot, by path; folders show only in the paths.
+/// Every file of a snapshot, by path; folders appear only in the paths.
 pub(super) type Flat = BTreeMap<PathBuf, Entry>;
 
-/// The bytes begin with this, so that no other content is taken for a folder's.
+/// Header of the bytes, so that no other content is mistaken for a folder's.
 const HEAD: &[u8] = b"bosun folder 1\0";
-/// `f 644 <digest> ` stands before each name.
+/// Length of `f 644 <digest> `, which precedes each name.
 const FIXED: usize = 2 + 4 + 65;
-/// Deeper than anything that is taken, so that damaged bytes cannot make a loop.
+/// Maximum depth of a snapshot, so that damaged bytes cannot cause a loop.
 pub(super) const MAX_DEPTH: usize = 256;
 
-/// Collects the lines of a folder.
+/// Builds the lines of a folder.
 #[derive(Debug)]
 pub(super) struct Lines(Vec<u8>);
 
@@ -50,7 +50,7 @@ impl Lines {
         Self(HEAD.to_vec())
     }
 
-    /// Adds a name; names come in order.
+    /// Adds a name. Names must be added in order.
     pub(super) fn push(&mut self, name: &[u8], entry: Entry) {
         let (kind, mode, digest) = match entry {
             Entry::File { mode, content } => ('f', mode, content),
@@ -68,7 +68,7 @@ impl Lines {
     }
 }
 
-/// Reads the lines of a folder back.
+/// Reads the lines of a folder.
 pub(super) fn read(
     objects: &Objects,
     digest: &Digest,
@@ -96,7 +96,7 @@ fn parse(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
     plain_name(name).then(|| (name.to_vec(), entry))
 }
 
-/// Whether this is the name of something in a folder, and not of git's own.
+/// Whether this is a valid name within a folder, and not one of git's own.
 fn plain_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/') && !jail::is_protected_name(name)
 }
@@ -130,7 +130,7 @@ pub(super) fn flat_below(
     Ok(())
 }
 
-/// Keeps a snapshot that was put together from paths.
+/// Stores a snapshot that was assembled from paths.
 pub(super) fn keep(objects: &Objects, all: &Flat) -> Result<Digest, SnapshotError> {
     let all: Vec<(Vec<&[u8]>, Entry)> = all
         .iter()
@@ -139,7 +139,7 @@ pub(super) fn keep(objects: &Objects, all: &Flat) -> Result<Digest, SnapshotErro
     keep_below(objects, &all, 0)
 }
 
-/// Keeps the folder whose paths these are; they have `depth` names in common and are sorted by names.
+/// Stores the folder with these paths, which have `depth` names in common and are sorted by names.
 fn keep_below(
     objects: &Objects,
     all: &[(Vec<&[u8]>, Entry)],

@@ -1,5 +1,5 @@
-//! Who may want which snapshots of a store back: a file of lines that only grows while work goes on. A store that was begun
-//! without one has none, and nothing of it is forgotten.
+//! Marks of restorable snapshots, by owner: a file of lines that is only appended to while work is in progress. A store
+//! that began without the file has no marks, and nothing in it is deleted.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -11,12 +11,12 @@ use super::error::SnapshotError;
 
 const NAME: &str = "marks";
 
-/// Begins the file in a store that is empty.
+/// Creates the mark file in an empty store.
 pub(super) fn begin(store: &Path) -> Result<(), SnapshotError> {
     File::options().create(true).append(true).open(store.join(NAME)).map(drop).map_err(failed)
 }
 
-/// Adds what somebody may want back. A store without marks stays without.
+/// Marks snapshots as restorable. A store that has no mark file gets none.
 pub(super) fn add(store: &Path, owner: &str, trees: &[Digest]) -> Result<(), SnapshotError> {
     let mut file = match File::options().append(true).open(store.join(NAME)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -26,7 +26,7 @@ pub(super) fn add(store: &Path, owner: &str, trees: &[Digest]) -> Result<(), Sna
     file.write_all(lines.as_bytes()).map_err(failed)
 }
 
-/// Removes what somebody may have wanted back.
+/// Removes the marks of an owner.
 pub(super) fn remove(store: &Path, owner: &str) -> Result<(), SnapshotError> {
     let Some(text) = text(store)? else { return Ok(()) };
     let of_owner = |line: &&str| line.split_once(' ').is_some_and(|(of, _)| of == owner);
@@ -36,7 +36,7 @@ pub(super) fn remove(store: &Path, owner: &str) -> Result<(), SnapshotError> {
     fs::write(&part, kept).and_then(|()| fs::rename(&part, &whole)).map_err(failed)
 }
 
-/// Everything that somebody may want back; nothing where nobody said.
+/// All marked snapshots; `None` if the store has no mark file.
 pub(super) fn all(store: &Path) -> Result<Option<Vec<Digest>>, SnapshotError> {
     let text = text(store)?;
     let trees = |text: String| -> Vec<Digest> {

@@ -1,6 +1,7 @@
-//! Where the bytes of snapshots are: each content once, under its digest, one after the other in files that only grow,
-//! because making a file costs many times what writing to one does. Every user of a store writes to a file of his own,
-//! so there is nothing to agree on. What is read is checked against its digest; a record that was cut off ends its file.
+//! Content-addressed storage of snapshots: each content once, under its digest, appended to pack files, because
+//! creating a file costs many times as much as writing to one. Every user of a store writes to a pack of its own, so no
+//! coordination is needed. Contents are verified against their digest when they are read; a truncated record ends its
+//! pack.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -17,7 +18,7 @@ use super::delta;
 use super::error::SnapshotError;
 use crate::stamp::Moment;
 
-/// What a sweep did to the store.
+/// Result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     pub removed: u64,
@@ -27,16 +28,16 @@ pub struct Swept {
 #[derive(Debug)]
 pub(super) struct Objects {
     folder: PathBuf,
-    /// Held for as long as the store is used; who sweeps must hold it alone.
+    /// Locked (shared) as long as the store is used; a sweep needs it exclusively.
     lock: File,
     packs: Mutex<Packs>,
 }
 
-/// What is known of the files.
+/// Index of the pack files.
 #[derive(Debug, Default)]
 struct Packs {
     all: Vec<Pack>,
-    /// The one that is written to here.
+    /// The pack that this instance writes to.
     own: Option<usize>,
     entries: HashMap<Digest, PackEntry>,
 }
@@ -45,39 +46,39 @@ struct Packs {
 struct Pack {
     path: PathBuf,
     file: File,
-    /// How far its records are known.
+    /// End of its known records.
     end: u64,
 }
 
-/// Where a content is in which file.
+/// Location of a content.
 #[derive(Debug, Clone, Copy)]
 struct PackEntry {
     pack: usize,
     offset: u64,
     bytes: usize,
-    /// Whether it is told by another content.
+    /// Whether it is stored as a delta.
     delta: bool,
 }
 
-/// The files' names begin with this.
+/// Prefix of pack file names.
 const NAME: &str = "pack-";
-/// Before each content stand its digest and its length: `<64 digits> <10 digits>\n`. The last of the ten is a letter
-/// where the content is told by another one.
+/// Length of the header before each content, with its digest and length: `<64 digits> <10 digits>\n`. For a delta, the
+/// last of the ten is [`DELTA`].
 const HEADER: usize = 64 + 1 + 10 + 1;
 const DELTA: char = 'd';
 
-/// How a content is kept.
+/// How a content is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Whole,
-    /// As what differs from another content.
+    /// As its difference to another content.
     Delta,
 }
 
 impl Objects {
     pub(super) fn open(store: &Path) -> Result<Self, SnapshotError> {
         let failed = |source| SnapshotError::Store { doing: "opening", source };
-        // Workspaces hold secrets too; the copies are for nobody else.
+        // Workspaces contain secrets, too; the copies are for this user only.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(store).map_err(failed)?;
         let folder = store.canonicalize().map_err(failed)?;
         let lock = File::options()
@@ -100,12 +101,12 @@ impl Objects {
         &self.folder
     }
 
-    /// Whether nothing is kept here yet.
+    /// Whether nothing is stored here yet.
     pub(super) fn is_empty(&self) -> bool {
         self.packs().all.is_empty()
     }
 
-    /// What time the file system says that it is.
+    /// Current time according to the file system.
     pub(super) fn now(&self) -> Result<Moment, SnapshotError> {
         let failed =
             |errno: Errno| SnapshotError::Store { doing: "stamping", source: errno.into() };
@@ -115,12 +116,12 @@ impl Objects {
         Ok(Moment::modified(&rustix::fs::fstat(&self.lock).map_err(failed)?))
     }
 
-    /// Keeps some bytes, and gives the digest under which they are found.
+    /// Stores bytes. Returns the digest under which they are found.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<Digest, SnapshotError> {
         self.put_after(bytes, None)
     }
 
-    /// The same for bytes that replaced others, of which little may be different.
+    /// The same for bytes that replace others, from which they may differ little.
     pub(super) fn put_after(
         &self,
         bytes: &[u8],
@@ -132,7 +133,7 @@ impl Objects {
         }
         let old = old.filter(|_| bytes.len() >= delta::LARGE);
         let short = old.filter(|old| self.packs().chain(old) < delta::LONGEST_CHAIN);
-        // What cannot be read is not built on.
+        // A base that cannot be read is not used.
         let delta = short.and_then(|old| delta::record(old, &self.get(&old).ok()?, bytes));
         let failed = |source| SnapshotError::Store { doing: "writing to", source };
         let record = delta.as_deref().unwrap_or(bytes);
@@ -160,7 +161,7 @@ impl Objects {
         }
     }
 
-    /// Does something while nobody else works in this store.
+    /// Runs `work` while nothing else uses this store.
     pub(super) fn alone<T>(
         &self,
         work: impl FnOnce() -> Result<T, SnapshotError>,
@@ -177,7 +178,7 @@ impl Objects {
         done
     }
 
-    /// Removes every content that is not named here, and whatever a crash left half written. Only for who is alone.
+    /// Removes every content that is not in `named`, and partial records left by a crash. Only within [`Self::alone`].
     pub(super) fn retain(&self, named: &HashSet<Digest>) -> Result<Swept, SnapshotError> {
         let mut packs = self.packs();
         let swept = packs.look(&self.folder).and_then(|()| packs.sweep(&self.folder, named));
@@ -185,13 +186,13 @@ impl Objects {
     }
 
     fn packs(&self) -> MutexGuard<'_, Packs> {
-        // Nothing in there is changed before what it says is true.
+        // Every update leaves the index valid, so a poisoned lock is harmless.
         self.packs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Packs {
-    /// Learns what is in the files by now.
+    /// Indexes new packs and records.
     fn look(&mut self, folder: &Path) -> io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
@@ -241,7 +242,7 @@ impl Packs {
         let record = [header.as_bytes(), bytes].concat();
         let offset = pack.end + HEADER as u64;
         if let Err(error) = pack.file.write_all_at(&record, pack.end) {
-            // Half a record would hide what comes after it, so nothing comes after it.
+            // A partial record would hide those after it, so nothing more is written to this pack.
             self.own = None;
             return Err(error);
         }
@@ -251,7 +252,7 @@ impl Packs {
         Ok(())
     }
 
-    /// Makes a new file to write to.
+    /// Creates a new pack to write to.
     fn begin(&mut self, folder: &Path) -> io::Result<usize> {
         let (file, path) = tempfile::Builder::new().prefix(NAME).tempfile_in(folder)?.keep()?;
         self.all.push(Pack { path, file, end: 0 });
@@ -266,7 +267,7 @@ impl Packs {
         Ok(bytes)
     }
 
-    /// A content, put together from those that it is told by. Nothing where they do not fit.
+    /// Rebuilds a content from its chain of deltas; `None` if they do not fit.
     fn content(&self, digest: &Digest) -> io::Result<Option<Vec<u8>>> {
         let mut deltas = Vec::new();
         let mut next = *digest;
@@ -290,7 +291,7 @@ impl Packs {
         Ok(told)
     }
 
-    /// The content by which another one is told, if it is.
+    /// The base of a content that is stored as a delta.
     fn base(&self, digest: &Digest) -> Option<Digest> {
         let entry = self.entries.get(digest).filter(|entry| entry.delta)?;
         let mut header = [0; delta::HEADER];
@@ -298,17 +299,18 @@ impl Packs {
         delta::common(&header).map(|common| common.base)
     }
 
-    /// How many contents have to be read for one besides itself.
+    /// Number of other contents that have to be read to rebuild one.
     fn chain(&self, digest: &Digest) -> usize {
         let chain = std::iter::successors(self.base(digest), |next| self.base(next));
         chain.take(delta::LONGEST_CHAIN).count()
     }
 
-    /// Files of which nothing is needed go; of those of which something is not needed, the rest moves to a new one.
+    /// Removes packs of which nothing is needed; from packs of which something is not needed, the rest moves to a new
+    /// one.
     fn sweep(&mut self, folder: &Path, named: &HashSet<Digest>) -> io::Result<Swept> {
         let mut named = named.clone();
         let mut told: Vec<Digest> = named.iter().copied().collect();
-        // What is told by another content needs that one, too.
+        // A delta needs its base, too.
         while let Some(digest) = told.pop() {
             told.extend(self.base(&digest).filter(|base| named.insert(*base)));
         }
@@ -318,7 +320,7 @@ impl Packs {
             dirty[entry.pack] |= !named.contains(digest);
         }
         for (number, pack) in self.all.iter().enumerate() {
-            // Also what follows a record that was cut off, and contents that are elsewhere too.
+            // Packs with partial records, or with contents that are stored elsewhere, too, are also rewritten.
             let inside = self.entries.values().filter(|entry| entry.pack == number);
             let bytes: u64 = inside.map(|entry| (entry.bytes + HEADER) as u64).sum();
             dirty[number] |= bytes != pack.file.metadata()?.len();
@@ -345,14 +347,14 @@ impl Packs {
         for (pack, _) in self.all.iter().zip(dirty).filter(|(_, dirty)| *dirty) {
             std::fs::remove_file(&pack.path)?;
         }
-        // Numbers have moved; what is there now is learned from the files.
+        // Pack numbers have changed; the index is rebuilt from the files.
         *self = Self::default();
         self.look(folder)?;
         Ok(swept)
     }
 }
 
-/// What the header at that offset says: whose content follows, and how long it is.
+/// Parses the header at an offset: the digest, length and kind of the content that follows.
 fn header(file: &File, at: u64) -> Option<(Digest, usize, Kind)> {
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, at).ok()?;

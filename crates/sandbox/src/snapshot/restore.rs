@@ -1,5 +1,6 @@
-//! Restoring a snapshot: the steps from what is there to what the snapshot says. Everything that would be lost is kept
-//! before anything is touched. How each step is done is in `carry.rs`. Nothing that is ignored, or too large to be kept, is ever removed.
+//! Plans the restoration of a snapshot: the steps from the current state to the snapshot's. Everything that would be
+//! lost is stored before anything is touched. The steps are carried out in `carry.rs`. Files that are ignored, or too
+//! large to be stored, are never removed.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -21,22 +22,22 @@ use super::walk::{Ignores, Tree, Walk};
 use crate::jail::Missing;
 
 impl Snapshots {
-    /// Makes the workspace's files what a snapshot says: writes what is different, removes what is not in it, keeps
-    /// what is ignored. What is there before is kept as a snapshot first. If this is cut off, it can be done again.
+    /// Restores the workspace's files to a snapshot: writes files that differ, removes files that are not in it, keeps
+    /// ignored files. The previous state is stored as a snapshot first. An interrupted restoration can be repeated.
     pub fn restore(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
         let mut index = self.index();
         let plan = self.plan(&mut index, tree)?;
         carry_out(&self.jail, &self.objects, plan)
     }
 
-    /// Finds out what is to be done, and keeps all that would be lost by it.
+    /// Plans a restoration, and stores everything that it would destroy.
     pub(super) fn plan(&self, index: &mut Index, tree: &Digest) -> Result<Plan, SnapshotError> {
         let wanted = manifest::flat(&self.objects, tree)?;
         let mut before = self.walk(index)?;
         let mut there = manifest::flat(&self.objects, &before.digest)?;
         let mut visible = there.clone();
         if ignore_files(&wanted).ne(ignore_files(&there)) {
-            // Other rules held then. What they show is what the snapshot speaks about.
+            // Other rules applied then. The snapshot covers the files that are visible under those rules.
             let (wanted, objects) = (&wanted, &self.objects);
             let then = AsTheyWere { wanted, objects };
             let tree =
@@ -53,7 +54,7 @@ impl Snapshots {
         let left_out = there.values().filter(|entry| **entry == Entry::LeftOut).count();
         before = Tree { digest, files: there.len() as u64, left_out: left_out as u64 };
         let plan = steps(before, &wanted, &there, &visible);
-        // Either everything that is needed is there and whole, or nothing is touched.
+        // Either every content that is needed is there and intact, or nothing is touched.
         for (_, entry) in &plan.write {
             if let Entry::File { content, .. } | Entry::Link { content } = entry {
                 self.objects.get(content)?;
@@ -62,7 +63,7 @@ impl Snapshots {
         Ok(plan)
     }
 
-    /// What is at a path that the walk does not show.
+    /// Entry of a path that the walk does not show.
     fn hidden(&self, path: &Path) -> Result<Option<Entry>, SnapshotError> {
         let Ok((folder, name)) = parent(&self.jail, path, Missing::Refuse) else { return Ok(None) };
         let Ok(stamp) = content::stamp(&folder, name) else { return Ok(None) };
@@ -84,7 +85,7 @@ impl Snapshots {
     }
 }
 
-/// The steps from what is there to what is wanted.
+/// The steps from the current state to the wanted one.
 fn steps(before: Tree, wanted: &Flat, there: &Flat, visible: &Flat) -> Plan {
     let mut plan = Plan { before, remove: vec![], write: vec![], left_alone: vec![] };
     let too_large = |path: &PathBuf| LeftAlone {
@@ -113,7 +114,7 @@ fn ignore_files(all: &Flat) -> impl Iterator<Item = (&PathBuf, &Entry)> {
     all.iter().filter(|(path, _)| path.file_name() == Some(OsStr::new(rules::FILE)))
 }
 
-/// The rules are those of a snapshot.
+/// The rules of a snapshot.
 struct AsTheyWere<'a> {
     wanted: &'a Flat,
     objects: &'a Objects,
@@ -125,7 +126,7 @@ impl Ignores for AsTheyWere<'_> {
         if let Some(Entry::File { content, .. }) = self.wanted.get(&file) {
             return self.objects.get(content).map(Some);
         }
-        // One that ignores itself, as caches have it, is never in a snapshot; others are new, and will be removed.
+        // A file that ignores itself, as in caches, is never in a snapshot; others are new, and will be removed.
         let text = rules::text(folder, rules::FILE);
         let itself = |text: &Vec<u8>| Rules::over_all(text).ignore(rules::FILE.as_bytes(), false);
         Ok(text.filter(itself))

@@ -1,6 +1,6 @@
-//! Which files git would ignore: the `.gitignore` of a folder, then those of the folders above, then the repository's
-//! own exclude file; the nearest that has a word on a name decides. A person's global ignores do not count, nor do the
-//! ignore files of search tools: what is only left out of a search is still somebody's work.
+//! Ignore rules of git: the `.gitignore` of a folder, then those of the folders above, then the repository's own
+//! exclude file; the nearest one that matches a name decides. The user's global ignores do not count, nor do the ignore
+//! files of search tools: files excluded from searches are still user data.
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
@@ -13,32 +13,32 @@ use rustix::fs::{Mode, OFlags};
 
 use super::content;
 
-/// The name of the file that holds a folder's rules.
+/// Name of the file with a folder's rules.
 pub(super) const FILE: &str = ".gitignore";
-/// Ignore files are small; a larger one is not taken for one.
+/// Maximum size of an ignore file; larger ones are not read as such.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The rules that hold in a folder.
+/// The rules that apply in a folder.
 #[derive(Debug)]
 pub(super) struct Rules {
     own: Gitignore,
-    /// How much of a path leads to the folder whose rules these are.
+    /// Length of the path to the folder that these rules belong to.
     offset: usize,
     above: Option<Arc<Rules>>,
 }
 
 impl Rules {
-    /// Rules that stand over all folders.
+    /// Rules that apply to all folders.
     pub(super) fn over_all(text: &[u8]) -> Self {
         Self { own: patterns(text), offset: 0, above: None }
     }
 
-    /// Adds the rules of a folder, whose path is so many bytes long, to those above it.
+    /// Adds the rules of a folder, whose path is `offset` bytes long, to those above it.
     pub(super) fn below(above: &Arc<Self>, text: &[u8], offset: usize) -> Self {
         Self { own: patterns(text), offset, above: Some(Arc::clone(above)) }
     }
 
-    /// Whether a path, given from the root, is ignored. The folders on the way are not.
+    /// Whether a path, relative to the root, is ignored. Assumes that the folders above it are not.
     pub(super) fn ignore(&self, path: &[u8], folder: bool) -> bool {
         let own = path.get(self.offset..).unwrap_or_default();
         let verdict = self.own.matched(Path::new(OsStr::from_bytes(own)), folder);
@@ -66,7 +66,7 @@ fn patterns(text: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(".");
     let text = String::from_utf8_lossy(text);
     for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
-        // A line that is no pattern ignores nothing.
+        // An invalid pattern ignores nothing.
         builder.add_line(None, line).ok();
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())

@@ -1,5 +1,4 @@
-//! A workspace on the disk, and what its snapshots make of it. Who changes files here does it as an agent's command
-//! would: by any means.
+//! Snapshots of a workspace on disk. Tests change files as an agent's command could: by any means.
 
 mod hostile;
 mod laws;
@@ -36,7 +35,7 @@ impl Fixture {
         fixture
     }
 
-    /// The same workspace, as another process sees it that knows nothing yet.
+    /// The same workspace, as seen by another process, with an empty index.
     fn reopen(&mut self) {
         self.snapshots = open(self.place.path());
     }
@@ -72,7 +71,7 @@ impl Fixture {
         self.snapshots.take().expect("a snapshot").digest
     }
 
-    /// A snapshot that the file system's clock has left behind, so that all of it is known by its times.
+    /// A snapshot that is older than the file system's clock, so that all of it is known by its timestamps.
     fn settled(&self) -> Digest {
         let known = |_| {
             let tree = self.take();
@@ -92,7 +91,7 @@ impl Fixture {
         all.into_iter().map(|one| (one.path.display().to_string(), one.how)).collect()
     }
 
-    /// Everything in the workspace, as it is on the disk.
+    /// Everything in the workspace, as it is on disk.
     fn picture(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         picture(&self.root(), &mut all);
@@ -100,7 +99,7 @@ impl Fixture {
     }
 }
 
-/// Where a content is in the files of the store.
+/// Location of a content in the packs of the store.
 fn kept_at(place: &Path, content: &[u8]) -> Option<(PathBuf, usize)> {
     let packs = std::fs::read_dir(place.join("store")).expect("the store");
     packs.map(|pack| pack.expect("a file").path()).find_map(|pack| {

@@ -1,5 +1,5 @@
-//! Whether anything was touched since the last snapshot: a look at what the file system says of each name, and no more.
-//! Nothing is read, listed or remembered, and where there is any doubt the answer is no.
+//! Checks whether anything was touched since the last snapshot, by the metadata of each name only. No file of the
+//! workspace is read, nothing is listed or cached, and in doubt it counts as touched.
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
@@ -14,7 +14,7 @@ use super::index::{CachedEntry, Folder, Index, Node, What};
 use super::rules::{self, Rules};
 use crate::stamp::Stamp;
 
-/// The last snapshot, if all is as it was then and there are no more than so many names.
+/// The last snapshot, if nothing has changed since and there are at most `most` names.
 pub(super) fn last(root: impl AsFd, index: &Index, most: usize) -> Option<Digest> {
     let exclude = rules::exclude_text(root.as_fd()).unwrap_or_default();
     let mut left = most;

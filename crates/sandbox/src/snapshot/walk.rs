@@ -1,6 +1,6 @@
-//! The walk over a workspace that takes a snapshot. Each folder is opened from the one above it and no link is
-//! followed, so nothing from outside is ever read; what vanishes meanwhile was not there. What is ignored is not
-//! looked at, and git's own files never are.
+//! Walks a workspace to take a snapshot. Each folder is opened from its parent and no link is followed, so nothing
+//! outside is ever read; entries that vanish meanwhile count as missing. Ignored files are not inspected, and git's own
+//! files never are.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,24 +21,24 @@ use crate::jail;
 use crate::staging::STAGING;
 use crate::stamp::{Moment, Stamp};
 
-/// A snapshot: its name, and how much is in it.
+/// A snapshot: its digest, and how much is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tree {
     pub digest: Digest,
-    /// The files and links that were seen.
+    /// Number of files and links.
     pub files: u64,
-    /// Those of them whose content is not kept, because they are too large or cannot be read.
+    /// Number of entries whose content is not stored, because they are too large or cannot be read.
     pub left_out: u64,
 }
 
-/// What is too much for a snapshot.
+/// Size limits of a snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// The largest file whose content is kept, in bytes.
+    /// Maximum size of a file whose content is stored, in bytes.
     pub(super) file: u64,
-    /// The most bytes in all.
+    /// Maximum number of bytes in total.
     pub(super) total: u64,
-    /// The most names.
+    /// Maximum number of names.
     pub(super) files: usize,
 }
 
@@ -47,16 +47,16 @@ impl Limits {
         Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 100_000 };
 }
 
-/// Where the rules of folders come from.
+/// Source of the rules of folders.
 pub(super) trait Ignores {
     /// The text of a folder's ignore file; the path ends with a slash unless it is the root's.
     fn text(&self, folder: &OwnedFd, path: &[u8]) -> Result<Option<Vec<u8>>, SnapshotError>;
 
-    /// Whether it is the text of the file in that folder, which needs not be read again if nobody touched it.
+    /// Whether the text is that of the file in the folder, which need not be read again if it was not touched.
     fn of_the_file(&self) -> bool;
 }
 
-/// The rules are those that the workspace has now.
+/// The current rules of the workspace.
 #[derive(Debug)]
 pub(super) struct AsTheyAre;
 
@@ -70,10 +70,10 @@ impl Ignores for AsTheyAre {
     }
 }
 
-/// What the walk is for.
+/// Purpose of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// To see how many names there are.
+    /// Counts the names only.
     Count,
     Keep,
 }
@@ -84,10 +84,10 @@ pub(super) struct Walk<'a> {
     ignores: &'a dyn Ignores,
     pass: Pass,
     now: Moment,
-    /// The path of the folder that is being walked, with a slash at its end.
+    /// Path of the current folder, with a trailing slash.
     path: Vec<u8>,
     depth: usize,
-    /// How many names there were, how many bytes are in the snapshot, how many files, and how many are not.
+    /// Numbers of names, of bytes and files in the snapshot, and of entries left out.
     names: usize,
     bytes: u64,
     files: u64,
@@ -95,7 +95,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Takes a snapshot of what is below `root`.
+    /// Takes a snapshot of everything below `root`.
     pub(super) fn take(
         objects: &'a Objects,
         limits: Limits,
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
             left_out: 0,
         };
         if first {
-            // Nothing is read of a workspace that turns out to be too large for snapshots.
+            // Count first: no file is read in a workspace that turns out to be too large for snapshots.
             let counted = walk.folder(root, &mut index.root, &index.over_all.1);
             index.too_many = matches!(counted, Err(SnapshotError::TooMany { .. }));
             counted?;
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         Ok(Tree { digest, files: walk.files, left_out: walk.left_out })
     }
 
-    /// Looks at a folder and all below it, and gives the digest of its lines.
+    /// Walks a folder and everything below it. Returns the digest of its lines.
     fn folder(
         &mut self,
         fd: &OwnedFd,
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
         Ok(digest)
     }
 
-    /// Looks at one name; says whether what is there is the same as before.
+    /// Inspects one name. Returns whether it is unchanged.
     fn node(
         &mut self,
         fd: &OwnedFd,
@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
                 self.folder(&inner, below, rules)?;
                 self.depth -= 1;
             }
-            // It was there a moment ago; the folder above will be listed again.
+            // It existed a moment ago; the folder above will be listed again.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
                 *below = Folder::unseen(Arc::clone(rules));
             }
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Looks at a file or link. Nothing if it is gone or has become something else.
+    /// Inspects a file or link. `None` if it is gone or has become something else.
     fn leaf(
         &mut self,
         fd: &OwnedFd,
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Sees to it that the rules of a folder are true; says whether they are the same as before.
+    /// Updates the rules of a folder. Returns whether they are unchanged.
     fn renew_rules(
         &self,
         fd: &OwnedFd,
@@ -307,7 +307,7 @@ impl<'a> Walk<'a> {
         Ok(false)
     }
 
-    /// The names in a folder that are not ignored, sorted, and which of them are folders.
+    /// The names in a folder that are not ignored, sorted, with whether each is a folder.
     fn names(&self, fd: &OwnedFd, rules: &Rules) -> Result<Vec<Name>, SnapshotError> {
         let mut names = Vec::new();
         let mut path = self.path.clone();
@@ -341,7 +341,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is under a name, by the listing if that says it.
+/// Type of an entry, taken from the listing if it has one.
 fn kind(folder: impl AsFd, entry: &rustix::fs::DirEntry) -> Option<FileType> {
     match entry.file_type() {
         FileType::Unknown => {

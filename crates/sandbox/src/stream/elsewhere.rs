@@ -1,5 +1,5 @@
-//! Which of two pipes has something, where there is no queue like Linux's: each is watched for itself, and the first
-//! that has something when looked at comes first, which is the order of arrival only as far as we are quick.
+//! Readiness of two pipes on systems without epoll: each is watched separately, and the first that is found readable
+//! comes first, which is the order of arrival only as far as it is read fast enough.
 
 use std::fs::File;
 use std::io;
@@ -11,25 +11,26 @@ use tokio::io::unix::AsyncFd;
 #[derive(Debug)]
 pub(super) struct Ready {
     pipes: [Option<AsyncFd<OwnedFd>>; 2],
-    /// How to find a pipe again that shall be forgotten.
+    /// Descriptor numbers, by which `forget` finds a pipe.
     numbers: [i32; 2],
 }
 
 impl Ready {
-    /// Watches pipes that do not block, known by their places from then on.
+    /// Watches non-blocking pipes, which are identified by their indices from then on.
     #[expect(unsafe_code, reason = "registering descriptors of ours, which are owned here")]
     pub(super) fn new(pipes: [&File; 2]) -> io::Result<Self> {
         use std::os::fd::AsRawFd as _;
         let numbers = pipes.map(|pipe| pipe.as_raw_fd());
         let [out, err] = pipes;
         let watch = |pipe: &File| -> io::Result<_> {
-            // SAFETY: it owns the copy, hands out only references to it, and closes it after it left the reactor.
+            // SAFETY: `AsyncFd` owns the copy, hands out only references to it, and closes it after it left the
+            // reactor.
             Ok(Some(unsafe { AsyncFd::register(pipe.as_fd().try_clone_to_owned()?) }?))
         };
         Ok(Self { pipes: [watch(out)?, watch(err)?], numbers })
     }
 
-    /// Waits until a pipe may have something. Cancel-safe.
+    /// Waits until a pipe may be readable. Cancel-safe.
     pub(super) async fn wait(&self) -> io::Result<()> {
         let [out, err] = self.pipes.each_ref().map(|pipe| async move {
             match pipe {
@@ -43,7 +44,7 @@ impl Ready {
         }
     }
 
-    /// A pipe that has something, as seen while waiting: if there is none, the next wait waits.
+    /// A readable pipe, according to the reactor: if there is none, the next `wait` blocks.
     pub(super) fn next(&self) -> io::Result<usize> {
         for (place, pipe) in self.pipes.iter().enumerate() {
             let Some(pipe) = pipe else { continue };
@@ -57,7 +58,7 @@ impl Ready {
         Err(would_block())
     }
 
-    /// A pipe that has something now.
+    /// A pipe that is readable now.
     pub(super) fn now(&self) -> io::Result<usize> {
         for (place, pipe) in self.pipes.iter().enumerate() {
             if let Some(pipe) = pipe
@@ -69,7 +70,7 @@ impl Ready {
         Err(would_block())
     }
 
-    /// Looks no longer at a pipe that has come to its end.
+    /// Stops watching a pipe that has reached its end.
     pub(super) fn forget(&mut self, pipe: &File) -> io::Result<()> {
         use std::os::fd::AsRawFd as _;
         if let Some(place) = self.numbers.iter().position(|number| *number == pipe.as_raw_fd()) {
@@ -83,7 +84,7 @@ fn would_block() -> io::Error {
     io::ErrorKind::WouldBlock.into()
 }
 
-/// Whether there is something to read, or the end.
+/// Whether there is data to read, or the end of the stream.
 fn has_something(fd: &OwnedFd) -> io::Result<bool> {
     let mut all = [PollFd::new(fd, PollFlags::IN)];
     Ok(poll(&mut all, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0)

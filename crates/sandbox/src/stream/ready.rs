@@ -1,4 +1,4 @@
-//! Which of two pipes has something, by the kernel's own queue: it hands them out in the order in which they filled.
+//! Readiness of two pipes by epoll, which reports them in the order in which they became readable.
 
 use std::fs::File;
 use std::io;
@@ -12,34 +12,36 @@ use tokio::io::unix::AsyncFd;
 pub(super) struct Ready(AsyncFd<OwnedFd>);
 
 impl Ready {
-    /// Watches pipes that do not block, known by their places from then on.
+    /// Watches non-blocking pipes, which are identified by their indices from then on.
     #[expect(unsafe_code, reason = "registering a descriptor of ours, which is owned here")]
     pub(super) fn new(pipes: [&File; 2]) -> io::Result<Self> {
         let queue = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (pipe, key) in pipes.into_iter().zip(0..) {
             epoll::add(&queue, pipe, epoll::EventData::new_u64(key), epoll::EventFlags::IN)?;
         }
-        // SAFETY: it owns the descriptor, hands out only references to it, and closes it after it left the reactor.
+        // SAFETY: `AsyncFd` owns the descriptor, hands out only references to it, and closes it after it left the
+        // reactor.
         Ok(Self(unsafe { AsyncFd::register(queue) }?))
     }
 
-    /// Waits until a pipe may have something. Cancel-safe.
+    /// Waits until a pipe may be readable. Cancel-safe.
     pub(super) async fn wait(&self) -> io::Result<()> {
         drop(self.0.readable().await?);
         Ok(())
     }
 
-    /// The pipe that has had something for the longest, as seen while waiting: if there is none, the next wait waits.
+    /// The pipe that has been readable for the longest, according to the reactor: if there is none, the next `wait`
+    /// blocks.
     pub(super) fn next(&self) -> io::Result<usize> {
         self.0.try_io(Interest::READABLE, first)
     }
 
-    /// The pipe that has had something for the longest, now.
+    /// The pipe that has been readable for the longest, now.
     pub(super) fn now(&self) -> io::Result<usize> {
         first(self.0.get_ref())
     }
 
-    /// Looks no longer at a pipe that has come to its end.
+    /// Stops watching a pipe that has reached its end.
     pub(super) fn forget(&mut self, pipe: &File) -> io::Result<()> {
         Ok(epoll::delete(self.0.get_ref(), pipe)?)
     }

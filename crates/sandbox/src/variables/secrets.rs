@@ -1,8 +1,8 @@
-//! What looks like a secret, by a variable's name or by its value. It errs on the side of keeping things in: whoever needs
-//! such a variable names it. What becomes of one is not decided here.
+//! Detects secrets by the name or the value of a variable. It errs on the side of withholding: a variable that is
+//! needed can be named explicitly. Callers decide how to treat a secret.
 
-/// Words in a name that say "this is a secret". Whole words, so that MONKEY and TOKENIZERS pass; those that mean nothing
-/// else anywhere in it.
+/// Whether a name contains a word that marks a secret: as a whole word, so that MONKEY and TOKENIZERS pass, or
+/// anywhere, if it has no other meaning.
 pub(super) fn secret_name(name: &str) -> bool {
     const WORDS: [&str; 25] = [
         "TOKEN",
@@ -48,7 +48,7 @@ pub(super) fn secret_name(name: &str) -> bool {
     if ANYWHERE.iter().any(|part| name.contains(part)) {
         return true;
     }
-    // Where the shell stands, and where it stood before.
+    // The current and the previous folder of the shell.
     let folder = matches!(name.as_str(), "PWD" | "OLDPWD");
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let ordinary = |word: &str| matches!(word, "BYPASS" | "COMPASS" | "OVERPASS" | "UNDERPASS");
@@ -56,7 +56,7 @@ pub(super) fn secret_name(name: &str) -> bool {
     !folder && words.any(|word| WORDS.contains(&word) || ends(word))
 }
 
-/// Shapes of well-known keys, for those that hide under an innocent name.
+/// Whether a value has the shape of a well-known key, to find those under an innocent name.
 pub(super) fn secret_value(value: &str) -> bool {
     const BEGINNINGS: [&str; 36] = [
         "ghp_",
@@ -105,7 +105,7 @@ pub(super) fn secret_value(value: &str) -> bool {
     key || signed || login || value.contains("-----BEGIN ") || in_pairs(value) || is_random(value)
 }
 
-/// A password among the pairs of a connection string, in an address, in JSON, or in a header.
+/// Whether a value contains a password: in the pairs of a connection string, a URL, JSON, or a header.
 fn in_pairs(value: &str) -> bool {
     const NAMES: [&str; 10] = [
         "password",
@@ -132,7 +132,7 @@ fn in_pairs(value: &str) -> bool {
     in_object || (header && value.len() > 16) || pairs.into_iter().any(named)
 }
 
-/// A long word in which small and capital letters and digits are mixed as in nothing that a person writes.
+/// Whether a value is a long word that mixes upper case, lower case and digits like no text that people write.
 fn is_random(value: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '_' | '=');
     let count = |like: fn(&char) -> bool| value.chars().filter(like).count();

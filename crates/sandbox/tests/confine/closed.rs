@@ -1,11 +1,11 @@
-//! Places in the workspace that nobody writes to, such as dependencies whose content is shared with other worktrees.
+//! Read-only paths of the workspace, such as dependencies whose content is shared with other worktrees.
 
 use sandbox::LocalEnvironment;
 use types::{Millis, Scope, WorkPath};
 
 use crate::fixture::{Fixture, run};
 
-/// Tries everything that could reach the content of a closed place.
+/// Attempts to change the content of a closed folder.
 const TRIES: &str = "cd node_modules && for try in 'echo y > dep.js' 'echo y >> dep.js' 'rm dep.js' 'chmod 700 dep.js' \
      'touch -d 2001-01-01 dep.js' 'truncate -s 0 dep.js' 'ln dep.js ../stolen && echo y > ../stolen' \
      'mv ../node_modules ../moved' 'rm -rf ../node_modules' 'echo y > new.js'; do \
@@ -15,7 +15,7 @@ fn paths(names: &[&str]) -> Vec<WorkPath> {
     names.iter().map(|name| name.parse().expect("a path")).collect()
 }
 
-/// Dependencies that are linked from another place.
+/// Creates dependencies that are hard links to files elsewhere.
 fn linked(fixture: &Fixture) {
     std::fs::create_dir_all(fixture.ws().join("node_modules/.cache")).expect("folders");
     std::fs::create_dir(fixture.ws().join("src")).expect("a folder");

@@ -1,5 +1,5 @@
-//! Scripts that want out, each by a way of its own. One that gets through prints ESCAPED, or leaves a trace outside
-//! that is looked for afterwards. They are run as whoever runs the tests, and once more as an ordinary user.
+//! Escape attempts, each by a way of its own. A successful one prints ESCAPED, or leaves a trace outside that is looked
+//! for afterwards. They run as the user who runs the tests and, if that is root, once more as an ordinary user.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -9,8 +9,8 @@ use types::{IsolationLevel, Millis};
 
 use crate::fixture::{Fixture, run};
 
-/// Name, script, and whether Landlock alone must hold it too. `$OUT` is a folder outside with a file `secret` in it,
-/// `$PID` a process of the machine, `$PORT` a port at which somebody listens.
+/// Name, script, and whether Landlock alone must block it as well. `$OUT` is a folder outside with a file `secret` in
+/// it, `$PID` a process of the machine, `$PORT` a port with a listener.
 const CORPUS: [(&str, &str, bool); 50] = [
     ("read by its path", "cat $OUT/secret && echo ESCAPED", true),
     ("read through a link", "ln -s $OUT/secret l && cat l && echo ESCAPED", true),
@@ -141,7 +141,7 @@ pub(crate) async fn nothing_gets_out_of_the_namespaces(fixture: Fixture) {
     attack(&fixture, &env, IsolationLevel::Full).await;
 }
 
-/// What Landlock alone must hold; root is refused there, which is an answer too.
+/// Attacks that Landlock alone must block; there, root is refused, which is a valid outcome as well.
 pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(fixture: Fixture) {
     let confine = fixture.confine().holding(IsolationLevel::Landlock);
     let proof = confine.prove().await;
@@ -187,7 +187,7 @@ async fn attack(fixture: &Fixture, env: &LocalEnvironment, level: IsolationLevel
     drop((listener, socket, service));
 }
 
-/// Everything about the folder outside that a script could have changed.
+/// All properties of the folder outside that a script could have changed.
 fn trace(folder: &Path) -> Vec<String> {
     let mut seen: Vec<String> = std::fs::read_dir(folder)
         .expect("the folder is there")
@@ -202,7 +202,7 @@ fn trace(folder: &Path) -> Vec<String> {
     seen
 }
 
-/// Everything once more, as somebody who may do nothing in particular.
+/// Repeats most of these tests as an unprivileged user.
 pub(crate) async fn all_of_it_holds_for_an_ordinary_user_too(_ground: Fixture) {
     use std::os::unix::process::CommandExt as _;
     if !nix::unistd::getuid().is_root() {

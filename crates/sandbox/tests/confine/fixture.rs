@@ -1,4 +1,4 @@
-//! A workspace, something outside it, and ways to run commands and to see what is left of them.
+//! A workspace, files outside it, and functions to run commands and to look for processes that they left behind.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub(crate) fn alive(argument: &str) -> bool {
     })
 }
 
-/// Waits until a file is there.
+/// Waits until a file exists.
 pub(crate) async fn up(file: &Path) {
     while !file.exists() {
         tokio::task::yield_now().await;

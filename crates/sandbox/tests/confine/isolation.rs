@@ -1,4 +1,4 @@
-//! What commands can reach: files, networks, git, the kernel.
+//! Access of commands to files, networks, git and the kernel.
 
 use std::time::{Duration, Instant};
 

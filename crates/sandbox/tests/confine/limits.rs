@@ -1,4 +1,4 @@
-//! What all processes of a command may use together, and ways to the machine that no file or network shows.
+//! Limits on the combined usage of a command's processes, and access to the machine other than by files and network.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -22,7 +22,7 @@ fn assert_ended_by(result: &ExecResult, limit: &str) {
     assert_eq!(result.ended, Ended::Signalled(9), "{result:?}");
 }
 
-/// A program for this processor whose code is all that it has.
+/// Writes a minimal ELF program that consists of this code.
 fn program(fixture: &Fixture, name: &str, code: &[u8]) {
     const BASE: u64 = 0x40_0000;
     const HEAD: u64 = 120;
@@ -79,14 +79,14 @@ pub(crate) async fn other_numberings_of_system_calls_are_refused(fixture: Fixtur
         println!("  skipped: this processor has one numbering");
         return;
     }
-    // Asks for a socket by the numbers of i386 (359) and of x32, and ends with what it is told, as a positive number.
+    // Calls socket by its i386 number (359) and its x32 number, and exits with the negated result.
     let end = b"\xf7\xd8\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05";
     let old = b"\xb8\x67\x01\x00\x00\xbb\x11\x00\x00\x00\xb9\x03\x00\x00\x00\x31\xd2\xcd\x80";
     let x32 = b"\xb8\x29\x00\x00\x40\xbf\x11\x00\x00\x00\xbe\x03\x00\x00\x00\x31\xd2\x0f\x05";
     program(&fixture, "old", &[old.as_slice(), end].concat());
     program(&fixture, "x32", &[x32.as_slice(), end].concat());
     let result = fixture.sh("./old; echo old $?; ./x32; echo x32 $?").await;
-    // 128 and SIGSYS; EPERM, where a kernel without x32 would say ENOSYS.
+    // 128 + SIGSYS; EPERM, where a kernel without x32 would return ENOSYS.
     assert!(result.output.contains("old 159\n"), "{}", result.output);
     assert!(result.output.contains("x32 1\n"), "{}", result.output);
 }
@@ -100,7 +100,7 @@ pub(crate) async fn a_service_of_the_machine_is_not_reached_through_the_workspac
     let line = "for s in service run/deep/service; do python3 -c \
         \"import socket; socket.socket(socket.AF_UNIX).connect('$s')\" && echo ESCAPED; done; \
         mv run elsewhere; rm -f service; ls -R";
-    // Twice: the second command finds everything ready.
+    // Twice: the second command uses a helper that is already prepared.
     for _ in 0..2 {
         let result = fixture.sh(line).await;
         assert!(!result.output.contains("ESCAPED"), "{}", result.output);
@@ -127,11 +127,11 @@ a, b = socket.socketpair(); a.send(b'x'); print('OWN', b.recv(1))
 
 pub(crate) async fn memory_of_all_processes_together_is_limited(fixture: Fixture) {
     let limits = Limits { memory_bytes: 300 * MB, ..Limits::default() };
-    // Each stays below the limit.
+    // Each process stays below the limit.
     let line = "for i in 1 2 3 4 5 6; do python3 -c 'import signal; b=bytes([1])*(90<<20); \
         signal.pause()' & done; wait; echo done";
     assert_ended_by(&within(&fixture, limits, line).await, "memory_mb");
-    // What processes share is not counted for each of them.
+    // Memory that processes share is not counted for each of them.
     let line = "python3 -c '
 import os, time
 b = bytes([1]) * (150 << 20)
@@ -158,7 +158,7 @@ signal.pause()";
         let line = format!("python3 -c \"{script}\"");
         assert_ended_by(&within(&fixture, limits, &line).await, "memory_mb");
     }
-    // A program that can be run and not read is one that nobody can look into.
+    // The memory of a program that is executable but not readable cannot be inspected.
     let hidden = "cp $(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))') hidden; \
         export PYTHONHOME=$(python3 -c 'import sys; print(sys.base_prefix)'); chmod 111 hidden;";
     let hidden = format!("{hidden} ./hidden -c \"{file}\"");
@@ -178,7 +178,7 @@ pub(crate) async fn processes_are_limited_for_root_too(fixture: Fixture) {
     let limits = Limits { processes: 60, ..Limits::default() };
     let line = "i=0; while [ $i -lt 300 ]; do sleep 98712 & i=$((i+1)); done; wait; echo done";
     let result = within(&fixture, limits, line).await;
-    // An ordinary user is refused the next process; root is ended.
+    // The kernel refuses an ordinary user the next process; a command of root is killed.
     let refused = result.output.contains("Resource temporarily unavailable");
     if nix::unistd::getuid().is_root() || !refused {
         assert_ended_by(&result, "(processes)");

@@ -1,4 +1,4 @@
-//! How commands end, and what they leave behind.
+//! The end of commands, and processes and files that they leave behind.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ pub(crate) async fn a_dropped_call_leaves_nothing(fixture: Fixture) {
     gone("98710").await;
 }
 
-/// A program that runs a command and is killed over it.
+/// A program that runs a command and is killed meanwhile.
 pub(crate) fn to_be_killed(helper_exe: HelperExe, ws: &Path) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(helper_exe));

@@ -1,5 +1,5 @@
-//! The sandbox for commands, attacked. A program of its own, because the twin is this same program started a
-//! second time, which a test harness with threads could not be.
+//! Attacks on the sandbox for commands. A program without a test harness, because the sandbox helper is this same
+//! program re-executed, which a harness with threads could not be.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
 
 mod closed;
@@ -25,7 +25,7 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let said = |word: &str| words.iter().any(|said| said == word);
     if said("--list") {
-        // Test runners ask for the list first, and then for what is ignored, which is nothing.
+        // Test runners ask for the list first, and then for the ignored tests, of which there are none.
         let names = tests().into_keys().filter(|_| !said("--ignored"));
         names.for_each(|name| println!("{name}: test"));
         return;
@@ -41,7 +41,7 @@ fn main() {
         println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
         failed += i32::from(!passed);
     }
-    // Helpers of commands that were cut short may still be on their way out; do not wait for blocked threads.
+    // Helpers of interrupted commands may still be exiting; do not wait for blocked threads.
     runtime.shutdown_background();
     assert_eq!(failed, 0, "{failed} tests failed");
 }

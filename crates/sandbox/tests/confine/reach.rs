@@ -1,5 +1,5 @@
-//! Keys, our own state, and settings that make other programs run something: out of reach of commands and of file tools,
-//! with namespaces and without.
+//! Keys, Bosun's own state, and settings that make other programs run commands: inaccessible to commands and file
+//! tools, with namespaces and without.
 
 use sandbox::{EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
@@ -62,7 +62,7 @@ pub(crate) async fn keys_are_out_of_reach_of_commands_and_tools(fixture: Fixture
     assert!(own_key.contains("PRIVATE"), "what a command made is its own: {own_key}");
 }
 
-/// What commands try to do to settings; each must be as if it had not happened.
+/// Attempts of commands to change settings; each must have no effect.
 const TRIES: &str = "mkdir -p .vscode new/.vscode; echo x > .vscode/tasks.json; echo x > new/.vscode/tasks.json; \
      echo x > .envrc; echo x >> .github/workflows/ci.yml; mv .github g; mkdir -p .github/workflows; \
      echo x > .github/workflows/ci.yml; echo x > .gitmodules; rm -rf .bosun; mkdir -p .bosun; \
@@ -117,7 +117,7 @@ pub(crate) async fn a_file_that_the_plan_names_may_be_written(fixture: Fixture) 
     assert!(!fixture.ws().join(".github/workflows/third.yml").exists());
 }
 
-/// The folder around a key is not moved away to put another key in its place, and no key is made where there was none.
+/// A command can neither move the folder of a key away to replace the key, nor create a key where there was none.
 pub(crate) async fn keys_are_neither_replaced_nor_planted(fixture: Fixture) {
     put(&fixture, ".config/gh/hosts.yml", "before");
     put(&fixture, "mine/.ssh/id_rsa", "before");
@@ -132,7 +132,7 @@ pub(crate) async fn keys_are_neither_replaced_nor_planted(fixture: Fixture) {
     assert_eq!(text(&fixture, "a"), "fine\n");
 }
 
-/// What the person brings in while a command runs, as by `git pull`, is not the command's, and stays.
+/// Files that the user adds while a command runs, as by `git pull`, are not the command's and are kept.
 pub(crate) async fn what_git_knows_is_not_taken_away(fixture: Fixture) {
     let git = |words: &[&str]| {
         let mut git = std::process::Command::new("git");

@@ -1,4 +1,4 @@
-//! What must work in the sandbox: granted hosts, and the tools that builds and tests need.
+//! Operations that must work in the sandbox: granted hosts, and the tools that builds and tests need.
 
 use std::io::{Read as _, Write as _};
 
@@ -11,8 +11,8 @@ use types::{Ended, Millis};
 
 use crate::fixture::{Fixture, asked, run};
 
-/// A server in the background is reached by the commands after it, in a network that is otherwise as closed as any other;
-/// it ends when it is stopped.
+/// Later commands reach a server that runs in the background, in a network that is otherwise as closed as any other;
+/// the server ends when it is stopped.
 pub(crate) async fn a_server_in_the_background_is_reached_by_later_commands(fixture: Fixture) {
     std::fs::write(fixture.ws().join("hello.txt"), "HELLO").expect("a file");
     let env = fixture.env();
@@ -41,7 +41,7 @@ pub(crate) async fn a_server_in_the_background_is_reached_by_later_commands(fixt
     assert_eq!(ended, Ended::Stopped);
 }
 
-/// C44: the network is closed but for what is granted, and a refusal is on record.
+/// C44: the network is closed except for granted hosts, and a refusal is recorded.
 pub(crate) async fn only_granted_hosts_are_reached(fixture: Fixture) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
@@ -107,7 +107,7 @@ pub(crate) async fn only_granted_hosts_are_reached(fixture: Fixture) {
     assert!(!direct.output.contains("REACHED"), "{}", direct.output);
 }
 
-/// M17: the usual tools find themselves, their files and a place to write.
+/// M17: common tools find themselves, their files and a writable folder.
 pub(crate) async fn toolchains_work_inside(fixture: Fixture) {
     let there = |program: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -130,7 +130,7 @@ pub(crate) async fn toolchains_work_inside(fixture: Fixture) {
         ("go", "go version && go env GOCACHE"),
         ("git", "git --version"),
     ] {
-        // As an ordinary user, another's toolchain is not there to be used.
+        // An ordinary user may not be able to use another user's toolchain.
         if there(program)
             && run(
                 &LocalEnvironment::open(&ws).expect("a workspace"),

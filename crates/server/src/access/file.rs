@@ -1,5 +1,5 @@
-//! The file `access.toml`: written whole, beside and then in place of the old one, readable by its owner alone, under a
-//! lock, so that the command line and a server can both change it.
+//! The file `access.toml`. Each change writes a new file and renames it over the old one. It is readable by its owner
+//! only, and a lock lets the command line and a server both change it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -12,7 +12,7 @@ use types::Timestamp;
 
 use super::user::{Project, User};
 
-/// Why the users cannot be read or changed.
+/// Error reading or changing the users.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
     #[error("{path} cannot be used")]
@@ -46,12 +46,12 @@ pub(super) struct AccessFile {
 pub(super) struct StoredUser {
     #[serde(flatten)]
     pub(super) user: User,
-    /// Of the token; empty for somebody who only logs in by links.
+    /// Digest of the token; empty for users who only log in by link.
     token: String,
     created: Timestamp,
 }
 
-/// A browser that is logged in, or a link with which one can be.
+/// A logged-in browser, or a pending login link.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct StoredLogin {
     pub(super) user: String,
@@ -82,7 +82,7 @@ impl AccessFile {
 #[derive(Debug)]
 pub(super) struct Listed {
     pub(super) file: AccessFile,
-    /// When it was written, and how long it was.
+    /// Modification time and length when it was read.
     seen: Option<(SystemTime, u64)>,
 }
 
@@ -136,7 +136,7 @@ impl Listed {
     }
 }
 
-/// Held while the file is changed, by whichever process.
+/// Takes the lock that serializes changes across processes.
 fn lock(path: &Path) -> io::Result<File> {
     let beside = path.with_extension("toml.lock");
     let file = private(&beside)?;
@@ -157,7 +157,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// Names go into links, file names and logs.
+/// Validates a name. Names appear in links, file names and logs.
 pub(super) fn check_name(name: &str) -> Result<(), AccessError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if (1..=40).contains(&name.len()) && name.chars().all(fits) && !name.starts_with('.') {

@@ -23,7 +23,7 @@ fn a_token_is_stored_as_a_digest_and_revoked_with_its_user() {
     assert_eq!(known.user, user);
     assert!(access.by_token("").expect("it is read").is_none());
     assert!(matches!(access.add_user(&user, at(0)), Err(AccessError::Taken { .. })));
-    // Another process takes the user away.
+    // Another process removes the user.
     Access::open(home.path()).expect("the same").remove_user("ann").expect("it is there");
     assert!(access.by_token(&token).expect("it is read").is_none());
 }

@@ -1,11 +1,11 @@
-//! Tokens, codes and cookies: 256 random bits as text, of which only a digest is stored. They are long and random, so a
-//! plain digest cannot be searched through; nobody chooses them.
+//! Tokens, codes and cookies: 366 random bits (three version 4 UUIDs) as text, of which only a digest is stored. They
+//! are random rather than chosen by users, so a plain, unsalted digest cannot be brute-forced.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use types::Digest;
 
-/// A new secret.
+/// Generates a new secret.
 pub(super) fn draw() -> String {
     let (one, two) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
     let (three, mut bytes) = (uuid::Uuid::new_v4(), Vec::with_capacity(48));
@@ -15,7 +15,8 @@ pub(super) fn draw() -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What is stored of it. Equal digests are compared, never the secrets, so the time of a comparison says nothing.
+/// The stored form of a secret. Only digests are compared, never secrets, so the timing of a comparison reveals
+/// nothing.
 pub(super) fn digest(secret: &str) -> String {
     Digest::of(secret.as_bytes()).to_string()
 }

@@ -1,5 +1,5 @@
-//! What a person does to a run: approve or reject its plan, pause, resume, cancel, accept, discard. Each goes on record
-//! with who did it, except a pause, which changes nothing about the run.
+//! Actions of a person on a run: approve or reject its plan, pause, resume, cancel, accept, discard. Each is recorded
+//! with the user's name, except a pause, which does not change the run.
 
 use axum::Json;
 use axum::extract::State;
@@ -46,7 +46,7 @@ pub(crate) enum Author {
     Me,
 }
 
-/// The rule by which a plan waits for a person.
+/// The rule that makes a plan wait for a person.
 const PLAN_APPROVAL: &str = "plan.approval";
 
 type Done = Result<Json<RunDetail>, Problem>;
@@ -150,7 +150,7 @@ pub(crate) async fn reject_plan(
     decide_plan(&app, &caller, &run, "reject", why.reason).await
 }
 
-/// Answers the open question that has this choice and is about the plan.
+/// Answers the open question about the plan.
 async fn decide_plan(
     app: &App,
     caller: &Caller,
@@ -166,7 +166,7 @@ async fn decide_plan(
     };
     let asked = open.find(about_plan).map(|asked| asked.id);
     let asked = asked.ok_or_else(|| Problem::conflict("no plan waits for approval in this run"))?;
-    // Words go back to the planner; without any, the run ends.
+    // A reason goes back to the planner; a rejection without one ends the run.
     let words = words.filter(|words| !words.trim().is_empty());
     let text = words.unwrap_or_else(|| choice.to_owned());
     give(app, caller, &run, asked, &text).await?;

@@ -1,4 +1,4 @@
-//! Users and projects. A token is shown once, when it is made.
+//! Users and projects. A token is shown once, when it is created.
 
 use std::path::Path;
 
@@ -68,7 +68,7 @@ pub(crate) async fn projects(
         if let Some(item) = items.iter_mut().find(|item| item.name == name) {
             item.runs += 1;
             item.open += u64::from(listed.ended.is_none());
-            // What an ended run asked waits for nobody.
+            // Open questions of an ended run need no answer.
             item.questions += if listed.ended.is_none() { listed.questions } else { 0 };
             item.tokens += listed.spent.map_or(0, |spent| spent.tokens);
         }

@@ -1,5 +1,5 @@
-//! Starting a run. With an idempotency key the run's id follows from the key and its sender, so that the same request sent
-//! again finds the run that it started, also after a restart; nothing has to be remembered for that.
+//! Starting a run. With an idempotency key the run's id is derived from the key and the caller, so a repeated request
+//! finds the run that it started, also after a restart, without any stored mapping.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,7 +16,7 @@ use crate::factory::WantedRun;
 use crate::openapi::ROOT;
 use crate::problem::Problem;
 
-/// The longest idempotency key.
+/// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 100;
 
 pub(crate) async fn start(
@@ -44,7 +44,7 @@ pub(crate) async fn start(
             app.drivers.keep(handle);
             Ok(made(StatusCode::CREATED, run))
         }
-        // The same request is being carried out right now.
+        // The same request is in progress.
         Err(error) if error.is_busy() => match id {
             Some(id) if requested(&app, &id).await? == Some(text) => Ok(made(StatusCode::OK, id)),
             _ => Err(error.into()),
@@ -53,7 +53,7 @@ pub(crate) async fn start(
     }
 }
 
-/// The run that a caller asks for, ready to be started.
+/// Builds the run that a caller asks for, ready to be started.
 pub(crate) async fn prepare(
     app: &App,
     caller: &Caller,
@@ -92,7 +92,7 @@ fn run_id(caller: &Caller, key: &HeaderValue) -> Result<RunId, Problem> {
     format!("r_{hex}").parse().map_err(|_| wrong())
 }
 
-/// The text of the request with which a run was started, if there is such a run.
+/// The text of the request that started a run, if the run exists.
 async fn requested(app: &App, run: &RunId) -> Result<Option<String>, Problem> {
     let first = app.bosun.journal().read(&LogId::run(run.clone()), 0, 1).await?;
     Ok(first.into_iter().find_map(|line| match line.event {
@@ -108,7 +108,7 @@ fn again(text: &str, new: &NewRun, run: &RunId) -> Result<Response, Problem> {
     Ok(made(StatusCode::OK, run.clone()))
 }
 
-/// The answer with the run.
+/// The response for a run.
 pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
     let place = format!("{ROOT}/runs/{run}");
     let mut response = (status, Json(CreatedRun { run })).into_response();
@@ -118,7 +118,7 @@ pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
     response
 }
 
-/// Why a run could not be started: mostly the state of the repository.
+/// Maps an error of starting a run; most are about the state of the repository.
 pub(crate) fn refused(error: Error) -> Problem {
     match error {
         Error::Git(error) => Problem::conflict(crate::problem::chain(&error)),

@@ -1,5 +1,5 @@
-//! The inbox: every open question of every run and conversation that the caller may see, equal ones together, with the
-//! evidence that the terminal shows too. Only the logs of those that wait are read.
+//! The inbox: every open question of every run and session that the caller may see, identical ones grouped, with the
+//! same evidence as in the terminal. Only the logs of waiting runs and sessions are read.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::app::{App, Visible};
 use crate::extract::{Body, Named};
 use crate::problem::Problem;
 
-/// How many lines of evidence come with a question.
+/// Number of evidence lines shown with a question.
 const EVIDENCE: usize = 12;
 
 /// What kind of work asks.
@@ -122,7 +122,7 @@ pub(crate) async fn list(
     Ok(Json(Page::whole(items)))
 }
 
-/// What a run or session waits for.
+/// The open questions of a run or session.
 async fn asked_by(app: &App, entry: &Entry, visible: &Visible) -> Result<Vec<InboxItem>, Problem> {
     let project = entry.place().and_then(|place| visible.project_of(Path::new(place)));
     let project = project.map(str::to_owned);

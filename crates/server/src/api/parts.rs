@@ -1,5 +1,5 @@
-//! The parts of a run: graph, timeline, money, plan, tasks, transcripts, change, gates, checks, decisions, lines, files.
-//! Most can be had as they were after any line of the run's log.
+//! The parts of a run: graph, timeline, money, plan, tasks, transcripts, change, gates, checks, decisions, lines,
+//! files. Most are available as of any line of the run's log.
 
 use axum::Json;
 use axum::extract::State;
@@ -23,12 +23,12 @@ use crate::views::{
     self, artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why,
 };
 
-/// How many lines or entries a page has, unless fewer are asked for.
+/// Number of lines or entries in a page, unless fewer are asked for.
 const MOST: usize = 1_000;
 
 type Shown<T> = Result<Json<T>, Problem>;
 
-/// Handlers that compute one view of a run.
+/// Defines handlers that compute one view of a run.
 macro_rules! views {
     ($($name:ident $answer:ty: $view:expr;)+) => {$(
         pub(crate) async fn $name(
@@ -177,7 +177,7 @@ pub(crate) async fn transcript(
     let attempt = known_attempt(&app, &run, &attempt).await?;
     let mut entries = app.bosun.transcript(&run, &TranscriptOf::Attempt(attempt), true).await?;
     entries.retain(|entry| part.after.is_none_or(|after| entry.seq > after));
-    // The entries of one line stay together, so that the next page can begin after a line.
+    // Entries of one line stay together, so that the next page can start after a line.
     let mut end = part.limit().min(entries.len());
     while end > 0 && end < entries.len() && entries[end].seq == entries[end - 1].seq {
         end += 1;
@@ -262,7 +262,8 @@ pub(crate) async fn lines(
     Ok(Json(Page { items, next }))
 }
 
-/// A blob that the run's logs name. What an agent wrote is text to a browser, never a page.
+/// A blob named by the run's logs. It is always served as plain text, so that a browser never renders an agent's output
+/// as a page.
 pub(crate) async fn blob(
     State(app): State<App>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! What would happen to a request, before anything is spent.
+//! Preview of a request: admission, routing, documents and forecast, before anything is spent.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Comments on a result, and the run that follows from them.
+//! Comments on a result, and the follow-up run that addresses them.
 
 use axum::Json;
 use axum::extract::State;

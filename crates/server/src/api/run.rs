@@ -1,4 +1,4 @@
-//! One run as it is, or as it was after any line of its log.
+//! One run, as of now or as of any line of its log.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ pub(crate) async fn show(
     Ok(Json(detail(&app, &caller, &run, at.at).await?))
 }
 
-/// A run as it was after a line of its log, with everything that was recorded until then.
+/// A run as of a line of its log, with everything recorded up to that line.
 pub(crate) async fn recorded(app: &App, run: &RunId, at: Option<u64>) -> Result<Recorded, Problem> {
     let blank = app.bosun.blank(run).await?;
     let lines = runtime::recorded(&**app.bosun.journal(), run).await?;

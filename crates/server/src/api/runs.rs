@@ -15,7 +15,7 @@ use crate::app::{App, Visible};
 use crate::extract::Params;
 use crate::problem::Problem;
 
-/// How many runs a page has, unless more are asked for.
+/// Default number of runs in a page.
 const USUAL: usize = 50;
 const MOST: usize = 500;
 
@@ -103,7 +103,7 @@ pub(crate) struct RunQuery {
     cursor: Option<String>,
 }
 
-/// The runs that the caller may see, the newest first.
+/// The runs that the caller may see, newest first.
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -132,7 +132,7 @@ pub(crate) async fn list(
     Ok(Json(Page { items, next }))
 }
 
-/// Where the list goes on after a cursor, also if that run was removed meanwhile.
+/// The index of the first entry after a cursor, also if the cursor's run has been removed.
 fn after(entries: &[Entry], cursor: &str) -> Result<usize, Problem> {
     let wrong = || Problem::bad("that cursor is not one of this list");
     let (started, run) = cursor.split_once('.').ok_or_else(wrong)?;

@@ -1,5 +1,5 @@
-//! Conversations with one agent over the API: open, say something, answer, stop, close. A conversation that nobody drives
-//! is taken up again when something is said to it.
+//! Sessions over the API: open, send a message, answer, stop, close. A session that no process drives is resumed when
+//! it receives a message.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ pub(crate) async fn open(
     Ok((StatusCode::CREATED, Json(CreatedRun { run })))
 }
 
-/// The conversation, driven here from now on.
+/// The session, driven by this process from now on.
 async fn driven(app: &App, caller: &Caller, run: &str) -> Result<Arc<Session>, Problem> {
     let run = app.run(caller, run).await?;
     if let Some(session) = app.drivers.session(&run) {

@@ -1,4 +1,4 @@
-//! The server itself: health, metrics, the API's own document, who is logged in, and what can be named in a request.
+//! The server itself: health, metrics, the OpenAPI document, the current user, and the names that a request may use.
 
 use std::fmt::Write as _;
 
@@ -91,7 +91,7 @@ pub(crate) struct Since {
     days: Option<u16>,
 }
 
-/// Figures over all runs that the caller may see.
+/// Statistics over all runs that the caller may see.
 pub(crate) async fn stats(
     State(app): State<App>,
     caller: Caller,

@@ -1,17 +1,17 @@
-//! A live piece as streams show it.
+//! Live pieces as streams serialize them.
 
 use runtime::{Delta, DeltaKind};
 use serde::Serialize;
 use types::RunId;
 
-/// A piece of a reply or of a command's output, on its way. It is stored nowhere.
+/// A live piece of a reply or of a command's output. It is not stored.
 #[derive(Debug, Serialize)]
 pub(crate) struct Piece {
     pub(crate) run: RunId,
     pub(crate) attempt: Option<String>,
-    /// The session in that log.
+    /// The session within the attempt's log.
     pub(crate) session: String,
-    /// The call whose command says it, if it is one.
+    /// The tool call whose command printed it, if any.
     pub(crate) call: Option<String>,
     /// `text`, `thinking` or `output`.
     pub(crate) kind: &'static str,

@@ -1,4 +1,4 @@
-//! The stream as Server-Sent Events. `id` is the position of a line, so a browser that reconnects goes on where it was.
+//! The stream as Server-Sent Events. `id` is the position of a line, so a reconnecting browser resumes where it was.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::extract::Params;
 use crate::problem::Problem;
 
-/// When a browser tries again after a stream ended.
+/// Delay before a browser reconnects.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// What to follow.
@@ -51,7 +51,7 @@ pub(crate) async fn follow(
     Params(query): Params<StreamQuery>,
 ) -> Result<Response, Problem> {
     let wanted = Wanted {
-        // A browser repeats the address and adds how far it came.
+        // A reconnecting browser repeats the URL and adds its last position.
         after: last_event(&headers)?.or(query.after),
         run: query.run,
         task: query.task,
@@ -77,13 +77,13 @@ pub(crate) async fn follow(
         });
     let mut response =
         Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response();
-    // A proxy that collects a response before it passes it on would hold the stream back.
+    // Buffering by a proxy would delay the stream.
     let buffering = HeaderName::from_static("x-accel-buffering");
     response.headers_mut().insert(buffering, HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// The cursor of a browser that comes back.
+/// The cursor of a reconnecting browser.
 fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
@@ -102,6 +102,6 @@ fn written(message: Message) -> Event {
 }
 
 fn event(name: &str, data: &impl Serialize) -> Event {
-    // Our plain data always serializes, and JSON has no line breaks.
+    // This data always serializes, and its JSON has no line breaks.
     Event::default().event(name).data(serde_json::to_string(data).unwrap_or_default())
 }

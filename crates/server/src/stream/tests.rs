@@ -1,4 +1,4 @@
-//! Reading a feed for a reader that is slow, not a user any more, or of a server that stops.
+//! Streams of a slow reader, of a removed user, and of a stopping server.
 
 use runtime::store::{Batch, Journal as _, MemoryJournal, Redactor};
 use runtime::{Bosun, Config};
@@ -11,7 +11,7 @@ use crate::limit::StreamLimit;
 
 const ROOM: usize = 4;
 
-/// A journal in memory with some lines.
+/// A journal in memory with this many lines.
 async fn filled(lines: usize) -> (Bosun, runtime::store::Lease) {
     let journal = Arc::new(MemoryJournal::new());
     let log: LogId = "r_ab".parse().expect("a log");
@@ -34,7 +34,7 @@ struct Reader {
     _home: tempfile::TempDir,
 }
 
-/// Pumps the feed of a journal into a short queue, for a user of this name.
+/// Pumps the feed of a journal into a short queue, for the user `ann`.
 async fn pumped(bosun: &Bosun) -> Reader {
     let home = tempfile::tempdir().expect("a folder");
     let access = Arc::new(Access::open(home.path()).expect("no users yet"));
@@ -54,7 +54,7 @@ async fn pumped(bosun: &Bosun) -> Reader {
 async fn a_reader_that_does_not_read_is_cut_off_with_its_cursor() {
     let (bosun, _lease) = filled(20).await;
     let mut reader = pumped(&bosun).await;
-    // Longer than a queue may be full; the clock of this test jumps.
+    // Lets the paused clock run past the time that a queue may stay full.
     tokio::time::advance(Duration::from_millis(1)).await;
     while reader.messages.len() <= ROOM {
         tokio::task::yield_now().await;

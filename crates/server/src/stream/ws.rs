@@ -1,6 +1,6 @@
 //! The stream over a WebSocket: several subscriptions on one connection, each with its own cursor and filter. A client
 //! sends `{"subscribe": {...}}` and `{"unsubscribe": N}`; every message of the server names its `subscription`, counted
-//! from 1. A message that makes no sense is answered with an error, and the connection stays.
+//! from 1. An invalid message is answered with an error, and the connection stays open.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,18 +20,18 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// The longest message of a client.
+/// Maximum size of a client message.
 const MOST_BYTES: usize = 16 * 1024;
-/// Beyond this it is not even read, and the connection is closed.
+/// Above this size a message is not read, and the connection is closed.
 const FAR_TOO_MANY_BYTES: usize = 64 * 1024;
-/// The buffers of a connection; there may be thousands that are idle.
+/// Size of a connection's buffers; there may be thousands of idle connections.
 const BUFFER: usize = 4 * 1024;
-/// The most subscriptions of one connection.
+/// Maximum number of subscriptions per connection.
 const MOST: usize = 100;
-/// How long a client may take to accept one message.
+/// How long sending one message may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a client sends.
+/// A client message.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Request {
@@ -89,7 +89,7 @@ impl Connection {
         Self { app, caller, life, queue, messages, subscriptions: BTreeMap::new(), last: 0 }
     }
 
-    /// Serves a client until it leaves, is too slow, may not see this any more, or the server stops.
+    /// Serves a client until it disconnects, is too slow or loses access, or the server stops.
     async fn serve(mut self, mut socket: WebSocket) {
         let life = self.life.clone();
         let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
@@ -116,11 +116,11 @@ impl Connection {
         for subscription in self.subscriptions.values() {
             subscription.abort();
         }
-        // The client may be gone, or does not read.
+        // The client may be gone, or may not be reading.
         timeout(PATIENCE, socket.send(Frame::Close(None))).await.ok();
     }
 
-    /// The answer to a frame of the client.
+    /// Handles a frame of the client and returns the reply.
     async fn receive(&mut self, frame: Frame) -> Option<Frame> {
         let text = match frame {
             Frame::Text(text) => text,
@@ -154,7 +154,7 @@ impl Connection {
             Ok(feed) => feed,
             Err(problem) => return error(None, &problem.detail),
         };
-        // There is room for the last message of each subscription besides the queue.
+        // The channel has space for the queue and the final message of each subscription.
         let Ok(last) = self.queue.clone().try_reserve_owned() else {
             return error(None, "too many messages wait to be read; read them first");
         };
@@ -166,7 +166,7 @@ impl Connection {
         frame("hello", Some(number), &json!({ "position": position }))
     }
 
-    /// A message as it is sent; nothing for what was unsubscribed meanwhile.
+    /// A message as a frame; `None` for a subscription that has been removed.
     fn written(&mut self, number: u64, message: Message) -> Option<Frame> {
         if matches!(message, Message::Lagged { .. } | Message::Failed) {
             self.subscriptions.remove(&number)?;
@@ -196,7 +196,7 @@ fn frame(kind: &str, subscription: Option<u64>, body: &impl Serialize) -> Frame 
         #[serde(flatten)]
         body: &'a T,
     }
-    // Our plain data always serializes.
+    // This data always serializes.
     let text = serde_json::to_string(&Sent { kind, subscription, body }).unwrap_or_default();
     Frame::Text(text.into())
 }

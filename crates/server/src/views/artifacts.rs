@@ -1,5 +1,5 @@
-//! The files that a run promised and made, and the blobs that its lines name. A blob that no line of a run names is not
-//! the run's, so nobody gets it by asking for that run.
+//! The files that a run promised and made, and the blobs that its lines name. A blob that no line of a run names does
+//! not belong to the run, and is not served for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub enum ArtifactStatus {
     Missing,
 }
 
-/// The files of the run's result, then what was promised and is not there.
+/// The files of the run's result, then the promised ones that are missing.
 #[must_use]
 pub fn artifacts(recorded: &Recorded) -> Vec<ArtifactItem> {
     let view = recorded.run.view(recorded.now);
@@ -74,7 +74,7 @@ pub fn artifacts(recorded: &Recorded) -> Vec<ArtifactItem> {
         for artifact in &task.artifacts {
             let made = items.iter().any(|item| covers(artifact, &item.path));
             let missing = view.missing.contains(artifact);
-            // A path that was there before and was not changed is no news.
+            // A promised path that existed before and was not changed is not listed.
             if made || (over && !missing && stage == Some(types::TaskStage::Finished)) {
                 continue;
             }
@@ -91,8 +91,8 @@ pub fn artifacts(recorded: &Recorded) -> Vec<ArtifactItem> {
     items
 }
 
-/// The task that changed each file last, of those that are merged, by what its verified attempt changed. A merge's own
-/// line has the changes of the whole branch.
+/// The merged task that last changed each file, by the changes of its verified attempt. The event of a merge itself has
+/// the changes of the whole branch.
 fn merged(recorded: &Recorded) -> BTreeMap<&str, TaskId> {
     let mut submitted: BTreeMap<&AttemptId, &Changes> = BTreeMap::new();
     let mut verified: BTreeMap<&TaskId, &AttemptId> = BTreeMap::new();
@@ -120,7 +120,7 @@ fn merged(recorded: &Recorded) -> BTreeMap<&str, TaskId> {
     found
 }
 
-/// The digests of the blobs that the lines of a run name: its policy, whole outputs, reports of tests, pictures.
+/// The digests of the blobs that the lines of a run name: its policy, full outputs, test reports, images.
 #[must_use]
 pub fn blobs(recorded: &Recorded) -> BTreeMap<Digest, Option<u64>> {
     let mut found = BTreeMap::new();
@@ -148,7 +148,7 @@ const fn may_name_a_blob(event: &Event) -> bool {
     )
 }
 
-/// Every object with a digest and a number of bytes, wherever it stands.
+/// Collects every object with a digest and a byte count, at any depth.
 fn collect(value: &Value, found: &mut BTreeSet<(Digest, u64)>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),

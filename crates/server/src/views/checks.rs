@@ -11,7 +11,7 @@ use types::{
 
 use super::source::Recorded;
 
-/// How many of the last lines of an output are shown, and how many characters of them.
+/// Maximum number of lines, and of characters, shown from the end of an output.
 const TAIL_LINES: usize = 40;
 const TAIL_CHARS: usize = 8_000;
 
@@ -122,7 +122,7 @@ impl From<&Tests> for TestCounts {
     }
 }
 
-/// One check with its times, as the log has it.
+/// One check with its times, as recorded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CheckRun<'a> {
     pub(super) id: &'a CheckId,
@@ -131,7 +131,7 @@ pub(super) struct CheckRun<'a> {
     pub(super) ended: Option<(Timestamp, &'a CheckEnd)>,
 }
 
-/// Every check that was started, in the order in which they were.
+/// Every started check, in order of its start.
 pub(super) fn check_runs(recorded: &Recorded) -> Vec<CheckRun<'_>> {
     let mut runs: Vec<CheckRun<'_>> = Vec::new();
     let mut open: BTreeMap<&CheckId, usize> = BTreeMap::new();
@@ -152,7 +152,7 @@ pub(super) fn check_runs(recorded: &Recorded) -> Vec<CheckRun<'_>> {
     runs
 }
 
-/// Every check that was started, in the order in which they were.
+/// Every started check, in order of its start.
 #[must_use]
 pub fn checks(recorded: &Recorded) -> Vec<CheckItem> {
     let over = recorded.run.view(recorded.now).ended.is_some();
@@ -193,7 +193,7 @@ fn item(run: &CheckRun<'_>, over: bool) -> CheckItem {
     }
 }
 
-/// The task whose tree a check runs on, if it is one's.
+/// The task whose tree a check runs on, if any.
 pub(super) fn task_of(on: &Subject) -> Option<&TaskId> {
     match on {
         Subject::Attempt(attempt) | Subject::Landed(attempt) | Subject::Trial { attempt, .. } => {

@@ -1,5 +1,5 @@
-//! A change as files, hunks and rows, with syntax colours. The patch is git's, the text in it an agent's: everything is
-//! bounded, invalid UTF-8 is replaced, and control characters that could make a line read as another are made visible.
+//! A change as files, hunks and rows, with syntax highlighting. The patch comes from git, the text in it from an agent:
+//! sizes are bounded, invalid UTF-8 is replaced, and control characters that could disguise a line are made visible.
 
 mod kinds;
 mod patch;
@@ -13,12 +13,12 @@ use types::{CommitId, visible};
 pub use kinds::{DiffStatus, RowKind};
 use patch::{RawFile, RawHunk, RawRow};
 
-/// The most rows of a file, and of all files.
+/// Maximum number of rows of a file, and of all files.
 pub const MOST_ROWS: usize = 20_000;
 const MOST_ROWS_IN_ALL: usize = 60_000;
-/// The most files.
+/// Maximum number of files.
 const MOST_FILES: usize = 3_000;
-/// The most bytes that are coloured; what comes after them is plain.
+/// Maximum number of bytes highlighted; the rest is plain.
 const MOST_COLOURED: usize = 2 * 1024 * 1024;
 
 /// What was changed.
@@ -115,7 +115,7 @@ impl From<Class> for SpanClass {
     }
 }
 
-/// What was changed, for a page.
+/// The view of a change.
 #[must_use]
 pub fn diff(diff: &RunDiff) -> DiffView {
     let (from, to) = (diff.from.clone(), diff.to.clone());
@@ -156,7 +156,7 @@ fn shown(file: RawFile, coloured: &mut usize) -> DiffFile {
     }
 }
 
-/// The rows of a hunk with their colours.
+/// The rows of a hunk with syntax highlighting.
 fn colours(path: &str, rows: &[RawRow]) -> Vec<DiffRow> {
     let line = |row: &RawRow| {
         let sign = match row.kind {

@@ -1,4 +1,4 @@
-//! Recorded lines as programs read them. Nothing is interpreted here.
+//! Recorded lines in their serialized form, without interpretation.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub struct EventLine {
 }
 
 impl EventLine {
-    /// A line, with its place in the feed where that is known.
+    /// Converts a line, with its position in the feed if known.
     #[must_use]
     pub fn of(line: &Envelope, position: Option<u64>) -> Self {
         let mut event = serde_json::to_value(&line.event).unwrap_or_default();

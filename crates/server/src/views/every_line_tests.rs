@@ -1,4 +1,4 @@
-//! Every view after every line of recorded runs: it can be computed, and it is what its schema says.
+//! Every view after every line of recorded runs: it can be computed, and it matches its schema.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::source::Recorded;
 use super::testing::{played, recorded};
 use super::{artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why};
 
-/// Runs with retries, questions, reviews, a spec, gates that stay shut, and every sort of end.
+/// Runs with retries, questions, reviews, a spec, blocked gates, and every kind of end.
 const WORK: [&str; 4] = [
     "schedule/parallel_then_dependant",
     "verify/fixed_with_feedback",
@@ -24,7 +24,7 @@ const TROUBLE: [&str; 5] = [
 ];
 const PEOPLE: [&str; 3] = ["human/asked_and_denied", "human/cancelled", "audited/technical"];
 
-/// A schema for values as they are written.
+/// A schema for serialized values.
 struct Schema {
     name: &'static str,
     validator: jsonschema::Validator,
@@ -152,7 +152,7 @@ fn lines_explanations_and_entries_are_what_their_schemas_say() {
     Schema::of::<diff::DiffView>("diff").holds(&diff::diff(&change), "a patch");
 }
 
-/// A schema that accepts anything would make the tests above worthless.
+/// A schema that accepts everything would make the tests above worthless.
 #[test]
 fn a_schema_refuses_what_is_not_a_view() {
     let schema = Schema::of::<graph::Graph>("graph");

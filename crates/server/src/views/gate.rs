@@ -1,5 +1,5 @@
-//! Gates in full: the score with the evidence behind it, the tests before and after, what was found in the changes, and
-//! how far each task is proven. What stood on record when the gate decided, not what came later.
+//! Gates in full: the score with its evidence, the tests before and after, the findings in the changes, and the level
+//! of proof for each task. Shows the record as of the gate's decision, not later events.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use types::{
 use super::checks::TestCounts;
 use super::source::Recorded;
 
-/// How many names of tests, and how many findings, are listed.
+/// Maximum number of test names, and of findings, listed.
 const MOST: usize = 200;
 
 /// The verdict of one gate.
@@ -90,7 +90,7 @@ pub struct ProvenItem {
 }
 
 impl FindingItem {
-    /// The findings of an attempt, the first of them.
+    /// The findings of an attempt, up to the limit.
     pub(super) fn of(findings: &Findings, attempt: Option<&AttemptId>) -> Vec<Self> {
         let item = |one: &types::Finding| Self {
             attempt: attempt.cloned(),
@@ -112,14 +112,14 @@ fn written(value: &impl Serialize) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// What is on record so far, while the lines are read.
+/// Facts on record so far, accumulated while reading the lines.
 #[derive(Default)]
 struct Known {
     before: BTreeMap<u32, TestCounts>,
-    /// By check, on the newest tree; a later tree replaces an earlier one.
+    /// By check, on the newest tree; a newer tree replaces an older one.
     after: BTreeMap<u32, TestCounts>,
     on: Option<Subject>,
-    /// Of the last attempt at each task.
+    /// From the last attempt at each task.
     findings: BTreeMap<TaskId, Vec<FindingItem>>,
     proven: BTreeMap<TaskId, ProvenItem>,
 }
@@ -226,7 +226,7 @@ impl Known {
     }
 }
 
-/// The reports of several checks as one.
+/// Sums the reports of several checks.
 fn sum(reports: &BTreeMap<u32, TestCounts>) -> Option<TestCounts> {
     let mut all = reports.values();
     let mut sum = all.next()?.clone();
@@ -248,7 +248,7 @@ fn sum(reports: &BTreeMap<u32, TestCounts>) -> Option<TestCounts> {
             names.extend(more.iter().cloned());
             names.truncate(MOST);
         }
-        // Two reports are in two blobs.
+        // The reports are in different blobs.
         sum.report = None;
     }
     Some(sum)

@@ -1,5 +1,5 @@
-//! The plan of a run as a picture: where each task stands, what it waits for, and how far it is. The places depend on
-//! the plan alone, so a picture does not move while the run goes on; `layout.rs` computes them.
+//! The plan of a run as a graph: the position of each task, its dependencies, and its progress. Positions depend on the
+//! plan alone, so the graph does not move while the run progresses; `layout.rs` computes them.
 
 mod layout;
 
@@ -74,7 +74,7 @@ pub enum EdgeKind {
     About,
 }
 
-/// The plan of a run, as far as there is one.
+/// The graph of a run's plan, if there is one.
 #[must_use]
 pub fn graph(recorded: &Recorded) -> Graph {
     let ids = recorded.tasks();
@@ -97,7 +97,7 @@ pub fn graph(recorded: &Recorded) -> Graph {
 
 type Arrow = (usize, usize, EdgeKind);
 
-/// The arrows between tasks, and the turn of each to be merged.
+/// The edges between tasks, and the merge order of the tasks.
 fn arrows(
     recorded: &Recorded,
     ids: &[TaskId],
@@ -122,7 +122,7 @@ fn arrows(
             }
         }
     }
-    // The tasks of the plan stand first in `ids`, in the plan's order.
+    // The tasks of the plan come first in `ids`, in plan order.
     let plan = places.get(&TaskId::plan()).copied();
     if let Some(plan) = plan {
         let roots = (0..tasks.len()).filter(|to| !found.keys().any(|(_, other)| other == to));
@@ -197,7 +197,7 @@ fn nodes(
     nodes
 }
 
-/// When each task's last attempt ended. What is in no plan has no other line that settles it.
+/// The end of each task's last attempt. Tasks outside the plan have no other event that settles them.
 fn ends(recorded: &Recorded) -> BTreeMap<&TaskId, Timestamp> {
     let ended = recorded.own().filter_map(|line| match &line.event {
         Event::AttemptFinished { attempt, .. } => Some((&attempt.task, line.at)),

@@ -1,4 +1,4 @@
-//! What a run costs: spent, set aside and expected; by task, role and model; and over time.
+//! Cost of a run: spent, set aside and expected; by task, role and model; and over time.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use types::{
 
 use super::source::Recorded;
 
-/// The most points of the course over time.
+/// Maximum number of points in the time series.
 const MOST_POINTS: usize = 400;
 
 /// What a run costs.
@@ -59,12 +59,12 @@ pub struct CostPoint {
 #[derive(Debug, Clone, Default)]
 struct Account {
     role: Option<RoleId>,
-    /// Set aside for it, until it ends.
+    /// Set aside for it until it ends.
     share: Spend,
-    /// By its calls so far; at its end what the run's log says.
+    /// Spent by its calls so far; once it has ended, the figure of the run's log.
     spent: Spend,
     by_model: BTreeMap<String, Spend>,
-    /// For the call that is not answered yet, by session.
+    /// Reserved for unanswered calls, by session.
     reserved: BTreeMap<u32, Spend>,
     model: String,
     ended: bool,
@@ -83,7 +83,7 @@ impl Account {
     }
 }
 
-/// What a run costs.
+/// The cost report of a run.
 #[must_use]
 pub fn money(recorded: &Recorded) -> MoneyReport {
     let view = recorded.run.view(recorded.now);
@@ -101,7 +101,7 @@ pub fn money(recorded: &Recorded) -> MoneyReport {
     let sum = |of: fn(&Account) -> Spend| {
         accounts.values().fold(Spend::default(), |sum, one| sum.plus(of(one)))
     };
-    // What older logs spent outside of attempts is in the run's own sum.
+    // In older logs, spending outside of attempts is only in the run's own total.
     let spent = sum(|one| one.spent);
     let known = if view.spent.tokens > spent.tokens { view.spent } else { spent };
     let set_aside = sum(Account::left);
@@ -135,7 +135,7 @@ pub fn money(recorded: &Recorded) -> MoneyReport {
     }
 }
 
-/// Takes in one line; whether it changed anything.
+/// Applies one line. Returns whether it changed anything.
 fn take(accounts: &mut BTreeMap<AttemptId, Account>, line: &Envelope) -> bool {
     match (&line.attempt, &line.event) {
         (None, Event::AttemptStarted { attempt, role, budget, .. }) => {
@@ -145,7 +145,7 @@ fn take(accounts: &mut BTreeMap<AttemptId, Account>, line: &Envelope) -> bool {
         }
         (None, Event::AttemptFinished { attempt, spent, .. }) => {
             let account = accounts.entry(attempt.clone()).or_default();
-            // The run's log has the last word; what the calls do not explain is the first model's.
+            // The run's log is authoritative; spending not explained by calls is attributed to the session's own model.
             let rest = spent.less(account.spent);
             if rest != Spend::default() {
                 account.used(None, rest);
@@ -217,7 +217,7 @@ fn point(accounts: &BTreeMap<AttemptId, Account>, at: Timestamp) -> CostPoint {
     }
 }
 
-/// The sums by name, the largest first.
+/// The sums by name, largest first.
 fn parts(
     accounts: &BTreeMap<AttemptId, Account>,
     of: impl Fn(&AttemptId, &Account) -> Vec<(String, Spend)>,
@@ -238,7 +238,7 @@ fn parts(
     parts
 }
 
-/// Evenly fewer points; the last one stays.
+/// Thins the series evenly; keeps the last point.
 fn thinned(series: Vec<CostPoint>) -> Vec<CostPoint> {
     let step = series.len().div_ceil(MOST_POINTS).max(1);
     let last = series.len().saturating_sub(1);

@@ -1,5 +1,5 @@
-//! What every view is computed from: a run as it was after one line of its log, with the lines up to then. Reads no
-//! journal; the caller brings the lines.
+//! Input of all views: a run as of one line of its log, with the lines up to then. Reads no journal; the caller
+//! supplies the lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use engine::{Machine as _, Run};
 use runtime::Activity;
 use types::{AttemptId, Envelope, Event, Plan, TaskId, Timestamp};
 
-/// A run as it was after one line of its log.
+/// A run as of one line of its log.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// Its state then.
+    /// The state at that line.
     pub run: Run,
     /// The lines of the run and of its attempts up to then, in the order of `runtime::recorded`.
     pub lines: Vec<Envelope>,
-    /// The time then: that of the line, or the present.
+    /// The time of that line, or the present.
     pub now: Timestamp,
-    /// The line of the run's log that is shown.
+    /// The line of the run's log at which it is viewed.
     pub at: u64,
     /// The last line of the run's log.
     pub last: u64,
@@ -25,8 +25,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// The run after the line `at` of its own log; after its last line, if none is named or there are fewer. `blank` is
-    /// the run before its first line, `lines` are all that `runtime::recorded` found.
+    /// The run after line `at` of its own log, or after its last line if `at` is absent or too large. `blank` is the
+    /// run before its first line; `lines` are all lines from `runtime::recorded`.
     #[must_use]
     pub fn at(blank: &Run, lines: Vec<Envelope>, at: Option<u64>, now: Timestamp) -> Self {
         let last = lines.iter().filter(|line| line.attempt.is_none()).map(|line| line.seq).max();
@@ -49,7 +49,7 @@ impl Recorded {
         &self.blank
     }
 
-    /// The adopted plan, or the one that waits for approval.
+    /// The adopted plan, or the one awaiting approval.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         self.run.plan().or(self.proposed.as_ref())
@@ -65,7 +65,7 @@ impl Recorded {
         self.lines.iter().filter(move |line| line.attempt.as_ref() == Some(attempt))
     }
 
-    /// All lines by time; lines of one time stay in the order of `lines`.
+    /// All lines by time; lines with equal times keep the order of `lines`.
     #[must_use]
     pub fn by_time(&self) -> Vec<&Envelope> {
         let mut lines: Vec<&Envelope> = self.lines.iter().collect();
@@ -73,7 +73,7 @@ impl Recorded {
         lines
     }
 
-    /// What goes on in it.
+    /// The current activity of the run.
     #[must_use]
     pub fn activity(&self) -> Activity {
         let mut activity = Activity::default();
@@ -81,8 +81,8 @@ impl Recorded {
         activity
     }
 
-    /// The tasks of its plan, then those outside of it in which something went on: making the plan, reviews, advice.
-    /// Before there is a plan, making it is there in any case.
+    /// The tasks of its plan, then the active ones outside it: planning, reviews, advice. Before there is a plan,
+    /// planning is always included.
     #[must_use]
     pub fn tasks(&self) -> Vec<TaskId> {
         let planned = self.plan().map(|plan| plan.tasks.as_slice());
@@ -103,8 +103,8 @@ impl Recorded {
     }
 }
 
-/// The lines that were there after the line `at` of the run's log, and its time. Of an attempt that had ended, all of
-/// its lines; of one in progress, those that are not newer; of one that had not begun, none.
+/// The lines that existed after line `at` of the run's log, and the time of that line. Includes all lines of an attempt
+/// that had ended, the lines up to then of one in progress, and none of one that had not started.
 fn cut(lines: Vec<Envelope>, at: u64) -> (Vec<Envelope>, Timestamp) {
     let own = || lines.iter().filter(|line| line.attempt.is_none() && line.seq <= at);
     let now = own().map(|line| line.at).max().unwrap_or_default();

@@ -1,5 +1,5 @@
 //! A run's spec as a matrix: each requirement and criterion with the tasks that name it, the checks that show it, and
-//! what they came to. A requirement that no task names and no check shows has an empty row: nothing is guessed.
+//! their results. A requirement that no task names and no check shows has an empty row: nothing is guessed.
 
 use engine::export::spec_outcome;
 use schemars::JsonSchema;
@@ -71,7 +71,7 @@ pub struct SpecCheckCell {
     pub passed: Option<bool>,
 }
 
-/// The matrix of a run, from the spec that it was given or that its product agent wrote.
+/// The matrix of a run, from the spec in its request or the one that its product agent wrote.
 #[must_use]
 pub fn spec(recorded: &Recorded) -> SpecMatrix {
     let given = recorded.run.request().and_then(|request| request.spec.as_deref());
@@ -178,7 +178,7 @@ fn row(
     }
 }
 
-/// Whether a task names a requirement: by its id, or in its own words in what the task must fulfil.
+/// Whether a task names a requirement: by its id, or by its text or verification in the task's acceptance.
 fn names(task: &Task, id: &str, text: &str, verification: Option<&str>) -> bool {
     let said = |words: &str| {
         let apart = |c: char| !(c.is_alphanumeric() || c == '-' || c == '_');
@@ -193,7 +193,7 @@ fn names(task: &Task, id: &str, text: &str, verification: Option<&str>) -> bool 
         || task.acceptance.iter().any(same)
 }
 
-/// The checks of the merged tree that show a text: by command, by name, or by the name that stands before a colon.
+/// The checks of the merged tree that show a text: matched by command, by name, or by the name before a colon.
 fn checks(recorded: &Recorded, text: &str) -> Vec<SpecCheckCell> {
     let text = text.trim();
     let bare = text.strip_prefix("$ ").unwrap_or(text).trim_matches('`').trim();

@@ -1,4 +1,4 @@
-//! One task in full: what it was given, where it may write, and its attempts side by side.
+//! One task in full: its brief, its scope, and its attempts side by side.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use types::{
 use super::gate::FindingItem;
 use super::source::Recorded;
 
-/// The most refused calls that are listed of one attempt.
+/// Maximum number of refused calls listed for an attempt.
 const MOST_REFUSED: usize = 200;
 
 /// One task in full.
@@ -148,7 +148,7 @@ pub struct RefusedCall {
     pub violation: bool,
 }
 
-/// A task of the plan, planning, a review or the adviser's; nothing, if the run has no such task.
+/// A task of the plan, or the task of planning, a review or the adviser; `None` if the run has no such task.
 #[must_use]
 pub fn task(recorded: &Recorded, id: &TaskId) -> Option<TaskDetail> {
     let planned = recorded.plan().and_then(|plan| plan.tasks.iter().find(|one| one.id == *id));
@@ -193,7 +193,7 @@ pub fn task(recorded: &Recorded, id: &TaskId) -> Option<TaskDetail> {
     })
 }
 
-/// A task of a plan that waits for approval.
+/// A task of a plan awaiting approval.
 fn not_begun(task: &Task) -> TaskView {
     TaskView {
         id: task.id.clone(),
@@ -208,7 +208,7 @@ fn not_begun(task: &Task) -> TaskView {
     }
 }
 
-/// What was selected last, split by what this role gets of it.
+/// The last selection of documents, split by whether this role receives them.
 fn documents(recorded: &Recorded, role: Option<&RoleId>) -> Documents {
     let chosen = recorded.own().rev().find_map(|line| match &line.event {
         Event::ContextSelected { included, excluded } => Some((included, excluded)),
@@ -268,7 +268,7 @@ fn attempts(recorded: &Recorded, id: &TaskId) -> Vec<AttemptDetail> {
     found.into_values().collect()
 }
 
-/// The attempt that a line of the run's log is about.
+/// The attempt that an event of the run's log is about.
 const fn judged(event: &Event) -> Option<&AttemptId> {
     match event {
         Event::AttemptFinished { attempt, .. }
@@ -305,14 +305,14 @@ impl AttemptDetail {
         }
     }
 
-    /// Takes in a line of its own log.
+    /// Applies a line of the attempt's own log.
     fn take_own(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::SessionStarted { brief, parent: None, .. } => {
                 self.model = Some(brief.model.clone());
                 self.sandbox = Some(brief.isolation);
             }
-            // Once it is over, the figures of the run's log hold.
+            // After the attempt has ended, the figures of the run's log apply.
             Event::ModelReplied { reply, .. } if self.ended.is_none() => {
                 self.turns = self.turns.saturating_add(1);
                 self.usage = self.usage.plus(reply.usage);
@@ -346,7 +346,7 @@ impl AttemptDetail {
         }
     }
 
-    /// Takes in a line of the run's log.
+    /// Applies a line of the run's log.
     fn take_run(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::AttemptFinished { result, spent, usage, turns, .. } => {

@@ -1,4 +1,4 @@
-//! Recorded runs for the tests of views: scenarios, played once, with a second between any two lines.
+//! Recorded runs for the tests of views: scenarios, played once, with one second between consecutive lines.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::source::Recorded;
 /// The time of the first line, in seconds.
 pub(super) const START: i64 = 1_000;
 
-/// A time, by the seconds since the first line.
+/// The time this many seconds after the first line.
 pub(super) fn second(n: i64) -> Timestamp {
     Timestamp::from_millis((START + n) * 1_000)
 }
@@ -30,14 +30,14 @@ pub(super) fn played(name: &str) -> (Run, Vec<Envelope>) {
     (Run::new(lines[0].run.clone(), Arc::new(policy)), lines)
 }
 
-/// A scenario as it was after a line of the run's log, or at its end.
+/// A scenario as of a line of the run's log, or at its end.
 pub(super) fn recorded(name: &str, at: Option<u64>) -> Recorded {
     let (blank, lines) = played(name);
     let end = lines.last().map(|line| line.at).unwrap_or_default();
     Recorded::at(&blank, lines, at, end)
 }
 
-/// The number of the first line of the run's log of a kind, with this in its summary.
+/// The sequence number of the first line in the run's log with this kind and this text in its summary.
 pub(super) fn line_of(lines: &[Envelope], kind: &str, with: &str) -> u64 {
     let is = |line: &&Envelope| {
         line.attempt.is_none() && line.event.kind() == kind && line.event.summary().contains(with)
@@ -45,7 +45,7 @@ pub(super) fn line_of(lines: &[Envelope], kind: &str, with: &str) -> u64 {
     lines.iter().find(is).unwrap_or_else(|| panic!("there is no {kind} {with}")).seq
 }
 
-/// The same scenario after the first such line.
+/// A scenario after the first such line.
 pub(super) fn recorded_after(name: &str, kind: &str, with: &str) -> Recorded {
     let (blank, lines) = played(name);
     let at = line_of(&lines, kind, with);

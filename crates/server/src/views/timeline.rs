@@ -1,5 +1,5 @@
-//! A run over time: a row for the run and one for each task, with bars for what was done and what was waited for, each
-//! wait with its reason. Read off the lines; `waits.rs` computes the waits.
+//! A run over time: a row for the run and one for each task, with bars for work and for waits, each wait with its
+//! reason. Derived from the recorded lines; `waits.rs` computes the waits.
 
 mod bar;
 mod waits;
@@ -39,7 +39,7 @@ pub struct TimelineRow {
     pub bars: Vec<Bar>,
 }
 
-/// A run over time.
+/// The timeline of a run.
 #[must_use]
 pub fn timeline(recorded: &Recorded) -> Timeline {
     let view = recorded.run.view(recorded.now);
@@ -54,7 +54,7 @@ pub fn timeline(recorded: &Recorded) -> Timeline {
     waits::waits(recorded, &own, &mut rows);
     let to = view.ended.unwrap_or(recorded.now);
     let mut ids = recorded.tasks();
-    // The plan is made before its tasks.
+    // Planning comes before the tasks of the plan.
     ids.sort_by_key(|id| *id != TaskId::plan());
     let keys = std::iter::once(None).chain(ids.into_iter().map(Some));
     let rows = keys.map(|task| {
@@ -74,7 +74,7 @@ pub fn timeline(recorded: &Recorded) -> Timeline {
     Timeline { from: view.started, to, rows: rows.collect() }
 }
 
-/// Ends a bar that the end of the run cut off.
+/// Ends a bar at the end of the run.
 fn close(bar: &mut Bar, at: Timestamp) {
     if bar.to.is_none() {
         bar.to = Some(at.max(bar.from));
@@ -112,7 +112,7 @@ fn attempts(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
     }
 }
 
-/// Waits inside of attempts: a model that failed is asked again later.
+/// Waits inside attempts: retries of failed model calls.
 fn in_attempts(recorded: &Recorded, rows: &mut Rows) {
     let mut open: BTreeMap<(&AttemptId, u32), Bar> = BTreeMap::new();
     for line in &recorded.lines {
@@ -223,7 +223,7 @@ fn checked(recorded: &Recorded, rows: &mut Rows) {
             CheckStatus::Failed | CheckStatus::CannotRun => BarOutcome::Failed,
             CheckStatus::Stopped => BarOutcome::Stopped,
         };
-        // A trial passes by failing: what it came to is in the reason.
+        // A trial passes by failing; its result is in the reason.
         let outcome = match (&run.id.on, outcome) {
             (types::Subject::Trial { .. } | types::Subject::Without(_), BarOutcome::Failed) => {
                 BarOutcome::Ok

@@ -1,4 +1,5 @@
-//! Decisions: all of a run in a list, and one in full, decided again. The explanation itself is `engine::export::explain`.
+//! Decisions: the list of all decisions of a run, and one in full, decided again. Explanations come from
+//! `engine::export::explain`.
 
 use engine::export::explain::{Why, decision, is_about, is_decided, place, why};
 use schemars::JsonSchema;
@@ -7,7 +8,7 @@ use types::{AttemptId, Decision, Envelope, Event, RuleId, TaskId, Timestamp, one
 
 use super::source::Recorded;
 
-/// How much of a reason is in the list.
+/// Maximum length of a reason in the list.
 const REASON: usize = 400;
 
 /// One decision in the list.
@@ -62,7 +63,7 @@ pub struct ExplainedRule {
     pub because: Vec<String>,
 }
 
-/// All decisions of a run and its attempts, in the order of the log.
+/// All decisions of a run and its attempts, in log order.
 #[must_use]
 pub fn list(recorded: &Recorded) -> Vec<WhyItem> {
     let decided = recorded.lines.iter().filter(|line| is_decided(&line.event));
@@ -81,7 +82,7 @@ pub fn list(recorded: &Recorded) -> Vec<WhyItem> {
     decided.map(item).collect()
 }
 
-/// The decisions that a place names: a line, a question such as `q0`, an attempt, or a task. Empty, if there is none.
+/// The decisions at a place: a line, a question such as `q0`, an attempt, or a task. Empty if there are none.
 #[must_use]
 pub fn explain(recorded: &Recorded, wanted: &str) -> Vec<Explanation> {
     let question = wanted.strip_prefix('q').and_then(|number| number.parse::<u32>().ok());
@@ -102,7 +103,7 @@ pub fn explain(recorded: &Recorded, wanted: &str) -> Vec<Explanation> {
     found.map(|line| why(recorded.blank(), &recorded.lines, line).into()).collect()
 }
 
-/// How many decisions are explained at once: each is decided again.
+/// Maximum number of decisions explained at once: each is decided again.
 const MOST: usize = 20;
 
 impl From<Why> for Explanation {

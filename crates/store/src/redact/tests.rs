@@ -1,4 +1,4 @@
-//! What is removed from events and texts, and what must stay.
+//! Secrets removed from events and texts, and texts that must stay.
 
 use serde_json::json;
 use types::{

@@ -1,5 +1,5 @@
-//! Reading the feed: the lines of all logs, or of the logs of one run, in the order of their commits. A line's key is its
-//! position, so the feed of everything is the table itself; that of a run is put together from its logs.
+//! Reading the feed: the lines of all logs, or of the logs of one run, in commit order. A line's key is its position,
+//! so the whole feed is the table itself; that of a run is assembled from its logs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ struct FeedRow {
     line: String,
 }
 
-/// The rows of a page, and what their logs have around them.
+/// The rows of a page, and their neighbours in the logs.
 struct FeedPage {
     rows: Vec<FeedRow>,
     /// The lines after those whose successor is not in the page.
@@ -138,7 +138,7 @@ fn positions(
     after: u64,
     limit: i64,
 ) -> rusqlite::Result<Vec<i64>> {
-    // Logs whose last line is known to be no news are left out.
+    // Skips logs whose last line is at or before `after`.
     let mut logs = connection.prepare_cached(
         "SELECT id, last_seq FROM logs WHERE run = ?1 AND NOT EXISTS (
             SELECT 1 FROM lines WHERE log = id AND seq = last_seq AND position <= ?2)",

@@ -1,6 +1,7 @@
 //! The heads file: beside the database, the last acknowledged end of every log. It is written after the commit is
 //! durable and not synced itself, so it never claims more than was durable, and after a power cut it may only be older.
-//! Damage to the write-ahead log silently truncates what SQLite recovers; a head beyond the recovered end reveals it.
+//! Damage to the write-ahead log silently truncates the data that SQLite recovers; a head beyond the recovered end
+//! reveals it.
 //!
 //! One record of fixed length for each row of `logs`, at the position of its number, as text with a checksum. They are
 //! no evidence against an attacker who can write this file: a head noted elsewhere is.

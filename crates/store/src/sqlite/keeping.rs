@@ -35,7 +35,7 @@ impl SqliteJournal {
         let row = self.shared.readers.row(log).await?;
         let noted = row.and_then(|row| Recorded::at(&self.shared.path, row));
         let summary = self.shared.readers.verify(log).await?;
-        // The lines up to the noted end were checked to lead to it; it must be the same end.
+        // The verified lines form one chain; the end noted in the heads file must be part of it.
         let fits = |(name, noted): &(LogId, Tip)| {
             name == log && (1..=summary.last_seq).contains(&noted.seq)
         };

@@ -16,7 +16,7 @@ use super::row::{line, number, signed, summary, tip};
 use crate::line::{Page, Tip};
 use crate::{JournalError, LogSummary, RemovedRun, inbox};
 
-/// The most concurrent reads.
+/// Maximum number of concurrent reads.
 const READERS: usize = 4;
 /// How many lines `verify` checks at a time.
 const VERIFIED_AT_ONCE: usize = 512;

@@ -63,10 +63,10 @@ impl Stamp {
     }
 }
 
-/// What there is to read.
+/// The state of a journal to be read.
 pub(super) enum Found {
     Journal(Box<Readable>),
-    /// Nothing was written yet.
+    /// Not written yet.
     Nothing,
     /// The tables have to be migrated first.
     Older,

@@ -1,4 +1,4 @@
-//! Removing runs: their lines, summaries and commands, with a record of the end of each log; then the unreferenced blobs.
+//! Removing runs: their lines, summaries and commands, with a record of the end of each log; then unreferenced blobs.
 //! Atomic, in the writer's transaction. A log in use stays, and blobs stay while another process has the journal
 //! open: it may be about to write a reference to one.
 

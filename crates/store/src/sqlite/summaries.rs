@@ -77,7 +77,7 @@ impl Readers {
 }
 
 impl Readers {
-    /// What a list has to read again since a position, from one snapshot.
+    /// The summaries changed since a position, from one snapshot.
     pub(super) async fn changed(&self, after: u64) -> Result<Changed, JournalError> {
         self.read("reading what changed", move |connection| {
             let snapshot = connection.unchecked_transaction()?;

@@ -1,5 +1,6 @@
-//! Detects appends of other processes: while a log or the feed is followed, SQLite's change counter is polled a few times a
-//! second, and the ends of what is followed only when it moved. Writes of this process are published directly.
+//! Detects appends of other processes: while a log or the feed is followed, SQLite's change counter is polled a few
+//! times a second, and the ends of the followed logs are read only when it has changed. Writes of this process are
+//! published directly.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,7 @@ impl Watcher {
         if self.seen == Some(version) {
             return Ok(());
         }
-        // Read after the counter, so that a follower registered before a counted commit is told of it.
+        // Read after the counter, so that a follower registered before a counted commit is notified of it.
         for log in tails.logs.followed() {
             let mut end =
                 self.connection.prepare_cached("SELECT last_seq FROM logs WHERE name = ?1")?;

@@ -18,7 +18,7 @@ use crate::tail::Tails;
 
 /// The queue's capacity; later callers wait.
 const QUEUE: usize = 256;
-/// The most work in one commit.
+/// Maximum number of operations in one commit.
 const TOGETHER: usize = 64;
 
 /// A handle to the writer. Its thread ends when the last handle is dropped and the queue is empty.

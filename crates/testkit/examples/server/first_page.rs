@@ -1,5 +1,5 @@
-//! The first page: the bytes of its document and of everything that it loads before anything is fetched from the API, and
-//! how soon a real browser shows it, where one is installed.
+//! The first page: the bytes of its document and of everything that it loads before the first API request, and the time
+//! until a real browser shows it, if one is installed.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,24 @@ use testkit::served::{Served, Site};
 
 use super::{Figures, percentile};
 
-/// The most bytes, in kB.
+/// The size limit, in kB.
 const BYTES: f64 = 100.0;
-/// The most time until it is shown, in milliseconds.
+/// The time limit until it is shown, in milliseconds.
 const SHOWN: f64 = 200.0;
 
-/// When the inbox stands where its placeholder was, as milliseconds since the navigation began.
+/// The time when the inbox replaces its placeholder, in milliseconds since the start of the navigation.
 const SHOWS: &str = "new Promise((done) => { const look = () => \
     document.querySelector('#main .skeleton') ? requestAnimationFrame(look) : done(performance.now()); look(); })";
 
-/// How many people visit for the first time.
+/// The number of first visits.
 const VISITS: usize = 5;
 
-/// When the browser shows anything of what it has opened.
+/// The time of the first contentful paint.
 const PAINT: &str = "new Promise((done) => { const look = () => { \
     const [paint] = performance.getEntriesByName('first-contentful-paint'); \
     paint ? done(paint.startTime) : requestAnimationFrame(look); }; look(); })";
 
-/// Lets the browser come to rest: a new visitor's tab has it start processes and open stores for some time.
+/// Waits until the browser is idle: for a new visitor's tab it starts processes and opens stores for some time.
 const REST: &str = "new Promise((done) => setTimeout(done, 1000))";
 
 pub(super) async fn measure(
@@ -43,7 +43,8 @@ pub(super) async fn measure(
             let printed = site.run(&["user", "link", "ann", "--url", &url]).await?;
             let link = printed.split_whitespace().find(|word| word.starts_with("http"));
             let page = browser.page().await?;
-            // The browser starts processes for every new tab's site, whatever the site sends; that is its own time.
+            // The browser starts processes for every new tab's site, regardless of the response; that time is not the
+            // server's.
             page.open(&format!("{url}/page/theme.js")).await?;
             bare.push(page.eval(PAINT).await?.as_f64().context("a first paint")?);
             page.eval(REST).await?;
@@ -68,7 +69,7 @@ pub(super) async fn measure(
     Ok(())
 }
 
-/// How many files the page loads at first, and their bytes.
+/// The number of files that the page loads at first, and their bytes.
 async fn loaded(client: &Client) -> anyhow::Result<(usize, usize)> {
     let mut seen = BTreeSet::from(["/page/index.html".to_owned()]);
     let mut open: Vec<String> = seen.iter().cloned().collect();
@@ -87,7 +88,7 @@ async fn loaded(client: &Client) -> anyhow::Result<(usize, usize)> {
     Ok((seen.len(), bytes))
 }
 
-/// The files that a file loads by itself: what a document names, and the static imports of a module.
+/// The files that a file loads by itself: the references of a document, and the static imports of a module.
 fn references(path: &str, text: &str) -> Vec<String> {
     let openings: &[&str] = match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
         "html" => &["src=\"", "href=\""],
@@ -99,7 +100,7 @@ fn references(path: &str, text: &str) -> Vec<String> {
     named.filter_map(|name| resolved(path, name)).collect()
 }
 
-/// A name as an address, if it is a file of the page.
+/// The address of a referenced file, if it belongs to the page.
 fn resolved(from: &str, name: &str) -> Option<String> {
     if name.starts_with("/page/") {
         return Some(name.to_owned());

@@ -1,6 +1,6 @@
-//! Watchers of live runs: fifty runs at once in one project, each with four streams of its own. All agents wait until all
-//! watchers are there; then one after the other works through its turns, as slowly as a quick model. The delay of a line is from the time
-//! written in it, which is before its commit, to its arrival.
+//! Watchers of live runs: fifty runs at once in one project, each with four streams of its own. All agents wait until
+//! all watchers are connected; then they start one after the other and work through their turns at the pace of a fast
+//! model. The delay of a line is measured from its recorded time, which is before its commit, to its arrival.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,19 +19,20 @@ use super::{Figures, Ready, percentile};
 const RUNS: usize = 50;
 const WATCHERS_OF_ONE: usize = 4;
 const TURNS: usize = 20;
-/// The time of a model for one turn, in milliseconds; each run's differs by a little, so that they do not end together.
+/// The time of a model for one turn, in milliseconds, and the difference between runs, so that they do not end
+/// together.
 const TURN: usize = 800;
 const MORE: usize = 30;
-/// The time between the starts of two runs: all of them within one turn, but not in step.
+/// The time between the starts of two runs: all start within one turn, but not in step.
 const APART: Duration = Duration::from_millis(16);
-/// How many requests are sent at a time while everything is set up.
+/// The number of concurrent requests during set-up.
 const AT_ONCE: usize = 8;
-/// How long anything may take.
+/// The timeout of every step.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The most delay, in milliseconds.
+/// The limit of the delay, in milliseconds.
 const MOST: f64 = 100.0;
 
-/// A line as it came: when, and its text.
+/// The arrival time of a line, and its text.
 type Arrival = (Timestamp, String);
 
 pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Result<()> {
@@ -77,7 +78,7 @@ pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Res
     Ok(())
 }
 
-/// Starts a run, and waits until its agent does.
+/// Starts a run, and waits until its agent has started.
 async fn begin(client: &Client, number: usize, go: PathBuf) -> anyhow::Result<String> {
     let script = script(TURN + number * MORE, &go);
     let goal = "Write hello to greeting.txt";
@@ -99,7 +100,7 @@ async fn begin(client: &Client, number: usize, go: PathBuf) -> anyhow::Result<St
     Ok(run)
 }
 
-/// Opens a stream of what a run does from now on.
+/// Opens a stream of a run's events from now on.
 async fn watch(client: &Client, run: &str) -> anyhow::Result<EventStream> {
     let mut stream = client.stream(&format!("/api/v1/events?run={run}"), &[]).await?;
     let hello = stream.next().await?.context("a first message")?;
@@ -107,7 +108,7 @@ async fn watch(client: &Client, run: &str) -> anyhow::Result<EventStream> {
     Ok(stream)
 }
 
-/// Reads a run to its end. Lines are looked at later, so that nothing is measured but their way.
+/// Reads a run to its end. Lines are parsed later, so that only their delivery is measured.
 async fn read(mut stream: EventStream) -> anyhow::Result<Vec<Arrival>> {
     let mut lines = Vec::new();
     while let Some(event) = stream.next().await? {

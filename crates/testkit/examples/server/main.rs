@@ -1,6 +1,6 @@
-//! Benchmark of `bosun serve`: memory, the first page, lists over many runs, the delay of streams, idle connections. The
-//! server is the real binary as a process of its own; models are scripts. Each figure has its target, and a missed one
-//! fails. `server --binary PATH [--only NAME]`.
+//! Benchmark of `bosun serve`: memory, the first page, lists over many runs, the delay of streams, idle connections.
+//! The server is the real binary in a process of its own; models are scripts. Each figure has a target, and a missed
+//! target fails the benchmark. `server --binary PATH [--only NAME]`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod first_page;
@@ -19,10 +19,10 @@ use testkit::served::{Served, Site};
 
 const FREE_PORT: &str = "127.0.0.1:0";
 
-/// The most memory of an idle server, in MB.
+/// The memory limit of an idle server, in MB.
 const IDLE: f64 = 30.0;
 
-/// The parts that can be measured alone.
+/// The parts that can be measured separately.
 const PARTS: [&str; 4] = ["idle", "stored", "watchers", "sockets"];
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -64,7 +64,7 @@ async fn idle(binary: &Path, figures: &mut Figures) -> anyhow::Result<()> {
     first_page::measure(&site, &served, figures).await
 }
 
-/// A server with one project, and a caller who may do everything.
+/// A server with one project, and a client with all rights.
 struct Ready {
     served: Served,
     client: Client,

@@ -1,5 +1,5 @@
-//! Lists and single runs over a journal with ten thousand stored runs, half of them open; nothing is driven. Times are a
-//! client's, with a new connection for each request.
+//! Lists and single runs over a journal with ten thousand stored runs, half of them open; nothing is driven. Times are
+//! measured by a client that opens a new connection for each request.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{Figures, Ready, megabytes, millis, percentile};
 
 const RUNS: u64 = 10_000;
 const REQUESTS: u64 = 600;
-/// The most time for a request, in milliseconds.
+/// The time limit of a request, in milliseconds.
 const MOST: f64 = 20.0;
 
 pub(super) async fn measure(binary: &Path, figures: &mut Figures) -> anyhow::Result<()> {
@@ -55,7 +55,7 @@ async fn fill(site: &Site) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Many requests, one after the other.
+/// Times many requests, one after the other.
 async fn timed(
     client: &Client,
     what: &str,

@@ -1,4 +1,4 @@
-//! Idle WebSockets: two thousand connections, each subscribed to everything, while nothing happens. Memory is looked at
+//! Idle WebSockets: two thousand connections, each subscribed to everything, while nothing happens. Memory is measured
 //! after the server has sent its first pings.
 
 use std::path::Path;
@@ -16,14 +16,14 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 use super::{Figures, Ready, megabytes};
 
 const SOCKETS: usize = 2_000;
-/// Files that a process opens besides.
+/// The number of files that a process opens besides the sockets.
 const OTHERS: usize = 100;
-/// How many are opened at a time.
+/// The number of connections opened concurrently.
 const AT_ONCE: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The most memory of the server, in MB.
+/// The memory limit of the server, in MB.
 const MOST: f64 = 150.0;
-/// The buffers of a connection on this side.
+/// The buffer size of a connection on the client side.
 const BUFFER: usize = 1_024;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -61,7 +61,7 @@ async fn open(address: &str, token: &str) -> anyhow::Result<Socket> {
     Ok(socket)
 }
 
-/// How many files this process may open, and the server, which inherits it.
+/// The most files that this process may open, and the server, which inherits the limit.
 fn most_files() -> anyhow::Result<usize> {
     let limits = std::fs::read_to_string("/proc/self/limits").context("reading limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));

@@ -1,5 +1,5 @@
-//! A caller who is not put off by restarts: a request that fails because the server goes away is sent again to the next
-//! one. Waits for the next server, never for time to pass.
+//! A client that survives restarts: a request that fails because the server stops is sent again to the next one. Waits
+//! for the next server, never for a fixed time.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use testkit::client::{Client, EventStream, Reply};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long a request may take, and how long there may be no server.
+/// The timeout of a request, and of waiting for a server.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The server that is up, counted.
+/// The number of the running server.
 pub(super) type Up = watch::Receiver<u64>;
 
-/// Somebody who sends requests, whichever server is up.
+/// A client that sends requests to the running server.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) client: Client,
     pub(super) up: Up,
-    /// How often something was sent again.
+    /// The number of repeated requests.
     pub(super) repeated: usize,
 }
 
@@ -55,7 +55,7 @@ impl Caller {
         }
     }
 
-    /// Opens a stream of a run after a cursor; with it the number of the server.
+    /// Opens a stream of a run after a cursor; returns it with the number of the server.
     pub(super) async fn stream(&mut self, path: &str) -> anyhow::Result<(EventStream, u64)> {
         loop {
             let number = *self.up.borrow_and_update();
@@ -66,7 +66,7 @@ impl Caller {
         }
     }
 
-    /// Waits until another server than this one is up.
+    /// Waits until a server other than this one is running.
     pub(super) async fn next_server(&mut self, number: u64) -> anyhow::Result<()> {
         self.repeated += 1;
         let next = self.up.wait_for(|up| *up != number);

@@ -1,11 +1,11 @@
-//! Numbers that follow from a seed: SplitMix64. Not for secrets.
+//! Pseudo-random numbers from a seed: SplitMix64. Not for secrets.
 
-/// A source of numbers.
+/// A number generator.
 #[derive(Debug, Clone)]
 pub(super) struct Draw(u64);
 
 impl Draw {
-    /// The numbers of a seed for one purpose.
+    /// A generator for one purpose of a seed.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         let mut draw = Self(seed ^ purpose.wrapping_mul(0xA076_1D64_78BD_642F));
         draw.next();

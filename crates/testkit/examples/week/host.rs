@@ -1,5 +1,5 @@
-//! The server's life: it is started, and restarted each time some runs have ended, at a line that the seed draws; every
-//! third time it is killed. One stream over all runs is read across the restarts, which shows that it has no gap.
+//! The server's life: it is started, and restarted after every few finished runs, at a line drawn from the seed; every
+//! third restart is a kill. One stream over all runs is read across the restarts, to show that it has no gap.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Caller;
 use super::draw::Draw;
 
-/// Runs that end between two restarts.
+/// The number of runs that end between two restarts.
 const BETWEEN: usize = 20;
-/// A restart happens at most so many lines after that.
+/// The most lines between that moment and the restart.
 const MOST_LINES: u64 = 120;
-/// Every so many times it is a kill.
+/// One in this many restarts is a kill.
 const KILL: usize = 3;
-/// How long the stream may be behind the runs at the end.
+/// How long the stream may lag behind the runs at the end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The server with its site.
+/// The server, with its site.
 pub(super) struct Host {
     pub(super) site: Site,
     pub(super) served: Served,
@@ -32,7 +32,7 @@ pub(super) struct Host {
     draw: Draw,
 }
 
-/// What the stream over all runs told.
+/// Facts from the stream over all runs.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) lines: usize,
@@ -40,7 +40,7 @@ pub(super) struct Told {
     pub(super) kills: usize,
     /// The last position.
     after: u64,
-    /// How often each run was told to be requested, and to be over.
+    /// The number of request lines and of end lines for each run.
     runs: BTreeMap<String, (usize, usize)>,
     over: usize,
 }
@@ -53,7 +53,7 @@ impl Told {
     fn hear(&mut self, event: &SentEvent) -> anyhow::Result<()> {
         let line = event.json();
         let position = line["position"].as_u64().context("a position")?;
-        // The feed may leave positions out, but never goes back.
+        // The feed may skip positions, but never goes back.
         if position <= self.after {
             bail!("line {position} came after line {}", self.after);
         }
@@ -73,7 +73,7 @@ impl Told {
 }
 
 impl Host {
-    /// Starts the first server; with it somebody who may do everything.
+    /// Starts the first server; returns it with a client that has all rights.
     pub(super) async fn start(site: Site, seed: u64) -> anyhow::Result<(Self, Caller)> {
         let token = site.admin("ann").await?;
         let served = site.serve("127.0.0.1:0", &[]).await?;
@@ -101,7 +101,7 @@ impl Host {
         }
     }
 
-    /// Reads the stream until it is time for a restart; whether everything is over instead.
+    /// Reads the stream until a restart is due; returns whether all runs are over instead.
     async fn follow(
         &mut self,
         told: &mut Told,
@@ -149,7 +149,7 @@ impl Host {
     }
 }
 
-/// The next message; none, if everything is over.
+/// The next message; `None` if everything is over.
 async fn next_event(
     stream: &mut EventStream,
     all_told: bool,
@@ -161,7 +161,7 @@ async fn next_event(
         () = over.cancelled(), if all_told => return Ok(None),
         () = over.cancelled(), if !all_told => match timeout(PATIENCE, next).await {
             Ok(event) => event?,
-            // Runs that did not end are found by whoever waited for them.
+            // The waiters for the unfinished runs report them.
             Err(_) => return Ok(None),
         },
     };

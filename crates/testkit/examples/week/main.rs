@@ -1,7 +1,7 @@
-//! A week of a server in minutes: scripted runs through the API in several projects, some with a question that is answered,
-//! some cancelled, some paused and resumed, while the server is restarted again and again, by a request to stop and by
-//! force. At the end every accepted run must be there once and be over. `week --binary PATH [--runs N] [--seed S]`.
-//! Which runs are which and when restarts happen follows from the seed; the order of things besides does not.
+//! A week of a server in minutes: scripted runs through the API in several projects, some with a question that is
+//! answered, some cancelled, some paused and resumed, while the server is restarted repeatedly, by a stop request and
+//! by force. At the end every accepted run must exist exactly once and be over. `week --binary PATH [--runs N] [--seed
+//! S]`. The seed determines the kinds of runs and the moments of restarts, but not the order of other events.
 #![expect(clippy::print_stdout, reason = "a chore prints its figures")]
 
 mod caller;
@@ -25,7 +25,7 @@ use host::{Host, Told};
 use one_run::{Kind, Outcome};
 
 const PROJECTS: [&str; 4] = ["harbor", "lighthouse", "pier", "quay"];
-/// Runs that are wanted at the same time.
+/// The number of concurrent runs.
 const AT_ONCE: usize = 8;
 
 const HELP: &str = "usage: week --binary PATH [--runs N] [--seed S]";
@@ -107,7 +107,7 @@ async fn stored(caller: &Caller) -> anyhow::Result<Vec<Value>> {
     }
 }
 
-/// Everything that is not as it must be.
+/// All violations of the expected end state.
 fn faults(outcomes: &[Outcome], stored: &[Value], told: &Told) -> Vec<String> {
     let mut faults: Vec<String> =
         outcomes.iter().filter_map(|outcome| outcome.fault.clone()).collect();
@@ -135,7 +135,7 @@ fn faults(outcomes: &[Outcome], stored: &[Value], told: &Told) -> Vec<String> {
     faults
 }
 
-/// What is wrong with how a run ended.
+/// The fault in how a run ended, if any.
 fn wrong_end(kind: Kind, item: &Value) -> Option<String> {
     let status = item["status"].as_str().unwrap_or("unreadable");
     let right = status == "done" || (kind == Kind::Cancelled && status == "cancelled");

@@ -1,5 +1,5 @@
-//! One run from its request to its end: started with an idempotency key, followed over restarts, and answered, cancelled,
-//! or paused and resumed on the way, as the seed draws it.
+//! One run from its request to its end: started with an idempotency key, followed across restarts, and answered,
+//! cancelled, or paused and resumed on the way, as the seed determines.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::PROJECTS;
 use super::caller::Caller;
 use super::draw::Draw;
 
-/// How long a run may take with everything that happens to it; far more than it ever needs.
+/// The timeout of a run, including all interruptions; far more than it ever needs.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Something is done to a run after at most so many of its lines.
+/// The most lines of a run before the action on it.
 const MOST_LINES: u64 = 40;
 
-/// What happens to a run.
+/// The action on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Plain,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Paused,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) kind: Kind,
@@ -36,11 +36,11 @@ pub(super) struct Outcome {
     pub(super) repeated: usize,
 }
 
-/// A run on its way.
+/// A run in progress.
 struct Going {
     caller: Caller,
     run: Option<String>,
-    /// The last position that was read.
+    /// The last position read.
     after: u64,
     status: String,
 }
@@ -86,7 +86,7 @@ impl Going {
             Kind::Paused => {
                 self.lines(&run, draw.below(MOST_LINES)).await?;
                 self.tell(&run, "pause", &[200, 409]).await?;
-                // It may be going on again already, or be over.
+                // It may already have resumed, or be over.
                 self.tell(&run, "resume", &[200, 409]).await?;
             }
         }
@@ -114,7 +114,7 @@ impl Going {
         let question = asked["data"]["question"].as_u64().context("a question's number")?;
         let path = format!("/runs/{run}/questions/{question}/answer");
         let reply = self.caller.post(&path, &json!({ "text": "A short one" })).await?;
-        // It was answered, and the server went away before it said so.
+        // 409: it was answered before, and the server stopped before its response arrived.
         ensure!(matches!(reply.status, 200 | 409), "answering: {}", reply.text());
         Ok(())
     }
@@ -133,12 +133,12 @@ impl Going {
             count == 0 || line["event"] == "run.finished"
         };
         self.until(run, enough).await?;
-        // Its end is looked for again later.
+        // Its end is searched for again later.
         self.after = after;
         Ok(())
     }
 
-    /// Reads a run's lines, over restarts, until one of them is meant.
+    /// Reads a run's lines, across restarts, until one matches.
     async fn until(
         &mut self,
         run: &str,
@@ -147,7 +147,7 @@ impl Going {
         loop {
             let path = format!("/api/v1/events?after={}&run={run}", self.after);
             let (mut stream, number) = self.caller.stream(&path).await?;
-            // An error or an end: the server goes away.
+            // An error or an end means that the server stopped.
             while let Ok(Some(event)) = stream.next().await {
                 if event.event == "lagged" {
                     bail!("a reader who does nothing else was too slow");
@@ -166,7 +166,7 @@ impl Going {
     }
 }
 
-/// One task that writes a file; asks a person first, if the run is to ask.
+/// One task that writes a file, after a question to a person if the run asks one.
 fn script(kind: Kind) -> String {
     let asks = match kind {
         Kind::Asks => {

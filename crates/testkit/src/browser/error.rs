@@ -1,12 +1,12 @@
-//! Why a browser does not do what it is told, and how long it is waited for.
+//! Errors of controlling a browser, and its timeout.
 
 use std::io;
 use std::time::Duration;
 
-/// How long anything may take in a browser; far more than it ever needs.
+/// The timeout of every browser operation; far more than it ever needs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why a browser does not do what it is told.
+/// Why a browser operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
     #[error("no Chromium is installed")]

@@ -1,5 +1,5 @@
-//! One tab: addresses, scripts, waiting for a condition, the mouse, the keyboard, pictures, and everything that went wrong
-//! in it: errors on the console and violations of the content security policy.
+//! One tab: navigation, scripts, waiting for a condition, the mouse, the keyboard, screenshots, and all errors in it:
+//! console errors and violations of the content security policy.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -38,12 +38,12 @@ impl Page {
         self.wire.ask(&self.session, method, params).await
     }
 
-    /// Goes to an address and waits until it is loaded.
+    /// Opens an address and waits until it is loaded.
     pub async fn open(&self, url: &str) -> Result<(), BrowserError> {
         self.loads("Page.navigate", json!({ "url": url })).await
     }
 
-    /// Loads the same address again.
+    /// Reloads the page.
     pub async fn reload(&self) -> Result<(), BrowserError> {
         self.loads("Page.reload", json!({})).await
     }
@@ -74,7 +74,7 @@ impl Page {
         })
     }
 
-    /// The value of an expression; a promise is waited for.
+    /// Evaluates an expression; awaits a promise.
     pub async fn eval(&self, script: &str) -> Result<Value, BrowserError> {
         let params = json!({
             "expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": true,
@@ -88,8 +88,8 @@ impl Page {
         Ok(answer["result"]["value"].take())
     }
 
-    /// Waits until an expression is true: it is looked at for each frame that the browser draws. A page that is loaded
-    /// meanwhile is looked at in its turn.
+    /// Waits until an expression is true, evaluated for each frame that the browser draws. Survives navigation:
+    /// evaluation continues on the new page.
     pub async fn wait_until(&self, condition: &str) -> Result<(), BrowserError> {
         let began = Instant::now();
         let mut seen = String::new();
@@ -104,7 +104,7 @@ impl Page {
             match self.eval(&script).await {
                 Ok(Value::Bool(true)) => return Ok(()),
                 Ok(_) => {}
-                // The page went away under the question; the next one answers.
+                // The page was unloaded during the evaluation; it is repeated on the next one.
                 Err(BrowserError::Refused { .. } | BrowserError::Threw(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -128,7 +128,7 @@ impl Page {
         Ok(text.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Clicks on the middle of the first element that fits, with the mouse: something that covers it is an error.
+    /// Clicks on the middle of the first matching element with the mouse; it is an error if another element covers it.
     pub async fn click(&self, selector: &str) -> Result<(), BrowserError> {
         self.wait_until(&format!("document.querySelector({})", json!(selector))).await?;
         let script = format!(
@@ -159,7 +159,7 @@ impl Page {
         self.type_text(text).await
     }
 
-    /// Types a text where the focus is.
+    /// Types a text into the focused element.
     pub async fn type_text(&self, text: &str) -> Result<(), BrowserError> {
         self.ask("Input.insertText", json!({ "text": text })).await?;
         Ok(())
@@ -195,7 +195,7 @@ impl Page {
         Ok(())
     }
 
-    /// Makes the window as large as this; a narrow one is a phone's.
+    /// Sets the size of the window; a narrow one emulates a phone.
     pub async fn size(&self, width: u32, height: u32) -> Result<(), BrowserError> {
         let phone = width < 600;
         let metrics =
@@ -206,7 +206,7 @@ impl Page {
         Ok(())
     }
 
-    /// What the person prefers: a dark page or a light one, and no motion.
+    /// Sets the preferred colour scheme, and reduced motion.
     pub async fn theme(&self, dark: bool) -> Result<(), BrowserError> {
         let scheme = if dark { "dark" } else { "light" };
         let features = json!([
@@ -217,7 +217,7 @@ impl Page {
         Ok(())
     }
 
-    /// A picture of the window at this size and theme, as PNG.
+    /// A screenshot of the window at this size and theme, as PNG.
     pub async fn screenshot(
         &self,
         width: u32,
@@ -233,7 +233,7 @@ impl Page {
         bytes.map_err(|error| BrowserError::Left(error.to_string()))
     }
 
-    /// Headers that every request of this tab has.
+    /// Sets headers for all requests of this tab.
     pub async fn set_headers(&self, headers: &Value) -> Result<(), BrowserError> {
         self.ask("Network.setExtraHTTPHeaders", json!({ "headers": headers })).await?;
         Ok(())
@@ -252,7 +252,7 @@ impl Page {
         Ok(answer["cookies"].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
 
-    /// Everything that went wrong so far; it is forgotten then.
+    /// Takes all errors since the last call.
     pub fn complaints(&self) -> Vec<String> {
         std::mem::take(&mut *self.complaints.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -278,7 +278,7 @@ async fn listen(
     }
 }
 
-/// What an event says about something that went wrong.
+/// The error that an event reports, if any.
 fn complaint(event: &Value) -> Option<String> {
     let params = &event["params"];
     match event["method"].as_str()? {

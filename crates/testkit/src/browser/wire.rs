@@ -1,5 +1,4 @@
-//! The connection to the browser: commands with their replies, and events for whoever listens. Knows no command's
-//! meaning.
+//! The connection to the browser: commands with their replies, and events for subscribers. Knows no command's meaning.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +13,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use super::error::{BrowserError, PATIENCE};
 
-/// How many events may wait for a slow listener.
+/// The most events buffered for a slow subscriber.
 const EVENTS: usize = 16_384;
 
 type Waiting = Mutex<HashMap<u64, oneshot::Sender<Value>>>;
@@ -29,7 +28,7 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) async fn connect(address: &str) -> Result<Arc<Self>, BrowserError> {
-        // Pictures are large.
+        // Screenshots are large.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let connected = connect_async_with_config(address, Some(config), true).await;
         let (socket, _) = connected.map_err(|error| BrowserError::Left(error.to_string()))?;
@@ -51,23 +50,23 @@ impl Wire {
                 let Ok(value) = serde_json::from_str::<Value>(text) else { continue };
                 let asked = value["id"].as_u64();
                 match asked.and_then(|id| lock(&replies).remove(&id)) {
-                    // Whoever asked may have given up.
+                    // The caller may have given up.
                     Some(reply) => drop(reply.send(value)),
                     None => drop(said.send(Arc::new(value))),
                 }
             }
-            // Nobody is answered any more.
+            // Fails all pending commands: there will be no more replies.
             lock(&replies).clear();
         });
         Ok(Arc::new(Self { next: AtomicU64::new(1), send, waiting, events }))
     }
 
-    /// Everything that the browser says from now on.
+    /// Subscribes to the browser's events.
     pub(super) fn events(&self) -> broadcast::Receiver<Arc<Value>> {
         self.events.subscribe()
     }
 
-    /// One command to a tab, or to the browser itself if no session is named.
+    /// Sends one command to a tab, or to the browser itself if the session is empty.
     pub(super) async fn ask(
         &self,
         session: &str,

@@ -16,13 +16,13 @@ use llm::{
     ProviderModel, Quirks, RequestCache, Transport, gather,
 };
 
-/// The name under which an endpoint's server is known while it is asked.
+/// The provider name of the endpoint's server during a test.
 const PROVIDER: &str = "endpoint";
 
-/// A server that can be asked in one dialect.
+/// A server that speaks one dialect.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// What the table calls it.
+    /// Its name in the table.
     pub server: String,
     pub dialect: Dialect,
     pub base_url: String,
@@ -51,7 +51,7 @@ impl Endpoint {
         }
     }
 
-    /// A request with one tool, and whether it must be used.
+    /// A request with one tool, and the choice of whether it must be used.
     pub(super) fn with_tool(&self, text: &str, choice: ToolChoice) -> ModelRequest {
         let mut request = self.request(vec![Message::user(text)]);
         let schema = json!({
@@ -94,7 +94,7 @@ impl Endpoint {
         gather(model.stream(Arc::new(request)), |_| {}).await
     }
 
-    /// The reply, and the body of the request as it went out.
+    /// The reply, and the body of the request as sent.
     pub(super) async fn overhear(
         &self,
         request: ModelRequest,
@@ -145,7 +145,7 @@ impl Endpoint {
     }
 }
 
-/// A transport that keeps the last body that went through it.
+/// A transport that records the last body sent through it.
 #[derive(Debug)]
 struct Ear {
     inner: Arc<dyn Transport>,

@@ -1,4 +1,4 @@
-//! What each row asks for, and what must come of it. A row that does not hold says what was missing.
+//! The request and the expected result of each row. The error of a failed row names the missing part.
 
 use serde_json::json;
 use types::{
@@ -9,7 +9,7 @@ use types::{
 use super::endpoint::Endpoint;
 use llm::structured;
 
-/// A picture of eight by eight red dots.
+/// A picture of eight by eight red pixels.
 const RED_PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mP4z8CAFTEMLQkAKP8/wc53yE8AAAAASUVORK5CYII=";
 
 type Held = Result<(), String>;
@@ -57,7 +57,7 @@ async fn text(endpoint: &Endpoint) -> Held {
     must(!reply.text().is_empty(), "no text came")
 }
 
-/// The pieces add up to the reply.
+/// The pieces of a stream add up to the reply.
 async fn streamed(endpoint: &Endpoint) -> Held {
     let mut pieces = vec![];
     let collect = |item: &StreamItem| {

@@ -1,5 +1,5 @@
-//! The parity table from recordings of real servers, which `cargo xtask live --record` makes: what we understood then,
-//! we understand now, and what we ask is still what was asked.
+//! The parity table from recordings of real servers, made by `cargo xtask live --record`: replies that were understood
+//! then are understood now, and requests have not changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ async fn columns() -> Vec<(Dialect, Vec<Cell>)> {
     columns
 }
 
-/// A99, K12: fifteen rows, five dialects, as real servers answered.
+/// A99, K12: fifteen rows, five dialects, with the replies of real servers.
 #[tokio::test]
 async fn the_table_holds_from_recordings_as_it_held_live() {
     let live = std::fs::read_to_string(recordings().join("table.txt")).expect("the table");
@@ -38,7 +38,7 @@ async fn the_table_holds_from_recordings_as_it_held_live() {
     assert_eq!(table, live);
 }
 
-/// A99: no cell is left open.
+/// A99: no cell is empty without a reason.
 #[tokio::test]
 async fn every_cell_is_filled_and_an_empty_one_has_a_reason() {
     let columns = columns().await;

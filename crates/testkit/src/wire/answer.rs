@@ -10,7 +10,7 @@ pub struct Reply {
     pub text: Option<String>,
     /// Tools and their arguments.
     pub calls: Vec<(String, Value)>,
-    /// Tokens of input and output as the provider counts them; `None`: counted from the bytes.
+    /// The provider's counts of input and output tokens; `None`: counted from the bytes.
     pub usage: Option<(u64, u64)>,
 }
 
@@ -63,12 +63,12 @@ pub enum Refusal {
 pub enum Answer {
     Reply(Reply),
     Refuse(Refusal),
-    /// The same, once the token is cancelled.
+    /// This answer, delayed until the token is cancelled.
     Held(CancellationToken, Box<Answer>),
 }
 
 impl Answer {
-    /// The same, once the token is cancelled.
+    /// Delays the answer until the token is cancelled.
     #[must_use]
     pub fn after(self, go: &CancellationToken) -> Self {
         Self::Held(go.clone(), Box::new(self))

@@ -1,5 +1,5 @@
-//! A minimal HTTP server for models: requests with a length, responses in one piece or in chunks, keep-alive. Bounded
-//! in what it reads.
+//! A minimal HTTP server for models: requests with a length, responses in one piece or in chunks, keep-alive. The size
+//! of requests is limited.
 
 use std::io;
 
@@ -17,18 +17,18 @@ pub(crate) struct Heard {
 
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// Bytes read and not used yet.
+    /// Bytes read but not consumed yet.
     rest: Vec<u8>,
 }
 
 impl Connection {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        // Sends small pieces at once; without it they are only a little later.
+        // Sends small pieces at once; if this fails, they arrive only a little later.
         stream.set_nodelay(true).ok();
         Self { stream, rest: Vec::new() }
     }
 
-    /// The next request; `None` when the other side has closed.
+    /// The next request; `None` when the client has closed the connection.
     pub(crate) async fn hear(&mut self) -> io::Result<Option<Heard>> {
         let mut searched = 0;
         let end = loop {

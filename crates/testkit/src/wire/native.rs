@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::answer::Reply;
 
-/// A reply on the wire: the stream events as sent, and the items that must come back.
+/// A reply on the wire: the stream events as sent, and the items that later requests must contain.
 pub(super) struct Spoken {
     pub(super) events: Vec<String>,
     /// Native thinking items required in every later request with the reply's calls.

@@ -45,7 +45,7 @@ struct Book {
 struct Pages {
     asked: Vec<Asked>,
     broken: Vec<String>,
-    /// The items that each dialect requires back; no other accepts them.
+    /// The items that each dialect requires back; other dialects do not accept them.
     keepsakes: Vec<(Dialect, Keepsake)>,
 }
 
@@ -104,7 +104,7 @@ impl WireServer {
         self.book.pages().broken.clone()
     }
 
-    /// Settings in TOML, as in `models.toml`, under which this server is every provider.
+    /// Settings in TOML, as in `models.toml`, that make this server every provider.
     #[must_use]
     pub fn settings(&self) -> String {
         let url = &self.url;
@@ -122,14 +122,14 @@ impl WireServer {
         text
     }
 
-    /// Every provider, as this server.
+    /// A registry in which this server is every provider.
     pub fn registry(&self) -> anyhow::Result<Registry> {
         let settings = Settings::parse(&self.settings())?;
         let transport = Arc::new(Http::new(Millis::seconds(10)));
         Ok(Registry::new(settings, |_| None, transport)?)
     }
 
-    /// The same, as a [`runtime::Config`] takes them.
+    /// The same, in the form that [`runtime::Config`] takes.
     pub fn models(&self) -> anyhow::Result<Models> {
         Ok(Models::default().with_registry(Arc::new(self.registry()?)))
     }

@@ -103,7 +103,7 @@ async fn files_are_found_by_content_and_by_name() {
     }
 }
 
-/// A2, A4: row 7, an edit follows from what was read, and a second input continues from there.
+/// A2, A4: row 7, an edit based on a read, and a second input that continues from there.
 #[tokio::test]
 async fn an_edit_follows_from_what_was_read() {
     for family in Family::ALL {

@@ -29,7 +29,8 @@ fn request(family: Family) -> ModelRequest {
     }
 }
 
-/// K14: the pieces of a stream add up to its last item, which a caller that waits for the whole is given.
+/// K14: the pieces of a stream add up to its last item, which is also the result for callers that wait for the whole
+/// reply.
 #[tokio::test]
 async fn the_pieces_of_a_stream_are_the_whole_reply() {
     for family in Family::ALL {

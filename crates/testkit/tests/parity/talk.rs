@@ -47,7 +47,7 @@ fn effort(asked: &Asked) -> String {
     said.to_string()
 }
 
-/// A42, A43: row 11, another effort from the next request on.
+/// A42, A43: row 11, a change of effort takes effect with the next request.
 #[tokio::test]
 async fn a_change_of_effort_holds_from_the_next_request_on() {
     for family in Family::ALL {

@@ -1,4 +1,4 @@
-//! Patches against texts: what comes out, byte for byte, and what is refused.
+//! Patches against texts: exact results, byte for byte, and rejections.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn changes_are_made_where_the_patch_says() {
     }
 }
 
-/// A74: line ends, tabs, marks and a missing last newline survive.
+/// A74: line endings, tabs, byte order marks and a missing last newline survive.
 #[test]
 fn bytes_outside_the_change_stay_as_they_are() {
     for (what, file, body, result) in [
@@ -99,7 +99,7 @@ fn a_patch_with_other_line_ends_and_a_mark_is_the_same_patch() {
     );
 }
 
-/// Numbers that look random and are the same in every run.
+/// Deterministic pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -177,7 +177,7 @@ fn no_text_makes_the_parser_or_the_matcher_break_down() {
         };
         for section in sections {
             if let Section::Update { hunks, .. } = section {
-                // Whether it fits is another matter; it must only not break down.
+                // Whether the patch fits does not matter here; it must only not panic.
                 taken += usize::from(update(b"a\nb\na", &hunks).is_ok());
             }
         }

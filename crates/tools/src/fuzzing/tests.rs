@@ -1,10 +1,10 @@
-//! Generated files, patches and edits: what comes out is what somebody would have written by hand.
+//! Generated files, patches and edits: the results equal those of an edit by hand.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A file of numbered lines with its own kind of ending, so that every line is where it is and nowhere else.
+/// A file of numbered lines with its own kind of line ending; the numbers make every line unique.
 fn file() -> impl Strategy<Value = (Vec<String>, &'static str, bool)> {
     let words = prop::collection::vec("[a-c \t{}é]{0,6}", 1..12);
     (words, prop_oneof![Just("\n"), Just("\r\n")], any::<bool>()).prop_map(

@@ -1,4 +1,4 @@
-//! The encodings that a file can be read in. A name that is not here is refused, with the names that there are.
+//! Encodings in which a file can be read. Unknown names are rejected, with a list of the known ones.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -31,14 +31,14 @@ const NAMES: [(&str, Encoding); 12] = [
 
 /// A file as text.
 pub(super) enum Text {
-    /// To be read line by line.
+    /// Text, shown line by line.
     Lines(String),
-    /// Its bytes in writing.
+    /// Bytes encoded as text.
     Code(String),
 }
 
 impl Encoding {
-    /// The encoding of that name, or what to tell the model.
+    /// Looks up an encoding by name; the error is a message for the model.
     pub(super) fn named(name: &str) -> Result<Self, String> {
         let known = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         known.map(|(_, encoding)| *encoding).ok_or_else(|| {

@@ -1,10 +1,10 @@
-//! What a file is when it is not text, by how it begins. Names of files are not believed.
+//! Detects the kind of a file that is not text by its first bytes. File names are not trusted.
 
 /// A file that is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) word: &'static str,
-    /// Its media type, if a model can look at it.
+    /// Media type, if a model can view it.
     pub(super) picture: Option<&'static str>,
 }
 
@@ -33,13 +33,13 @@ const BEGINNINGS: &[(&[u8], Kind)] = &[
     (b"\xca\xfe\xba\xbe", other("Java class")),
 ];
 
-/// What it is; nothing if it can be read as text.
+/// Kind of a file; `None` if it can be read as text.
 pub(super) fn of(bytes: &[u8]) -> Option<Kind> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some(picture("WebP", "image/webp"));
     }
     let known = BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning));
-    // A text may begin with the same letters; a zero byte is in no text.
+    // Text may begin with the same letters, but has no zero byte.
     let has_zero = bytes.iter().take(8192).any(|byte| *byte == 0);
     match known {
         Some((beginning, kind)) if has_zero || !beginning.is_ascii() => Some(*kind),
@@ -51,7 +51,7 @@ pub(super) fn of(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
-/// The media type of a picture that a model can look at.
+/// Media type of a picture that a model can view.
 #[must_use]
 pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     of(bytes)?.picture

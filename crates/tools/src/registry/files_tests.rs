@@ -1,4 +1,4 @@
-//! Reading and writing through the registry: encodings, pictures, folders, the guard on what was not read, git.
+//! Reading and writing through the registry: encodings, pictures, folders, the guard on unread files, git.
 
 use base64::Engine as _;
 use sandbox::{LocalEnvironment, Recorded, Repo};
@@ -39,7 +39,7 @@ impl Desk {
     }
 }
 
-/// K31: encodings by name, and a refusal that says which there are.
+/// K31: encodings by name, and an error that lists them.
 #[tokio::test]
 async fn a_file_is_read_in_the_encoding_that_is_asked_for() {
     let desk = Desk::new(FileReadTracker::unguarded());
@@ -72,7 +72,7 @@ async fn a_picture_is_shown_as_one_unless_it_is_too_large() {
     assert!(!output.success && output.images.is_empty(), "{}", output.text);
 }
 
-/// K32: folders are made, unless that is not wanted.
+/// K32: missing folders are created, unless the call disables it.
 #[tokio::test]
 async fn a_missing_folder_is_made_or_not_as_it_is_said() {
     let desk = Desk::new(FileReadTracker::unguarded());
@@ -92,7 +92,7 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
     desk.put("f", b"one\n");
     let write = json!({"path": "f", "content": "two\n"});
     let edit = json!({"path": "f", "old_string": "one", "new_string": "two"});
-    // It names no line of the file, so it shows nothing.
+    // It quotes no line of the file, so it proves nothing.
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n+two\n*** End Patch";
     for (tool, arguments) in [
         ("write_file", write.clone()),
@@ -109,10 +109,10 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
     assert!(!output.success && output.text.contains("changed since"), "{output:?}");
     let read = desk.call("read_file", json!({"path": "f"})).await;
     assert!(desk.call("edit_file", edit).await.success);
-    // Whoever wrote a file knows it, and a new file is free.
+    // A written file counts as known, and a new file needs no read.
     assert!(desk.call("write_file", write.clone()).await.success);
     assert!(desk.call("write_file", json!({"path": "new", "content": ""})).await.success);
-    // What was recorded of the read is enough for another process to go on.
+    // The recorded read suffices for another process to continue.
     let later = Desk {
         seen: FileReadTracker::guarded(&read.files),
         ..Desk::new(FileReadTracker::unguarded())
@@ -121,7 +121,7 @@ async fn a_file_that_was_not_read_as_it_is_is_not_changed() {
     assert!(later.call("write_file", write).await.success);
 }
 
-/// A patch that names the lines around its change to the letter comes from somebody who has read them.
+/// A patch that quotes the lines around its change exactly proves that they were read.
 #[tokio::test]
 async fn a_patch_whose_lines_are_those_of_the_file_proves_that_it_was_read() {
     let desk = Desk::new(FileReadTracker::guarded([]));
@@ -136,7 +136,7 @@ async fn a_patch_whose_lines_are_those_of_the_file_proves_that_it_was_read() {
     assert_eq!(desk.text("f"), b"two\nmore\n");
 }
 
-/// What a command has printed of a file that it names counts as read.
+/// A file that a command names counts as read if the command printed a line of it.
 #[tokio::test]
 async fn a_file_that_a_command_printed_counts_as_read() {
     for (command, shows) in [
@@ -214,7 +214,7 @@ async fn git_clones_commits_and_shows_changes() {
     assert!(!inner.call("git_commit", json!({"message": "m", "amend": true})).await.success);
 }
 
-/// K33: a clone copies what a folder of the workspace holds itself, never what it points at or what is hidden.
+/// K33: a clone copies only what a folder of the workspace itself contains, never link targets or hidden files.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
@@ -249,7 +249,7 @@ async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
         assert!(!place("repo").exists(), "{url}");
     }
 
-    // The registry is hidden; a repository that has nothing of it can be cloned all the same.
+    // The context registry is hidden; a repository without any of its files can be cloned.
     std::fs::write(place("own/f"), "f\n").expect("a file");
     std::fs::write(place("own/context/secret.md"), "s\n").expect("a file");
     Repo::create(&place("own"), "One\n", at).await.expect("a repository");
@@ -266,7 +266,8 @@ async fn a_clone_brings_in_nothing_from_elsewhere_and_nothing_hidden() {
     assert!(desk.call("git_clone", json!({"url": "own"})).await.success);
 }
 
-/// A23, K26, A82: two minutes for one family, ten seconds for the others, unless the model says; never more than ten minutes.
+/// A23, K26, A82: a timeout of two minutes for one family, ten seconds for the others, unless the model gives one;
+/// never more than ten minutes.
 #[tokio::test]
 async fn a_command_has_the_time_of_its_family() {
     let desk = Desk::new(FileReadTracker::unguarded());
@@ -281,7 +282,7 @@ async fn a_command_has_the_time_of_its_family() {
         let usual = if family == Family::Anthropic { 120_000 } else { 10_000 };
         let registry = profile::adapted(&crate::ToolProfile::of(family), &desk.registry);
         for (asked, given) in [(None, usual), (Some(50), 50), (Some(3_600_000), 600_000)] {
-            // Whether it ran in time is not the question here.
+            // Whether the command finished in time does not matter here.
             registry.run("shell", &shell(asked), &place).await;
             let last = recorded.asked().pop().unwrap_or_default();
             assert_eq!(last, format!("exec \"true\" in . within {given} ms"), "{family:?}");
@@ -301,7 +302,7 @@ async fn what_hides_in_a_file_is_shown_and_noted() {
     assert!(output.metadata.hidden_characters && output.text.contains("\\u{202e}"), "{output:?}");
 }
 
-/// Files whose names are no paths are shown, escaped, and not left out.
+/// Files whose names are not valid paths are shown escaped, not left out.
 #[tokio::test]
 async fn names_that_are_no_paths_are_shown_escaped() {
     use std::os::unix::ffi::OsStrExt as _;

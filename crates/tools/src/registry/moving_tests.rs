@@ -1,4 +1,4 @@
-//! Deleting and moving through the registry: what is judged, what is refused, what counts as read afterwards.
+//! Deleting and moving through the registry: inspected paths, refusals, and files that count as read afterwards.
 
 use serde_json::json;
 use types::{Access, FileState, Repeat};
@@ -63,7 +63,7 @@ async fn a_move_replaces_only_what_was_read_and_takes_what_is_known_along() {
     assert!(desk.call("read_file", json!({"path": "b"})).await.success);
     assert_eq!(desk.call("move_file", to_b).await.text, "moved a to b");
     assert_eq!(desk.text("b"), b"1");
-    // Nobody has read what is there now.
+    // The current content of `b` has not been read.
     let write = json!({"path": "b", "content": "3"});
     assert!(!desk.call("write_file", write.clone()).await.success);
     assert!(desk.call("read_file", json!({"path": "b"})).await.success);

@@ -1,4 +1,4 @@
-//! Changing files that hold secrets, which the model was shown as redacted.
+//! Changes to files with secrets, which the model was shown as redacted.
 
 use sandbox::LocalEnvironment;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::secrets::tests::Keys;
 
 const OLD: &str = "# settings\na = \"key-one\"\nb = \"key-two\"\nn = 1\n";
 
-/// What a call says, and what the file is afterwards.
+/// Output of a call, and the file's content afterwards.
 async fn changed(tool: &str, arguments: Value) -> (ToolOutput, String) {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("f");

@@ -15,7 +15,7 @@ fn workspace() -> (tempfile::TempDir, LocalEnvironment) {
     (dir, env)
 }
 
-/// What the model is told of a call.
+/// The part of a call's output that the model sees.
 async fn run(env: &LocalEnvironment, tool: &str, arguments: Value) -> ToolOutput {
     let output = run_whole(env, tool, arguments).await;
     ToolOutput { files: vec![], metadata: Box::default(), ..output }
@@ -38,7 +38,7 @@ fn complaint(inspection: Inspection) -> String {
     }
 }
 
-/// A tool that is broken.
+/// A tool that panics.
 #[derive(Debug)]
 struct Breaks(ToolSpec);
 
@@ -71,7 +71,8 @@ impl Tool for Breaks {
     }
 }
 
-/// A13, A14: a tool of the program's own keeps its name and its arguments, also where a family words ours differently.
+/// A13, A14: a program's own tool keeps its name and its arguments, even where a family
+/// renames those of the standard tool.
 #[test]
 fn a_tool_of_ones_own_is_worded_by_nobody_else() {
     let mut plain = Registry::standard();
@@ -99,7 +100,7 @@ fn every_schema_in_every_familys_words_is_a_schema() {
     }
 }
 
-/// K15, A65: names, descriptions and schemas of what there is.
+/// K15, A65: names, descriptions and schemas of the standard tools.
 #[test]
 fn the_standard_tools_are_all_there_with_closed_schemas() {
     let registry = Registry::standard();
@@ -139,7 +140,7 @@ fn the_standard_tools_are_all_there_with_closed_schemas() {
     }
 }
 
-/// K15, K16, A13, A14, A65: a second one of a name is refused, unless it is meant to replace the first.
+/// K15, K16, A13, A14, A65: a duplicate name is rejected, unless the tool is meant to replace the first.
 #[test]
 fn a_duplicate_is_refused_a_replacement_is_not_and_a_removed_tool_is_unknown() {
     let mut registry = Registry::standard();
@@ -152,7 +153,7 @@ fn a_duplicate_is_refused_a_replacement_is_not_and_a_removed_tool_is_unknown() {
     assert_eq!(unknown.expect_err("unknown").name, "shell");
 }
 
-/// K16, K17, A16, A17, A80: what cannot be called is a result for the model.
+/// K16, K17, A16, A17, A80: an invalid call is a result for the model.
 #[test]
 fn unknown_tools_broken_json_and_wrong_arguments_are_sentences() {
     let text = complaint(inspect("fly", Arguments::Json(json!({}))));
@@ -168,7 +169,7 @@ fn unknown_tools_broken_json_and_wrong_arguments_are_sentences() {
     assert!(text.contains("absolute"), "{text}");
 }
 
-/// A15: what a call would do is read off its arguments.
+/// A15: the effects of a call are derived from its arguments.
 #[test]
 fn an_inspection_says_what_a_call_would_touch() {
     let facts = |tool, arguments| match inspect(tool, Arguments::Json(arguments)) {
@@ -187,7 +188,7 @@ fn an_inspection_says_what_a_call_would_touch() {
     assert_eq!(submit.access, Access::Submit);
 }
 
-/// A20, A21, A67: parents are made, numbers stand right before a tab, a window can be read.
+/// A20, A21, A67: parent folders are created, line numbers directly precede a tab, a window can be read.
 #[tokio::test]
 async fn a_file_is_written_and_read_back_with_numbers() {
     let (_dir, env) = workspace();
@@ -202,7 +203,7 @@ async fn a_file_is_written_and_read_back_with_numbers() {
     assert_eq!(output, ToolOutput::error("a/b has 3 lines; there is no line 9"));
 }
 
-/// A18, A20: a failure is a sentence.
+/// A18, A20: a failure is a message for the model.
 #[tokio::test]
 async fn a_missing_a_binary_and_a_protected_file_are_errors_for_the_model() {
     let (dir, env) = workspace();
@@ -215,7 +216,7 @@ async fn a_missing_a_binary_and_a_protected_file_are_errors_for_the_model() {
     assert!(!output.success && output.text.contains("protected"), "{output:?}");
 }
 
-/// A79: a command that does not exit with 0 is a failed call.
+/// A79: a command with a non-zero exit code is a failed call.
 #[tokio::test]
 async fn a_command_ends_with_its_exit_code_and_fails_when_that_is_not_zero() {
     let (_dir, env) = workspace();
@@ -311,7 +312,7 @@ async fn files_are_listed_found_and_searched() {
     assert!(!output.success && output.text.contains("not valid"), "{output:?}");
 }
 
-/// A75: the count of matches is named, an empty text is refused.
+/// A75: the number of matches is reported, an empty text is rejected.
 #[tokio::test]
 async fn an_edit_through_the_registry_names_its_mistakes() {
     let (_dir, env) = workspace();
@@ -327,7 +328,7 @@ async fn an_edit_through_the_registry_names_its_mistakes() {
     assert!(!output.success && output.text.contains("folder"), "{output:?}");
 }
 
-/// K34: a message is literal, and no hook is run.
+/// K34: a message is literal, and no hook runs.
 #[tokio::test]
 async fn git_is_used_with_literal_messages_and_without_hooks() {
     let (dir, env) = workspace();
@@ -355,7 +356,7 @@ async fn git_is_used_with_literal_messages_and_without_hooks() {
     assert!(!dir.path().join("PWNED").exists());
 }
 
-/// A82: a policy's longest time for a command, and its variables, hold whatever the model says.
+/// A82: a policy's maximum timeout and variables for commands apply whatever the model says.
 #[tokio::test]
 async fn a_policy_sets_the_longest_time_and_the_variables_of_commands() {
     let (_dir, env) = workspace();

@@ -1,4 +1,4 @@
-//! How answers to questions are read. Who may answer, and when, is not tested here.
+//! Parsing of answers to questions. Who may answer, and when, is not tested here.
 
 use super::*;
 

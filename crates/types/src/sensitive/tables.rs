@@ -1,7 +1,7 @@
-//! The tables of names. `a/` is a folder and all in it, anywhere; `a` is a file; one `*` matches anything. All lower
-//! case. Nothing is decided here.
+//! The tables of names. `a/` is a folder and everything in it, anywhere; `a` is a file; one `*` matches anything. All
+//! lower case. The meaning of a match is defined elsewhere.
 
-/// Where programs keep keys, passwords and sessions.
+/// Locations of keys, passwords and sessions.
 pub(super) const CREDENTIALS: &[&str] = &[
     // Remote shells, and signatures.
     ".ssh/",
@@ -146,7 +146,7 @@ pub(super) const SETTINGS: &[&str] = &[
     "appveyor.yml",
     ".appveyor.yml",
     "jenkinsfile",
-    // Shells and what they start.
+    // Shells, and programs that they start.
     ".envrc",
     ".mise.toml",
     "mise.toml",
@@ -171,7 +171,7 @@ pub(super) const SETTINGS: &[&str] = &[
     ".config/autostart/",
     ".config/environment.d/",
     ".local/share/applications/",
-    // Tools that run or load what a file in the current folder says.
+    // Tools that run or load code named by a file in the current folder.
     ".cargo/config",
     ".cargo/config.toml",
     ".npmrc",

@@ -1,4 +1,4 @@
-//! Every way in which a value does not fit its shape, reported with its path.
+//! Every kind of mismatch between a value and its shape, reported with its path.
 
 use serde_json::{Value, json};
 

@@ -1,13 +1,13 @@
-//! The format of a spec and an Intent Spec: keys, kinds, limits. Spellings of other programs are accepted and
+//! The format of a spec and an Intent Spec: keys, types, limits. Spellings of other programs are accepted and
 //! normalised.
 
 use crate::shape::{YEAR, artifact, digest, id, money, time};
 use crate::{Field, RunKind, Shape, TaskKind, UuidKind};
 
-/// The longest text of any field, in bytes.
+/// Maximum length of a text field, in bytes.
 const LONG: usize = 65_536;
 const LINE: usize = 500;
-/// The longest list.
+/// Maximum length of a list.
 const MANY: usize = 1_000;
 
 static UUID: Shape = Shape::Parsed("a uuid", id::<UuidKind>);

@@ -1,4 +1,4 @@
-//! What is read, what is refused, and that written values are read back unchanged.
+//! Accepted and rejected documents, and the round trip of written values.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

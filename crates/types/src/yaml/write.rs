@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// A value as YAML. The keys of the outermost map follow the order of `first`, the others are sorted; so are all keys
-/// further down. The same content always gives the same bytes.
+/// A value as YAML. The keys of the outermost map follow the order of `first`, with the others sorted after them;
+/// nested keys are sorted. The same content always gives the same bytes.
 #[must_use]
 pub fn canonical(value: &Value, first: &[&str]) -> String {
     let mut text = String::new();

@@ -106,7 +106,7 @@ fn approved(
     errors.read_line(&mut question).context("waiting for the question")?;
     fixture.shell(line);
     let mut input = child.stdin.take().context("its standard input")?;
-    // A program that does not read the answer says why in its output.
+    // A program that does not read the answer gives the reason in its output.
     input.write_all(b"allow\n").ok();
     drop(input);
     // Drains further output, so that it cannot block.
@@ -184,7 +184,7 @@ fn run(
     Running::start(fixture, tool, arguments, vector, times)?.finish(observed)
 }
 
-/// A neutral call in our names and arguments. A text stands for arguments that are not even JSON.
+/// A neutral call in our names and arguments. A text represents arguments that are not even JSON.
 fn ours(step: &Value) -> anyhow::Result<(String, Value)> {
     let params = &step["params"];
     let (name, arguments) = match step["tool"].as_str().unwrap_or_default() {
@@ -211,7 +211,7 @@ fn ours(step: &Value) -> anyhow::Result<(String, Value)> {
     Ok((name.to_owned(), arguments))
 }
 
-/// A call as a model wrote it. `X*N` in the list stands for X, N times.
+/// A call as a model wrote it. `X*N` in the list means X, N times.
 fn provider(call: &Value) -> anyhow::Result<(String, Value)> {
     let (name, _) = ours(&json!({ "tool": call["name"], "params": {} }))?;
     let raw = call["arguments_raw"].as_str().unwrap_or_default();
@@ -322,7 +322,7 @@ fn send(child: &mut Child, arguments: &Value, fixture: &Fixture) -> anyhow::Resu
         arguments => fixture.filled_json(arguments, pid).to_string(),
     };
     let mut input = child.stdin.take().context("its standard input")?;
-    // A program that exits without reading everything says why in its output.
+    // A program that exits without reading everything gives the reason in its output.
     input.write_all(text.as_bytes()).ok();
     Ok(())
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::call::Observation;
 use super::fixture::Fixture;
 
-/// The program's own memory, whatever it is asked to do.
+/// Memory of the program itself, to which the allowed growth is added.
 const ORDINARY_MB: u64 = 60;
 
 /// The violation, if any; an error for an unknown check.

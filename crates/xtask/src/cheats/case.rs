@@ -1,5 +1,5 @@
 //! The format of a case: a TOML file, completed by the world that it names. Reading only; an unknown key is an error,
-//! because a misspelt key would silently change what a case proves.
+//! because a misspelt key would silently change the meaning of a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

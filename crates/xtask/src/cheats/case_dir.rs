@@ -1,5 +1,5 @@
-//! The folder of one case: its files, its git repositories and its processes, which are ended with the case. What a
-//! case proves is not known here.
+//! The folder of one case: its files, its git repositories and its processes, which are ended with the case.
+//! Independent of the purpose of a case.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

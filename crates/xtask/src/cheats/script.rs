@@ -72,7 +72,7 @@ fn submitted(mut content: Value) -> Value {
     content
 }
 
-/// An agent reads what it will write, writes, edits, runs its commands and submits.
+/// An agent reads the files that it will write, writes, edits, runs its commands and submits.
 fn turns(work: &Work) -> Vec<Value> {
     let mut turns = Vec::new();
     let mut turn = |calls: Vec<Value>| turns.push(json!({ "calls": calls }));

@@ -1,5 +1,5 @@
-//! A server on the loopback that answers every request with the same text, for agents that fetch what they should
-//! compute. It understands no HTTP beyond that.
+//! A server on the loopback that answers every request with the same text, for agents that fetch a result instead of
+//! computing it. It understands no HTTP beyond that.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

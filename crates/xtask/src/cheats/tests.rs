@@ -1,4 +1,4 @@
-//! Our own cases are well formed and cover what they should, and the self-test detects a case that is not as claimed.
+//! Our own cases are well formed and complete, and the self-test detects a case that is not as claimed.
 //! Needs only git and a shell; `cargo xtask cheats --selftest` plays the cases themselves.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use super::case::Case;
 use super::case_dir::{CaseDir, put};
 
-/// The file that a truth leaves if it holds. A result that ends the test early never gets there.
+/// The file that a truth leaves if it holds. A result that ends the test early never creates it.
 const MARK: &str = "truth.ok";
 
 /// Whether the truth holds in a checkout, and its output.

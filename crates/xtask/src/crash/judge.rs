@@ -106,7 +106,7 @@ fn lost(stage: &Stage, log: &[Value]) -> anyhow::Result<Vec<String>> {
     Ok(lost.collect())
 }
 
-/// Calls that ran more or less often than the log says.
+/// Calls whose number of executions differs from the log.
 fn repeated(log: &[Value], calls: &[String], promise: Promise) -> Vec<String> {
     let mut labels: BTreeMap<(String, String), String> = BTreeMap::new();
     // For each label: how often it finished, and how often its outcome is unknown.

@@ -88,7 +88,7 @@ fn cut_power(
     let changes = &whole.traced.changes;
     let done = changes.get(..n.min(changes.len())).unwrap_or_default();
     let mut left = disk::cut(&whole.disk, done, seed);
-    // Printed output has been seen, whatever happens to the disk.
+    // Printed output has been seen, regardless of the state of the disk.
     let mut real = whole.disk.clone();
     done.iter().for_each(|change| real.apply(change));
     left.replace(OUTPUT, real.bytes(OUTPUT));

@@ -56,7 +56,7 @@ pub(super) enum DiskError {
     Full,
 }
 
-/// What happens at an operation.
+/// The fault injected at an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     /// Killed before it is performed.

@@ -1,4 +1,5 @@
-//! Kills whatever does not end by itself: a command after its timeout, and its leftover processes after some seconds.
+//! Kills processes that do not end on their own: a command after its timeout, and its leftover processes after some
+//! seconds.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};

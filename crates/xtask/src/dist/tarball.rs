@@ -1,5 +1,5 @@
-//! A gzipped tar archive that depends on its entries alone: sorted by name, owned by 0, with the same time in each. Writes
-//! the ustar format, plain files only; reads nothing.
+//! A gzipped tar archive that depends on its entries alone: sorted by name, owned by 0, all with the same time. Writes
+//! the ustar format, plain files only.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -32,7 +32,7 @@ impl Tarball {
 
     /// The archive, compressed.
     pub(super) fn gzipped(&self) -> anyhow::Result<Vec<u8>> {
-        // Without a time and a name; the system that it was made on is left as unknown.
+        // Without time and name; the operating system is recorded as unknown.
         let mut out =
             GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::best());
         for (name, entry) in &self.0 {

@@ -1,4 +1,4 @@
-//! The archive of a program that only answers what is asked for it: what is in it, and that it is the same twice.
+//! The archive of a stub program: its contents, and that it is reproducible.
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use super::server::{KEY, Server};
 use crate::sample;
 
-/// The most seconds for a run, on a machine without a graphics card.
+/// Time limit for a run in seconds, on a machine without a graphics card.
 const PATIENCE: &str = "1800";
 const GOAL: &str = "Change the file tide.txt so that it says: The tide is high.";
 /// The check that Bosun finds in the repository, and that only the change makes pass.

@@ -26,9 +26,9 @@ struct Trial {
 /// The hash of a file in which the tide is high. A small model may later revert its own edit, so it suffices that some
 /// call left the file like that.
 const HIGH: &str = "ab99a919457d47db2029336a353b7993f8286888abb796d7b9b68f1c24d39d8b";
-/// The most rounds of calls for a task.
+/// Maximum number of rounds of calls for a task.
 const ROUNDS: i64 = 8;
-/// The most seconds for a task: a small model may talk indefinitely.
+/// Time limit for a task in seconds: a small model may talk indefinitely.
 const TIME: &str = "300";
 
 const TRIALS: [Trial; 2] = [

@@ -2,7 +2,8 @@
 
 use anstyle_svg::Term;
 
-/// Characters with a meaning in SVG, a stand-in of one character (from a private area), and how they are written.
+/// Characters that are special in SVG, a one-character placeholder (from a private use area), and their escape
+/// sequences.
 const ESCAPED: [(char, char, &str); 3] =
     [('&', '\u{e000}', "&amp;"), ('<', '\u{e001}', "&lt;"), ('>', '\u{e002}', "&gt;")];
 
@@ -23,10 +24,10 @@ const LIGHT: &str = "
   }
 ";
 
-/// About the width of one character of the renderer's font.
+/// Approximate width of one character in the renderer's font.
 const CHARACTER: usize = 9;
 
-/// Draws a screen of so many columns, without the empty rows below.
+/// Draws a screen with this many columns, without the empty rows at the bottom.
 pub(super) fn draw(screen: &str, columns: u16) -> String {
     let screen = screen.trim_end();
     let width = usize::from(columns) * CHARACTER;

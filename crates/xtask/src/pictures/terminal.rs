@@ -15,7 +15,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Opens a shell in the repository inside the folder, with the built program at hand.
+    /// Opens a shell in the repository inside the folder, with the built program available.
     pub(super) fn open(
         folder: &Path,
         binaries: &Path,
@@ -58,7 +58,7 @@ impl Terminal {
         let begun = Instant::now();
         loop {
             let screen = self.tmux(&["capture-pane", "-p", "-J", "-t", "it"])?;
-            // What is typed is on the screen, too.
+            // The screen also shows the typed text.
             let typed = |line: &&str| {
                 line.starts_with("$ bosun") || line.contains("PS1=") || line.contains("bosun()")
             };
@@ -73,7 +73,7 @@ impl Terminal {
         }
     }
 
-    /// What is on the screen, with its colours.
+    /// The content of the screen, with its colours.
     pub(super) fn styled(&self) -> anyhow::Result<String> {
         self.tmux(&["capture-pane", "-p", "-e", "-t", "it"])
     }

@@ -1,4 +1,4 @@
-//! What the person types, and to whom it goes.
+//! Typed input and its recipients.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use types::{CallId, Decision, Event, RuleId, SessionId};
@@ -7,7 +7,7 @@ use super::{Stage, standing};
 use crate::chat::app::{Standing, State};
 use crate::chat::ui_command::UiCommand;
 
-/// Enter is an input when idle, steering while it works, and an answer to a question.
+/// Enter sends an input when idle, steering during a turn, and an answer to a question.
 #[test]
 fn enter_speaks_to_whoever_listens() {
     let mut stage = Stage::new();
@@ -51,7 +51,7 @@ fn enter_speaks_to_whoever_listens() {
     assert!(stage.view(60).join("\n").contains("half a th"), "what was typed comes back");
 }
 
-/// Sub-agents may ask at the same time; what can be answered now is what is shown.
+/// Sub-agents may ask at the same time; the question that can be answered now is shown.
 #[test]
 fn of_several_questions_the_one_that_is_open_is_answered() {
     let mut stage = Stage::new();
@@ -87,7 +87,7 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
     assert!(stage.view(60).join("\n").contains("May the first?"));
 }
 
-/// The head of a command must be seen before it is allowed, however long and harmless its end is.
+/// The head of a command must be visible before approval, however long and harmless its end is.
 #[test]
 fn a_long_question_shows_its_head_and_is_written_above_as_a_whole() {
     let mut stage = Stage::new();

@@ -1,4 +1,5 @@
-//! Grants by number, own commands, files after an `@`, searching, parallel output; and the page that describes them.
+//! Grants by number, user commands, files after an `@`, history search, parallel output; and the page that documents
+//! them.
 
 use crossterm::event::KeyCode;
 use runtime::{Delta, DeltaKind};

@@ -12,19 +12,19 @@ use types::{CommitId, RunId, count};
 use crate::args::Anchored;
 use crate::exit::{CliError, Exit};
 
-/// The most that is read of a file.
+/// Maximum number of bytes read from a file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What holds for every bundle that no anchor vouches for.
+/// Warning about a bundle without an anchor.
 const NOT_ANCHORED: &str = "NOT ANCHORED: whoever can write a journal can make such a file; compare it with what was \
                             kept elsewhere: --anchor FILE, --git-note REPO or --proof FILE";
 
-/// What anchors say of a run.
+/// Result of comparing a run with anchors.
 pub(super) struct Judged {
     named: bool,
     count: usize,
     latest: Option<String>,
-    /// What is not as it was anchored.
+    /// The first mismatch with an anchor.
     wrong: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Judged {
     }
 }
 
-/// All anchors of a run in the places that are named.
+/// All anchors of a run in the named places.
 pub(super) async fn found(
     places: &Anchored,
     run: &RunId,
@@ -85,7 +85,7 @@ pub(super) async fn repository(folder: &Path) -> anyhow::Result<Repo> {
     Ok(Repo::discover(folder).await.map_err(runtime::Error::Git)?)
 }
 
-/// The ends of logs that a proof names.
+/// Log heads claimed by a proof, as anchors.
 fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
     let (opened, _) = runtime::bundle::open(&text(file)?);
     let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();

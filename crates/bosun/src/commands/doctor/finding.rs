@@ -1,11 +1,11 @@
-//! What `bosun doctor` finds: one line each, with the fix where it is bad.
+//! Findings of `bosun doctor`: one line each, with the fix if it is bad.
 
-/// One thing that was looked at.
+/// Result of one check.
 pub(super) struct Finding {
     pub(super) what: String,
     pub(super) good: bool,
     pub(super) says: String,
-    /// What to do about it.
+    /// How to fix it.
     pub(super) fix: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What `bosun doctor` looks at in a repository: commit, uncommitted work, checks, set-up, the project's own files. No
-//! command of the repository is run.
+//! Checks of `bosun doctor` in a repository: commit, uncommitted work, checks, set-up, the project's own files. Runs no
+//! command of the repository.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use super::finding::Finding;
 use crate::home::Home;
 use crate::{config, print};
 
-/// What to do about uncommitted work; files that git does not know yet are not stashed without being named.
+/// Fix for uncommitted work. By default, `git stash` skips untracked files.
 const DIRTY: &str =
     "commit them (git add --all && git commit), or put them aside (git stash --include-untracked)";
 
-/// Everything about the repository that a folder lies in; nothing where there is none. `project` is its top, where its own
-/// settings take effect.
+/// All findings about the repository around a folder; a single bad one if there is no repository. `project` is its top,
+/// if its own settings take effect.
 pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>) -> Vec<Finding> {
     if !folder.is_dir() {
         let says = format!("there is no folder {}", folder.display());
@@ -64,7 +64,7 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
     all
 }
 
-/// The top of the repository, if it has files of its own that take effect.
+/// Top of the repository, if it has files of its own that take effect.
 pub(super) fn trusted_top(home: &Home, folder: &Path) -> Option<PathBuf> {
     let top = presets::top(folder);
     let files = project_files(&top).ok()?.filter(|_| !home.leaves_projects_out())?;
@@ -72,7 +72,7 @@ pub(super) fn trusted_top(home: &Home, folder: &Path) -> Option<PathBuf> {
     store.holds(&files).unwrap_or(false).then_some(top)
 }
 
-/// Whether the program that a check starts with is installed, and the module that Python is to run. Neither is run.
+/// Whether the program of a check is installed, and the module if it runs one with Python. Does not run the check.
 async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
     let what = format!("check {}", print::one_line(command, 60));
     let first = command.split_whitespace().find(|word| !word.contains('='));
@@ -101,7 +101,7 @@ async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
     Finding::bad(&what, format!("{program} is not on the PATH"), &fix)
 }
 
-/// The module that Python is to run, where a check is that: `python3 -m pytest`.
+/// Module of a check that runs one with Python, such as `python3 -m pytest`.
 fn module_of(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace().skip_while(|word| word.contains('='));
     let is_python = words.next()?.starts_with("python") && words.next()? == "-m";
@@ -109,18 +109,18 @@ fn module_of(command: &str) -> Option<&str> {
     module.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(module)
 }
 
-/// Whether a module is the repository's own, or may come with its environment or its set-up.
+/// Whether a module belongs to the repository, or may come from its virtual environment or its set-up.
 fn is_brought(survey: &ProjectSurvey, module: &str) -> bool {
     let (file, inner) = (format!("{module}.py"), format!("src/{module}"));
     let places = [module, &file, &inner, ".venv", "venv"].map(|name| survey.root.join(name));
     !survey.workspace.setup.is_empty() || places.iter().any(|place| place.exists())
 }
 
-/// Whether Python finds a module; nothing of the repository is looked at.
+/// Whether Python finds a module. Looks at nothing in the repository.
 async fn has_module(python: &str, module: &str) -> bool {
     let find =
         format!("import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)");
-    // Without Python, that is what is missing.
+    // Without Python, the finding is about the missing program, not the module.
     let Some(python) = PersonProgram::find(python) else { return true };
     let found = python.run(Path::new("/"), &["-c", &find], "").await;
     found.is_ok_and(|found| found.succeeded)
@@ -171,7 +171,7 @@ mod tests {
         let workspace = types::WorkspacePolicy::default();
         let mut survey = ProjectSurvey { root, dirty, checks, workspace, missing };
         let missing = check(&survey, "python3 -m no_such_module_here").await;
-        // Where there is no Python, that is what is said.
+        // Without Python, the finding is about the missing program.
         let says = ["python3 has no module no_such_module_here", "python3 is not on the PATH"];
         assert!(!missing.good && says.contains(&missing.says.as_str()), "{}", missing.says);
         std::fs::write(survey.root.join("own.py"), "").expect("a file");

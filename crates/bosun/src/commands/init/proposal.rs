@@ -1,5 +1,5 @@
-//! What `bosun init` proposes for a project's `config.toml`, asked about on a terminal, and the file itself. What was found
-//! in the repository is a stranger's text and is written as quoted TOML only.
+//! The `config.toml` that `bosun init` proposes for a project: the questions on the terminal, and the file itself. Text
+//! found in the repository is untrusted and only written as quoted TOML.
 
 use std::io::IsTerminal as _;
 
@@ -9,7 +9,7 @@ use types::{ModelRef, Money};
 
 use crate::{config, print};
 
-/// The settings that are proposed.
+/// Proposed settings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Proposal {
     checks: Vec<String>,
@@ -17,13 +17,13 @@ pub(super) struct Proposal {
     money: Option<Money>,
 }
 
-/// Whether there is somebody to ask.
+/// Whether there is a terminal to ask on.
 pub(super) fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 impl Proposal {
-    /// What a repository suggests.
+    /// The proposal for a repository.
     pub(super) fn of(survey: Option<&ProjectSurvey>) -> Self {
         let checks = survey.map(|survey| survey.checks.as_slice()).unwrap_or_default();
         Self {
@@ -32,7 +32,7 @@ impl Proposal {
         }
     }
 
-    /// Puts each proposal to the person, who takes it with the Enter key.
+    /// Asks the user about each setting; Enter accepts the proposal.
     pub(super) fn ask(&mut self, registry: Option<&Registry>) -> anyhow::Result<()> {
         let proposed = match self.checks.as_slice() {
             [] => "none found".to_owned(),
@@ -79,7 +79,7 @@ impl Proposal {
         }
     }
 
-    /// What was found, and what is missing for a run, in lines for the person.
+    /// Report on the proposed settings, and on what is missing for a run.
     pub(super) fn found(&self, registry: Option<&Registry>) -> Vec<String> {
         let checks = match self.checks.as_slice() {
             [] => {
@@ -110,7 +110,7 @@ impl Proposal {
         }
     }
 
-    /// The file.
+    /// Text of the file.
     pub(super) fn text(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let checks = match self.checks.as_slice() {
@@ -173,7 +173,7 @@ mod tests {
         let set = read(&full.text());
         assert_eq!((set.checks, set.model), (Some(full.checks.clone()), full.model.clone()));
         assert_eq!(set.budget.money, full.money);
-        // The prose is a sentence; a line of settings has an equals sign or is a table.
+        // Prose lines are sentences; setting lines have an equals sign or begin a table.
         let text = empty.text();
         let lines = text.lines().filter_map(|line| line.strip_prefix("# "));
         let settings: Vec<&str> =

@@ -1,5 +1,4 @@
-//! `bosun log --verify`: checks the integrity of the journal; and `--accept-loss`, which lets a run go on without lost
-//! events.
+//! `bosun log --verify` checks the integrity of the journal; `--accept-loss` lets a run continue without lost events.
 
 use runtime::store::HeadsFile;
 use runtime::{Clock as _, Flaw, Order, RealClock, integrity};
@@ -10,7 +9,7 @@ use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::{print, recorded};
 
-/// Checks one run, or all, and lists everything that is wrong.
+/// Checks one run, or all, and lists all flaws.
 pub(super) async fn verify(home: &Home, run: Option<&RunRef>) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
     let run = match run {
@@ -55,7 +54,7 @@ fn heads(known: HeadsFile) -> Option<String> {
     })
 }
 
-/// Lets a run go on without what it lost.
+/// Accepts the losses of a run, so that it can continue.
 pub(super) async fn accept_loss(home: &Home, run: &RunRef) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let run = recorded::named_or_lost(&bosun, run).await?;

@@ -1,5 +1,5 @@
-//! `bosun prove --verify`: opens a proof, checks its signatures, holds its statements against each other and, where there
-//! is one, against a repository; then says what is proven and what is not. Reads no journal.
+//! `bosun prove --verify`: opens a proof, checks its signatures, and compares its statements with each other and, if
+//! one is given, with a repository. Prints what is proven and what is not. Reads no journal.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -14,13 +14,13 @@ use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::print::{self, one_line};
 
-/// How much of a text of the proof stands on a line.
+/// Maximum length of a text of the proof on a line.
 const SHOWN: usize = 200;
 
-/// The most that is read of a file.
+/// Maximum number of bytes read from a file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What holds for every proof, however well it is signed.
+/// Limits of every proof, however well it is signed.
 const NEVER: [&str; 4] = [
     "that the code is correct: checks show what they look at, and the levels say how far",
     "that the machine, or the program that ran there, was honest: the signer vouches for that",
@@ -28,10 +28,10 @@ const NEVER: [&str; 4] = [
     "what the logs say beyond this: whoever has the journal can compare the hashes of their last lines",
 ];
 
-/// One thing that was looked at.
+/// Result of one check.
 struct Finding {
     what: &'static str,
-    /// Nothing where it could not be looked at.
+    /// `None` if it could not be checked.
     holds: Option<bool>,
     says: String,
 }
@@ -42,7 +42,7 @@ impl Finding {
     }
 }
 
-/// Everything that was found, the worst exit code, and who signed.
+/// All findings, the worst exit code, and the signer.
 struct Verified {
     findings: Vec<Finding>,
     exit: Exit,
@@ -52,7 +52,7 @@ struct Verified {
 
 impl Verified {
     fn add(&mut self, finding: Finding, otherwise: Exit) {
-        // What was changed is worse than what is not known.
+        // Tampering is worse than missing evidence.
         if finding.holds == Some(false) && self.exit != Exit::Damaged {
             self.exit = otherwise;
         }
@@ -77,7 +77,7 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
     let examined = match examine(&payloads) {
         Ok(examined) => examined,
         Err(cause) => {
-            // What was changed after it was signed may no longer be readable.
+            // A statement that was changed after signing may no longer be readable.
             let places: Vec<usize> = (0..opened.len()).collect();
             signatures(&opened, &places, args, &mut found).await?;
             return Err(match found.exit {
@@ -110,7 +110,7 @@ fn read(file: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Every statement of the run must be signed by the same key, and that key be on the list, if there is one.
+/// Every statement of the run must be signed by the same key, and the list of signers, if given, must contain that key.
 async fn signatures(
     opened: &[Opened],
     parts: &[usize],
@@ -209,7 +209,7 @@ async fn commit(claims: &Claims, repo: Option<&Path>, found: &mut Verified) -> a
     Ok(())
 }
 
-/// The fingerprint in what ssh-keygen says of a key.
+/// Fingerprint in ssh-keygen's description of a key.
 pub(super) fn fingerprint(key: &str) -> &str {
     key.rsplit(' ').next().unwrap_or(key)
 }
@@ -261,7 +261,7 @@ fn told(examined: &Examined, found: &Verified) -> String {
     text
 }
 
-/// What the proof says about the run.
+/// Rows with the claims of the proof about the run.
 fn stated(claims: &Claims, row: &mut impl FnMut(&str, &str)) {
     let line = |text: &str| one_line(text, SHOWN);
     let run = &claims.run;

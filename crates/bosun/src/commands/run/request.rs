@@ -15,7 +15,7 @@ use crate::files::{named, read};
 use crate::routing_input::{self, Unfit};
 use crate::rules::Rules;
 
-/// What an operator says beside the text: of which sort it is, and, in a coordinator's input, which documents there are.
+/// Operator's directions beside the text: its type and, from a coordinator's input, the available documents.
 #[derive(Default)]
 pub(super) struct Directed {
     goal: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Directed {
     pub(super) brings_policy: bool,
 }
 
-/// Reads it. A coordinator's input brings its policy; what is wrong with it goes to a person.
+/// Reads the directions. A coordinator's input brings its policy; problems with it are escalated to a person.
 pub(super) fn directed(
     args: &args::Run,
     handed: Option<&str>,
@@ -46,7 +46,7 @@ pub(super) fn directed(
     Ok(directed)
 }
 
-/// What was handed in as a file; of a coordinator's input its body.
+/// The request from a file; for a coordinator's input, its body.
 pub(super) fn requested(
     args: &args::Run,
     directed: &Directed,
@@ -60,7 +60,7 @@ pub(super) fn requested(
     object.transpose().map_err(wrong)
 }
 
-/// What may be spent: what the command line says, else the request object, else what is set.
+/// The budget: from the command line, else from the request object, else from the configuration.
 pub(super) fn budget(args: &args::Run, object: Option<&UserRequest>, set: Budget) -> Budget {
     let wished = object.map(UserRequest::budget).unwrap_or_default();
     let time_ms = args.time.map(Millis::seconds);
@@ -68,7 +68,7 @@ pub(super) fn budget(args: &args::Run, object: Option<&UserRequest>, set: Budget
     said.or(wished).or(set)
 }
 
-/// The request as it goes on record.
+/// The request to be recorded.
 pub(super) fn build(
     args: &args::Run,
     policy: &Policy,
@@ -115,7 +115,7 @@ fn with_plan(args: &args::Run, policy: &Policy, mut request: Request) -> Result<
     Ok(request)
 }
 
-/// A plan from its text, or what is wrong with it.
+/// Parses a plan; the error describes its problems.
 pub(crate) fn plan(policy: &Policy, request: &Request, text: &str) -> Result<Plan, String> {
     rules::plan::read(policy, request, text).map_err(|bad| match bad {
         BadPlan::Parse(error) => error.to_string(),
@@ -125,7 +125,7 @@ pub(crate) fn plan(policy: &Policy, request: &Request, text: &str) -> Result<Pla
     })
 }
 
-/// A path as it goes on record: as it was given, if it is absolute, and otherwise as it leads there from the repository.
+/// A path to be recorded: unchanged if it is absolute, otherwise relative to the repository.
 fn from_repository(top: &Path, path: &Path) -> String {
     let whole = match std::path::absolute(path) {
         Ok(whole) if path.is_relative() => whole,

@@ -1,4 +1,4 @@
-//! `bosun run` with a policy that has the role `solo`: one agent, headless.
+//! `bosun run` with a policy that has the role `solo`: one agent, without a chat.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub(super) async fn solo(
     stay(home, bosun, &session, voice, wanted.as_ref(), 0).await
 }
 
-/// The first thing that was asked for and that one agent alone cannot give.
+/// The first requested feature that a single agent does not support.
 fn for_a_crew(args: &args::Run) -> Option<&'static str> {
     let planned = &args.planned;
     let asked = [
@@ -68,7 +68,7 @@ fn for_a_crew(args: &args::Run) -> Option<&'static str> {
     asked.into_iter().find(|(asked, _)| *asked).map(|(_, what)| what)
 }
 
-/// The form that the answer must have, from a file.
+/// Reads the schema of the answer from a file.
 fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
     let text = files::read(path)?;
     let schema = serde_json::from_str(&text).map_err(|error| CliError::Json {

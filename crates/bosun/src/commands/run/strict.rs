@@ -26,7 +26,7 @@ pub(super) fn prepare(
         args.checks.push(project.check.command);
     }
     if args.script.is_some() || args.model.is_some() {
-        // Whoever names a model on the command line means it for everybody.
+        // A model or script on the command line applies to all roles.
         policy.roles.values_mut().for_each(|role| role.model = None);
     } else {
         let mut models = policy.roles.values().filter_map(|role| role.model.clone());

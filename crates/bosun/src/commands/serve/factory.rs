@@ -1,5 +1,5 @@
-//! Makes the runs and sessions that callers of the server ask for, by the configuration of this machine and the rules
-//! that `bosun run` and `bosun chat` go by. Nobody sits in front of it: a project whose files are not trusted is refused.
+//! Makes the runs and sessions that callers of the server request, with the configuration of this machine and the rules
+//! of `bosun run` and `bosun chat`. No user is present to be asked: a project with untrusted files is rejected.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::commands::spec;
 use crate::home::Home;
 use crate::rules::{policy_effort, solo_model, unattended_rules};
 
-/// The configuration of this machine.
+/// Factory that uses the configuration of this machine.
 #[derive(Debug)]
 pub(super) struct MachineFactory {
     home: Home,
@@ -98,7 +98,7 @@ fn model_flag(model: Option<&ModelRef>) -> Vec<(&'static str, &'static str, Stri
     model.iter().map(|model| ("model", "model", model.to_string())).collect()
 }
 
-/// The request as it goes on record.
+/// The request to be recorded.
 fn request(
     wanted: &WantedRun,
     policy: &Policy,
@@ -152,7 +152,7 @@ impl RunFactory for MachineFactory {
 
     fn policies(&self) -> Vec<PolicyItem> {
         let item = |name: &str| {
-            // The first comment says what it is for.
+            // The first comment of a preset describes its purpose.
             let text = presets::text(name).unwrap_or_default();
             let comment = text.lines().take_while(|line| line.starts_with('#'));
             let words: Vec<&str> =

@@ -1,5 +1,5 @@
-//! The columns of the live view: which of them a width has room for, and one task as a line of them. A line is never
-//! wider than asked for.
+//! The columns of the live view: which of them fit a width, and the line of one task. A line is never wider than
+//! requested.
 
 use ratatui::text::{Line, Span};
 use types::TaskStage;
@@ -8,12 +8,12 @@ use super::entry::{Entry, LEAST_TEXT};
 use crate::chat::look::{BAD, DIM, PLAIN};
 use crate::chat::wrap::{columns, cut};
 
-/// The most columns of a title where the last action stands beside it.
+/// Maximum width of a title next to the last action.
 const MOST_TITLE: usize = 44;
-/// The most columns of a state such as `waiting for T1, T2`.
+/// Maximum width of a state such as `waiting for T1, T2`.
 const MOST_STATE: usize = 22;
 
-/// How wide each column is; 0 for one that is left out.
+/// Widths of the columns; 0 for one that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Columns {
     id: usize,
@@ -26,14 +26,14 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Time, cost, title and role are there as long as enough is left for the text, in this order.
+    /// Adds time, cost, title and role, in this order, as long as enough room is left for the text.
     pub(super) fn fit(entries: &[Entry], width: usize) -> Self {
         let widest = |of: fn(&Entry) -> &str| {
             entries.iter().map(|entry| columns(of(entry))).max().unwrap_or(0)
         };
         let id = widest(|entry| &entry.id).min(width / 3);
         let state = widest(|entry| &entry.state).min(MOST_STATE).min(width * 2 / 5);
-        // The margin, the sign and the blanks behind each column.
+        // Margin, mark, and the blank after each column.
         let mut room = width.saturating_sub(4 + id + 1 + state + 1);
         let mut take = |wanted: usize, leave: usize| {
             if wanted == 0 || room < wanted + 1 + leave {
@@ -46,7 +46,7 @@ impl Columns {
         let cost = take(widest(|entry| &entry.cost), LEAST_TEXT);
         let wanted = widest(|entry| &entry.title).min(MOST_TITLE);
         let has_actions = widest(|entry| &entry.action) > 0;
-        // Beside an action a title may be cut; the role comes after both.
+        // Next to an action a title may be truncated; the role comes after both.
         let beside = wanted.min(width / 3);
         let title = if has_actions { take(beside, width / 3) } else { 0 };
         let who = if title == wanted { take(widest(|entry| &entry.who), width / 3) } else { 0 };
@@ -96,7 +96,7 @@ fn left_aligned(text: &str, wide: usize) -> String {
     format!("{text}{}", " ".repeat(pad))
 }
 
-/// Takes away blanks at the end, and whatever a very narrow screen has no room for.
+/// Removes trailing blanks, and text that a very narrow screen has no room for.
 fn clipped(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
     let mut room = width;
     let mut kept = Vec::with_capacity(spans.len());

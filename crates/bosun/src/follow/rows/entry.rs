@@ -1,12 +1,12 @@
-//! One line of the live view before it is laid out: what each of its columns says. All texts are safe for a terminal.
+//! One line of the live view before layout: the contents of its columns. All texts are safe for a terminal.
 
 use ratatui::style::Style;
 use types::{PlanPhase, TaskStage};
 
-/// The least that is worth showing of what a task is about or does.
+/// Minimum width at which a text about a task is worth showing.
 pub(super) const LEAST_TEXT: usize = 18;
 
-/// One line below the run's own.
+/// One line below that of the run.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) phase: Option<PlanPhase>,
@@ -16,7 +16,7 @@ pub(super) struct Entry {
     pub(super) state: String,
     pub(super) stage: Option<TaskStage>,
     pub(super) title: String,
-    /// What is being done, or what went wrong.
+    /// Current action, or fault.
     pub(super) action: String,
     pub(super) who: String,
     pub(super) time: String,

@@ -1,4 +1,4 @@
-//! The lines of the live view at the widths that terminals have.
+//! The lines of the live view at common terminal widths.
 
 use serde_json::{Value, json};
 use types::Envelope;

@@ -1,6 +1,6 @@
-//! What is in the scratch repository: the files that the documents name, and the scripts of the runs that were made in it.
+//! Contents of the scratch repository: the files that the documents name, and the scripts of the runs in it.
 
-/// A run with two tasks; the first attempt at the first hands nothing in.
+/// A run with two tasks; the first attempt at the first submits nothing.
 pub(super) const DONE: &str = r#"
 [[attempt]]
 role = "planner"
@@ -33,7 +33,7 @@ call = { tool = "write_file", path = "src/main.rs", content = "fn main() {\n\n\n
 submit = { summary = "done" }
 "#;
 
-/// The agent of a conversation writes a file.
+/// A session whose agent writes files.
 pub(super) const SESSION: &str = r#"
 [[attempt]]
 role = "solo"

@@ -1,6 +1,6 @@
-//! The commands in the documents that are not run, with the reason, and those that do not end with 0.
+//! Documented commands that are not run, with the reason, and those whose exit code is not 0.
 
-/// Programs that are not run here; a line that begins with a program that is in no list fails the test.
+/// Programs that are not run here. A line that begins with an unlisted program fails the test.
 pub(super) const OTHER_PROGRAMS: &[(&str, &str)] = &[
     ("cargo", "builds, and runs other tests"),
     ("curl", "needs the token of a server that runs; serve.rs has the same requests"),
@@ -16,7 +16,7 @@ pub(super) const OTHER_PROGRAMS: &[(&str, &str)] = &[
     ("{", "prove.rs verifies a proof with ssh-keygen and a JSON reader"),
 ];
 
-/// Lines of ours that are not run, by their beginning.
+/// `bosun` lines that are not run, by prefix.
 pub(super) const NOT_RUN: &[(&str, &str)] = &[
     ("bosun answer RUN", "three answers to one question; ordinary.rs gives each of them"),
     ("bosun answer r_1a2b3c4d 2", "the run has one question; questions.rs has more"),
@@ -33,7 +33,7 @@ pub(super) const NOT_RUN: &[(&str, &str)] = &[
     ("bosun prove --verify", "needs a signed proof; prove.rs makes one"),
 ];
 
-/// Lines that do not end with 0 here: their beginning, the exit codes, and why.
+/// Lines with other exit codes than 0: prefix, exit codes, and reason.
 pub(super) const ENDS: &[(&str, &[i32], &str)] = &[
     ("bosun accept r_1a2b --merge", &[2], "accepted by the line before"),
     ("bosun accept r_1a2b --author", &[2], "accepted by a line before"),

@@ -1,5 +1,5 @@
-//! A home and a repository in which documented commands are run: with a run that is done, one that asks a person, and a
-//! session, each under the names that the documents use. Before each block everything is as it was at the start.
+//! A home and a repository for documented commands: with a finished run, one that asks a person, and a session, each
+//! under the names that the documents use. Everything is reset before each block.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -13,7 +13,7 @@ use crate::stage::put;
 
 /// A line that was run.
 pub(super) struct Line {
-    /// As it stands in the document.
+    /// As shown in the document.
     pub(super) shown: String,
     pub(super) code: i32,
     pub(super) said: String,
@@ -21,7 +21,7 @@ pub(super) struct Line {
 
 pub(super) struct Scratch {
     place: Place,
-    /// Answers for as long as it lives.
+    /// Must stay alive for the server to answer.
     _runtime: tokio::runtime::Runtime,
     server: WireServer,
     done: String,
@@ -91,7 +91,7 @@ impl Scratch {
         let kept = "bosun audit anchor newest --file anchors.jsonl; \
                     bosun audit export newest bundle.audit.jsonl";
         self.shell(kept);
-        // Few files are quickly copied and removed.
+        // A few large files are faster to copy and remove than many small ones.
         self.place.git(&repo, &["repack", "-d", "--quiet"]);
         self.copy("live/harbor", "live/moved-repository");
         self.copy("live", "kept");
@@ -111,7 +111,7 @@ impl Scratch {
         reason = "folders are put back with the system's own programs"
     )]
     fn copy(&self, from: &str, to: &str) {
-        // To rename is much quicker than to remove.
+        // Renaming is much faster than removing.
         let script =
             format!("if [ -e {to} ]; then mv {to} $(mktemp -d gone.XXXXXX); fi; cp -a {from} {to}");
         let mut command = Command::new("sh");
@@ -157,7 +157,7 @@ impl Scratch {
         lines.iter().enumerate().map(line).collect()
     }
 
-    /// The names in the documents, as they are here.
+    /// Replaces the names in the documents by those of this scratch repository.
     fn with_names(&self, line: &str) -> String {
         let command = line.split_whitespace().nth(1).unwrap_or_default();
         let run = match command {
@@ -167,7 +167,7 @@ impl Scratch {
         };
         let live = self.live().display().to_string();
         let names = [
-            // Any line that is a decision, any rules, any change.
+            // Any decision, any policy and any change will do.
             ("why r_1a2b 12", "why r_1a2b 2"),
             ("T1.2:7", "T1.2:4"),
             ("check .bosun/policy.toml", "check mine.toml"),
@@ -187,7 +187,7 @@ impl Scratch {
     }
 }
 
-/// The model: a planner with one task, a coder who writes its file, and one who answers everything else.
+/// The model: a planner with one task, a coder that writes its file, and a fixed answer to everything else.
 fn answer(asked: &Asked) -> Answer {
     let tools = asked.body["tools"].to_string();
     if !tools.contains("\"submit\"") {

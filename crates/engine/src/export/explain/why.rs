@@ -18,7 +18,7 @@ use rules::permit;
 
 /// The longest text shown as an input.
 const SHOWN: usize = 300;
-/// The most lines that one evaluation of `due` may write.
+/// Maximum number of lines that one evaluation of `due` may write.
 const AT_ONCE: usize = 8;
 
 /// An input of a decision.

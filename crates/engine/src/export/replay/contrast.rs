@@ -7,7 +7,7 @@ use types::{Event, one_line};
 use super::Difference;
 use crate::export::explain::decision;
 
-/// The most fields that are shown.
+/// Maximum number of fields shown.
 const MOST: usize = 12;
 /// The longest value that is shown.
 const SHOWN: usize = 200;

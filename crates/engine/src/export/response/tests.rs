@@ -57,7 +57,7 @@ fn finished() -> Bench<Run> {
     bench
 }
 
-/// P3, P53, P58: a successful run reports what was made, by whom, where it is, and the next steps.
+/// P3, P53, P58: a successful run reports its artifacts, their authors and locations, and the next steps.
 #[test]
 fn a_run_that_is_done_lists_what_it_made_and_what_to_do_next() {
     let response = told(&finished());

@@ -1,5 +1,5 @@
-//! A transcript as one HTML page: no script, no picture, nothing that is fetched. Everything from outside is escaped, and
-//! the page forbids scripts for itself.
+//! A transcript as one HTML page: no scripts, no images, no external resources. All untrusted text is escaped, and the
+//! page's own policy forbids scripts.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use types::{one_line, visible};
 
 use super::{EntryKind, TranscriptEntry};
 
-/// From so many lines on, a text is folded.
+/// Number of lines from which a text is folded.
 const FOLDED: usize = 30;
 
 const HEAD: &str = "<meta charset=\"utf-8\">\n\
@@ -76,7 +76,7 @@ fn section(out: &mut String, entry: &TranscriptEntry) {
     out.push_str("</section>\n");
 }
 
-/// A text in which nothing is markup.
+/// Escapes a text for HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

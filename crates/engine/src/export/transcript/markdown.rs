@@ -1,5 +1,5 @@
-//! A transcript as Markdown. What was said stands in fenced blocks that it cannot close, and titles are escaped, so that
-//! no link, picture or markup of a model's becomes one of the page's.
+//! A transcript as Markdown. Messages are in fenced blocks that they cannot close, and titles are escaped, so that no
+//! link, image or markup of a model is rendered.
 
 use std::fmt::Write as _;
 
@@ -43,7 +43,7 @@ pub(in crate::export) fn fenced(text: &str) -> String {
     format!("{fence}text\n{}\n{fence}\n", text.trim_end_matches('\n'))
 }
 
-/// A text on one line in which nothing is markup.
+/// Escapes a text for Markdown, on one line.
 pub(in crate::export) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in one_line(text, 300).chars() {

@@ -1,4 +1,4 @@
-//! Transcripts of logs that were decided by the engine itself, and of hostile texts.
+//! Transcripts of logs decided by the engine itself, and of hostile texts.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Exhausted budgets: by policy the run ends in order, or asks a person for more while the work waits. At most one such
-//! question is open.
+//! Exhausted budgets: by policy the run ends in an orderly way, or asks a person for more while the work waits. At most
+//! one such question is open.
 
 use types::{
     About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
@@ -126,8 +126,8 @@ pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision, now: Tim
     Event::TaskFailed { task: task.clone(), fault, decision, halts: false }
 }
 
-/// The amount that a person is asked to add: part of the run's budget if the run is short; otherwise only that the task
-/// may use what the run has.
+/// The amount that a person is asked to add: part of the run's budget if the run is short; otherwise only the
+/// permission for the task to use the run's budget.
 pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
     let (budget, percent) = (run.ledger().budget(), run.policy().budget.raise_percent.max(1));
     match task {

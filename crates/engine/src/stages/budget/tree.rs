@@ -10,7 +10,7 @@ use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
 /// The budget of an attempt.
 pub(crate) enum Allotment {
     Of(Budget),
-    /// Others hold what is needed and may return it, or are about to finish without needing more.
+    /// Other tasks hold the required budget and may return it, or are about to finish without needing more.
     Later,
     /// It does not fit the run's budget.
     Never(Decision),
@@ -86,10 +86,10 @@ fn rest(left: Budget) -> String {
 const TASK: &str = "budget.task_share";
 const PHASE: &str = "budget.phase_share";
 
-/// What is left at a level, with the binding rule and the owner of the share.
+/// The remaining budget at a level, with the binding rule and the owner of the share.
 type Level = (&'static str, String, Budget);
 
-/// The most that all attempts at a task may take together; unlimited without an estimate or a policy for it.
+/// Maximum spend of all attempts at a task together; unlimited without an estimate or a policy for it.
 pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
     let estimate =
         run.place(task).and_then(|place| run.task(place)).and_then(crate::state::estimate);

@@ -134,7 +134,7 @@ pub(super) fn follow(
     })
 }
 
-/// Another attempt, which continues from the files of the failed one only if the rule says so.
+/// Another attempt, which continues from the files of the failed one only if the rule requires it.
 fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
     let rule = rule_for(run, failed.fault);
     let decision = match rule {

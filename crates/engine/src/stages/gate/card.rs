@@ -10,7 +10,7 @@ use super::evidence::{missing, word};
 use crate::stages::trials;
 use crate::state::{Run, TaskState};
 
-/// The most actions named on a card.
+/// Maximum number of actions named on a card.
 const MOST_ACTIONS: usize = 3;
 
 pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
@@ -86,7 +86,7 @@ fn score(criteria: &[Criterion]) -> u32 {
     u32::try_from(points.checked_div(weights).unwrap_or(100)).unwrap_or(100)
 }
 
-/// How many there are, out of how many, and of what.
+/// The count of a measure, its total, and a label for it.
 fn count(
     run: &Run,
     phase: Phase,
@@ -244,7 +244,7 @@ fn too_little_left(run: &Run, rule: &GateRule) -> Option<String> {
     (left < least).then(|| format!("{left} tokens are left, and the next phase needs {least}"))
 }
 
-/// Missing deliverables first, then what would raise the score most.
+/// Missing deliverables first, then the measures with the most to gain.
 fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> {
     let missing = deliverables.iter().filter(|one| one.missing.is_some());
     let missing = missing.map(|one| format!("see to it: {}", word(one.evidence)));

@@ -168,7 +168,7 @@ fn with_a_risk(tasks: &[&str]) -> String {
     only(&render(&bench.send(&plan)), &GATES)
 }
 
-/// P27, X23: whatever the score and the planner's claim: only a task that addresses the risk counts.
+/// P27, X23: regardless of the score and the planner's claim, only a task that addresses the risk counts.
 #[test]
 fn a_critical_risk_that_nothing_is_done_about_is_a_no_go() {
     let blocked = "gate.blocked planning: no task deals with a critical risk, and no person approved the plan: the \
@@ -376,7 +376,7 @@ fn another_plan_can_be_asked_for() {
     );
 }
 
-/// P43: the state before a gate is the fold of the log before it, whatever came after.
+/// P43: the state before a gate is the fold of the log before it, independent of later lines.
 #[test]
 fn the_state_before_each_gate_can_be_had_again() {
     let mut bench = finished(planned("T1 a"));

@@ -46,7 +46,7 @@ fn a_technical_request_without_a_file_needs_no_product_agent() {
     assert_eq!(told["scope"]["write_paths"], json!(["./"]));
 }
 
-/// C23: a child is told its write paths as they are enforced.
+/// C23: a child is given its write paths as they are enforced.
 #[test]
 fn a_childs_scope_has_its_write_paths() {
     let bench = begun("Fix parse() in src/a.py", None);

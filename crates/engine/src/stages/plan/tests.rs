@@ -211,7 +211,7 @@ fn a_plan_has_phases_risks_totals_and_a_strategy() {
     assert_eq!(plan.tasks[0].phase, Some(types::PlanPhase::Development));
 }
 
-/// P17: a tight budget and a long chain are risks, whatever the planner says.
+/// P17: a tight budget and a long chain are risks, regardless of the planner's opinion.
 #[test]
 fn risks_are_read_off_the_numbers() {
     let mut tight = plan("T1 a; T2 b after T1; T3 c after T2; T4 d after T3; T5 e after T4");

@@ -1,4 +1,4 @@
-//! Reviews: their roles, what counts of their reports, and their failures.
+//! Reviews: their roles, the parts of their reports that count, and their failures.
 
 use serde_json::{Value, json};
 use types::{Budget, Effect, Input};
@@ -46,7 +46,7 @@ fn a_tester_words_what_the_checks_said_and_the_run_goes_on() {
     );
 }
 
-/// M20, M23: the exit code counts, whatever the tester says; the first failure ends the run.
+/// M20, M23: the exit code counts, regardless of the tester's report; the first failure ends the run.
 #[test]
 fn a_tester_that_lies_is_corrected_and_the_run_halts() {
     let mut bench = tested();
@@ -225,7 +225,7 @@ fn an_inconsistent_or_unfounded_verdict_counts_as_the_stricter_and_ends_the_task
     }
 }
 
-/// C31, C53: denied calls in the log decide, whatever the agent says of itself.
+/// C31, C53: denied calls in the log decide, regardless of the agent's claims.
 #[test]
 fn calls_that_were_denied_end_the_task_without_a_judge() {
     for denied in [

@@ -1,4 +1,4 @@
-//! When attempts start, how many at once, and with what share of the budget.
+//! When attempts start, how many at once, and with which share of the budget.
 
 use types::{Budget, Event, Policy, RoleId};
 

@@ -6,7 +6,7 @@ use types::{CheckEnd, Fault, FaultClass, Finding};
 use super::tried::Tried;
 use crate::state::Run;
 
-/// The most names listed in a sentence.
+/// Maximum number of names listed in a sentence.
 const MOST_NAMES: usize = 5;
 
 pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {

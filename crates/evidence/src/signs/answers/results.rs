@@ -1,5 +1,5 @@
-//! Constants returned by a branch, whatever its condition, that a test expects: recognised by what they share with the
-//! input in the same line of the test, or by very long numbers. A label or a message shares nothing with an input.
+//! Constants returned by a branch, under any condition, that a test expects: recognised by parts shared with the input
+//! in the same line of the test, or by very long numbers. A label or a message shares nothing with an input.
 
 use std::collections::BTreeSet;
 

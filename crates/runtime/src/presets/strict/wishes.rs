@@ -1,5 +1,5 @@
-//! Optional parts of `config/tasks.yaml` in a strict project: constraints, how the result is run, which tests are
-//! wanted. The planner gets all of it, line by line. Nothing here is run or enforced.
+//! Optional parts of `config/tasks.yaml` in a strict project: constraints, the command that runs the result, the tests
+//! to write. The planner gets all of it, line by line. Nothing here is run or enforced.
 
 use serde::Deserialize;
 
@@ -70,7 +70,7 @@ impl Started {
     }
 }
 
-/// Which tests are wanted.
+/// The tests to write.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TestsPolicy {
@@ -100,7 +100,7 @@ impl Minimum {
 }
 
 impl TestsPolicy {
-    /// The planner's lines. That tests are run is not for the file to decide.
+    /// The lines for the planner. The file cannot disable running the tests.
     pub(super) fn lines(&self) -> Result<Vec<String>, String> {
         if self.run_tests == Some(false) {
             return Err(

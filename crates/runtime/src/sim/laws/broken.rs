@@ -7,7 +7,7 @@ pub(in crate::sim) struct Broken {
     pub(in crate::sim) what: String,
 }
 
-/// Reports a violation unless this holds.
+/// Returns a violation unless the condition is true.
 pub(super) fn holds(
     condition: bool,
     law: &'static str,

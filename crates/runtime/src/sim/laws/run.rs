@@ -1,4 +1,4 @@
-//! The invariants of a run: the order of events, and what must be recorded before something counts.
+//! The invariants of a run: the order of events, and the evidence required before something counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl RunBook {
             Event::TaskVerified { attempt, commit, decision, .. } => {
                 self.verified.insert((attempt.task.clone(), commit.clone()));
                 let by_person = decision.rule.as_str().starts_with("person.");
-                // A task with its own checks is held to those; the others decide on the merged tree.
+                // A task with its own checks needs only those; the others are decided on the merged tree.
                 let own = self.planned.as_ref().and_then(|tasks| tasks.get(&attempt.task));
                 let own = own.copied().filter(|own| *own > 0).unwrap_or(usize::MAX);
                 let failing = self.checks.iter().find(|(check, end)| {

@@ -1,24 +1,24 @@
-//! Which checks a repository's own files suggest: one table, several may apply. Only looked for where neither the
+//! Checks that a repository's own files suggest: one table, several entries may apply. Used only where neither the
 //! request nor the policy names any.
 
 use types::Check;
 
-/// What is known of the files of a commit.
+/// Access to the files of a commit.
 pub(super) trait Files {
     fn has(&self, path: &str) -> bool;
-    /// Whether there is a file below a folder whose path from there is one that `fits`.
+    /// Whether a folder contains a file whose path relative to it satisfies `fits`.
     fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool;
     /// The text of a file, if it was read.
     fn text(&self, path: &str) -> Option<&str>;
 }
 
-/// One line of the table.
+/// One entry of the table.
 struct Finder {
     name: &'static str,
     finds: fn(&dyn Files) -> Option<&'static str>,
 }
 
-/// In this order they are run.
+/// The table, in the order in which the checks run.
 const TABLE: &[Finder] = &[
     Finder { name: "cargo test", finds: |files| files.has("Cargo.toml").then_some("cargo test") },
     Finder { name: "npm test", finds: node },
@@ -38,7 +38,7 @@ const TABLE: &[Finder] = &[
     },
 ];
 
-/// Files whose text the table looks at.
+/// Files whose text the table inspects.
 pub(super) const READ: &[&str] = &[
     "package.json",
     "deno.json",
@@ -59,7 +59,7 @@ pub(super) const READ: &[&str] = &[
 pub(super) fn found(files: &dyn Files) -> Vec<Check> {
     let found = TABLE.iter().filter_map(|finder| {
         let command = (finder.finds)(files)?;
-        // What a package manager is called by is its own name; the rest is called as in the table.
+        // For npm and make, the command depends on the package manager or target, and is the name as well.
         let name =
             if finder.name == "npm test" || finder.name == "make" { command } else { finder.name };
         Some(Check::new(name, command))
@@ -70,7 +70,7 @@ pub(super) fn found(files: &dyn Files) -> Vec<Check> {
 fn node(files: &dyn Files) -> Option<&'static str> {
     let manifest: serde_json::Value = serde_json::from_str(files.text("package.json")?).ok()?;
     let script = manifest["scripts"]["test"].as_str()?;
-    // What `npm init` puts there is not a test.
+    // The default script of `npm init` is not a test.
     if script.trim().is_empty() || script.contains("no test specified") {
         return None;
     }
@@ -86,13 +86,13 @@ fn node(files: &dyn Files) -> Option<&'static str> {
 
 fn deno(files: &dyn Files) -> Option<&'static str> {
     let settings = files.text("deno.json").or_else(|| files.text("deno.jsonc"))?;
-    // Settings with comments cannot be read here; what needs no task is right for them, too.
+    // Settings with comments cannot be parsed here; `deno test`, which needs no task, works for them as well.
     let settings: serde_json::Value = serde_json::from_str(settings).unwrap_or_default();
     let task = !settings["tasks"]["test"].is_null();
     Some(if task { "deno task test" } else { "deno test" })
 }
 
-/// A Python project has tests if it says so, or if there are files that pytest would take for tests.
+/// A Python project has tests if its settings mention pytest, or if there are files that pytest would collect.
 fn pytest(files: &dyn Files) -> Option<&'static str> {
     let is_test = |path: &str| {
         let python = path.rsplit('/').next().and_then(|name| name.strip_suffix(".py"));
@@ -104,7 +104,7 @@ fn pytest(files: &dyn Files) -> Option<&'static str> {
         || says("setup.cfg", "[tool:pytest]")
         || says("tox.ini", "[pytest]");
     let project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|path| files.has(path));
-    // Elsewhere, a file that is called like a test may be anything.
+    // Elsewhere, a file with the name of a test may be anything.
     let folders: &[&str] = if project { &[""] } else { &["tests/", "test/"] };
     let there = folders.iter().any(|folder| files.has_below(folder, is_test));
     (named || there).then_some("python3 -m pytest -q")
@@ -182,7 +182,7 @@ mod tests {
 
     const JEST: &str = r#"{"scripts": {"test": "jest"}}"#;
 
-    /// P51: each sort of project is known by its files.
+    /// P51: each kind of project is recognized by its files.
     #[test]
     fn each_line_of_the_table_finds_its_project() {
         let cases: &[(&[(&str, &str)], &str)] = &[

@@ -1,4 +1,4 @@
-//! Checkouts for checks, and commits that mix the files of two.
+//! Tests of checkouts for checks, and of commits that mix the files of two.
 
 use types::WorkPath;
 
@@ -19,7 +19,7 @@ async fn a_checkout_is_an_ordinary_clone_and_says_what_was_rewritten() {
     put(&dir, "b/c.txt", "three\n");
     let rewritten = fixture.repo.rewritten(&dir).await.expect("a list");
     assert_eq!(rewritten.iter().map(WorkPath::as_str).collect::<Vec<_>>(), ["b/c.txt"]);
-    // Once more is fresh, whatever was there.
+    // A second checkout is fresh, regardless of leftovers.
     fixture.repo.checkout(&dir, &fixture.start).await.expect("a checkout");
     assert!(!dir.join("left.txt").exists());
     fixture.repo.remove_checkout(&dir).expect("it is removed");

@@ -1,4 +1,4 @@
-//! What counts as uncommitted work, and what does not.
+//! Tests of which files count as uncommitted work.
 
 use super::*;
 
@@ -15,7 +15,7 @@ async fn uncommitted_work_is_refused_and_ignored_files_are_not_work() {
     }
 }
 
-/// M25: logs and plans that runs have left are nobody's work, tracked folder or not; anything else there is.
+/// M25: logs and plans left by runs are not the user's work, whether their folder is tracked or not; other files are.
 #[tokio::test]
 async fn what_runs_have_left_is_not_work() {
     let fixture = fixture(&[("a", "1")]).await;
@@ -29,7 +29,7 @@ async fn what_runs_have_left_is_not_work() {
     }
 }
 
-/// What the program itself has written is nobody's work, unless the person has staged it.
+/// Files written by the program itself are not the user's work, unless staged.
 #[tokio::test]
 async fn own_files_are_not_work() {
     let fixture = fixture(&[("a", "1"), ("ours", "1")]).await;

@@ -1,5 +1,5 @@
-//! What is named to anybody is on the disk before, as the kernel was asked for it; and objects that are lost or damaged
-//! all the same are nobody's failed attempt.
+//! Commits and branches are synced before they are reported, as seen by the system calls made; and objects that are
+//! lost or damaged nevertheless are not an attempt's failure.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::*;
 const WATCHED: &str = "BOSUN_TEST_WATCHED";
 const BRANCH: &str = "bosun/x";
 
-/// A seal, a merge and a branch in the repository that a variable names, for the test below to watch.
+/// Makes a seal, a merge and a branch in the repository named by a variable, for the test below to trace.
 #[tokio::test]
 async fn work_to_be_watched() {
     let Some(dir) = std::env::var_os(WATCHED).map(PathBuf::from) else { return };
@@ -20,7 +20,7 @@ async fn work_to_be_watched() {
     repo.add_worktree(&tree, &start).await.expect("a worktree");
     put(&tree, "deep/folder/new", "new\n");
     put(&tree, "a", "2\n");
-    // Somebody else wrote this object before, and did not sync it.
+    // This object was written before, and was not synced.
     git(&tree, &["hash-object", "-w", "a"]);
     let sealed = repo.seal(&tree, &start, "work", AT).await.expect("a seal");
     let other = start.clone();
@@ -33,7 +33,7 @@ async fn work_to_be_watched() {
     repo.reset(&other, &sealed.commit).await.expect("a reset");
 }
 
-/// Runs that under strace; the files and folders that were synced.
+/// Runs that test under strace; returns the files and folders that were synced.
 fn synced(dir: &Path) -> Option<BTreeSet<String>> {
     let log = dir.join("strace.log");
     let mut strace = Command::new("strace");
@@ -90,7 +90,7 @@ async fn objects_references_and_their_folders_are_synced_before_anybody_hears_of
     assert!(synced.contains(&lock), "git renames the reference before it is on the disk");
 }
 
-/// Empties, removes or garbles the file of an object.
+/// Empties, removes or corrupts the file of an object.
 fn damage(repo: &Repo, object: &str, how: &str) {
     let file = repo.common_dir().join("objects").join(&object[..2]).join(&object[2..]);
     let mut bytes = std::fs::read(&file).expect("a loose object");
@@ -113,7 +113,7 @@ async fn damaged_objects_are_named_as_that_and_no_attempt_is_blamed() {
             let new = commit(repo.root(), &[("d/a", "2\n"), ("b", "other\n")]);
             damage(repo, &git(repo.root(), &["rev-parse", &format!("{new}{what}")]), how);
             let tree = fixture.tree("T1.1");
-            // Each may get by without the object; whichever does not says the same.
+            // Each may succeed without the object; those that fail report the same.
             let made = repo.add_worktree(&tree, &new).await.err();
             assert!(made.is_some(), "a worktree without {what:?}, which is {how}");
             let changes = repo.changes(&old, &new).await.err();

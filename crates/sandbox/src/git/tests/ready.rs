@@ -1,4 +1,4 @@
-//! What makes a worktree ready: ignored files, submodules, LFS objects.
+//! Tests of preparing a worktree: ignored files, submodules, LFS objects.
 
 use types::Digest;
 
@@ -10,7 +10,7 @@ async fn what_git_does_not_see_is_told_from_what_it_sees() {
     let root = made.repo.root();
     put(root, "node_modules/dep/index.js", "x");
     put(root, "run.log", "x");
-    // An environment for Python ignores itself from inside.
+    // A Python virtual environment ignores itself from inside.
     put(root, ".venv/.gitignore", "*\n");
     put(root, ".venv/pyvenv.cfg", "x");
     put(root, "new.txt", "x");
@@ -47,7 +47,7 @@ async fn the_objects_of_lock_files_are_a_key() {
     assert_ne!(made.repo.objects(&changed, &locks).await.expect("objects"), before);
 }
 
-/// A repository with a submodule that has one itself.
+/// A repository with a nested submodule.
 async fn with_submodules() -> Fixture {
     let made = fixture(&[("a.txt", "a\n")]).await;
     let (inner, lib) = (made.dir.path().join("inner"), made.dir.path().join("lib"));

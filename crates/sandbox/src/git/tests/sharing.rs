@@ -1,8 +1,8 @@
-//! A repository that several processes work in, and what differs between two of its commits.
+//! Tests of a repository shared by several processes, and of differences between its commits.
 
 use super::*;
 
-/// Two processes on one repository: each has its own handle, and only one of them is at the list of worktrees.
+/// Two processes on one repository: each has its own handle, and only one of them can access the list of worktrees.
 #[tokio::test]
 async fn only_one_of_several_processes_is_at_the_list_of_worktrees() {
     let fixture = fixture(&[("a", "1")]).await;
@@ -41,7 +41,7 @@ async fn a_diff_has_only_what_was_asked_for_and_no_lines_around() {
     assert_eq!(fixture.repo.diff(&fixture.start, &sealed.commit, &[]).await.expect("none"), "");
 }
 
-/// Whatever a person put on a run's branch is theirs.
+/// Commits that a user put on a run's branch are kept.
 #[tokio::test]
 async fn a_branch_is_taken_back_or_removed_only_from_where_it_was_left() {
     let fixture = fixture(&[("a", "1")]).await;
@@ -62,7 +62,7 @@ async fn a_branch_is_taken_back_or_removed_only_from_where_it_was_left() {
     assert_eq!(end(), "");
 }
 
-/// The person's own worktree may be on a disk that is away for now.
+/// The user's own worktree may be on a disk that is temporarily unavailable.
 #[tokio::test]
 async fn the_persons_own_worktrees_stay_registered_while_their_folders_are_away() {
     let fixture = fixture(&[("a", "1\n")]).await;
@@ -76,7 +76,7 @@ async fn the_persons_own_worktrees_stay_registered_while_their_folders_are_away(
     assert!(!listed.contains("T1.1"), "{listed}");
 }
 
-/// A power cut may leave empty files, beside which git makes no worktree any more.
+/// A power failure may leave empty files, which keep git from creating worktrees.
 #[tokio::test]
 async fn registrations_that_a_crash_has_torn_are_forgotten() {
     let fixture = fixture(&[("a", "1\n")]).await;
@@ -121,7 +121,7 @@ async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
     assert!(listed.contains("/own"), "{listed}");
 }
 
-/// Git holds a lock with this word while it makes a worktree, and writes the index last.
+/// Git holds a lock with this word while it creates a worktree, and writes the index last.
 #[tokio::test]
 async fn a_worktree_that_git_was_making_at_a_power_cut_is_forgotten() {
     let fixture = fixture(&[("a", "1\n")]).await;

@@ -1,4 +1,4 @@
-//! Taking a result after a try that was cut off: finished where only the move itself is half done, refused otherwise.
+//! Accepting a result after an interrupted call: finished if only the move itself is incomplete, refused otherwise.
 
 use super::*;
 
@@ -32,7 +32,7 @@ async fn a_move_that_was_cut_off_is_finished() {
     }
 }
 
-/// A crash while a move is finished must not cost a file that the move does not change, so such a file is not written.
+/// A crash while a move is finished must not lose a file that the move does not change, so that file is not rewritten.
 #[tokio::test]
 async fn finishing_a_move_leaves_other_files_alone() {
     use std::os::unix::fs::MetadataExt as _;
@@ -42,7 +42,7 @@ async fn finishing_a_move_leaves_other_files_alone() {
     let result = fixture.seal(&tree).await.commit;
     let repo = &fixture.repo;
     let other = repo.root().join("other");
-    // Its time is not the one that the index knows.
+    // Its modification time differs from the index.
     let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
     let file = std::fs::File::options().write(true).open(&other).expect("a file");
     file.set_modified(long_ago).expect("another time");
@@ -70,7 +70,7 @@ async fn work_of_the_persons_own_is_never_taken_for_half_a_move() {
     }
 }
 
-/// Without a note nothing is touched, even if the files are those of the result.
+/// Without a record nothing is changed, even if the files are those of the result.
 #[tokio::test]
 async fn only_a_move_that_was_noted_is_finished() {
     let (fixture, result) = ahead().await;

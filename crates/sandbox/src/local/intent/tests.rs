@@ -1,4 +1,4 @@
-//! Changes that are cut off by a kill at every step that touches the disk, and their recovery, cut off as well.
+//! Changes that are interrupted by a kill at every step that touches the disk, and recoveries interrupted likewise.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -11,7 +11,7 @@ use crate::{Environment as _, LocalEnvironment};
 const PLACE: &str = "BOSUN_TEST_PLACE";
 const PHASE: &str = "BOSUN_TEST_PHASE";
 const CALL: &str = "s1.t1.c0";
-/// Everything by which a process changes what is on the disk.
+/// All system calls by which a process changes the disk.
 const CALLS: &str =
     "renameat,renameat2,rename,unlinkat,unlink,mkdirat,mkdir,symlinkat,write,fsync,fdatasync";
 
@@ -76,7 +76,7 @@ fn shown(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     all
 }
 
-/// Makes the changes, or recovers them, in the folder that a variable names.
+/// Makes the changes, or recovers them, in the folder that an environment variable names.
 #[tokio::test]
 async fn phase_to_be_killed() {
     let Some(place) = std::env::var_os(PLACE).map(PathBuf::from) else { return };
@@ -88,7 +88,7 @@ async fn phase_to_be_killed() {
     env.noting(&log(&place), CALL).apply(changes()).await.expect("changes");
 }
 
-/// Runs that until its so many-th step; whether it was killed. Nothing where nobody can be killed like this.
+/// Runs a phase, with a kill at the given step. Returns whether it was killed; `None` if it cannot be traced.
 fn killed(place: &Path, phase: &str, step: usize) -> Option<bool> {
     let inject = format!("inject={CALLS}:signal=KILL:when={step}");
     let mut strace = Command::new("strace");
@@ -103,7 +103,7 @@ fn killed(place: &Path, phase: &str, step: usize) -> Option<bool> {
     }
 }
 
-/// Promise 4, for changes to files: all or none, whenever the process is killed, also while it recovers.
+/// Promise 4, for changes to files: all or none, whenever the process is killed, also during recovery.
 #[test]
 fn changes_that_are_killed_at_any_step_are_all_made_or_none_and_nothing_is_left() {
     let whole = tempfile::tempdir().expect("a folder");
@@ -170,7 +170,7 @@ async fn what_is_not_all_of_a_call_says_nothing_of_it() {
     env.delete(&path("d/gone")).await.expect("a deletion");
     let became = log(place.path()).recover(&work).expect("a recovery");
     assert!(became.is_empty(), "{became:?}");
-    // Nor does one of two such steps.
+    // A name that was recorded twice tells nothing, either.
     for name in ["b", "c"] {
         let bytes = b"2".to_vec();
         env.apply(vec![Change::Write { path: path(name), bytes }]).await.expect("a change");
@@ -179,7 +179,7 @@ async fn what_is_not_all_of_a_call_says_nothing_of_it() {
     assert!(became.is_empty(), "{became:?}");
 }
 
-/// One step is made or fails as a whole, so that there is nothing to take back.
+/// A single step succeeds or fails as a whole, so there is nothing to undo.
 #[tokio::test]
 async fn a_move_that_fails_leaves_what_is_at_its_end() {
     let place = tempfile::tempdir().expect("a folder");

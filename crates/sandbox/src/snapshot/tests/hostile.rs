@@ -1,4 +1,4 @@
-//! What an agent could do to be rid of its traces, or to make a restoration write elsewhere.
+//! Attempts by an agent to cover its traces, or to make a restoration write elsewhere.
 
 use std::os::unix::fs::FileExt as _;
 use std::process::Command;

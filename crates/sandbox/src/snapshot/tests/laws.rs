@@ -1,12 +1,12 @@
-//! Whatever is done to the files: a snapshot by somebody who knows what was there before is the same as one by somebody
-//! who knows nothing, restoring gives back exactly what was there, and restoring what was there before takes that back.
+//! Invariants under any changes to the files: a snapshot with a cached index is the same as one with an empty index, a
+//! restoration gives back exactly the previous files, and restoring the state from before undoes it.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
 
-/// Something that is done to a path.
+/// A change to a path.
 #[derive(Debug, Clone)]
 enum Step {
     Write(&'static str, u8),
@@ -18,7 +18,7 @@ enum Step {
 
 const PATHS: [&str; 8] = ["a", "b", "a/b", "a/b/c", "b/c", "c/d", "c/d/e", ".gitignore"];
 
-/// Texts that ignore nothing that is used here, and such that do.
+/// Texts that ignore no path that is used here, and texts that do.
 const PLAIN: [&str; 4] = ["0", "1", "2", "3"];
 const RULES: [&str; 4] = ["a\n", "/b/\n!c\n", "c\nd\n", ""];
 
@@ -34,7 +34,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    /// Does it as far as it is possible; what is in the way stays in the way.
+    /// Applies the step as far as possible; an obstacle stays.
     fn do_it(&self, fixture: &Fixture, texts: [&str; 4]) {
         let clear = |path: &str| {
             let path = fixture.at(path);
@@ -77,7 +77,7 @@ impl Step {
     }
 }
 
-/// Whether a folder on the way is a link.
+/// Whether a folder above the path is a link.
 fn through_a_link(fixture: &Fixture, path: &str) -> bool {
     let above = Path::new(path).ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     above.into_iter().any(|above| fixture.at(above).is_symlink())

@@ -1,4 +1,4 @@
-//! What a restoration does to the files, and what it leaves alone.
+//! Effects of a restoration on files, and files that it leaves alone.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn rules_that_were_changed_meanwhile_neither_hide_nor_expose_anything() {
     fixture.put("src/a", "1");
     fixture.put("precious/x", "ignored, not in any snapshot");
     let (picture, before) = (fixture.picture(), fixture.take());
-    // Now the rules hide everything that an agent did, and no longer what they hid before.
+    // The new rules hide everything that the agent did, and no longer what they hid before.
     fixture.put(".gitignore", "*\n!precious/\n!precious/x\n");
     fixture.put("src/a", "2");
     fixture.put("src/planted", "new");

@@ -1,4 +1,4 @@
-//! What is in a snapshot, what it costs to take one, and what a store keeps.
+//! Contents of a snapshot, the cost of taking one, and what a store keeps.
 
 use super::*;
 
@@ -262,7 +262,7 @@ fn a_store_inside_of_the_workspace_is_refused_before_it_is_made() {
     assert!(!fixture.at("new").exists());
 }
 
-/// An edited line of a large file costs the line, however often.
+/// An edited line in a large file costs only the line, however often.
 #[test]
 fn forty_edits_of_a_large_file_cost_little_more_than_the_file() {
     let mut fixture = Fixture::new();
@@ -287,7 +287,7 @@ fn forty_edits_of_a_large_file_cost_little_more_than_the_file() {
         fixture.restore(tree);
         assert_eq!(fixture.text("large").as_deref(), Some(text.as_str()));
     }
-    // What a kept one is told by stays with it.
+    // The bases of a marked snapshot are kept with it.
     fixture.snapshots.mark("r_1", &[trees[30].0]).expect("a mark");
     fixture.snapshots.sweep().expect("a sweep");
     fixture.restore(&trees[30].0);

@@ -1,4 +1,4 @@
-//! The kinds of changes: of a file, and of a line.
+//! Kinds of changes: of a file, and of a line.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,12 +1,12 @@
-//! Reads a patch as git writes it. A hunk is as long as its header says, so no line inside of one can pass for another
-//! file. What does not look like a patch is skipped; nothing fails.
+//! Parser for git patches. The length of a hunk comes from its header, so no line inside one can pass for another file.
+//! Unrecognized lines are skipped; parsing never fails.
 
 use super::kinds::{DiffStatus, RowKind};
 
-/// The most characters of a line.
+/// Maximum length of a line, in characters.
 const MOST_CHARS: usize = 4_000;
 
-/// The files of a patch, as far as they are listed.
+/// The parsed files of a patch, up to the limit.
 #[derive(Debug, Default)]
 pub(super) struct Patch {
     pub(super) files: Vec<RawFile>,
@@ -42,7 +42,7 @@ pub(super) struct RawRow {
     pub(super) no_newline: bool,
 }
 
-/// Where a hunk is: the next line before and after, and how many of each are to come.
+/// Position in a hunk: the next line numbers of both sides, and how many lines of each remain.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     old: u32,
@@ -51,7 +51,7 @@ struct Place {
     new_left: u32,
 }
 
-/// Reads a patch: at most `rows` rows of each file, `rows_in_all` of all, and `files` files.
+/// Parses a patch: at most `rows` rows of each file, `rows_in_all` of all files, and `files` files.
 pub(super) fn read(patch: &[u8], rows: usize, rows_in_all: usize, files: usize) -> Patch {
     let mut found = Patch::default();
     let mut place = Place::default();
@@ -94,19 +94,19 @@ pub(super) fn read(patch: &[u8], rows: usize, rows_in_all: usize, files: usize) 
     found
 }
 
-/// The lines of a patch without their ends.
+/// The lines of a patch without their line endings.
 fn lines(patch: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = patch.strip_suffix(b"\n").unwrap_or(patch);
     whole.split(|byte| *byte == b'\n').filter(move |_| !patch.is_empty())
 }
 
-/// Takes one row of an open hunk; whether it was one.
+/// Parses one row of an open hunk. Returns whether the line was one.
 fn take_row(found: &mut Patch, place: &mut Place, line: &[u8], skip: bool) -> bool {
     let (kind, text) = match line.split_first() {
         Some((b' ', text)) => (RowKind::Context, text),
         Some((b'+', text)) => (RowKind::Added, text),
         Some((b'-', text)) => (RowKind::Removed, text),
-        // Some programs strip the blank of an empty line.
+        // Some programs strip the trailing space of an empty context line.
         None => (RowKind::Context, line),
         _ => return false,
     };
@@ -155,7 +155,7 @@ fn hunk(line: &[u8]) -> Option<(Place, String)> {
 }
 
 impl RawFile {
-    /// A file, by the line that begins its part.
+    /// A file, from the rest of its `diff --git` line.
     fn named(rest: &[u8]) -> Self {
         Self {
             path: both(rest),
@@ -170,7 +170,7 @@ impl RawFile {
         }
     }
 
-    /// Takes a line between the name of the file and its first hunk.
+    /// Parses a header line between `diff --git` and the first hunk.
     fn take_head(&mut self, line: &[u8]) {
         let mode = |mode: &[u8]| Some(String::from_utf8_lossy(mode).chars().take(12).collect());
         if line.starts_with(b"new file mode") {
@@ -196,15 +196,15 @@ impl RawFile {
     }
 }
 
-/// The path after `--- ` or `+++ `; none for a file that is not there on this side.
+/// The path after `--- ` or `+++ `; `None` if the file does not exist on this side.
 fn side(text: &[u8]) -> Option<String> {
-    // Git ends a name with blanks in it with a tab.
+    // Git ends a name that contains spaces with a tab.
     let text = text.strip_suffix(b"\t").unwrap_or(text);
     let path = unquoted(text);
     path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).map(str::to_owned)
 }
 
-/// The path in `a/PATH b/PATH`, where both are the same; only files without hunks are known by it alone.
+/// The path in `a/PATH b/PATH` if both are the same; only files without hunks depend on it.
 fn both(rest: &[u8]) -> String {
     if rest.first() == Some(&b'"') {
         let second =
@@ -218,7 +218,7 @@ fn both(rest: &[u8]) -> String {
     path.strip_prefix("b/").unwrap_or(&path).to_owned()
 }
 
-/// A path as git quotes it: `"a/\303\244"`. Without quotes it is as it stands.
+/// Undoes git's quoting of a path: `"a/\303\244"`. An unquoted path is returned as is.
 fn unquoted(text: &[u8]) -> String {
     let Some(inner) = text.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
         return String::from_utf8_lossy(text).into_owned();

@@ -1,4 +1,4 @@
-//! Patches as git writes them, and as nobody should.
+//! Patches as git writes them, and malformed ones.
 
 use types::Changes;
 
@@ -96,7 +96,7 @@ fn each_side_of_a_hunk_has_its_own_colours() {
     let rows = &view.files[0].hunks[0].rows;
     let first = |row: usize| rows[row].spans[0].class;
     assert_eq!((first(0), first(3)), (SpanClass::Comment, SpanClass::Comment));
-    // The line in between is code after the change, though it was a comment before.
+    // The line in between is code in the new version, though it was a comment in the old one.
     assert_eq!((first(1), first(2)), (SpanClass::Comment, SpanClass::Keyword));
     let classes: Vec<SpanClass> = rows[2].spans.iter().map(|span| span.class).collect();
     use SpanClass::{Keyword, Number, Plain};

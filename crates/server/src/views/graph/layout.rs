@@ -1,42 +1,42 @@
-//! Places for the nodes of a graph without circles: a layer for each step of the longest path, an order in each layer
-//! with few crossings, and edges that go around what is in their way. Knows no tasks.
+//! Layered layout of an acyclic graph: layers by longest path, an order in each layer with few crossings, and edges
+//! routed around nodes. Independent of tasks.
 
 /// The size of a node, and the gaps between layers and between the nodes of one.
 pub(super) const WIDTH: u32 = 204;
 pub(super) const HEIGHT: u32 = 76;
 const LAYER_GAP: u32 = 44;
 const NODE_GAP: f64 = 24.0;
-/// The room that an edge takes up in a layer that it passes.
+/// Height that an edge occupies in a layer that it crosses.
 const LANE: f64 = 14.0;
 const MARGIN: u32 = 4;
-/// How often each layer is put in order, and its nodes are moved.
+/// Number of passes that order the layers and move their nodes.
 const SWEEPS: usize = 8;
-/// With more than this many places for edges in layers that they pass, edges run straight.
+/// Maximum number of bends in crossed layers; above it, edges run straight.
 const MOST_BENDS: usize = 4_000;
 
-/// Where everything is.
+/// Positions of nodes and edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// The upper left corner of each node.
+    /// Upper left corner of each node.
     pub(super) places: Vec<(u32, u32)>,
-    /// The path of each edge.
+    /// SVG path of each edge.
     pub(super) paths: Vec<String>,
 }
 
-/// A node, or the bend of an edge in a layer that it passes.
+/// A node, or the bend of an edge in a layer that it crosses.
 struct Dot {
     layer: usize,
     half: f64,
-    /// The middle.
+    /// Vertical centre.
     y: f64,
     before: Vec<usize>,
     after: Vec<usize>,
 }
 
 impl Layout {
-    /// Places `count` nodes. An edge that closes a circle is drawn and counts for nothing.
+    /// Lays out `count` nodes. An edge that closes a cycle is drawn but does not affect the layers.
     pub(super) fn new(count: usize, edges: &[(usize, usize)]) -> Self {
         let layers = layers(count, edges);
         let half = f64::from(HEIGHT) / 2.0;
@@ -83,7 +83,7 @@ impl Layout {
     }
 }
 
-/// The layer of each node: the longest path that leads to it.
+/// The layer of each node: the length of the longest path to it.
 fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut left = vec![0_usize; count];
@@ -105,7 +105,7 @@ fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     layers
 }
 
-/// The dots that each edge passes, from its start to its end; those in between are made here.
+/// The dots on the route of each edge, from start to end; creates the bends in between.
 fn routes(dots: &mut Vec<Dot>, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let span =
         |dots: &[Dot], (from, to): (usize, usize)| dots[to].layer.saturating_sub(dots[from].layer);
@@ -133,7 +133,7 @@ fn routes(dots: &mut Vec<Dot>, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     routes
 }
 
-/// Puts the dots of each layer below each other, in their order.
+/// Stacks the dots of each layer vertically, in order.
 fn stack(dots: &mut [Dot], rows: &[Vec<usize>]) {
     for row in rows {
         let mut y = 0.0;
@@ -145,7 +145,7 @@ fn stack(dots: &mut [Dot], rows: &[Vec<usize>]) {
     }
 }
 
-/// Orders each layer by the middle of its neighbours in the layer before, or after.
+/// Orders each layer by the mean position of its neighbours in the previous or next layer.
 fn put_in_order(dots: &mut [Dot], rows: &mut [Vec<usize>], forward: bool) {
     let turns: Vec<usize> =
         if forward { (0..rows.len()).collect() } else { (0..rows.len()).rev().collect() };
@@ -160,7 +160,7 @@ fn put_in_order(dots: &mut [Dot], rows: &mut [Vec<usize>], forward: bool) {
     }
 }
 
-/// Moves each dot towards its neighbours, as far as those in its layer leave room.
+/// Moves each dot towards its neighbours, as far as the other dots of its layer allow.
 fn pull(dots: &mut [Dot], rows: &[Vec<usize>], forward: bool) {
     let turns: Vec<usize> =
         if forward { (0..rows.len()).collect() } else { (0..rows.len()).rev().collect() };
@@ -170,7 +170,7 @@ fn pull(dots: &mut [Dot], rows: &[Vec<usize>], forward: bool) {
             .iter()
             .map(|place| middle(dots, *place, forward).unwrap_or(dots[*place].y))
             .collect();
-        // From the top nobody stands too high, from the bottom nobody too low; the mean of both keeps every gap.
+        // The downward pass only pushes dots down, the upward pass only up; both keep the gaps, and so does their mean.
         let down = spread(dots, row.iter().zip(&wanted).map(|(place, y)| (*place, *y)));
         let up = spread(dots, row.iter().zip(&wanted).rev().map(|(place, y)| (*place, -*y)));
         for ((place, low), high) in row.iter().zip(down).zip(up.into_iter().rev()) {
@@ -179,7 +179,7 @@ fn pull(dots: &mut [Dot], rows: &[Vec<usize>], forward: bool) {
     }
 }
 
-/// Each dot where it wants to be, or as soon after it as the one before allows.
+/// Places each dot at its wanted position, or as close after it as the previous dot allows.
 fn spread(dots: &[Dot], wanted: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
     let mut edge = f64::NEG_INFINITY;
     let mut placed = Vec::new();
@@ -198,7 +198,7 @@ fn middle(dots: &[Dot], place: usize, forward: bool) -> Option<f64> {
     Some(near.iter().map(|other| dots[*other].y).sum::<f64>() / f64::from(count))
 }
 
-/// A smooth path through points, each the left end of a node or bend of a node's width.
+/// A smooth path through points, each the left end of a node, or of a bend as wide as a node.
 fn curve(points: &[(u32, u32)]) -> String {
     use std::fmt::Write as _;
     let Some((x, y)) = points.first() else { return String::new() };

@@ -1,4 +1,4 @@
-//! The picture of recorded runs.
+//! Graphs of recorded runs.
 
 use super::*;
 use crate::views::testing::{recorded, recorded_after};
@@ -72,7 +72,7 @@ fn a_review_stands_behind_its_task_and_planning_alone_before_there_is_a_plan() {
     assert_eq!((early.nodes[0].id.as_str(), early.nodes[0].attempts), ("plan", 0));
 }
 
-/// The picture stands still while the run goes on.
+/// The graph does not move while the run progresses.
 #[test]
 fn places_do_not_depend_on_how_far_the_run_is() {
     let name = "schedule/parallel_then_dependant";

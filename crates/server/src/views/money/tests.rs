@@ -1,4 +1,4 @@
-//! The account of recorded runs.
+//! Costs of recorded runs.
 
 use super::*;
 use crate::views::testing::{recorded, recorded_after};

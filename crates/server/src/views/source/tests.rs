@@ -1,4 +1,4 @@
-//! A run as it was after a line.
+//! A run as of a line.
 
 use types::{Event, TaskStage};
 
@@ -13,7 +13,7 @@ fn what_came_later_is_not_there() {
     let cut = Recorded::at(&blank, lines.clone(), Some(at), end);
     let own: Vec<u64> = cut.own().map(|line| line.seq).collect();
     assert_eq!(own, (1..=at).collect::<Vec<_>>());
-    // T1.1 had ended, so all of it is there; T2.1 had begun and its lines are newer; T3.1 had not begun.
+    // T1.1 had ended, so all its lines are included; T2.1 had started, but its lines are newer; T3.1 had not started.
     let count = |lines: &[Envelope], attempt: &str| {
         let attempt = attempt.parse().expect("an attempt");
         lines.iter().filter(|line| line.attempt.as_ref() == Some(&attempt)).count()

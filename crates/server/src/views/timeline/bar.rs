@@ -1,4 +1,4 @@
-//! The bars of a row: what took time, from when to when, and what came of it.
+//! The bars of a row: a kind of work or wait, its start and end, and its outcome.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use types::{AttemptId, TaskId, Timestamp, one_line};
 
-/// The longest reason.
+/// Maximum length of a reason, in characters.
 const REASON: usize = 300;
 
 /// Something that took time, or happened at a time.
@@ -88,7 +88,7 @@ impl Bar {
     }
 }
 
-/// The bars by row; those of the run itself have no task.
+/// The bars by row; those of the run itself have the key `None`.
 pub(super) type Rows = BTreeMap<Option<TaskId>, Vec<Bar>>;
 
 /// Adds a bar to a row.

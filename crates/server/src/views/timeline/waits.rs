@@ -1,4 +1,4 @@
-//! What tasks waited for: the gate before them, the tasks that they need, a free slot, the delay before a retry, and
+//! Waits of tasks: for the preceding gate, for dependencies, for a free slot, for the delay before a retry, and for
 //! their turn to be merged.
 
 use std::collections::BTreeMap;
@@ -9,15 +9,15 @@ use types::{AttemptResult, Envelope, Event, Phase, Plan, TaskId, Timestamp};
 use super::bar::{Bar, BarKind, BarOutcome, Rows, push};
 use crate::views::source::Recorded;
 
-/// When what happened to one task, as far as waits are concerned.
+/// The times of one task's events that matter for waits.
 #[derive(Debug, Clone, Default)]
 struct Times {
     settled: Option<Timestamp>,
-    /// The beginnings of its attempts.
+    /// Start of each attempt.
     started: Vec<Timestamp>,
     verified: Vec<Timestamp>,
     merging: Vec<Timestamp>,
-    /// When it gave up its slot, after each attempt.
+    /// When it released its slot, after each attempt.
     left: Vec<Timestamp>,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
     let needs = needs(plan, &shape);
     for (place, task) in plan.tasks.iter().enumerate() {
         let own = times.get(&task.id).cloned().unwrap_or_default();
-        // A task that was skipped or given up without an attempt waits no longer.
+        // A task that was skipped or given up without an attempt no longer waits.
         let until = own.started.first().copied().or(own.settled);
         let mut from = adopted;
         if until.is_none_or(|until| until > from) && gate.is_none_or(|gate| gate > from) {
@@ -60,7 +60,7 @@ fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp
     one.into_iter().chain(other).min()
 }
 
-/// The wait for the tasks that it needs; the time when that was over, if it is.
+/// Adds the wait for a task's dependencies. Returns when it ended, if it has.
 fn blocked(
     task: &TaskId,
     needs: &[&TaskId],
@@ -78,7 +78,7 @@ fn blocked(
     let open: Vec<&&&TaskId> = late.iter().filter(|need| settled(need).is_none()).collect();
     let last = late.iter().filter_map(|need| settled(need)).max();
     let to = until.or(if open.is_empty() { last } else { None });
-    // Where it goes on, only what is still missing is of interest.
+    // While the wait lasts, only the unsettled dependencies are named.
     let named: Vec<&str> = if open.is_empty() {
         late.iter().map(|need| need.as_str()).collect()
     } else {
@@ -90,7 +90,7 @@ fn blocked(
     end
 }
 
-/// Why a task that was ready did not start: the tasks of the plan that had a slot in the meantime.
+/// Why a ready task did not start: the tasks of the plan that occupied the slots meanwhile.
 fn slots(
     recorded: &Recorded,
     plan: &Plan,
@@ -114,7 +114,7 @@ fn slots(
     "ready, and not started yet".to_owned()
 }
 
-/// The waits between a verified result and its turn to be merged.
+/// The waits between verification and merge.
 fn turns(
     task: &TaskId,
     own: &Times,
@@ -149,7 +149,7 @@ fn turns(
     }
 }
 
-/// The delays before retries, of tasks in the plan and others.
+/// The delays before retries, of tasks in the plan and outside it.
 fn retries(own: &[&Envelope], rows: &mut Rows) {
     let mut open: BTreeMap<&TaskId, Bar> = BTreeMap::new();
     for line in own {
@@ -178,7 +178,7 @@ fn retries(own: &[&Envelope], rows: &mut Rows) {
     }
 }
 
-/// For each task, the places of those that it waits for.
+/// For each task, the indices of its dependencies.
 fn needs(plan: &Plan, shape: &dag::Dag) -> Vec<Vec<usize>> {
     let mut needs = vec![Vec::new(); plan.tasks.len()];
     for (from, later) in shape.dependants.iter().zip(&shape.followers).enumerate() {
@@ -193,7 +193,7 @@ fn needs(plan: &Plan, shape: &dag::Dag) -> Vec<Vec<usize>> {
 
 type Known<'a> = (BTreeMap<&'a TaskId, Times>, Option<Timestamp>, Option<Timestamp>);
 
-/// The times of each task, of the last plan, and of the gate that it passed.
+/// The times of each task, of the adoption of the last plan, and of the gate that it passed.
 fn times<'a>(own: &[&'a Envelope]) -> Known<'a> {
     let mut times: BTreeMap<&TaskId, Times> = BTreeMap::new();
     let (mut adopted, mut gate) = (None, None);

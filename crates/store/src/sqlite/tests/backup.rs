@@ -1,4 +1,4 @@
-//! Backups during writes, and restoring; the order of steps in `backup.rs` shows what a crash in between leaves.
+//! Backups during writes, and restoring; the order of steps in `backup.rs` shows the state after a crash between them.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! The feed on disk: two processes, damage, copies, removal of the newest lines, and journals of earlier forms that get
-//! theirs.
+//! The feed on disk: two processes, damage, copies, removal of the newest lines, and journals of earlier versions,
+//! which get a feed.
 
 use super::*;
 use crate::Damage;

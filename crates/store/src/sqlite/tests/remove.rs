@@ -1,4 +1,4 @@
-//! Removing runs: what is removed, kept, and recorded.
+//! Removing runs: the removed, kept and recorded data.
 
 use rusqlite::Connection;
 use types::BlobRef;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-/// The most time for the whole session.
+/// Time limit for the whole session.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The call of each turn.

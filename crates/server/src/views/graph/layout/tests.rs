@@ -1,4 +1,4 @@
-//! Nothing overlaps, arrows lead to the right, and a large plan is quick.
+//! Nodes do not overlap, edges point right, and a large plan is laid out quickly.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn an_edge_over_a_layer_goes_around_what_is_there() {
     let layout = Layout::new(3, &[(0, 1), (1, 2), (0, 2)]);
     assert_apart(&layout);
     let (x, top) = layout.places[1];
-    // It passes the layer of the node in the middle on a straight line, above or below that node.
+    // The edge crosses the layer of the middle node in a straight line, above or below that node.
     let path = &layout.paths[2];
     let straight = path.split('H').next().expect("a line across the layer");
     let at = straight.rsplit(' ').next().and_then(|y| y.parse::<u32>().ok()).expect("a height");
@@ -45,7 +45,7 @@ fn an_edge_over_a_layer_goes_around_what_is_there() {
 
 #[test]
 fn few_arrows_cross() {
-    // Two chains whose nodes are named in turns that would cross each other.
+    // Two chains whose nodes are listed in an order that would make them cross.
     let layout = Layout::new(4, &[(0, 3), (1, 2)]);
     let y = |place: usize| layout.places[place].1;
     assert_eq!(y(0) < y(1), y(3) < y(2));
