@@ -71,7 +71,7 @@ pub(crate) fn untrusted(files: &ProjectFiles) -> SetupError {
 /// Prints the project's files with their digests.
 pub(crate) fn tell(files: &ProjectFiles) {
     let folder = print::one_line(&files.folder.display().to_string(), 200);
-    print::note(&format!("{folder} brings files that change how agents work:"));
+    print::note(&format!("{folder} has files that change how agents work:"));
     for (name, digest) in &files.files {
         print::note(&format!("  {}  {name}", digest.short()));
     }

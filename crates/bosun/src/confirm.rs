@@ -13,7 +13,7 @@ pub(crate) fn sure(what: &'static str, run: &RunId, goal: &str) -> anyhow::Resul
     if !std::io::stdin().is_terminal() {
         return Err(UsageError::WhichRun { what, run: run.clone(), goal }.into());
     }
-    print::note(&format!("{what} {run} ({goal})? type yes to do it"));
+    print::note(&format!("{what} {run} ({goal})? Type yes to confirm"));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     let sure = answer.trim() == "yes";

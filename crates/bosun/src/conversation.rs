@@ -53,9 +53,9 @@ impl<'de> Deserialize<'de> for Content {
                 let texts: Option<Vec<String>> = parts.iter().map(text).collect();
                 texts
                     .map(Self)
-                    .ok_or_else(|| D::Error::custom("every part of a content must have a text"))
+                    .ok_or_else(|| D::Error::custom("every content part must have a text"))
             }
-            _ => Err(D::Error::custom("a content is a text or a list of parts")),
+            _ => Err(D::Error::custom("content must be a string or a list of parts")),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn patiently<T>(run: &RunId, waiting: impl Future<Output = T>) 
     match tokio::time::timeout(PATIENCE, &mut waiting).await {
         Ok(done) => done,
         Err(_) => {
-            print::note(&format!("waiting for the process that drives {run}; Ctrl-C leaves"));
+            print::note(&format!("waiting for the process that drives {run}; Ctrl-C to quit"));
             waiting.await
         }
     }
@@ -85,20 +85,24 @@ pub(crate) async fn alone(
     if bosun.is_driven(run).await? {
         return Ok(None);
     }
-    let (flag, what) = (home.flag(), format!("nobody drives {run}"));
+    let (flag, what) = (home.flag(), format!("no process is driving {run}, which"));
     let said = if let Some(known) = sessions::one(bosun, run).await? {
         match known.view.state {
             SessionState::Closed => return Ok(None),
-            SessionState::AwaitingInput => format!("{what}: it asks; {flag} answer {run} \"…\""),
-            SessionState::Idle => format!("{what}: it is idle; {flag} chat --resume {run}"),
-            SessionState::Processing => format!("{what}: it was interrupted; {flag} resume {run}"),
+            SessionState::AwaitingInput => {
+                format!("{what} is waiting for an answer: {flag} answer {run} \"…\"")
+            }
+            SessionState::Idle => format!("{what} is idle: {flag} chat --resume {run}"),
+            SessionState::Processing => format!("{what} was interrupted: {flag} resume {run}"),
         }
     } else {
         match bosun.view(run).await?.status {
-            Status::Waiting => format!("{what}: it asks; {flag} answer {run} \"…\""),
-            Status::Running => format!("{what}: it was interrupted; {flag} resume {run}"),
+            Status::Waiting => {
+                format!("{what} is waiting for an answer: {flag} answer {run} \"…\"")
+            }
+            Status::Running => format!("{what} was interrupted: {flag} resume {run}"),
             _ => return Ok(None),
         }
     };
-    Ok(Some(format!("{said}. Still following; Ctrl-C leaves")))
+    Ok(Some(format!("{said}. Still following; Ctrl-C to quit")))
 }

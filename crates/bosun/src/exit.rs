@@ -26,42 +26,40 @@ pub(crate) enum CliError {
     #[error("the goal is empty; say what you want done: bosun run \"…\"")]
     EmptyGoal,
     #[error(
-        "no model to work with: set a provider's key (see `bosun models`), name one with --model, or give --script FILE"
+        "no model available: set a provider's key (see `bosun models`), or pass --model MODEL or --script FILE"
     )]
     NoModel,
-    #[error("there is no run to resume; `bosun list` shows all runs")]
+    #[error("no run to resume; `bosun list` shows all runs")]
     NothingToResume,
-    #[error("there is no terminal to talk on; `bosun run --preset solo \"…\"` works without one")]
+    #[error("chat needs a terminal; `bosun run --preset solo \"…\"` works without one")]
     NoTerminal,
-    #[error(
-        "there is no open session in this folder; `bosun list` shows all, `bosun chat` begins one"
-    )]
+    #[error("no open session in this folder; `bosun list` shows all, `bosun chat` starts one")]
     NoSessionHere,
-    #[error("--output-schema is for one agent alone; add --preset solo")]
+    #[error("--output-schema works only with a single agent; add --preset solo")]
     SchemaForACrew,
     #[error(
-        "{what} is not for one agent alone; leave it out, or name rules of a crew with --preset"
+        "{what} does not work with a single agent; omit it, or choose a crew policy with --preset"
     )]
     ForACrew { what: &'static str },
-    #[error("there are no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
+    #[error("no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
     NoRuns,
     #[error("{0}")]
     NotAChoice(types::NotAChoice),
-    #[error("gate {phase} was not judged yet")]
+    #[error("gate {phase} has not been decided yet")]
     NoGate { phase: &'static str },
     #[error(
-        "the answer is missing: bosun answer {run} ANSWER; `bosun questions` shows what is asked"
+        "no answer given: bosun answer {run} ANSWER; `bosun questions` lists the open questions"
     )]
     NothingSaid { run: types::RunId },
     #[error("run {run} has no open question")]
     NoQuestion { run: types::RunId },
-    #[error("question #{number} of run {run} is not open; `bosun questions` lists those that are")]
+    #[error("question #{number} of run {run} is not open; `bosun questions` lists the open ones")]
     NotOpen { run: types::RunId, number: u32 },
-    #[error("{run} is a session, not a run; `bosun log {run}` shows what was recorded of it")]
+    #[error("{run} is a session, not a run; `bosun log {run}` shows its log")]
     NotARun { run: types::RunId },
     #[error("{what}; `bosun why {run}` lists the decisions")]
     NoDecision { what: String, run: types::RunId },
-    #[error("there is no folder {path}; --repo names the repository")]
+    #[error("no such folder: {path}; set the repository with --repo")]
     NoFolder { path: String },
     #[error("reading {path}: {source}")]
     Unreadable {
@@ -70,63 +68,61 @@ pub(crate) enum CliError {
         source: std::io::Error,
     },
     #[error(
-        "no model is named and no key is set; say which with -m provider/model, or see `bosun models`"
+        "no model given and no provider key set; pass -m provider/model, or see `bosun models`"
     )]
     NoModelToAsk,
-    #[error("there is nothing to ask; give a text, - for standard input, or --messages FILE")]
+    #[error("nothing to ask; pass a text, - for standard input, or --messages FILE")]
     NothingAsked,
-    #[error("{path} is not a spec: {cause}")]
+    #[error("{path} is not a valid spec: {cause}")]
     NotASpec { path: String, cause: String },
-    #[error("{path} is not a plan that can be carried out: {cause}")]
+    #[error("{path} is not a valid plan: {cause}")]
     NotAPlan { path: String, cause: String },
     #[error("{path}: {step}")]
     NoSuchStep { path: String, step: rules::spec::NoSuchStep },
     #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
     NoSpec { run: types::RunId },
-    #[error("{path} is not a request that can be used: {}", problems.join("; "))]
+    #[error("{path} is not a valid request: {}", problems.join("; "))]
     BadRequest { path: String, problems: Vec<String> },
-    #[error("{path} is empty; write into it what you want done, in words or as a request object")]
+    #[error("{path} is empty; it must contain a goal, as text or as a request object")]
     EmptyRequest { path: String },
     #[error("reading {path}: {cause}")]
     Json { path: String, cause: String },
-    #[error("there is no folder {path}; --repo names the folder to work in")]
+    #[error("no such folder: {path}; set the working folder with --repo")]
     NoWorkspace { path: String },
-    #[error("there is no tool profile {name:?}; there are {known}")]
+    #[error("unknown tool profile {name:?}; available: {known}")]
     NoSuchProfile { name: String, known: String },
     #[error("{}", .0.what)]
     CannotWork(types::Fault),
-    #[error("there is no terminal to ask on; add --yes to throw the result of run {run} away")]
+    #[error("no terminal to confirm on; add --yes to discard the result of run {run}")]
     NotSure { run: types::RunId },
-    #[error("{path} is a link, and nothing is written through it; put a folder in its place")]
+    #[error("{path} is a symbolic link, which is not followed; replace it with a folder")]
     Link { path: String },
     #[error("run {run} cannot be proven: {why}")]
     Unprovable { run: types::RunId, why: &'static str },
-    #[error("the result commit {commit} is not in {repo} any more, so there is nothing to prove")]
+    #[error("the result commit {commit} is no longer in {repo}; nothing to prove")]
     NoCommit { commit: String, repo: String },
-    #[error("{key} made a signature that does not verify")]
+    #[error("the signature made with {key} does not verify")]
     BadSignature { key: String },
-    #[error("{path} is not the proof of a run: {cause}")]
+    #[error("{path} is not a proof of a run: {cause}")]
     NotAProof { path: String, cause: String },
     #[error("{0}")]
     Tampered(String),
-    #[error("run {run} lost nothing")]
+    #[error("run {run} has no losses to accept")]
     NoLoss { run: types::RunId },
-    #[error("{path} is there already, and nothing is overwritten; name another file")]
+    #[error("{path} already exists; choose another file name")]
     Exists { path: String },
     #[error("{path} is not a backup made by `bosun backup`")]
     NoBackup { path: String },
     #[error(
-        "nothing is named to compare with: --anchor FILE, --git-note REPO or --proof FILE; for example: bosun audit \
+        "nothing to compare with: pass --anchor FILE, --git-note REPO or --proof FILE; for example: bosun audit \
          check {run} --anchor anchors.jsonl"
     )]
     NoAnchors { run: types::RunId },
-    #[error(
-        "there is no run in this repository whose result could be accepted; `bosun list` shows all runs"
-    )]
+    #[error("no result to accept in this repository; `bosun list` shows all runs")]
     NothingToAccept,
     #[error(
-        "{path} has the rules of the preset {there}, so nothing of {asked} was written; remove it first, or keep it and \
-         run with --preset {asked}"
+        "{path} already contains the preset {there}; nothing was written. Remove the file first, or keep it and run \
+         with --preset {asked}"
     )]
     OtherPreset { path: String, there: String, asked: String },
 }
@@ -142,7 +138,7 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
 /// Advice for an error whose message has none: a disk error anywhere below a command.
 pub(crate) fn advice(error: &anyhow::Error) -> Option<&'static str> {
     (error.chain().any(is_disk) && !error.chain().any(|cause| cause.is::<JournalError>()))
-        .then_some("check that the disk has room and may be written to, then try again")
+        .then_some("check that the disk has free space and is writable, then try again")
 }
 
 /// Whether the cause is a disk failure.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
-use runtime::llm::Registry;
+use runtime::llm::{Registry, Settings};
 use runtime::sandbox::HelperExe;
 use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
@@ -91,6 +91,12 @@ impl Home {
                 Some(journal) => Arc::new(self.journal.get_or_init(|| journal).clone()),
                 None => Arc::new(MemoryJournal::new()),
             };
+        // Records can be read whatever the configuration says.
+        if let Err(error) = self.models() {
+            print::warn(&format!("bosun: warning: {error:#}"));
+            let registry = Arc::new(models::registry(Settings::default(), None)?);
+            self.models.get_or_init(|| registry);
+        }
         self.with(journal, Order::Arrival).await
     }
 
@@ -129,9 +135,7 @@ impl Home {
         let bosun = Bosun::new(config);
         if let Some(copy) = self.journal.get().and_then(SqliteJournal::kept_copy) {
             let copy = print::path(copy);
-            print::note(&format!(
-                "the journal has a new form now; as it was, it is kept in {copy}"
-            ));
+            print::note(&format!("journal upgraded; the previous version is kept in {copy}"));
             bosun.fill_in_summaries().await?;
         }
         Ok(bosun)
@@ -271,7 +275,7 @@ impl Home {
             return std::path::absolute(folder).context("finding the home folder");
         }
         let base = etcetera::choose_base_strategy().context(
-            "finding the user's home folder; set BOSUN_HOME to say where to keep things",
+            "finding the user's home folder; set BOSUN_HOME to choose a folder for Bosun",
         )?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(state.join("bosun"))
@@ -317,10 +321,11 @@ pub(crate) fn config_folder() -> Option<PathBuf> {
     Some(base.config_dir().join("bosun"))
 }
 
-/// Name of the current user, for the record; `somebody` if it is unknown, or equal to the name reserved for the policy.
+/// Name of the current user, for the record; `unknown` if there is none, or it is the name reserved for the policy.
 pub(crate) fn person() -> String {
-    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
-    name.ok().filter(|name| name != Answer::POLICY).unwrap_or_else(|| "somebody".to_owned())
+    let set = |name: &str| std::env::var(name).ok().filter(|name| !name.is_empty());
+    let name = set("USER").or_else(|| set("LOGNAME")).or_else(runtime::sandbox::user_name);
+    name.filter(|name| name != Answer::POLICY).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Whether neither stdout nor stderr is a terminal; an unreachable model is then retried for longer.

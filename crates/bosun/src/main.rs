@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let as_json = args::wants_json(&words);
     args::Color::of(&words).set();
     let cli = match Cli::try_parse_from(&words) {
-        Ok(cli) => cli,
+        Ok(cli) => cli.with_environment(|name| std::env::var_os(name)),
         Err(error) => return misread(&error, as_json),
     };
     print::say(cli.quiet, cli.verbose);

@@ -101,7 +101,7 @@ fn transport() -> anyhow::Result<Arc<dyn Transport>> {
     match folder("BOSUN_RECORD").map(PathBuf::from) {
         Some(folder) => {
             std::fs::create_dir_all(&folder)
-                .with_context(|| format!("making the folder {}", folder.display()))?;
+                .with_context(|| format!("creating the folder {}", folder.display()))?;
             Ok(Arc::new(Recorder::new(http, folder)))
         }
         None => Ok(http),

@@ -62,9 +62,7 @@ pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::
         (Some((run, _)), _) => Ok(run.clone()),
         (None, Some((run, listed))) => {
             let place = print::one_line(&listed.repository, 200);
-            print::note(&format!(
-                "no run works in this folder; the newest one is {run}, of {place}"
-            ));
+            print::note(&format!("no run in this folder; using the newest, {run} in {place}"));
             Ok(run.clone())
         }
         // Returns a session if there is one, so that the caller rejects it by name; an empty journal is an error.
@@ -113,7 +111,7 @@ pub(crate) async fn newest_result(
     let this = open.into_iter().find(|(other, _)| *other == run);
     if let Some(before) = this.and_then(|(_, listed)| listed.follows) {
         print::note(&format!(
-            "{run} follows up {before}, and is not over; the result before it: bosun {what} {before}"
+            "{run} follows up {before} and is not finished; for the earlier result: bosun {what} {before}"
         ));
     }
     Ok((run, part))

@@ -96,7 +96,7 @@ fn of_object(text: &str, at_hand: Rules) -> Result<Asked, Unfit> {
         return of_coordinator(&value, at_hand.policy, &at_hand.prompts);
     }
     let object = UserRequest::of_value(&value).map_err(|problems| {
-        let reason = format!("the request object: {}", problems.join("; "));
+        let reason = format!("invalid request object: {}", problems.join("; "));
         Unfit::input(value["request_id"].as_str(), reason)
     })?;
     Ok(Asked {
@@ -115,12 +115,12 @@ fn of_object(text: &str, at_hand: Rules) -> Result<Asked, Unfit> {
 /// Fields: `task_id`, `input` with `body` and optionally `type`, `context_registry`, `policy`.
 fn of_coordinator(value: &Value, standing: Policy, prompts: &Prompts) -> Result<Asked, Unfit> {
     let id = value["task_id"].as_str().filter(|id| !id.is_empty());
-    let id = id.ok_or_else(|| Unfit::input(None, "task_id is missing, or not a text"))?;
+    let id = id.ok_or_else(|| Unfit::input(None, "task_id is missing or not a string"))?;
     let wrong = |what: &str| Unfit::input(Some(id), what);
     let body = value["input"]["body"].as_str();
-    let body = body.ok_or_else(|| wrong("input.body is missing, or not a text"))?;
+    let body = body.ok_or_else(|| wrong("input.body is missing or not a string"))?;
     let registry = value["context_registry"].as_array();
-    let registry = registry.ok_or_else(|| wrong("context_registry is missing, or not a list"))?;
+    let registry = registry.ok_or_else(|| wrong("context_registry is missing or not a list"))?;
     let registry: Option<Vec<WorkPath>> =
         registry.iter().map(|one| one.as_str().and_then(|one| one.parse().ok())).collect();
     let registry = registry.ok_or_else(|| wrong("context_registry is not a list of references"))?;
@@ -130,7 +130,7 @@ fn of_coordinator(value: &Value, standing: Policy, prompts: &Prompts) -> Result<
         Value::String(word) => {
             request.hint = Some(parse_hint(word).ok_or_else(|| wrong(&no_hint(word)))?);
         }
-        _ => return Err(wrong("input.type is not a text")),
+        _ => return Err(wrong("input.type is not a string")),
     }
     let own = policy_of(&value["policy"], prompts)
         .map_err(|reason| Unfit { id: Some(id.to_owned()), ..Unfit::policy(reason) })?;
@@ -142,7 +142,7 @@ fn of_coordinator(value: &Value, standing: Policy, prompts: &Prompts) -> Result<
 /// for which this returns `None`.
 fn policy_of(value: &Value, prompts: &Prompts) -> Result<Option<Policy>, String> {
     let Some(object) = value.as_object() else {
-        return Err("policy is missing, or not an object".to_owned());
+        return Err("policy is missing or not an object".to_owned());
     };
     let own = match (object.get("preset"), object.len()) {
         (Some(Value::Null), 1) => return Ok(None),
@@ -159,7 +159,7 @@ fn parse_hint(word: &str) -> Option<Hint> {
 
 fn no_hint(word: &str) -> String {
     let word: String = word.chars().take(40).collect();
-    format!("{word:?} is not a type; there are technical, product and ambiguous")
+    format!("unknown type {word:?}; expected technical, product or ambiguous")
 }
 
 /// Derived from the text, so that the same text always has the same id.

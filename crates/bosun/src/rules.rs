@@ -45,7 +45,7 @@ impl std::fmt::Display for Origin {
         match self {
             Self::Preset(name) => write!(f, "the preset {name}"),
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::Project(path) => write!(f, "{}, which the project brings along", path.display()),
+            Self::Project(path) => write!(f, "{}", path.display()),
         }
     }
 }
@@ -111,7 +111,7 @@ pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> 
         store.trust(&files, RealClock.now())?;
         return Ok(true);
     }
-    print::note("they are left out");
+    print::note("ignoring these files");
     Ok(false)
 }
 

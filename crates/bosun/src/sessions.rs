@@ -146,9 +146,9 @@ impl Known {
             let _ = writeln!(out, "  answer:   {bosun} answer {run} \"…\"");
         }
         if view.state != SessionState::Closed {
-            let _ = writeln!(out, "  go on:    {bosun} chat --resume {run}");
+            let _ = writeln!(out, "  resume:   {bosun} chat --resume {run}");
         }
-        let _ = writeln!(out, "  see why:  {bosun} log {run}");
+        let _ = writeln!(out, "  log:      {bosun} log {run}");
         out
     }
 }

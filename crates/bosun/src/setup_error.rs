@@ -4,29 +4,29 @@
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetupError {
     #[error(
-        "this repository brings files that change how agents work ({files}), and they are not trusted yet; read them, then \
-         trust them with: bosun trust {folder}; --no-project leaves them out"
+        "this repository has untrusted files that change how agents work ({files}); review them, then trust them with: \
+         bosun trust {folder}; --no-project ignores them"
     )]
     Untrusted { folder: String, files: String },
-    #[error("{flag}: the policy has no role {role}; there are {known}")]
+    #[error("{flag}: the policy has no role {role}; its roles: {known}")]
     NoRole { flag: &'static str, role: &'static str, known: String },
     #[error(
-        "nothing answers at {address}, where {model} would be asked ({cause}); start that server, set its address \
-         (docs/providers.md), or name another model with --model"
+        "no server for {model} at {address} ({cause}); start it, set its address (docs/providers.md), or choose \
+         another model with --model"
     )]
     Away { model: types::ModelRef, address: String, cause: String },
     #[error(
-        "no model is named and no key is set, but a server on this machine has {model}: add --model {model}, or set it in \
-         your config.toml (`bosun config path` says where that is)"
+        "no model given and no provider key set, but a local server has {model}: add --model {model}, or set it in \
+         your config.toml (`bosun config path` shows where)"
     )]
     OnlyLocal { model: types::ModelRef },
-    #[error("--base-url: {url:?} is no http or https address")]
+    #[error("--base-url: {url:?} is not an HTTP or HTTPS URL")]
     NoUrl { url: String },
     #[error(
-        "--base-url: the address contains a user, a password or a key, and it would be recorded with the run; describe the \
-         server in your config.toml, with its key in a variable (docs/providers.md)"
+        "--base-url: the URL contains a user name, password or key, which would be recorded with the run; configure \
+         the server in your config.toml, with its key in an environment variable (docs/providers.md)"
     )]
     SecretInUrl,
-    #[error("there is no schema {name:?}; there are {known}")]
+    #[error("unknown schema {name:?}; available: {known}")]
     NoSchema { name: String, known: String },
 }

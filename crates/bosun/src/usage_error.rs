@@ -5,41 +5,39 @@ use types::RunId;
 /// A mistake on the command line, usually a name that cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
-    #[error("notifications are signed: put a secret of your own into BOSUN_WEBHOOK_SECRET")]
+    #[error("--webhook needs a signing secret; set BOSUN_WEBHOOK_SECRET")]
     NoWebhookSecret,
-    #[error("{what} which run? {run} would be next ({goal}): bosun {what} {run}")]
+    #[error("no run given; the newest candidate is {run} ({goal}): bosun {what} {run}")]
     WhichRun { what: &'static str, run: RunId, goal: String },
-    #[error("no run is open; `bosun list` shows all runs")]
+    #[error("no open run to cancel; `bosun list` shows all runs")]
     NothingToCancel,
-    #[error("no result of this repository waits to be discarded; `bosun list` shows all runs")]
+    #[error("no result to discard in this repository; `bosun list` shows all runs")]
     NothingToDiscard,
     #[error(
-        "{name:?} is not a task such as T1, nor an attempt such as T1.2; `bosun show {run}` lists those of the run"
+        "{name:?} is neither a task (T1) nor an attempt (T1.2) of run {run}; `bosun show {run}` lists them"
     )]
     NotAPart { name: String, run: RunId },
     #[error(
-        "there is no transcript of {name} in run {run}; `bosun show {run}` lists its tasks and attempts"
+        "no transcript of {name} in run {run}; `bosun show {run}` lists its tasks and attempts"
     )]
     NoConversation { name: String, run: RunId },
-    #[error(
-        "{place:?} is not a place to comment on; name a task, a file of it and a line: T2:src/main.rs:12"
-    )]
+    #[error("invalid place {place:?}; expected TASK[:PATH[:LINE]], such as T2:src/main.rs:12")]
     NotAPlace { place: String },
-    #[error("there is no file {name:?}; to work by the preset of that name: --preset {name}")]
+    #[error("no such file: {name}; for the preset of that name, use --preset {name}")]
     PresetAsFile { name: &'static str },
-    #[error("the comment on {place} is empty; write what is to be changed")]
+    #[error("the comment on {place} is empty; say what to change")]
     EmptyComment { place: String },
     #[error(
-        "{next} follows up {run}, as a review asks for, and is {status}; `bosun show {next}` says how far it is. To take the \
-         earlier result all the same, name it: bosun {what} {run}"
+        "{next} follows up {run} after a review and is {status}; `bosun show {next}` shows its progress. To use the \
+         earlier result anyway, name it: bosun {what} {run}"
     )]
     FollowedUp { what: &'static str, run: RunId, next: RunId, status: &'static str },
-    #[error("standard input is empty: there is nothing to ask")]
+    #[error("standard input is empty; nothing to ask")]
     NothingAsked,
-    #[error("nothing waits for an answer; `bosun questions` lists what does")]
+    #[error("no run or session is waiting for an answer; `bosun list` shows all")]
     NothingWaits,
     #[error(
-        "several wait for an answer: {}; name one: bosun answer {} …",
+        "several runs are waiting for an answer: {}; name one: bosun answer {} …",
         runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "),
         runs.first().map_or("RUN", RunId::as_str)
     )]

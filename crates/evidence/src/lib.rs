@@ -6,7 +6,7 @@
 pub mod alter;
 mod cases;
 pub mod files;
-#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod highlight;
 pub mod links;

@@ -94,3 +94,38 @@ pub fn models(bytes: &[u8]) {
         assert_eq!(catalogue.dearest(&model), catalogue.dearest(&model));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// The files below a folder.
+    fn below(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("recordings");
+        let paths = entries.map(|entry| entry.expect("a file").path());
+        paths.flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] }).collect()
+    }
+
+    #[test]
+    fn every_recording_is_read_as_the_fuzz_targets_demand() {
+        let recordings = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings");
+        for dialect in Dialect::ALL {
+            let mut streams = 0;
+            for path in below(&recordings.join(dialect.as_str())) {
+                let text = std::fs::read(&path).expect("a file");
+                let Ok(recorded) = serde_json::from_slice::<serde_json::Value>(&text) else {
+                    continue;
+                };
+                let body = recorded["response"]["body"].as_str().unwrap_or_default();
+                if body.len() < 50_000 {
+                    answer_is_read(dialect, body.as_bytes());
+                    frames_do_not_depend_on_the_cut(body.as_bytes());
+                    streams += 1;
+                }
+            }
+            assert!(streams > 0, "recordings of {dialect:?}");
+        }
+    }
+}

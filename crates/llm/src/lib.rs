@@ -20,7 +20,7 @@ mod event_stream;
 mod failover;
 mod faults;
 mod frames;
-#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod gather;
 mod gemini;

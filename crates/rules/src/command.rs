@@ -30,6 +30,7 @@ use source::MOST_BYTES;
 pub use part::Part;
 pub(crate) use pattern::Pattern;
 pub use read_only::only_looks;
+#[cfg(any(test, fuzzing))]
 pub(crate) use source::MOST_PARTS;
 pub use word::Word;
 

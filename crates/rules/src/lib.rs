@@ -12,7 +12,7 @@ pub mod explain;
 pub mod findings;
 pub mod folder;
 mod front_matter;
-#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod isolation;
 pub mod ledger;

@@ -1,5 +1,5 @@
 //! A custom environment: files in memory, no commands. A container or another machine works the same way;
-//! `sandbox::conformance` tests any of them against the same rules.
+//! `testkit::environments` tests any of them against the same rules.
 //!
 //! ```text
 //! cargo run -p runtime --example custom_environment

@@ -87,9 +87,9 @@ pub enum AuditError {
     Journal(#[from] JournalError),
     #[error("reading or writing the bundle")]
     Io(#[from] std::io::Error),
-    #[error("this is not an audit bundle: {why}")]
+    #[error("not an audit bundle: {why}")]
     NotABundle { why: String },
-    #[error("the bundle has the format {found:?}, and this program knows {FORMAT:?}; update it")]
+    #[error("the bundle has format {found:?}, but this version of Bosun reads only {FORMAT:?}")]
     OtherFormat { found: String },
     #[error("the bundle is too large: {what}")]
     TooLarge { what: String },

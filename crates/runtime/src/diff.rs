@@ -38,11 +38,9 @@ pub struct RunDiff {
 pub enum DiffError {
     #[error("there is no task or attempt {name} in run {run}; it has {known}")]
     NoSuchPart { name: String, run: RunId, known: String },
-    #[error("{name} of run {run} has left nothing yet; `bosun show {run}` says how far it is")]
+    #[error("{name} of run {run} has no changes yet; `bosun show {run}` shows its progress")]
     NothingYet { name: String, run: RunId },
-    #[error(
-        "the commit {commit} of run {run} is not in {repository} any more, so its change cannot be shown"
-    )]
+    #[error("cannot show commit {commit} of run {run}: it is no longer in {repository}")]
     Gone { commit: String, run: RunId, repository: String },
     #[error(transparent)]
     Door(#[from] Error),

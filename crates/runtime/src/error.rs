@@ -18,24 +18,25 @@ pub enum Error {
     #[error("{}", .0.what)]
     Folder(types::Fault),
     #[error(
-        "the policy {policy} works offline, and {model} is asked at {address}; name a model on this machine, or allow \
-         it with --online (of `bosun run`) or in the policy"
+        "policy {policy} is offline, but {model} is at {address}; use a model on this machine, or allow it with \
+         --online (of `bosun run`) or in the policy"
     )]
     Remote { policy: String, model: ModelRef, address: String },
-    #[error("there is no run {run}; `bosun list` shows those that there are")]
+    #[error("there is no run {run}; `bosun list` shows all runs")]
     NoSuchRun { run: RunId },
     #[error("run {run} was removed by `bosun gc` on {on}; its log is gone")]
     Removed { run: RunId, on: String },
-    #[error("{run} is not a session; `bosun list` shows what there is")]
+    #[error("{run} is not a session; `bosun list` shows runs and sessions")]
     NoSuchSession { run: RunId },
     #[error("run {run} is over: {status}")]
     Over { run: RunId, status: &'static str },
     #[error(
-        "run {run} works in {path}, which is not there any more; say where it is now: `bosun resume {run} --repo PATH`"
+        "run {run} works in {path}, which is no longer a git repository; name its new path: \
+         `bosun resume {run} --repo PATH`"
     )]
     Moved { run: RunId, path: String },
     #[error(
-        "{path} is not the repository of run {run}: it does not have the commit {commit}; name the right one: \
+        "{path} is not the repository of run {run}: commit {commit} is missing; name the right one: \
          `bosun resume {run} --repo PATH`"
     )]
     OtherRepository { run: RunId, path: String, commit: String },
@@ -45,13 +46,14 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    #[error("the policy that run {run} was started with cannot be read: {cause}")]
+    #[error("cannot read the policy that run {run} was started with: {cause}")]
     Policy { run: RunId, cause: String },
     #[error(
-        "run {run} was made by another version of Bosun, whose policy this one cannot read: {cause}; go on with that version"
+        "run {run} was started by another version of Bosun, whose policy this one cannot read: {cause}; continue \
+         it with that version"
     )]
     Newer { run: RunId, cause: String },
-    #[error("bug: the loop of run {run} broke down")]
+    #[error("bug: the loop of run {run} crashed")]
     Broke {
         run: RunId,
         #[source]

@@ -88,7 +88,7 @@ pub enum DriveError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(
-        "the repository {path} is gone; put it back, or say where it is now: `bosun resume {run} --repo PATH`"
+        "repository {path} no longer exists; restore it, or name its new path: `bosun resume {run} --repo PATH`"
     )]
     RepositoryGone { run: types::RunId, path: String },
     #[error("bug: one input to {log} led to more than {MOST_EVENTS} events")]

@@ -15,7 +15,7 @@ pub const NEWEST: &str = "newest";
 /// Why a name does not resolve to a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    #[error("{name:?} is short for several runs: {}; type more of the id", listed(.candidates))]
+    #[error("{name:?} matches several runs: {}; type more of the id", listed(.candidates))]
     Ambiguous { name: String, candidates: Vec<RunId> },
     #[error("there is no run {name:?}; did you mean {like}? `bosun list` shows all runs")]
     Like { name: String, like: RunId },

@@ -57,26 +57,26 @@ pub enum ForkError {
     Door(#[from] Error),
     #[error(transparent)]
     Session(#[from] SessionError),
-    #[error("{run} has no line {at}; its last one is {last}")]
+    #[error("{run} has no line {at}; its last line is {last}")]
     NoSuchLine { run: RunId, at: u64, last: u64 },
     #[error(
-        "line {seq} of {run} is decided otherwise by this version; `bosun replay {run}` shows how. Fork before it"
+        "this version decides line {seq} of {run} differently; `bosun replay {run}` shows how. Fork before that line"
     )]
     Differs { run: RunId, seq: u64 },
-    #[error("at line {at} {run} is over; name an earlier line")]
+    #[error("{run} is already over at line {at}; name an earlier line")]
     Over { run: RunId, at: u64 },
     #[error(
-        "attempt {attempt} is open at line {at} and has asked a person before it, and an answer counts only for the \
-         call that it was asked about; name a line below {start}{end}"
+        "attempt {attempt} is open at line {at} and has already asked a question, whose answer is valid only for the \
+         original call; name a line below {start}{end}"
     )]
     Asked { attempt: AttemptId, at: u64, start: u64, end: String },
-    #[error("commit {} is not in {repository} any more, so nothing can go on from it", commit.short())]
+    #[error("cannot fork from commit {}: it is no longer in {repository}", commit.short())]
     NoCommit { commit: CommitId, repository: String },
-    #[error("a session is forked into a folder of its own; name one with --into")]
+    #[error("a forked session needs its own folder; name one with --into")]
     NoFolder,
-    #[error("a run works in its repository; --into is for sessions")]
+    #[error("--into is only for sessions; a run works in its repository")]
     FolderOfARun,
-    #[error("{path} cannot take the files: {why}")]
+    #[error("cannot fork into {path}: {why}")]
     Folder { path: String, why: String },
 }
 

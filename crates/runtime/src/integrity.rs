@@ -25,15 +25,17 @@ pub struct Integrity {
 pub enum Flaw {
     #[error(transparent)]
     Log(JournalError),
-    #[error("log {log} points to something that is not as it was stored: {source}")]
+    #[error("log {log} references a missing or altered blob: {source}")]
     Blob {
         log: LogId,
         #[source]
         source: JournalError,
     },
-    #[error("log {log} does not end as its run's log says it does; it was changed afterwards")]
+    #[error(
+        "log {log} does not match the end recorded in its run's log; it was changed afterwards"
+    )]
     End { log: LogId },
-    #[error("log {log} is gone, though its run's log names its end")]
+    #[error("log {log} is missing, but its run's log records its end")]
     Gone { log: LogId },
 }
 

@@ -237,7 +237,7 @@ impl Bosun {
         let text = self.services.journal.blob(&digest).await?;
         let newer =
             |error: serde_json::Error| Error::Newer { run: run.clone(), cause: error.to_string() };
-        let policy: Arc<Policy> = serde_json::from_slice(&text).map(Arc::new).map_err(newer)?;
+        let policy = Policy::parse(&text).map(Arc::new).map_err(newer)?;
         let mut known = known();
         if known.len() >= MOST_POLICIES {
             known.clear();

@@ -2,6 +2,7 @@
 //! filled in, and its rules are checked against their own examples before use.
 
 mod check;
+mod document;
 mod error;
 mod loosened;
 mod overlay;
@@ -10,6 +11,7 @@ mod schema;
 mod shipped;
 pub mod strict;
 
+use serde_json::{Map, Value};
 use types::Policy;
 
 use crate::prompts::Prompts;
@@ -22,9 +24,9 @@ pub use project::{POLICY, project, refuse_too_much, top};
 pub use schema::schema;
 pub use shipped::names;
 
-/// A shipped preset as a table. Tests ensure that each can be read.
-fn table(name: &str) -> Result<toml::Table, PolicyError> {
-    Ok(toml::from_str(text(name)?).unwrap_or_default())
+/// A shipped preset as an object.
+fn object(name: &str) -> Result<Map<String, Value>, PolicyError> {
+    document::object(name, text(name)?)
 }
 
 /// The text of a shipped policy.
@@ -35,12 +37,16 @@ pub fn text(name: &str) -> Result<&'static str, PolicyError> {
 /// The preset that a policy file is, or extends; `None` for a standalone policy.
 #[must_use]
 pub fn preset_of(text: &str) -> Option<String> {
-    let table: toml::Table = toml::from_str(text).ok()?;
-    let whole = table.contains_key("roles") || table.contains_key("version");
-    let named = |key: &str| table.get(key).and_then(toml::Value::as_str);
+    let file = document::object("", text).ok()?;
+    let named = |key: &str| file.get(key).and_then(Value::as_str);
     let known = |name: &&str| names().any(|known| known == *name);
-    let laid_over = named("extends").or((!whole).then_some("crew"));
+    let laid_over = named("extends").or((!is_whole(&file)).then_some("crew"));
     named("name").filter(known).or(laid_over.filter(known)).map(str::to_owned)
+}
+
+/// Whether a file is a policy by itself, and not one that is laid over the crew's.
+fn is_whole(file: &Map<String, Value>) -> bool {
+    file.contains_key("roles") || file.contains_key("version")
 }
 
 /// A shipped policy.
@@ -59,21 +65,16 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
 }
 
 /// A policy from a JSON object, with these prompts.
-pub fn read_json(
-    name: &str,
-    policy: &serde_json::Value,
-    prompts: &Prompts,
-) -> Result<Policy, PolicyError> {
-    let unreadable = |error: toml::ser::Error| PolicyError::Unreadable {
-        name: name.to_owned(),
-        line: 1,
-        cause: error.to_string(),
+pub fn read_json(name: &str, policy: &Value, prompts: &Prompts) -> Result<Policy, PolicyError> {
+    let Value::Object(file) = policy else {
+        let cause = "a policy must be an object".to_owned();
+        return Err(PolicyError::Unreadable { name: name.to_owned(), line: 1, cause });
     };
-    read_with(name, &toml::to_string(policy).map_err(unreadable)?, prompts)
+    read_object(name, "", file.clone(), prompts)
 }
 
 /// Lays a person's own file over any policy. Its permissions come first, and its keys win.
-pub fn laid_over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
+pub fn laid_over(policy: &Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
     // Reports the same mistakes as for a file laid over a preset.
     read(name, text)?;
     overlay::over(policy, name, text)
@@ -83,9 +84,9 @@ pub fn laid_over(policy: Policy, name: &str, text: &str) -> Result<Policy, Polic
 pub(crate) fn role_names() -> Result<Vec<String>, PolicyError> {
     let mut all = vec![];
     for name in names() {
-        let table = table(name)?;
-        let roles = table.get("roles").and_then(toml::Value::as_table);
-        all.extend(roles.into_iter().flat_map(toml::Table::keys).cloned());
+        let preset = object(name)?;
+        let roles = preset.get("roles").and_then(Value::as_object);
+        all.extend(roles.into_iter().flat_map(Map::keys).cloned());
     }
     Ok(all)
 }
@@ -103,33 +104,36 @@ fn spoken(prompt: &str, prompts: &Prompts) -> Result<String, String> {
 }
 
 /// The preset that a file extends.
-fn base(name: &str, below: &toml::Value) -> Result<toml::Table, PolicyError> {
+fn base(name: &str, below: &Value) -> Result<Map<String, Value>, PolicyError> {
     let unreadable = |cause: &str| PolicyError::Unreadable {
         name: name.to_owned(),
         line: 1,
         cause: cause.to_owned(),
     };
-    let below = below.as_str().ok_or_else(|| unreadable("extends names a preset"))?;
-    let table = table(below)?;
-    if table.contains_key("extends") {
-        return Err(unreadable("a preset that itself builds upon another cannot be built upon"));
+    let below = below.as_str().ok_or_else(|| unreadable("extends must name a preset"))?;
+    let preset = object(below)?;
+    if preset.contains_key("extends") {
+        return Err(unreadable("a preset that extends another cannot be extended"));
     }
-    Ok(table)
+    Ok(preset)
 }
 
 /// The same, with these prompts.
 pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
-    let unreadable = |error: toml::de::Error| PolicyError::Unreadable {
-        name: name.to_owned(),
-        line: error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1),
-        cause: error::suggested(error.message()),
-    };
-    let table: toml::Table = toml::from_str(text).map_err(unreadable)?;
-    let whole = table.contains_key("roles") || table.contains_key("version");
-    let mut policy: Policy = match table.get("extends").cloned() {
-        Some(below) => overlay::extend(&base(name, &below)?, name, text, table)?,
-        None if whole => toml::from_str(text).map_err(unreadable)?,
-        None => overlay::lay_over(&self::table("crew")?, name, text, table)?,
+    read_object(name, text, document::object(name, text)?, prompts)
+}
+
+/// Reads the keys of a file; `text` is only for the lines of errors.
+fn read_object(
+    name: &str,
+    text: &str,
+    file: Map<String, Value>,
+    prompts: &Prompts,
+) -> Result<Policy, PolicyError> {
+    let mut policy = match file.get("extends") {
+        Some(below) => overlay::extend(base(name, below)?, name, text, file)?,
+        None if is_whole(&file) => document::policy(&Value::Object(file), name, text)?,
+        None => overlay::lay_over(object("crew")?, name, text, file)?,
     };
     let mut problems = rules::policy::problems(&policy);
     if let Err(error) = sandbox::Hosts::parse(&policy.sandbox.network) {
@@ -145,7 +149,7 @@ pub fn read_with(name: &str, text: &str, prompts: &Prompts) -> Result<Policy, Po
         match spoken(&role.prompt, prompts) {
             Ok(text) => role.prompt = text,
             Err(prompt) => {
-                problems.push(format!("role {id} names the prompt {prompt}, which is not there"));
+                problems.push(format!("role {id} names the prompt {prompt}, which does not exist"));
             }
         }
     }

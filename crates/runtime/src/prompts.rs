@@ -48,19 +48,19 @@ pub struct Prompts {
 /// Why a folder of prompts cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    #[error("{path} replaces no prompt; there are {}", names().collect::<Vec<_>>().join(", "))]
+    #[error("{path} does not match any prompt; known prompts: {}", names().collect::<Vec<_>>().join(", "))]
     Unknown { path: PathBuf },
-    #[error("the prompt {path} is not UTF-8; save it as such")]
+    #[error("prompt {path} is not UTF-8; save it as UTF-8")]
     NotText { path: PathBuf },
-    #[error("the prompt {path} has {bytes} bytes; {MAX_BYTES} are the most")]
+    #[error("prompt {path} has {bytes} bytes; the limit is {MAX_BYTES}")]
     TooLarge { path: PathBuf, bytes: u64 },
-    #[error("reading the prompt {path}")]
+    #[error("reading prompt {path}")]
     Io {
         path: PathBuf,
         #[source]
         source: std::io::Error,
     },
-    #[error("reading a prompt of the project")]
+    #[error("reading a project prompt")]
     Project(#[source] EnvError),
 }
 

@@ -20,7 +20,7 @@ const MOST_FOLLOWED: usize = 100;
 /// Why a pull request was not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum PullRequestError {
-    #[error("run {run} has changed nothing, so there is nothing to open a pull request for")]
+    #[error("run {run} has no changes to open a pull request for")]
     Nothing { run: RunId },
     #[error("neither gh nor glab is on your PATH; install one, or write the text with --out FILE")]
     NoProgram,

@@ -49,29 +49,27 @@ impl Comment {
 /// Why a result cannot be commented on, or has no follow-up.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
-    #[error("run {run} is not over; comment on it when it is, or answer what it asks")]
+    #[error("run {run} is not over; comment on its result when it is")]
     NotOver { run: RunId },
-    #[error("run {run} has changed nothing, so there is nothing to review")]
+    #[error("run {run} has no changes to review")]
     Nothing { run: RunId },
     #[error("the result of run {run} was discarded")]
     Discarded { run: RunId },
     #[error("there is no task {task} in run {run}; it has {known}")]
     NoSuchTask { task: String, run: RunId, known: String },
     #[error(
-        "{path} is not a file that task {task} changed; it changed {known}, and a comment on the whole task names no file"
+        "task {task} did not change {path}; it changed {known}. To comment on the whole task, leave out the file"
     )]
     NoSuchFile { path: String, task: TaskId, known: String },
-    #[error("{path} has {}, counted from 1, so there is no line {line}", count(*lines, "line"))]
+    #[error("{path} has no line {line}; it has {}, counted from 1", count(*lines, "line"))]
     NoSuchLine { path: String, line: u64, lines: u64 },
-    #[error(
-        "there are no comments on run {run}; make one: bosun review {run} --comment TASK:PATH:LINE TEXT"
-    )]
+    #[error("run {run} has no comments; add one: bosun review {run} --comment TASK:PATH:LINE TEXT")]
     NoComments { run: RunId },
-    #[error("run {run} has no comment {place}")]
+    #[error("run {run} has no comment {}", place + 1)]
     NoSuchComment { run: RunId, place: usize },
-    #[error("there are {MOST} comments on run {run} already; send them first")]
+    #[error("run {run} already has {MOST} comments; send them first")]
     TooMany { run: RunId },
-    #[error("{path} cannot be used")]
+    #[error("cannot access {path}")]
     File {
         path: String,
         #[source]

@@ -165,7 +165,7 @@ fn whole(values: &Values) -> Result<Settings, ConfigError> {
         for name in above {
             let slot = at.entry(name.clone()).or_insert_with(|| Value::Table(Table::new()));
             let Value::Table(inner) = slot else {
-                return Err(setting.error(format!("{} is no table", setting.key())));
+                return Err(setting.error(format!("{} is not a table", setting.key())));
             };
             at = inner;
         }
@@ -206,7 +206,7 @@ impl Loaded {
             };
             let near = match nearest(role, known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("there are {}", known.join(", ")),
+                None => format!("known roles: {}", known.join(", ")),
             };
             return Err(setting.error(format!("there is no role {role:?}; {near}")));
         }
@@ -285,12 +285,12 @@ pub fn merged_models(before: &str, catalogue: &str) -> Result<Merged, String> {
     let read: BTreeMap<String, llm::Entry> = toml::from_str(catalogue).map_err(shown)?;
     let entries: Table = toml::from_str(catalogue).map_err(shown)?;
     if let Some(name) = read.keys().find(|name| name.parse::<ModelRef>().is_err()) {
-        return Err(format!("{name:?} is no model; write it as provider/model"));
+        return Err(format!("{name:?} is not a model; write it as provider/model"));
     }
     let mut whole: Table = toml::from_str(before).map_err(shown)?;
     let models = whole.entry("models").or_insert_with(|| Value::Table(Table::new()));
     let Value::Table(models) = models else {
-        return Err("models is a table in models.toml".to_owned());
+        return Err("models must be a table in models.toml".to_owned());
     };
     let (mut new, mut changed) = (0, 0);
     for (name, entry) in entries {
@@ -308,7 +308,7 @@ pub fn merged_models(before: &str, catalogue: &str) -> Result<Merged, String> {
 pub fn user_policy(policy: Policy, path: &Path) -> Result<Policy, PolicyError> {
     let name = path.display().to_string();
     match text(path) {
-        Ok(Some(text)) => presets::laid_over(policy, &name, &text),
+        Ok(Some(text)) => presets::laid_over(&policy, &name, &text),
         Ok(None) => Ok(policy),
         Err(error) => Err(PolicyError::Unreadable { name, line: 1, cause: error.cause }),
     }

@@ -40,25 +40,26 @@ pub enum SettleError {
     )]
     NotOver { run: RunId, status: &'static str },
     #[error(
-        "run {run} waits for an answer to question #{question} ({text}); give it with `bosun answer {run} {question} …`, or end the run with `bosun cancel {run}`"
+        "run {run} is waiting for an answer to question #{question} ({text}); answer with `bosun answer \
+         {run} {question} …`, or end the run with `bosun cancel {run}`"
     )]
     Waiting { run: RunId, question: u32, text: String },
-    #[error("run {run} ended as {status}; take what it has all the same with --force")]
+    #[error("run {run} ended as {status}; accept its result anyway with --force")]
     NotDone { run: RunId, status: &'static str },
     #[error("the result of run {run} was {} by {}", settled.how.as_str(), settled.by)]
     Settled { run: RunId, settled: Settled },
-    #[error("run {run} has changed nothing, so there is nothing to take")]
+    #[error("run {run} has no changes to accept")]
     Nothing { run: RunId },
     #[error(
-        "run {run} was started on {started}, and {now} is checked out; `git switch` to it first"
+        "run {run} was started on {started}, but {now} is checked out; `git switch` back first"
     )]
     OtherBranch { run: RunId, started: String, now: String },
-    #[error("{branch} went on since run {run} was started; merge both with --merge")]
+    #[error("{branch} has moved since run {run} was started; merge the result with --merge")]
     Diverged { run: RunId, branch: String },
-    #[error("the result of run {run} does not fit with {branch} as it is now: {}; merge {result} by hand", paths.join(", "))]
+    #[error("the result of run {run} conflicts with {branch} in {}; merge {result} by hand", paths.join(", "))]
     Conflict { run: RunId, branch: String, paths: Vec<String>, result: String },
     #[error(
-        "git does not know who you are; say it with `git config --global user.name NAME` and `git config --global \
+        "git has no identity for you; set one with `git config --global user.name NAME` and `git config --global \
          user.email EMAIL`"
     )]
     NoIdentity,

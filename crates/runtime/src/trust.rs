@@ -43,7 +43,7 @@ pub enum TrustError {
         #[source]
         source: io::Error,
     },
-    #[error("{path} cannot be read: {cause}; remove it to trust projects anew")]
+    #[error("cannot read {path}: {cause}; remove it, then trust your projects again")]
     Broken { path: PathBuf, cause: String },
 }
 

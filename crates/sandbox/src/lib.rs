@@ -2,7 +2,7 @@
 //! all input as hostile. It knows nothing of models, runs or policy: it carries out requests inside the workspace that
 //! it was opened on, or reports why it did not.
 //!
-//! Other backends, such as a container, implement [`Environment`] and must pass [`conformance`]. Most methods have
+//! Other backends, such as a container, implement [`Environment`] and must pass `testkit::environments`. Most methods have
 //! defaults; this example keeps files in memory and has no commands:
 //!
 //! ```
@@ -65,7 +65,6 @@ mod change;
 mod child;
 #[cfg(target_os = "linux")]
 mod confine;
-pub mod conformance;
 mod document;
 mod durable;
 #[cfg(not(target_os = "linux"))]
@@ -73,7 +72,7 @@ mod elsewhere;
 mod environment;
 mod error;
 mod free_space;
-#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod git;
 mod hook;
@@ -94,6 +93,7 @@ mod stamp;
 mod stream;
 mod sweep;
 mod temporary;
+mod user;
 mod variables;
 pub mod venv;
 mod wrap;
@@ -128,5 +128,6 @@ pub use snapshot::{
 pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
 pub use temporary::sweep_temporary;
+pub use user::user_name;
 pub use variables::{CORE, Variables};
 pub use wrap::{ReadOnly, Recorded};

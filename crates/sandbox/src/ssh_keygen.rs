@@ -40,7 +40,7 @@ pub enum SignatureError {
     Passphrase { key: String },
     #[error("{key} cannot sign: {cause}")]
     CannotSign { key: String, cause: String },
-    #[error("ssh-keygen did not end within {seconds} seconds")]
+    #[error("ssh-keygen did not finish within {seconds} seconds")]
     TimedOut { seconds: u64 },
     #[error("running ssh-keygen")]
     Io(#[from] io::Error),

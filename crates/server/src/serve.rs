@@ -54,15 +54,15 @@ pub struct ServerConfig {
 /// Error binding or serving.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    #[error("{address} cannot be listened on; name another with --listen")]
+    #[error("cannot listen on {address}; name another address with --listen")]
     Bind {
         address: SocketAddr,
         #[source]
         source: std::io::Error,
     },
     #[error(
-        "{address} can be reached from other machines, so it takes TLS: name --tls-cert and --tls-key, or say \
-         --behind-proxy if a proxy in front of it does that"
+        "{address} is reachable from other machines and requires TLS: pass --tls-cert and --tls-key, or \
+         --behind-proxy if a proxy terminates TLS"
     )]
     Exposed { address: SocketAddr },
     #[error(transparent)]

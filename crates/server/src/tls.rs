@@ -23,13 +23,13 @@ const READY: usize = 64;
 /// Error loading the certificate or key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    #[error("{path} cannot be read as PEM")]
+    #[error("cannot read {path} as PEM")]
     File {
         path: PathBuf,
         #[source]
         source: rustls::pki_types::pem::Error,
     },
-    #[error("the certificate and the key do not fit")]
+    #[error("cannot use this certificate and key")]
     Config(#[from] rustls::Error),
 }
 

@@ -12,13 +12,13 @@ use crate::Loss;
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("another process works on {log}; wait until it ends, or stop it first")]
+    #[error("another process is working on {log}; wait for it to end, or stop it")]
     Busy { log: LogId },
     #[error("log {log} ends at line {found}, not at line {expected}; load it again before writing")]
     Conflict { log: LogId, expected: u64, found: u64 },
     #[error("lease {generation} on log {log} is no longer valid; stop writing and load it again")]
     Fenced { log: LogId, generation: u64 },
-    #[error("there is no log {log}; list the logs to see which there are")]
+    #[error("there is no log {log}")]
     UnknownLog { log: LogId },
     #[error(
         "log {log} is damaged at line {seq}: {why}; keep the file as evidence and restore a backup"
@@ -31,12 +31,10 @@ pub enum JournalError {
     },
     #[error(
         "{loss}, which had been acknowledged: the journal's files were damaged; restore a backup with `bosun restore \
-        FILE`, or go on without it after `bosun log {} --accept-loss`", .loss.log.run
+        FILE`, or continue without it after `bosun log {} --accept-loss`", .loss.log.run
     )]
     Lost { loss: Loss },
-    #[error(
-        "line {seq} of log {log} was made by a newer Bosun, which this one cannot read; update it to go on"
-    )]
+    #[error("line {seq} of log {log} was written by a newer Bosun; update this one to read it")]
     Newer {
         log: LogId,
         seq: u64,
@@ -45,15 +43,17 @@ pub enum JournalError {
     },
     #[error("there is no blob {digest}")]
     NoBlob { digest: Digest },
-    #[error("blob {digest} is not what was stored; keep the file as evidence and restore a backup")]
+    #[error(
+        "blob {digest} does not match its digest; keep the file as evidence and restore a backup"
+    )]
     DamagedBlob { digest: Digest },
     #[error(
-        "the journal was written by a newer Bosun (format {version}); nothing is wrong with it: update this program to go on"
+        "the journal was written by a newer Bosun (format {version}); it is not damaged: update this one to read it"
     )]
     TooNew { version: u32 },
     #[error("{path} is not a journal; name another file, or move this one away")]
     NotAJournal { path: PathBuf },
-    #[error("writing the journal at {path}; check that the folder exists and may be written to")]
+    #[error("writing the journal at {path}; check that the folder exists and is writable")]
     CannotWrite {
         path: PathBuf,
         #[source]
@@ -73,11 +73,11 @@ pub enum JournalError {
         #[source]
         source: Arc<dyn Error + Send + Sync>,
     },
-    #[error("the disk is full, nothing was written; free some space and resume")]
+    #[error("the disk is full and nothing was written; free some space and resume")]
     Full,
-    #[error("another process keeps the journal locked, nothing was written; try again")]
+    #[error("the journal is locked by another process and nothing was written; try again")]
     Locked,
-    #[error("{bytes} bytes are more than the {max} that the journal takes at once")]
+    #[error("{bytes} bytes exceed the journal's limit of {max} per entry")]
     TooLarge { bytes: usize, max: usize },
     #[error("line {seq} of log {log} could not be read back, so it was not written")]
     Unreadable {
@@ -86,11 +86,11 @@ pub enum JournalError {
         #[source]
         source: serde_json::Error,
     },
-    #[error("command {number} is not in the inbox of {run}; it was taken before")]
+    #[error("command {number} is not in the inbox of {run}; it was already taken")]
     NotPosted { run: RunId, number: u64 },
-    #[error("{max} commands already wait in the inbox of {run}; start what drives it")]
+    #[error("the inbox of {run} is full ({max} commands); resume {run} to process them")]
     InboxFull { run: RunId, max: u64 },
-    #[error("the journal stopped after an error of the disk; check the disk, then start again")]
+    #[error("the journal stopped after a disk error; check the disk, then restart")]
     Stopped,
     #[error("{doing}")]
     Failed {
@@ -109,7 +109,7 @@ pub enum Damage {
     NotAnEvent(#[source] serde_json::Error),
     #[error("the line belongs to another place or another log")]
     OutOfPlace,
-    #[error("the line does not have the hash that was recorded for it")]
+    #[error("the line does not match its recorded hash")]
     Changed,
     #[error("the line is beyond the recorded end of the log")]
     BeyondEnd,

@@ -136,7 +136,7 @@ impl Redactor {
         if hits == 0 {
             return event;
         }
-        if let Ok(clean) = serde_json::from_value::<Event>(value)
+        if let Ok(clean) = Event::parse(&value.to_string())
             && clean.kind() == event.kind()
         {
             return clean;
@@ -153,7 +153,7 @@ impl Redactor {
             wanted[hit] = true;
             let mut value = dirty.clone();
             self.scrub_value(&mut value, &mut |n| wanted[n]);
-            match serde_json::from_value::<Event>(value) {
+            match Event::parse(&value.to_string()) {
                 Ok(clean) if clean.kind() == best.kind() => best = clean,
                 _ => wanted[hit] = false,
             }

@@ -3,7 +3,8 @@
 //! any log. Also a model server on the loopback that imitates the providers (`wire`); for tests of the server, a real
 //! browser (`browser`) and a small HTTP client (`client`); for benchmarks, the server as a process (`served`) and
 //! journals with many runs (`stored`); the commands shown in the documentation (`documents`); and the requirements on
-//! every journal (`conformance`) and every provider of models (`parity`).
+//! every journal (`conformance`), every execution environment (`environments`) and every provider of models
+//! (`parity`).
 
 pub mod browser;
 pub mod client;
@@ -11,6 +12,7 @@ pub mod conformance;
 mod counted;
 mod cut;
 pub mod documents;
+pub mod environments;
 mod kept;
 pub mod parity;
 mod play;

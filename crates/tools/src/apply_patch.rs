@@ -19,6 +19,7 @@ pub(crate) struct Arguments {
     patch: String,
 }
 
+#[cfg(any(test, fuzzing))]
 impl Arguments {
     pub(crate) fn of(patch: &str) -> Self {
         Self { patch: patch.to_owned() }

@@ -112,6 +112,7 @@ fn meant(mut args: Arguments, bytes: &[u8], place: &ToolContext<'_>) -> Result<A
 }
 
 /// Replaces the only occurrence of a text in a file.
+#[cfg(any(test, fuzzing))]
 pub(crate) fn replaced(bytes: &[u8], old: &str, new: &str) -> Result<Vec<u8>, String> {
     let args = Arguments {
         path: "f".to_owned(),

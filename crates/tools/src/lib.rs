@@ -8,7 +8,7 @@ mod ask_user;
 mod context;
 mod delete_file;
 mod edit_file;
-#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod git;
 mod git_clone;

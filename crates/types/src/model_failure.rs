@@ -6,7 +6,7 @@ use crate::{Decision, Fault, FaultClass, Millis, RuleId, Timestamp};
 
 /// How often and for how long a failed model request is retried, in the same session.
 ///
-/// Applies only to faults marked as retryable. The first matching rule wins.
+/// The first matching rule wins. A fault that is not marked as retryable needs a rule with its code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFailureRule {

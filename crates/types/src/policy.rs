@@ -118,6 +118,11 @@ where
 }
 
 impl Policy {
+    /// Reads a policy from JSON. Compiled here, once, instead of in every crate that reads one.
+    pub fn parse(json: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(json)
+    }
+
     const fn strictest() -> Permission {
         Permission::Deny
     }

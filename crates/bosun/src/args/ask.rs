@@ -13,40 +13,40 @@ Examples:
   git diff | bosun ask - --system \"Review this change\"
   bosun ask \"Three colours\" --schema colours.schema.json --json")]
 pub(crate) struct Ask {
-    /// What to ask; - reads it from standard input
+    /// Prompt; - reads standard input
     #[arg(conflicts_with = "messages")]
     pub(crate) text: Option<String>,
-    /// The model, as provider/model [default: the first provider for which there is a key]
+    /// Model, as provider/model [default: the configured model, else the first provider with a key]
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<ModelRef>,
-    /// What the model is told before anything else
+    /// System prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// A whole conversation to send, as a JSON list of messages
+    /// Conversation to send, as a JSON list of messages
     #[arg(long, value_name = "FILE")]
     pub(crate) messages: Option<PathBuf>,
-    /// Tools to offer, as a JSON list of name, description and schema; none is run
+    /// Tools to offer, as a JSON list of name, description and schema; calls are not executed
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// A JSON Schema that the answer must fit; an answer that does not is a failure
+    /// JSON Schema that the answer must match; a mismatch is a failure
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
-    /// The server to ask instead of the provider's own
+    /// Endpoint to use instead of the provider's own
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// The language that the server speaks: messages, responses, chat, gemini or ollama
+    /// API dialect of the endpoint: messages, responses, chat, gemini or ollama
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
-    /// How hard to think: none, minimal, low, medium, high, xhigh or max
+    /// Reasoning effort: none, minimal, low, medium, high, xhigh or max
     #[arg(long, value_name = "EFFORT", value_parser = effort)]
     pub(crate) effort: Option<Effort>,
-    /// The most tokens of an answer
+    /// Maximum number of output tokens
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) max_output: u64,
-    /// Ask for the answer in one piece
+    /// Disable streaming
     #[arg(long)]
     pub(crate) no_stream: bool,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -55,7 +55,7 @@ fn dialect(word: &str) -> Result<Dialect, String> {
     let known = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == word);
     known.ok_or_else(|| {
         let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
-        format!("known are {}", words.join(", "))
+        format!("expected one of {}", words.join(", "))
     })
 }
 

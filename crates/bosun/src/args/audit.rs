@@ -13,10 +13,10 @@ Examples:
   bosun audit verify r_1a2b.audit.jsonl --anchor anchors.jsonl
   bosun audit check r_1a2b --anchor /mnt/elsewhere/anchors.jsonl
 
-Exit codes: 0 everything holds; 1 no anchor of the run where one was named; 7 decided otherwise on replay; 65 not a \
-bundle; 76 changed, cut off, or not what was anchored. docs/replay.md has the format, and what is shown by all this.";
+Exit codes: 0 verified; 1 no anchor of the run in the given sources; 7 decided differently on replay; 65 not a bundle; \
+76 changed, truncated, or different from an anchor. See docs/replay.md for the format and for what verification shows.";
 
-/// A run as a file that another machine verifies, and anchors for its logs
+/// Export runs for verification on other machines, and anchor their logs
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Audit {
@@ -26,77 +26,77 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Write every line and blob of a run into one file
+    /// Write all log lines and blobs of a run to a bundle
     Export(Export),
-    /// Check such a file: its chains, its blobs, its anchors, and by replay every decision; needs no journal
+    /// Verify a bundle without a journal: hash chains, blobs, anchors, and decisions by replay
     Verify(Verify),
-    /// Say where the logs of a run end now, for keeping somewhere else
+    /// Print anchors of a run: the current ends of its logs, to keep elsewhere
     Anchor(Anchor),
-    /// Compare the logs of a run in the journal with anchors of it
+    /// Compare the logs of a run in the journal with its anchors
     Check(Check),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The run or session, by its id or the beginning of it; `newest` is the newest one
+    /// Run or session id, unique prefix, or `newest`
     pub(crate) run: RunRef,
-    /// The file to write; it must not exist yet
+    /// File to write; must not exist
     pub(crate) file: PathBuf,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The file
+    /// Bundle to verify
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) anchored: Anchored,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Anchor {
-    /// The run or session, by its id or the beginning of it [default: the newest one]
+    /// Run or session id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
-    /// Add them to this file [default: standard output]
+    /// Append the anchors to FILE [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Add them to a git note on the commit that the run began with
+    /// Append the anchors to a git note on the run's base commit
     #[arg(long)]
     pub(crate) git_note: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// The run or session, by its id or the beginning of it [default: the newest one]
+    /// Run or session id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
     #[command(flatten)]
     pub(crate) anchored: Anchored,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Where anchors are.
+/// Sources of anchors.
 #[derive(Debug, Args)]
 pub(crate) struct Anchored {
-    /// A file of anchors; may be given several times
+    /// Anchor file; repeatable
     #[arg(long = "anchor", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// A repository with anchors in the note on the commit that the run began with
+    /// Repository with anchors in the git note on the run's base commit
     #[arg(long, value_name = "REPO")]
     pub(crate) git_note: Option<PathBuf>,
-    /// A proof of the run, which names the ends of its logs; who signed it is for `bosun prove --verify` to say
+    /// Proof of the run, which contains the ends of its logs; `bosun prove --verify` checks its signature
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
 }
 
 impl Anchored {
-    /// Whether any place is named.
+    /// Whether any source is given.
     pub(crate) fn is_named(&self) -> bool {
         !self.files.is_empty() || self.git_note.is_some() || self.proof.is_some()
     }

@@ -1,10 +1,10 @@
-//! Options that hold for every command and matter before the command line is read: colours, and errors as JSON.
+//! Global options that apply before the command line is parsed: colours, and errors as JSON.
 
 use std::ffi::OsString;
 
 use clap::ValueEnum;
 
-/// Whether colours are used.
+/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Color {
     #[default]
@@ -14,7 +14,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Holds from now on for everything that is printed.
+    /// Applies the choice to all further output.
     pub(crate) fn set(self) {
         let choice = match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -24,7 +24,7 @@ impl Color {
         choice.write_global();
     }
 
-    /// What a command line says about colours, even if the rest of it cannot be read.
+    /// The `--color` option of a command line, even if the rest of it is invalid.
     pub(crate) fn of(words: &[OsString]) -> Self {
         let words = before_dashes(words);
         let mut said = Self::Auto;
@@ -40,12 +40,12 @@ impl Color {
     }
 }
 
-/// Whether errors are wanted as JSON.
+/// Whether errors are printed as JSON.
 pub(crate) fn wants_json(words: &[OsString]) -> bool {
     before_dashes(words).iter().any(|word| word == "--json")
 }
 
-/// What stands before `--` is options; what follows is text.
+/// The arguments before `--`.
 fn before_dashes(words: &[OsString]) -> &[OsString] {
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     &words[..end]

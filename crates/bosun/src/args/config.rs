@@ -1,4 +1,4 @@
-//! Arguments of the commands about the configuration, and the flags that set keys of it.
+//! Arguments of the configuration commands, and flags that set configuration keys.
 
 use std::path::PathBuf;
 
@@ -7,28 +7,28 @@ use types::{Effort, ModelRef};
 
 use super::effort;
 
-/// What `bosun run` and `bosun plan` can set beside the model itself.
+/// Settings of `bosun run` and `bosun plan` besides the model.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Chosen {
-    /// The model of the planner
+    /// Model for the planner
     #[arg(long, value_name = "MODEL", conflicts_with = "script")]
     pub(crate) planner_model: Option<ModelRef>,
-    /// The model of the coders
+    /// Model for the coders
     #[arg(long, value_name = "MODEL", conflicts_with = "script")]
     pub(crate) coder_model: Option<ModelRef>,
-    /// How hard to think: none, minimal, low, medium, high, xhigh or max
+    /// Reasoning effort: none, minimal, low, medium, high, xhigh or max
     #[arg(long, value_name = "EFFORT", value_parser = effort)]
     pub(crate) effort: Option<Effort>,
-    /// What every agent shall keep to, said after everything else
+    /// Instruction appended to the system prompt of every agent
     #[arg(long, value_name = "TEXT")]
     pub(crate) instruction: Option<String>,
-    /// The server to ask instead of the provider's own, for the whole run, also when it is continued later
+    /// Endpoint to use instead of the provider's own; also applies when the run is resumed
     #[arg(long, value_name = "URL", requires = "model")]
     pub(crate) base_url: Option<String>,
 }
 
 impl Chosen {
-    /// The keys that are set, each with its flag.
+    /// The configuration keys that are set, each with its flag.
     pub(crate) fn flags(
         &self,
         model: Option<&ModelRef>,
@@ -54,27 +54,27 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every setting that holds in a folder
+    /// Show the settings in effect in a folder
     #[command(
         after_help = "Examples:\n  bosun config show\n  bosun config show --origin\n  bosun config show --json"
     )]
     Show {
-        /// Also say which layer set each, in which file and line
+        /// Also show the layer, file and line that set each value
         #[arg(long)]
         origin: bool,
-        /// Print a JSON line for each: key, value, layer, place
+        /// Print JSON Lines, one per setting: key, value, layer, place
         #[arg(long)]
         json: bool,
-        /// The folder
+        /// Folder to inspect
         #[arg(long, default_value = ".", value_name = "DIR")]
         repo: PathBuf,
     },
-    /// Show which files are read, the weakest first, and whether they are there
+    /// List the configuration files, lowest precedence first, and whether they are read
     Path {
-        /// Print a JSON line for each: layer, path, exists
+        /// Print JSON Lines, one per file: layer, path, exists, read
         #[arg(long)]
         json: bool,
-        /// The folder
+        /// Folder to inspect
         #[arg(long, default_value = ".", value_name = "DIR")]
         repo: PathBuf,
     },
@@ -82,21 +82,21 @@ pub(crate) enum ConfigCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The files are .bosun/policy.toml, .bosun/config.toml and .bosun/prompts/. Exactly their present content is trusted, in this \
-folder; after any change they have to be trusted again.
+Covers .bosun/policy.toml, .bosun/config.toml and .bosun/prompts/. Trust applies to their exact content in this folder; \
+after any change they must be trusted again.
 
 Examples:
   bosun trust
   bosun trust --list
   bosun trust --revoke ../other")]
 pub(crate) struct Trust {
-    /// The repository
+    /// Repository
     #[arg(default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
-    /// Trust them no longer
+    /// Revoke trust
     #[arg(long)]
     pub(crate) revoke: bool,
-    /// List what is trusted
+    /// List the trusted repositories
     #[arg(long, conflicts_with = "revoke")]
     pub(crate) list: bool,
     /// Print JSON
@@ -109,6 +109,6 @@ pub(crate) struct Trust {
     after_help = "Examples:\n  bosun schema config > config.schema.json\n  bosun schema plan"
 )]
 pub(crate) struct Schema {
-    /// config, models, policy, plan, spec or intent
+    /// File format: config, models, policy, plan, spec or intent
     pub(crate) name: String,
 }

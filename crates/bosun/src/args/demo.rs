@@ -6,12 +6,12 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   bosun demo
-  bosun demo --keep              leaves the repository and the script to look at")]
+  bosun demo --keep              keep the repository and the script for inspection")]
 pub(crate) struct Demo {
-    /// Leave the repository and the run for inspection
+    /// Keep the repository and the run for inspection
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Print the events as JSON lines, and the report as the last one
+    /// Print events as JSON Lines, ending with the report
     #[arg(long)]
     pub(crate) json: bool,
 }

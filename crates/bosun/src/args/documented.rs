@@ -1,5 +1,5 @@
-//! Every `bosun` command that the README and docs/ show, in a block or in a sentence, is accepted by the argument parser.
-//! Which of them are run, and how they end, is in `tests/it/documented.rs`.
+//! The argument parser accepts every `bosun` command that the README and docs/ show, in a block or in a sentence.
+//! `tests/it/documented.rs` runs them and checks their exit codes.
 
 use std::path::Path;
 
@@ -36,12 +36,12 @@ fn every_command_in_a_block_is_understood() {
     assert!(parsed > 150, "only {parsed} commands were found");
 }
 
-/// In sentences commands are named, and need not be whole; forms with brackets are for people.
+/// Commands in sentences may be incomplete; forms with brackets are skipped.
 #[test]
 fn every_command_in_a_sentence_is_there() {
     let incomplete = [
         ErrorKind::MissingRequiredArgument,
-        // A word in capitals stands for a number; an option is named without its value.
+        // Words in capitals stand for numbers, and options may lack their values.
         ErrorKind::InvalidValue,
         ErrorKind::ValueValidation,
         ErrorKind::DisplayVersion,

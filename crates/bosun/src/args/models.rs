@@ -11,16 +11,16 @@ Examples:
   bosun models --json
   bosun models --refresh catalogue.toml
 
-A catalogue file has a table for each model, as in crates/llm/src/catalogue.toml:
+A catalogue file has one table per model, as in crates/llm/src/catalogue.toml:
   [\"openrouter/some/model\"]
   window = 131072
   price = [{ input = \"0.5\", output = \"1.5\" }]
---refresh merges it into models.toml in the configuration folder, whose comments are not kept.")]
+--refresh merges it into models.toml in the configuration folder; comments in models.toml are lost.")]
 pub(crate) struct Models {
-    /// Merge a catalogue file into your own
+    /// Merge a catalogue file into your models.toml
     #[arg(long, value_name = "FILE")]
     pub(crate) refresh: Option<PathBuf>,
-    /// Print a JSON line for each provider and each model
+    /// Print JSON Lines, one per provider and model
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! The arguments of the commands about questions: seeing them all, and answering one.
+//! The arguments of `bosun questions` and `bosun answer`.
 
 use clap::Args;
 use types::{RunId, Terms};
@@ -8,46 +8,44 @@ use crate::exit::CliError;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Everything that waits for a person, in all runs and sessions: what is asked, since when, what may be \
-    said, what holds if nobody says anything, and the command that answers it.\n\nExample:\n  bosun \
-    questions --json"
+    after_help = "Lists the open questions of all runs and sessions, each with its age, its choices, its default and the \
+    command that answers it.\n\nExample:\n  bosun questions --json"
 )]
 pub(crate) struct Questions {
-    /// Also print what whoever decides needs to know: what the agent was told, what it made, what is wrong with it
+    /// Also print the context of each question: the agent's brief, its result, and the problem
     #[arg(long)]
     pub(crate) whole: bool,
-    /// Print a JSON line for each question
+    /// Print JSON Lines, one per question
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Answers a question and goes on with the run. Where there are answers to choose from, one of them is \
-    named by its word, the beginning of it, or its number; some take words of your own after \
-    it.\n\nExamples:\n  bosun answer r_1a2b3c4d retry keep to your own files\n  bosun answer r_1a2b3c4d 2 \
-    stop"
+    after_help = "Answers a question and resumes the run. A choice is selected by its name, a unique prefix of it, or its \
+    number; some choices take additional text.\n\nExamples:\n  bosun answer r_1a2b3c4d retry keep to your own \
+    files\n  bosun answer r_1a2b3c4d 2 stop"
 )]
 pub(crate) struct Answer {
-    /// The run that asks, by its id or the beginning of it with `r_` [default: the one that waits, if only one does]; then the number of the question, if there are several; then what you have to say. Put -- before an answer that begins with a hyphen
+    /// Run id or prefix starting with `r_` [default: the only run waiting for an answer]; question number, if several are open; answer. Put -- before an answer that starts with a hyphen
     #[arg(required = true, value_name = "[RUN] [N] ANSWER")]
     pub(crate) words: Vec<String>,
-    /// The number of the question, if there are several [default: the first that is open]
+    /// Question number, if several are open [default: the first open question]
     #[arg(long, value_name = "N")]
     pub(crate) question: Option<u32>,
-    /// Print the events as JSON lines, and the report as the last one
+    /// Print events as JSON Lines, ending with the report
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl Answer {
-    /// The run that the first word names, if it names one.
+    /// The run named by the first word, if any.
     pub(crate) fn run(&self) -> Option<RunRef> {
         let first = self.words.first()?.parse().ok()?;
         Some(first).filter(RunRef::is_certain)
     }
 
-    /// Which of the open questions of a run is meant, and what is said to it.
+    /// The question being answered, among the open ones of a run, and the text of the answer.
     pub(crate) fn said(
         &self,
         run: &RunId,
@@ -76,7 +74,7 @@ impl Answer {
             (_, Some(number)) => *find(number).ok_or_else(|| not_open(number))?,
         };
         let Some(terms) = terms else { return Ok((id, text)) };
-        // A number before an answer is meant as that of a question, even if that one is not open any more.
+        // A number before an answer is that of a question, even if the question is no longer open.
         let chosen = |text: &str| terms.choose(text).is_ok_and(|chosen| chosen.choice.is_some());
         if let (Some(number), None) = (named, number)
             && chosen(&rest.join(" "))
@@ -104,7 +102,7 @@ mod tests {
         }
     }
 
-    /// What is said to which question, if 2 and 4 are open.
+    /// The question and the answer, with questions 2 and 4 open.
     fn said(line: &str) -> Result<(u32, String), String> {
         let choices = vec![
             Choice::new("retry", "once more").with_words(),

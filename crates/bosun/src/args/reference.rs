@@ -1,5 +1,5 @@
-//! `docs/commands.md`, made from the command line itself: `UPDATE=1 cargo test -p bosun reference` writes it, and the test
-//! fails where it is not what the program would say.
+//! `docs/commands.md`, generated from the argument parser: `UPDATE=1 cargo test -p bosun reference` writes it, and the
+//! test fails if it is out of date.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,15 +10,15 @@ use super::Cli;
 
 const HEAD: &str = "# Commands
 
-Made from the program's own help by `UPDATE=1 cargo test -p bosun reference`; do not edit. `bosun help COMMAND` prints
-the same. A run is named by its id, by the beginning of it (`r_` may be left out), or by `newest`.
+Generated from the program's help by `UPDATE=1 cargo test -p bosun reference`; do not edit. `bosun help COMMAND` prints
+the same text. A run is named by its id, a unique prefix of it (`r_` may be omitted), or `newest`.
 ";
 
 fn reference() -> String {
     let mut command = Cli::command().term_width(100);
     command.build();
     let mut out = HEAD.to_owned();
-    out.push_str("\n## Options of every command\n\n");
+    out.push_str("\n## Global options\n\n");
     let global: Vec<&Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).collect();
     global.iter().for_each(|arg| argument(&mut out, arg));
     for below in command.get_subcommands() {
@@ -36,7 +36,7 @@ fn section(out: &mut String, above: &str, command: &Command, depth: usize) {
     let _ = write!(out, "\n{} {name}\n\n{about}.\n\n", "#".repeat(depth));
     let aliases: Vec<&str> = command.get_visible_aliases().collect();
     if !aliases.is_empty() {
-        let _ = write!(out, "Also called `bosun {}`.\n\n", aliases.join("`, `"));
+        let _ = write!(out, "Alias: `bosun {}`.\n\n", aliases.join("`, `"));
     }
     let own = |arg: &&Arg| !arg.is_global_set() && arg.get_id() != "help" && !arg.is_hide_set();
     command.get_arguments().filter(own).for_each(|arg| argument(out, arg));

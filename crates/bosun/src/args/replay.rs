@@ -8,35 +8,35 @@ use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Decides everything that is on record again, offline: each log line by line, and what ties the attempts \
-    to their run. What came from outside is taken as it is recorded; what follows from it must follow again. \
-    Exit codes: 0 nothing differs, 7 something does.\n\nExamples:\n  bosun replay\n  bosun replay r_1a2b --json"
+    after_help = "Makes every recorded decision again, offline: each log line by line, and the links between the attempts \
+    and their run. External input is taken from the logs; the decisions derived from it must be the same. \
+    Exit codes: 0 no difference, 7 a difference.\n\nExamples:\n  bosun replay\n  bosun replay r_1a2b --json"
 )]
 pub(crate) struct Replay {
-    /// The run or session, by its id or the beginning of it [default: the newest one]
+    /// Run or session id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The new run begins as a copy of the old one, up to the decision that the line belongs to; `bosun resume` \
-    goes on with it. Attempts that were open then begin anew. A session gets a folder of its own with the \
-    files as they were then.\n\nExamples:\n  bosun log r_1a2b\n  bosun fork r_1a2b --at 41\n  bosun fork r_5e6f \
-    --at 12 --into ../other-folder"
+    after_help = "The new run starts as a copy of the original, up to and including the decision that the line belongs to; \
+    `bosun resume` continues it. Attempts that were open at that point start over. A session gets its own \
+    folder with the files as they were at that point.\n\nExamples:\n  bosun log r_1a2b\n  bosun fork r_1a2b \
+    --at 41\n  bosun fork r_5e6f --at 12 --into ../other-folder"
 )]
 pub(crate) struct Fork {
-    /// The run or session, by its id or the beginning of it [default: the newest one]
+    /// Run or session id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
-    /// The number of the line after which it goes its own way; `bosun log RUN` shows them
+    /// Number of the last log line to copy; see `bosun log RUN`
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: u64,
-    /// For a session: the folder for its files, new or empty
+    /// New or empty folder for the files of a session
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -9,11 +9,11 @@ use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows each task's change with line numbers. On a terminal you are asked for comments after each task: PATH:LINE TEXT, \
-PATH TEXT, or TEXT for the whole task. Comments are kept until they are sent or cleared.
+Shows the changes of each task with line numbers. On a terminal, prompts for comments after each task: PATH:LINE TEXT, \
+PATH TEXT, or TEXT for the whole task. Comments are kept until sent or cleared.
 
---send starts a new run that begins with the result: its plan is the tasks that were commented on, in their own scopes, \
-with your comments as feedback. Its result has both; accept that one.
+--send starts a follow-up run on top of the result. Its plan consists of the tasks with comments, in their original \
+scopes, with your comments as feedback. Its result includes the original one; accept the result of the follow-up.
 
 Examples:
   bosun review
@@ -22,53 +22,53 @@ Examples:
   bosun review r_1a2b --comment T1 \"no new dependency, please\" --send
   bosun review r_1a2b --comments")]
 pub(crate) struct Review {
-    /// The run, by its id or the beginning of it [default: the newest one of this repository]
+    /// Run id, unique prefix, or `newest` [default: newest run in this repository, else of all]
     pub(crate) run: Option<RunRef>,
-    /// Only this task
+    /// Show only this task
     #[arg(value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Comment on TASK, TASK:PATH or TASK:PATH:LINE; may be given several times
+    /// Comment on TASK, TASK:PATH or TASK:PATH:LINE; repeatable
     #[arg(long = "comment", value_names = ["PLACE", "TEXT"], num_args = 2)]
     pub(crate) new: Vec<String>,
     /// List the comments instead of the changes
     #[arg(long)]
     pub(crate) comments: bool,
-    /// Remove all comments on the run first
+    /// Delete the existing comments on the run first
     #[arg(long)]
     pub(crate) clear: bool,
-    /// Have the comments worked on, in a new run that begins with the result
+    /// Start a follow-up run that works on the comments
     #[arg(long)]
     pub(crate) send: bool,
-    /// With --send: the model to work with [default: that of the run]
+    /// Model for --send [default: the model of the run]
     #[arg(long, short, value_name = "MODEL", requires = "send")]
     pub(crate) model: Option<ModelRef>,
-    /// With --send: answer from this script instead of a model
+    /// Scripted replies for --send, instead of a model
     #[arg(long, value_name = "FILE", requires = "send", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
-    /// Print the tasks with their changes and comments as JSON lines; with --send, the events of the new run
+    /// Print JSON Lines: tasks with changes and comments; with --send, the events of the new run
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first line is the title; the body is Markdown: what changed, why, the tasks, the evidence, what is open. With --open \
-the run's branch is pushed to `origin` with your own git, and the pull request is opened with gh or glab, as you.
+The first line is the title. The body is Markdown: changes, reason, tasks, evidence, open issues. With --open, the run's \
+branch is pushed to `origin` with your own git, and the pull request is opened with gh or glab under your account.
 
 Examples:
   bosun pr
   bosun pr r_1a2b --out pull-request.md
   bosun pr r_1a2b --open")]
 pub(crate) struct PullRequest {
-    /// The run, by its id or the beginning of it [default: the newest one of this repository]
+    /// Run id, unique prefix, or `newest` [default: newest run in this repository, else of all]
     pub(crate) run: Option<RunRef>,
-    /// Where to write it [default: standard output]
+    /// Output file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Push the branch and open the pull request
     #[arg(long)]
     pub(crate) open: bool,
-    /// Print one JSON object: title, body, head, base, and with --open its address
+    /// Print a JSON object: run, title, body, head, base, and address (with --open)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -80,7 +80,7 @@ Examples:
   bosun completions zsh > ~/.zfunc/_bosun
   bosun completions fish > ~/.config/fish/completions/bosun.fish")]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_name = "SHELL", value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -91,7 +91,7 @@ Examples:
   bosun man | man -l -
   bosun man ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// The folder for the pages of all commands [default: the first page goes to standard output]
+    /// Folder for the pages of all commands [default: print the main page to standard output]
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Arguments of the commands around decisions: why, policy, init, show.
+//! Arguments of `bosun why`, `bosun policy`, `bosun init` and `bosun show`.
 
 use std::path::PathBuf;
 
@@ -9,24 +9,24 @@ use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without EVENT, every decision of the run is listed with its place. With one, its whole story is told: what it \
-was decided from, and each rule up to the one that matched. The rules are asked again, with the policy that the run \
-was started with and what it knew then.
+Without EVENT, lists every decision of the run with its position. With EVENT, explains a decision: its inputs, and \
+each rule up to the one that matched. The rules are evaluated again, with the policy that the run was started with and \
+its state at that point.
 
 Examples:
   bosun why r_1a2b            every decision, one line each
   bosun why r_1a2b 12         line 12 of the run's log
   bosun why r_1a2b T1.2:7     line 7 of the log of an attempt
-  bosun why r_1a2b T1         everything about a task and its attempts
+  bosun why r_1a2b T1         every decision about a task and its attempts
   bosun why T1                the same, in the newest run
   bosun why r_1a2b q0         why a question was asked")]
 pub(crate) struct Why {
-    /// The run, by its id or the beginning of it [default: the newest one of this repository]
+    /// Run id, unique prefix, or `newest` [default: newest run in this repository, else of all]
     pub(crate) run: Option<RunRef>,
-    /// A line, a task, an attempt, or a question
+    /// Log line, task, attempt or question
     #[arg(value_name = "EVENT")]
     pub(crate) event: Option<String>,
-    /// Print a JSON line for each decision
+    /// Print JSON Lines, one per decision
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -44,20 +44,20 @@ pub(crate) struct Policy {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Read a file of rules, hold each rule to its examples, and say what is wrong, line by line; exit code 2 if anything is
+    /// Check a policy file and the examples of its rules, reporting problems by line (exit code 2)
     Check {
-        /// The file
+        /// Policy file
         file: PathBuf,
-        /// Print one JSON object
+        /// Print a JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Show rules in their order: those of a preset or a file, or those that a run in this folder would have
+    /// Show the rules of a preset, a file, or the policy in effect in this folder, in order
     Show {
-        /// A preset's name, or a file [default: the project's .bosun/policy.toml, or else crew]
+        /// Preset or policy file [default: the project's .bosun/policy.toml, else the configured preset, else crew]
         #[arg(value_name = "PRESET|FILE")]
         what: Option<String>,
-        /// Print the whole policy as one JSON object
+        /// Print the whole policy as a JSON object
         #[arg(long)]
         json: bool,
     },
@@ -65,26 +65,26 @@ pub(crate) enum PolicyCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Looks at the repository, proposes checks, set-up, model and budget, and asks about them on a terminal. Writes \
-.bosun/config.toml, .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository, and trusts what it \
-wrote; for strict .bosun/policy.toml, \
-config/, prompts/, kb/, workspace/, runs/, docs/ and README.md. What is there already is left as it is; where the \
-rules of another preset are there, nothing is written.
+Inspects the repository, proposes checks, set-up, model and budget, and asks about them on a terminal. Writes \
+.bosun/config.toml, .bosun/policy.toml, .bosun/prompts/ and context/ at the top of the repository; the strict preset \
+writes .bosun/policy.toml, config/, prompts/, kb/, workspace/, runs/, docs/ and README.md. New .bosun/ files are \
+trusted, unless there were others before. Existing files are never changed; if the repository has the policy of \
+another preset, nothing is written.
 
 Examples:
   bosun init
   bosun init --preset strict")]
 pub(crate) struct Init {
-    /// The preset to start from
+    /// Preset to start from
     #[arg(long, default_value = "crew", value_name = "NAME")]
     pub(crate) preset: String,
-    /// The repository
+    /// Repository
     #[arg(long, default_value = ".", value_name = "DIR")]
     pub(crate) repo: PathBuf,
-    /// Take what is proposed, without asking
+    /// Accept the proposals without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Print one JSON object: what was written, what was there
+    /// Print a JSON object: folder, preset, written, kept
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -95,36 +95,36 @@ Examples:
   bosun show r_1a2b --junit > checks.xml
   bosun show r_1a2b --sarif > findings.sarif")]
 pub(crate) struct Show {
-    /// The run, by its id or the beginning of it [default: the newest one]
+    /// Run or session id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
-    /// Print a JSON line
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
     /// Print the response object: status, decision, deliverables, resources, next steps, blockers
     #[arg(long, conflicts_with_all = ["json", "state"])]
     pub(crate) response: bool,
-    /// Print the spec as the run has brought it on: tasks, decisions, blockers, status
+    /// Print the current version of the spec: tasks, decisions, blockers, status
     #[arg(long, conflicts_with_all = ["json", "response", "state"])]
     pub(crate) spec: bool,
-    /// Print the whole state of the project as one JSON object
+    /// Print the complete project state as a JSON object
     #[arg(long, conflicts_with = "json")]
     pub(crate) state: bool,
-    /// Print the report of one gate as Markdown: initiation, planning, execution, monitoring or closure
+    /// Print the report of a gate as Markdown: initiation, planning, execution, monitoring or closure
     #[arg(long, value_name = "PHASE", value_parser = phase, conflicts_with_all = ["json", "response", "state", "spec"])]
     pub(crate) gate: Option<Phase>,
-    /// Print the reports of all gates
+    /// Print the reports of all gates as Markdown
     #[arg(long, conflicts_with_all = ["gate", "json", "response", "state", "spec"])]
     pub(crate) gates: bool,
-    /// Print its checks as JUnit XML: those on the base, on each task's last attempt and on the merged tree
+    /// Print the checks as JUnit XML: on the base, on each task's last attempt and on the merged tree
     #[arg(long, conflicts_with_all = ["sarif", "gate", "gates", "json", "response", "state", "spec"])]
     pub(crate) junit: bool,
-    /// Print its findings, doubts and failed checks as SARIF 2.1.0
+    /// Print findings, doubts and failed checks as SARIF 2.1.0
     #[arg(long, conflicts_with_all = ["gate", "gates", "json", "response", "state", "spec"])]
     pub(crate) sarif: bool,
 }
 
 impl Show {
-    /// Whether something is wanted that only a run has.
+    /// Whether the requested output exists only for runs, not for sessions.
     pub(crate) fn of_a_run(&self) -> bool {
         let gates = self.gates || self.gate.is_some();
         self.response || self.state || self.spec || gates || self.junit || self.sarif

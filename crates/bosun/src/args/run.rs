@@ -11,78 +11,81 @@ use super::{Chosen, Words};
 #[command(
     after_help = "Examples:\n  bosun run \"Fix the crash in src/parse.rs\" --check \"make test\"\n  bosun run --spec \
     export.yaml --spec-out export.yaml\n  bosun run --request order.json --response\n  gh issue view 12 --json title,body -q '.title + \"\\n\\n\" + .body' | bosun run --issue -\n  bosun run --preset solo -m \
-    anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waits for a \
-    person, 4 out of budget, 5 refused, 6 no-go at a gate; the README has all."
+    anthropic/claude-sonnet-4-5 \"Explain src/main.rs\"\n\nExit codes: 0 done, 1 failed, 2 usage, 3 waiting for a \
+    person, 4 out of budget, 5 refused, 6 no-go at a gate; the README lists all of them."
 )]
 pub(crate) struct Run {
-    /// What you want done
-    #[arg(default_value = "", hide_default_value = true)]
+    /// Goal to work on; several words are joined with spaces
+    #[arg(id = "goal", value_name = "GOAL")]
+    pub(crate) said: Vec<String>,
+    /// The goal, wherever it comes from.
+    #[arg(skip)]
     pub(crate) goal: String,
-    /// What you want done, as a file (- is standard input): a request object (`user_request`, ...) or a coordinator's input (`task_id`, `input`, ...) in JSON, or plain text
+    /// Request file (- for standard input): plain text, or JSON with a request object (`user_request`, ...) or coordinator input (`task_id`, `input`, ...)
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     pub(crate) request: Option<PathBuf>,
-    /// What you want done, as the text of an issue (- is standard input): the first line or heading is the goal, the rest is handed on as material by somebody else
+    /// Issue file (- for standard input): the first line or heading is the goal, the rest is passed on as third-party material
     #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "request", "spec"])]
     pub(crate) issue: Option<PathBuf>,
-    /// The repository to work in [default: the `project_path` of the request object, or else the current folder]
+    /// Repository to work in [default: the `project_path` of the request object, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) repo: Option<PathBuf>,
-    /// Answer from this script instead of a model (a TOML file; `bosun demo --keep` leaves one to look at)
+    /// Use scripted replies (TOML) instead of a model; `bosun demo --keep` leaves an example
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub(crate) script: Option<PathBuf>,
-    /// The model to work with, as provider/model [default: the first provider for which there is a key]
+    /// Model, as provider/model [default: the configured model, else the first provider with a key]
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<ModelRef>,
-    /// A command that must pass in the end; may be given several times [default: those found in the repository]
+    /// Check command that must pass; repeatable [default: checks found in the repository]
     #[arg(long = "check", value_name = "COMMAND", value_parser = check)]
     pub(crate) checks: Vec<String>,
-    /// The most tokens that may be spent
+    /// Token budget, such as 20000, 50k or 2M
     #[arg(long, value_name = "N", value_parser = tokens)]
     pub(crate) tokens: Option<u64>,
-    /// The most money that may be spent, in dollars, such as 1.50
+    /// Cost budget in dollars, such as 1.50
     #[arg(long, value_name = "DOLLARS", value_parser = money, allow_negative_numbers = true)]
     pub(crate) money: Option<Money>,
-    /// The most calls to a model that may be made
+    /// Budget of model calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) calls: Option<u64>,
-    /// The most time that may be taken, in seconds or with a unit, such as 5m or 2h
+    /// Time budget, in seconds or with a unit, such as 5m or 2h
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) time: Option<u64>,
-    /// The rules to work by: a preset's name [default: the project's .bosun/policy.toml, or else crew]
+    /// Policy preset [default: the project's .bosun/policy.toml, else the configured preset, else crew]
     #[arg(long, value_name = "NAME", conflicts_with = "policy")]
     pub(crate) preset: Option<String>,
-    /// The rules to work by: a file
+    /// Policy file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Nobody can be asked: calls that a person would have to allow are denied
+    /// Run unattended: deny tool calls that need a person's approval
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Work in your home folder itself; keys and Bosun's own state stay closed there, too
+    /// Allow working directly in your home folder; keys and Bosun's own state stay inaccessible
     #[arg(long)]
     pub(crate) here_anyway: bool,
-    /// For one agent alone (--preset solo): a JSON Schema that the final answer must fit
+    /// JSON Schema that the final answer must match (single agent only: --preset solo)
     #[arg(long, value_name = "FILE")]
     pub(crate) output_schema: Option<PathBuf>,
-    /// Take results in the order in which work was started, so that the same run twice gives the same log
+    /// Process results in the order the work was started, so that identical runs produce identical logs
     #[arg(long)]
     pub(crate) reproducible: bool,
-    /// Print the events as JSON lines, and the report as the last one
+    /// Print events as JSON Lines, ending with the report
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print nothing but the response object at the end: status, deliverables, resources, next steps
+    /// Print only the final response object: status, deliverables, resources, next steps
     #[arg(long, conflicts_with_all = ["json", "words"])]
     pub(crate) response: bool,
-    /// Print what happens in the words that a program expects: the events of one session, or those of a coordinator
+    /// Print events as JSON Lines in another event format
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with = "json")]
     pub(crate) words: Option<Words>,
-    /// Allow models on other machines where the rules work offline (--preset strict)
+    /// Allow remote models under an offline policy (--preset strict)
     #[arg(long)]
     pub(crate) online: bool,
     #[command(flatten)]
     pub(crate) planned: Planned,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
-    /// The run ends with its plan, which is written there, if anywhere.
+    /// Set if the run ends with its plan; the file to write the plan to, if any.
     #[arg(skip)]
     pub(crate) only_plan: Option<Option<PathBuf>>,
 }
@@ -94,32 +97,32 @@ impl Run {
     }
 }
 
-/// What a run is to do about its spec and its plan.
+/// The spec and plan of a run.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Planned {
-    /// What you want done, as a spec; only an approved one is worked on
+    /// Spec to work on; must be approved
     #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "request"])]
     pub(crate) spec: Option<PathBuf>,
-    /// Where to write the version of the spec that the run makes
+    /// Write the resulting version of the spec to FILE
     #[arg(long, value_name = "FILE", requires = "spec")]
     pub(crate) spec_out: Option<PathBuf>,
-    /// Carry out this plan (YAML or JSON, as `bosun plan --out` writes it) instead of having one made
+    /// Execute this plan (YAML or JSON, as written by `bosun plan --out`) instead of creating one
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
-    /// Ask a person before the plan is carried out
+    /// Require a person's approval before executing the plan
     #[arg(long)]
     pub(crate) approve_plan: bool,
-    /// What sort of request it is, in your own word
+    /// Request type, as a hint for routing
     #[arg(long = "type", value_name = "HINT", value_parser = super::hint())]
     pub(crate) hint: Option<types::Hint>,
-    /// Have it done although the rules refuse the request or ask about it; the reason is on record
+    /// Override admission rules that refuse or question the request; REASON is recorded
     #[arg(long, value_name = "REASON")]
     pub(crate) insist: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Admits the request, has a plan made and stops there. The plan can be edited and carried out.
+Admits the request, creates a plan and stops. The plan can be edited and executed later.
 
 Examples:
   bosun plan \"Add a tide command\" --out plan.yaml
@@ -127,20 +130,18 @@ Examples:
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) run: Run,
-    /// Where to write the plan: YAML if it ends in .yaml or .yml, JSON otherwise
+    /// Write the plan to FILE: YAML if it ends in .yaml or .yml, otherwise JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Print the JSON Schema of a plan, and do nothing else
+    /// Print the JSON Schema of a plan and exit
     #[arg(long)]
     pub(crate) schema: bool,
 }
 
-/// A command that does nothing passes always, and shows nothing.
+/// Rejects an empty command, which would always pass.
 fn check(command: &str) -> Result<String, String> {
     match command.trim() {
-        "" => {
-            Err("it is empty; name a command that fails as long as something is wrong".to_owned())
-        }
+        "" => Err("expected a command that fails if something is wrong".to_owned()),
         _ => Ok(command.to_owned()),
     }
 }
@@ -148,16 +149,12 @@ fn check(command: &str) -> Result<String, String> {
 fn money(word: &str) -> Result<Money, String> {
     let read = serde_json::from_value(serde_json::Value::from(word));
     let amount: Money = read.map_err(|error| error.to_string())?;
-    if amount == Money::default() {
-        Err("0 leaves nothing to spend".to_owned())
-    } else {
-        Ok(amount)
-    }
+    if amount == Money::default() { Err("must be greater than 0".to_owned()) } else { Ok(amount) }
 }
 
 fn tokens(word: &str) -> Result<u64, String> {
     let number = types::tokens_in(word).filter(|number| *number > 0);
-    number.ok_or_else(|| "it is no number of tokens, such as 20000, 50k or 2M".to_owned())
+    number.ok_or_else(|| "expected a number of tokens, such as 20000, 50k or 2M".to_owned())
 }
 
 fn seconds(word: &str) -> Result<u64, String> {
@@ -169,5 +166,5 @@ fn seconds(word: &str) -> Result<u64, String> {
     };
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     let number = number.filter(|number| *number > 0);
-    number.ok_or_else(|| "it is no time, such as 90 (seconds), 5m or 2h".to_owned())
+    number.ok_or_else(|| "expected a duration, such as 90 (seconds), 5m or 2h".to_owned())
 }

@@ -1,10 +1,10 @@
-//! How a run or session is named on the command line. Which one that is, is looked up in the journal by the runtime.
+//! Reference to a run or session on the command line. The runtime resolves it in the journal.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// A run as a person names it: its id, the beginning of it, or `newest`.
+/// A reference to a run: its id, a prefix of it, or `newest`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunRef(String);
 
@@ -13,7 +13,7 @@ impl RunRef {
         &self.0
     }
 
-    /// Whether it can only be meant as a run, where another word could stand in its place.
+    /// Whether it can only be a run, where other words are also possible.
     pub(crate) fn is_certain(&self) -> bool {
         self.0.starts_with("r_") || self.0 == runtime::NEWEST
     }

@@ -1,4 +1,4 @@
-//! The arguments of the commands that list, resume and cancel runs, and show what was recorded of them.
+//! The arguments of the commands that list, resume and cancel runs, and print their logs.
 
 use std::path::PathBuf;
 
@@ -9,74 +9,78 @@ use super::{RunRef, Words};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Continues from the end of the log: what is finished is not done again. Only new events are printed; `bosun log RUN` has all of them, and so has --json.
+Continues from the end of the log without repeating finished work. Only new events are printed; `bosun log RUN` and \
+--json print all of them.
 
 Examples:
   bosun resume
   bosun resume r_1a2b
   bosun resume r_1a2b --repo ../moved-repository")]
 pub(crate) struct Resume {
-    /// The run or session, by its id or the beginning of it [default: the newest one that is not over]
+    /// Run or session id, unique prefix, or `newest` [default: newest unfinished one]
     pub(crate) run: Option<RunRef>,
-    /// Where the run's repository, or the session's folder, is now, if it was moved
+    /// New location of the run's repository or the session's folder, if it was moved
     #[arg(long = "repo", alias = "repository", value_name = "DIR", requires = "run")]
     pub(crate) repository: Option<PathBuf>,
-    /// Print the events as JSON lines, and the report as the last one
+    /// Print events as JSON Lines, ending with the report
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run that was cancelled cannot be resumed; Ctrl-C in `bosun run` stops one that can.
+A cancelled run cannot be resumed. To suspend a run instead, press Ctrl-C in `bosun run`.
 
 Examples:
   bosun cancel r_1a2b
   bosun cancel r_1a2b --reason \"the wrong branch\"")]
 pub(crate) struct Cancel {
-    /// The run or session, by its id or the beginning of it; on a terminal you are asked about the newest open one
+    /// Run or session id, unique prefix, or `newest`; if omitted, asks about the newest open run (terminal only)
     pub(crate) run: Option<RunRef>,
-    /// Why, for the record
+    /// Reason to record
     #[arg(long, default_value = "cancelled by hand")]
     pub(crate) reason: String,
-    /// Print the report as a JSON line
+    /// Print the report as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The newest first. The cost is what models charged, as far as their prices are known.
+Costs include only models with known prices.
 
 Examples:
   bosun list --here
   bosun list --state waiting --state running
   bosun list --repo ../shop --limit 5
-  bosun list -q --state done        only the ids, for scripts")]
+  bosun list -q --state done        ids only, for scripts")]
 pub(crate) struct List {
-    /// Only runs in this repository, and sessions in this folder
+    /// Only runs in this repository and sessions in this folder
     #[arg(long, value_name = "DIR", conflicts_with = "here")]
     pub(crate) repo: Option<PathBuf>,
-    /// Only runs in the repository of the current folder; outside of one, those in this folder or below it
+    /// Only runs in the current repository; outside a repository, in the current folder or below
     #[arg(long)]
     pub(crate) here: bool,
-    /// Only runs in this state; may be given several times
+    /// Only runs in this state; repeatable
     #[arg(long = "state", value_name = "STATE", value_enum)]
     pub(crate) states: Vec<ListState>,
-    /// At most so many, the newest
+    /// Show only the newest N
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Print a JSON line for each run
+    /// Print JSON Lines, one per run
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A state by which a list is filtered.
+/// A state to filter the list by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListState {
-    /// Running or waiting; sessions that are not closed
+    /// Running or waiting runs, and sessions that are not closed
     Open,
+    /// Driven by a process
     Running,
+    /// Neither over nor driven by a process; `bosun resume` continues it
+    Interrupted,
     #[value(alias = "escalated")]
     Waiting,
     Done,
@@ -85,11 +89,11 @@ pub(crate) enum ListState {
     Refused,
     NoGo,
     Cancelled,
-    /// Done or ended otherwise, and the result is neither accepted nor discarded
+    /// Ended runs with a result neither accepted nor discarded
     Unsettled,
     Accepted,
     Discarded,
-    /// Conversations of one agent, whatever their state
+    /// Sessions in any state
     Session,
 }
 
@@ -98,7 +102,7 @@ impl From<ListState> for runtime::ListState {
         use types::{Settling, Status};
         match state {
             ListState::Open => Self::Open,
-            ListState::Running => Self::Is(Status::Running),
+            ListState::Running | ListState::Interrupted => Self::Is(Status::Running),
             ListState::Waiting => Self::Is(Status::Waiting),
             ListState::Done => Self::Is(Status::Done),
             ListState::Failed => Self::Is(Status::Failed),
@@ -123,24 +127,24 @@ Examples:
   bosun log --verify              every log of every run
   bosun log r_1a2b --json | jq -r .event")]
 pub(crate) struct Log {
-    /// The run or session, by its id or the beginning of it [default: the newest one]
+    /// Run or session id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
-    /// The log of one attempt, such as T1.2, instead of the run's own
+    /// Print the log of an attempt, such as T1.2, instead of the run's
     #[arg(long, value_name = "ATTEMPT")]
     pub(crate) attempt: Option<AttemptId>,
-    /// Print the stored lines as they are, one JSON object each
+    /// Print the stored lines unchanged, as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print it in the words that a program expects: the events of one session, or those of a coordinator
+    /// Print events as JSON Lines in another event format
     #[arg(long = "as", value_name = "WORDS", value_enum, conflicts_with_all = ["json", "attempt", "verify"])]
     pub(crate) words: Option<Words>,
-    /// Go on printing what is recorded until the run is over
+    /// Keep printing new events until the run ends
     #[arg(long, short, conflicts_with_all = ["verify", "attempt"])]
     pub(crate) follow: bool,
-    /// Check that nothing was changed, cut off or lost since it was written: all logs of the run, or of all runs where none is named, and what they point to
+    /// Verify that nothing was changed, truncated or lost, in all logs of the run (of all runs, if none is given) and the data they refer to
     #[arg(long, conflicts_with_all = ["json", "attempt"])]
     pub(crate) verify: bool,
-    /// Go on without what the run's logs lost when the journal's files were damaged
+    /// Accept the loss of log lines in a damaged journal, so that the run can continue
     #[arg(long, requires = "run", conflicts_with_all = ["json", "attempt", "verify", "follow", "words"])]
     pub(crate) accept_loss: bool,
 }

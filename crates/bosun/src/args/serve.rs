@@ -1,4 +1,4 @@
-//! The arguments of the server and of those who may use it.
+//! The arguments of `bosun serve`, `bosun user` and `bosun project`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The link that is printed logs one browser in, once. Programs use tokens: bosun user add NAME. Runs work in projects:
-bosun project add NAME DIR; without any, the repository of the current folder becomes one.
+Prints a link that logs one browser in, once. Programs use tokens (bosun user add NAME). Runs work in projects
+(bosun project add NAME DIR); if there are none, the current repository becomes one.
 
-Ctrl-C parks all runs; the next start goes on with them.
+Ctrl-C suspends all runs; the next start resumes them.
 
 Examples:
   bosun serve
@@ -18,31 +18,31 @@ Examples:
   bosun serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --host bosun.example.org:8443
   bosun serve --behind-proxy --host bosun.example.org --webhook https://example.org/hooks/bosun")]
 pub(crate) struct Serve {
-    /// The address to listen on; another than this machine's own takes TLS
+    /// Address to listen on; addresses other than loopback require TLS
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4280")]
     pub(crate) listen: SocketAddr,
-    /// A name under which browsers reach the server, with its port if it is not the usual one; may be given several times
+    /// Host name by which browsers reach the server, with the port if it is not the default; repeatable
     #[arg(long = "host", value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// The certificate chain for TLS, a PEM file
+    /// TLS certificate chain, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The key of the certificate, a PEM file
+    /// Private key of the certificate, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// A proxy in front of the server speaks TLS
+    /// TLS is terminated by a reverse proxy in front of the server
     #[arg(long, conflicts_with = "tls_cert")]
     pub(crate) behind_proxy: bool,
-    /// Leave runs alone that nobody drives
+    /// Do not resume unfinished runs at startup
     #[arg(long)]
     pub(crate) no_resume: bool,
-    /// Requests a second that one user may send in the long run
+    /// Sustained rate limit per user, in requests per second
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) rate: u32,
-    /// Post questions and ends of runs there, signed with the secret in BOSUN_WEBHOOK_SECRET
+    /// Webhook for questions and finished runs, signed with the secret in BOSUN_WEBHOOK_SECRET
     #[arg(long, value_name = "URL")]
     pub(crate) webhook: Option<String>,
-    /// How the log on standard error is written
+    /// Format of the log on standard error
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log: LogFormat,
 }
@@ -67,44 +67,44 @@ pub(crate) struct User {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Let somebody use the server, and print their token, once
+    /// Add a user and print their token, which is shown only once
     Add {
-        /// A name of letters, digits, dots, dashes and underscores
+        /// User name: letters, digits, dots, dashes and underscores
         name: String,
-        /// What they may do
+        /// Role of the user
         #[arg(long, value_enum, default_value_t = Role::Operator)]
         role: Role,
-        /// A project that they may see; may be given several times [default: all]
+        /// Project the user may access; repeatable [default: all]
         #[arg(long = "project", value_name = "NAME")]
         projects: Vec<String>,
     },
-    /// Print a link that logs one browser in, once; without a name, the owner's
+    /// Print a login link for one browser, valid once
     Link {
-        /// Whose browser it is
+        /// User to log in
         #[arg(default_value = "owner")]
         name: String,
-        /// Where browsers reach the server
+        /// Base URL of the server
         #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:4280")]
         url: String,
     },
-    /// List everybody
+    /// List users
     List {
-        /// Print a JSON line for each
+        /// Print JSON Lines, one per user
         #[arg(long)]
         json: bool,
     },
-    /// Revoke somebody's access: their token, and the browsers where they are logged in
+    /// Revoke a user's access: their token and browser logins
     Remove {
-        /// Whose access
+        /// User name
         name: String,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
-    /// Look at everything in their projects
+    /// View everything in their projects
     Viewer,
-    /// Also start runs, answer, review, accept
+    /// Also start runs, answer, review, accept and chat
     Operator,
     /// Also manage users and projects
     Admin,
@@ -133,23 +133,23 @@ pub(crate) struct Project {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
-    /// Give a repository a name, so that the server can work in it
+    /// Add a repository as a project for the server to work in
     Add {
-        /// A name of letters, digits, dots, dashes and underscores
+        /// Project name: letters, digits, dots, dashes and underscores
         name: String,
-        /// A folder in the repository
+        /// Folder in the repository
         #[arg(default_value = ".")]
         path: PathBuf,
     },
-    /// List all projects
+    /// List projects
     List {
-        /// Print a JSON line for each
+        /// Print JSON Lines, one per project
         #[arg(long)]
         json: bool,
     },
-    /// Forget a project's name; its repository and its runs stay
+    /// Remove a project; its repository and runs are kept
     Remove {
-        /// Which one
+        /// Project name
         name: String,
     },
 }

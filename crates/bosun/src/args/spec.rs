@@ -1,4 +1,4 @@
-//! Arguments of the commands about specs and plans.
+//! Arguments of `bosun spec`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A spec says what is wanted and how one will see that it is there; docs/spec.md has the format.
+A spec describes a change and how it is verified; see docs/spec.md for the format.
 
 Examples:
   bosun spec init export.yaml --title \"Export to CSV\"
@@ -20,61 +20,61 @@ pub(crate) struct Spec {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpecCommand {
-    /// Write a spec to start from; never overwrites anything
+    /// Write a spec template; never overwrites a file
     Init {
-        /// Where to
+        /// File to write
         #[arg(default_value = "spec.yaml")]
         file: PathBuf,
-        /// What it is called
+        /// Title of the spec
         #[arg(long, default_value = rules::spec::TITLE)]
         title: String,
-        /// What is wanted, and why
+        /// Intended change and the reason for it
         #[arg(long, default_value = rules::spec::INTENT)]
         intent: String,
     },
-    /// Read a spec and say everything that is wrong with it, with path and line; exit code 65 if anything is
+    /// Check a spec, reporting all problems by path and line (exit code 65)
     Check {
-        /// The spec
+        /// Spec file
         file: PathBuf,
-        /// Whether it could also stand as an Intent Spec: every requirement with a verification, something out of scope
+        /// Also check that it is a valid Intent Spec: all requirements verified, something out of scope
         #[arg(long)]
         intent: bool,
-        /// Print one JSON object: ok, or kind (parse, validation) with the issues
+        /// Print a JSON object: ok; on failure also kind (parse, validation) and issues
         #[arg(long)]
         json: bool,
     },
-    /// Write a spec in its canonical form: keys in order, two blanks for each step, no line folded, no comments
+    /// Print a spec in canonical form: ordered keys, two-space indent, no folding or comments
     Fmt {
-        /// The spec
+        /// Spec file
         file: PathBuf,
-        /// Change the file instead of printing
+        /// Write to the file instead of standard output
         #[arg(long, short)]
         write: bool,
-        /// Print nothing; exit code 1 if the file is not in its canonical form
+        /// Print nothing; exit with 1 if the file is not in canonical form
         #[arg(long, conflicts_with = "write")]
         check: bool,
     },
-    /// What is different between two versions, by dotted path; when they were written is no difference
+    /// Show the differences between two versions by dotted path, ignoring timestamps
     Diff {
-        /// The older version
+        /// Older version
         old: PathBuf,
-        /// The newer version
+        /// Newer version
         new: PathBuf,
-        /// Print a JSON line for each difference: path, type (added, removed, changed), old_value, new_value
+        /// Print JSON Lines, one per difference: path, type (added, removed, changed), old_value, new_value
         #[arg(long)]
         json: bool,
     },
-    /// Print the JSON Schema of the format
+    /// Print the JSON Schema of specs
     Schema {
-        /// Of the Intent Spec, as a product agent hands it in
+        /// Print the schema of the Intent Spec submitted by product agents instead
         #[arg(long)]
         intent: bool,
     },
-    /// Approve a draft, so that a run may work on it: writes the next version into the file
+    /// Approve a draft so that runs may work on it; writes the next version to the file
     Approve {
-        /// The spec
+        /// Spec file
         file: PathBuf,
-        /// Print one JSON object: version, digest
+        /// Print a JSON object: status, version, digest
         #[arg(long)]
         json: bool,
     },

@@ -5,23 +5,23 @@ use types::Timestamp;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Over all runs in the journal: how many were completed, how often a first attempt was taken, what was recovered \
-after a failure, what was forecast and what was spent, and the cost by model, role and project. Sessions are not \
-counted, nor what a fork has from the run that it is of.
+Covers all runs in the journal: completed runs, tasks finished at the first attempt, tasks recovered after a failure, \
+forecast and actual spending, and cost by model, role and project. Sessions are not counted, nor is the history that a \
+fork copied from its origin.
 
 Examples:
   bosun stats --since 30d
   bosun stats --since 2026-10-01 --json")]
 pub(crate) struct Stats {
-    /// Count only runs that were started since then: a number of days, such as 30d, or a date, such as 2026-10-01
+    /// Only runs started since WHEN: a number of days, such as 30d, or a date, such as 2026-10-01
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub(crate) since: Option<Since>,
-    /// Print one JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// From when on runs are counted.
+/// Start of the period to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
     Days(u32),
@@ -34,5 +34,7 @@ fn since(word: &str) -> Result<Since, String> {
     }
     let midnight = serde_json::Value::from(format!("{word}T00:00:00.000Z"));
     let date = serde_json::from_value(midnight).map(Since::Date);
-    date.map_err(|_| "a number of days such as 30d, or a date such as 2026-10-01".to_owned())
+    date.map_err(|_| {
+        "expected a number of days, such as 30d, or a date, such as 2026-10-01".to_owned()
+    })
 }

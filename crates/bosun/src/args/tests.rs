@@ -1,4 +1,4 @@
-//! The command line as a whole: every command has its help with examples, and every argument is described.
+//! Tests of the whole command line: every command has help with examples, and every argument is described.
 
 use clap::{Command, CommandFactory as _};
 
@@ -29,7 +29,7 @@ fn every_argument_is_described() {
     });
 }
 
-/// A command that has commands of its own may have its examples there.
+/// A command with subcommands may use those in its examples.
 #[test]
 fn every_command_has_an_example_that_can_be_typed() {
     let command = Cli::command();

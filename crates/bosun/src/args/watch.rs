@@ -1,4 +1,4 @@
-//! The arguments of the commands that look at runs while another process drives them.
+//! The arguments of `bosun watch` and `bosun top`.
 
 use clap::Args;
 
@@ -6,35 +6,36 @@ use super::RunRef;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows what `bosun run` shows, of a run that another process drives; reads only. q or Ctrl-C leaves the view, not the run.
+Shows the live view of `bosun run` for a run driven by another process; read-only. q or Ctrl-C closes the view without \
+stopping the run.
 
 Examples:
   bosun watch
   bosun watch r_1a2b
   bosun watch r_1a2b --json | jq -r .event
 
-Exit codes: those of the run; 130 if the view was left.")]
+Exit codes: those of the run; 130 if the view was closed.")]
 pub(crate) struct Watch {
-    /// The run, by its id or the beginning of it [default: the newest one]
+    /// Run id, unique prefix, or `newest` [default: newest]
     pub(crate) run: Option<RunRef>,
-    /// Print the events as JSON lines, and the report as the last one
+    /// Print events as JSON Lines, ending with the report
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-State, open questions, tasks, age, cost and last action of every run that is not over; q leaves.
+Shows state, open questions, tasks, age, cost and last action of every unfinished run; press q to quit.
 
 Examples:
   bosun top
-  bosun top --once                the table as it is now, for a pipe
+  bosun top --once                print the current table, for a pipe
   bosun top --json | jq -r 'select(.questions > 0).run'")]
 pub(crate) struct Top {
-    /// Print the table once, and leave; the default where there is no terminal
+    /// Print the table once and exit; the default without a terminal
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print a JSON line for each run, once
+    /// Print JSON Lines once, one per run
     #[arg(long)]
     pub(crate) json: bool,
 }

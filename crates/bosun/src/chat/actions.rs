@@ -74,7 +74,7 @@ impl ChatContext {
             UiCommand::Compact => session.compact().await?,
             UiCommand::Undo => {
                 let undone = session.undo().await?;
-                let nothing = || "no change to files is left to take back".to_owned();
+                let nothing = || "nothing to undo".to_owned();
                 return Ok(Done::Note(undone.as_ref().map_or_else(nothing, taken_back)));
             }
             UiCommand::Rewind(to) => return Ok(Done::Note(taken_back(&session.rewind(to).await?))),
@@ -101,7 +101,7 @@ impl ChatContext {
             UiCommand::Sessions(number) => return self.sessions(session, number).await,
             UiCommand::PastePicture => {
                 let file = tempfile::Builder::new().prefix("bosun-").suffix(".png").tempfile();
-                let failed = |error| Failed::Other(format!("making a temporary file: {error}"));
+                let failed = |error| Failed::Other(format!("creating a temporary file: {error}"));
                 let file = file.map_err(failed)?.into_temp_path();
                 let pasted = beside::clipboard_picture(&file).await;
                 return pasted.map(|()| Done::Picture(file)).map_err(Failed::Other);
@@ -164,19 +164,19 @@ impl ChatContext {
                 format!("  {number:>3}{mark} {}  {about}", listed.started)
             };
             let mut lines: Vec<String> = (1..).zip(&here).map(line).collect();
-            lines.push("/sessions NUMBER goes to one".to_owned());
+            lines.push("/sessions NUMBER switches to one".to_owned());
             return Ok(Done::Note(lines.join("\n")));
         };
         match number.checked_sub(1).and_then(|place| here.get(place)) {
-            Some((run, _)) if run == session.id() => Ok(Done::Note("you are there".to_owned())),
+            Some((run, _)) if run == session.id() => Ok(Done::Note("already there".to_owned())),
             Some((run, _)) => Ok(Done::Switch(Next::Open(run.clone()))),
-            None => Err(Failed::Other(format!("there is no session {number} here"))),
+            None => Err(Failed::Other(format!("no session {number} in this folder"))),
         }
     }
 }
 
 fn taken_back(undone: &Undone) -> String {
-    format!("taken back: {}", restored(undone))
+    format!("restored: {}", restored(undone))
 }
 
 impl App {

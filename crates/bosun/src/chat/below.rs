@@ -36,7 +36,7 @@ impl App {
     /// The incoming reply.
     fn coming(&self, width: usize) -> Vec<Line<'static>> {
         if self.summarising {
-            return vec![Line::styled("  making room: writing a summary of the older part", DIM)];
+            return vec![Line::styled("  compacting: writing a summary of the older part", DIM)];
         }
         if self.thinking {
             let recent = self.thought.len().saturating_sub(RECENT);
@@ -69,7 +69,7 @@ impl App {
     fn waiting(&self, width: usize) -> Vec<Line<'static>> {
         let mut lines = vec![];
         for queued in &self.queue {
-            let when = if queued.later { "when it is done" } else { "queued" };
+            let when = if queued.later { "when done" } else { "queued" };
             let text = types::one_line(&queued.text, 300);
             lines.push(Line::styled(cut(&format!("  {when}: {text}"), width), DIM));
         }
@@ -79,7 +79,7 @@ impl App {
             lines.extend(question.by_ref().take(MOST_OF_A_QUESTION));
             if question.next().is_some() {
                 // The head is always shown: the end of a long command may look harmless.
-                lines.push(Line::styled(cut("  … the whole of it stands above", width), WAITING));
+                lines.push(Line::styled(cut("  … full text above", width), WAITING));
             }
             for (number, option) in (1..).zip(asked.options()) {
                 lines.push(Line::raw(cut(&format!("  {number}  {}", visible(&option)), width)));
@@ -89,7 +89,7 @@ impl App {
             } else if asked.approval {
                 format!("  y allows, n denies, or say why not ({})", asked.rule)
             } else {
-                "  type an answer, Enter sends it".to_owned()
+                "  type an answer; Enter sends it".to_owned()
             };
             lines.extend(wrap(&Row::text(hint, DIM).hang(2), width));
         }
@@ -101,8 +101,8 @@ impl App {
             if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
         let hint = match self.standing.state {
             _ if self.question().is_some() => "your answer",
-            State::Idle => "what shall be done?",
-            State::Processing | State::AwaitingInput => "steer it",
+            State::Idle => "what should be done?",
+            State::Processing | State::AwaitingInput => "steer the agent",
             State::Closed => "",
         };
         let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
@@ -129,14 +129,14 @@ impl App {
     fn status(&self, width: usize) -> Line<'static> {
         let standing = &self.standing;
         let (state, style): (String, Style) = match standing.state {
-            _ if self.leaving => ("Ctrl-C again leaves".to_owned(), WAITING),
-            _ if self.person_runs => ("your command runs (Esc stops it)".to_owned(), BOLD),
+            _ if self.leaving => ("Ctrl-C again to quit".to_owned(), WAITING),
+            _ if self.person_runs => ("running your command (Esc stops)".to_owned(), BOLD),
             State::Processing => {
                 (format!("working {} (Esc stops)", calls::seconds(self.working)), BOLD)
             }
-            State::AwaitingInput => ("waits for you".to_owned(), WAITING),
+            State::AwaitingInput => ("waiting for you".to_owned(), WAITING),
             State::Idle => ("ready".to_owned(), PLAIN),
-            State::Closed => ("over".to_owned(), WAITING),
+            State::Closed => ("closed".to_owned(), WAITING),
         };
         let mut parts = vec![types::one_line(&standing.model, 28)];
         parts.extend(self.planning.then(|| "plan only".to_owned()));

@@ -15,7 +15,7 @@ const QUICK: Millis = Millis(500);
 /// Title of a call, without its outcome: `shell cargo test`.
 pub(crate) fn title(call: &Call) -> String {
     let Arguments::Json(arguments) = &call.arguments else {
-        return format!("{} with arguments that are not JSON", one_line(&call.tool, 40));
+        return format!("{} (arguments are not JSON)", one_line(&call.tool, 40));
     };
     let known =
         ["command", "path", "file_path", "pattern", "url", "question", "message", "task", "agent"];
@@ -51,7 +51,7 @@ pub(crate) fn outcome(
 ) -> (String, Style) {
     let text = output.text.trim_end();
     let said = match (outcome, ending(text)) {
-        (CallOutcome::Unknown, _) => "cut off; whether it took effect is not known".to_owned(),
+        (CallOutcome::Unknown, _) => "interrupted; whether it took effect is unknown".to_owned(),
         (_, Some(ending)) => ending,
         (CallOutcome::Ok, None) => done(call, text),
         (CallOutcome::Error | CallOutcome::Refused, None) => one_line(text, TITLE),

@@ -23,12 +23,12 @@ impl App {
                 self.paused(*session, &why, fault.as_ref());
             }
             Event::SessionCompacted { how, .. } => self.note(match how {
-                Compaction::Trimmed => "made room: the outputs of old calls are left out",
-                Compaction::Summarised { .. } => "made room: the older part is a summary now",
-                Compaction::Dropped => "made room: of the older part only the calls are named",
+                Compaction::Trimmed => "compacted: outputs of old calls removed",
+                Compaction::Summarised { .. } => "compacted: older part replaced by a summary",
+                Compaction::Dropped => "compacted: older part reduced to a list of calls",
             }),
             Event::WorkspaceRestored { to, .. } => {
-                self.note(format!("files are what they were after line {to} of the log"));
+                self.note(format!("files restored to their state after line {to} of the log"));
             }
             Event::SessionStarted { session, parent: Some(_), brief } => {
                 self.note(format!(
@@ -96,13 +96,13 @@ impl App {
 
     fn ended(&mut self, session: SessionId, end: &SessionEnd) {
         let how = match end {
-            SessionEnd::Submitted { .. } => "is done".to_owned(),
+            SessionEnd::Submitted { .. } => "done".to_owned(),
             SessionEnd::Failed { fault } => format!("failed: {}", one_line(&fault.what, 200)),
-            SessionEnd::Cancelled => "was cancelled".to_owned(),
-            SessionEnd::Closed => "is closed".to_owned(),
+            SessionEnd::Cancelled => "cancelled".to_owned(),
+            SessionEnd::Closed => "closed".to_owned(),
         };
         if session == SessionId::ROOT {
-            self.say(Row::text(format!("the session {how}"), DIM));
+            self.say(Row::text(format!("session {how}"), DIM));
         } else {
             self.note(format!("  agent {}: {how}", session.0));
         }

@@ -68,7 +68,7 @@ impl App {
     pub(crate) fn granted(&mut self, granting: &Granting, text: &str) -> Option<UiCommand> {
         let grants = read(text);
         if grants.is_empty() {
-            self.problem("nothing is left to be allowed; the question is still open");
+            self.problem("nothing to allow; the question is still open");
             return None;
         }
         let (question, always) = (granting.question, granting.always);
@@ -78,8 +78,8 @@ impl App {
     /// Hint shown while grants are edited.
     pub(crate) fn granting_hint(&self) -> Option<&'static str> {
         self.granting.as_ref().map(|granting| match granting.always {
-            true => "  edit what is always allowed, Enter allows it, Esc goes back",
-            false => "  edit what is allowed for this session, Enter allows it, Esc goes back",
+            true => "  edit what to always allow; Enter confirms, Esc goes back",
+            false => "  edit what to allow for this session; Enter confirms, Esc goes back",
         })
     }
 

@@ -54,6 +54,6 @@ impl App {
     /// The search prompt, for the line below.
     pub(crate) fn search_line(&self) -> Option<String> {
         let search = self.search.as_ref()?;
-        Some(format!("  search: {}_  (Ctrl-R older, Enter takes it, Esc goes back)", search.query))
+        Some(format!("  search: {}_  (Ctrl-R older, Enter accepts, Esc cancels)", search.query))
     }
 }

@@ -14,19 +14,19 @@ use super::wrap::Row;
 
 /// The keys, for `/help`.
 pub(crate) const KEYS: [(&str, &str); 15] = [
-    ("Enter", "send; while it works, steer it"),
-    ("Alt-Enter", "another line (or Ctrl-J, or \\ at the end)"),
-    ("Esc, Ctrl-C", "stop what it does; the session stays"),
-    ("Up, Down", "what you typed before"),
-    ("Ctrl-R", "look for what you typed before"),
-    ("Ctrl-G", "write in your editor ($VISUAL, $EDITOR)"),
-    ("Ctrl-V", "attach the picture in the clipboard"),
-    ("Ctrl-O", "the whole output of the last call"),
-    ("Ctrl-T", "what it thought last"),
-    ("Ctrl-L", "draw the screen anew"),
+    ("Enter", "send; while the agent works, steer it"),
+    ("Alt-Enter", "new line (or Ctrl-J, or \\ at the end)"),
+    ("Esc, Ctrl-C", "stop the agent; the session stays open"),
+    ("Up, Down", "earlier inputs"),
+    ("Ctrl-R", "search earlier inputs"),
+    ("Ctrl-G", "edit in your editor ($VISUAL, $EDITOR)"),
+    ("Ctrl-V", "attach the picture from the clipboard"),
+    ("Ctrl-O", "show the full output of the last call"),
+    ("Ctrl-T", "show the model's latest thinking"),
+    ("Ctrl-L", "redraw the screen"),
     ("Ctrl-D", "leave (or Ctrl-C twice)"),
     ("Tab", "complete a command or a file"),
-    ("@FILE", "name a file; a picture is attached"),
+    ("@FILE", "mention a file; a picture is attached"),
     ("!COMMAND", "run a command yourself; the model sees its output"),
     ("1, 2, 3, 4", "answer a question by number"),
 ];
@@ -83,7 +83,7 @@ impl App {
 
     pub(crate) fn on_paste(&mut self, text: &str) {
         if !self.editor.insert(text) {
-            self.problem("that is too much to paste; put it into a file and say where it is");
+            self.problem("paste too large; save it to a file and mention that with @");
         }
     }
 
@@ -135,7 +135,7 @@ impl App {
             State::Idle => Some(UiCommand::Submit(text)),
             State::Processing | State::AwaitingInput => Some(UiCommand::Steer(text)),
             State::Closed => {
-                self.problem("this session is over; /quit leaves, `bosun chat` begins another");
+                self.problem("this session is closed; /quit, then `bosun chat` starts a new one");
                 self.editor.set(&text);
                 None
             }
@@ -160,7 +160,7 @@ impl App {
             Slash::Export(file) => return Some(UiCommand::Export(file)),
             Slash::Effort(Some(effort)) => return Some(UiCommand::Effort(effort)),
             Slash::Effort(None) => {
-                let word = self.standing.effort.map_or("the model's own", types::Effort::as_str);
+                let word = self.standing.effort.map_or("model default", types::Effort::as_str);
                 self.note(format!("effort: {word}"));
             }
             Slash::Compact => return Some(UiCommand::Compact),
@@ -182,7 +182,7 @@ impl App {
         match named.map(|model| model.parse()) {
             Some(Ok(model)) => Some(UiCommand::Model(model)),
             _ => {
-                self.problem(format!("there is no model {number} in the list; /model shows it"));
+                self.problem(format!("no model {number} in the list; see /model"));
                 None
             }
         }
@@ -243,7 +243,7 @@ impl App {
 
     fn unfold_output(&mut self) {
         if self.last_output.is_empty() {
-            self.note("no call has said anything yet");
+            self.note("no call output yet");
             return;
         }
         let text = visible(&self.last_output);
@@ -254,7 +254,7 @@ impl App {
 
     fn unfold_thought(&mut self) {
         if self.thought.trim().is_empty() {
-            self.note("it showed no thoughts");
+            self.note("no thinking to show");
             return;
         }
         self.say(Row::text("thoughts", BOLD));

@@ -19,11 +19,11 @@ impl App {
     pub(crate) fn run_own(&mut self, line: &str) -> Option<UiCommand> {
         let line = line.trim().to_owned();
         if line.is_empty() {
-            self.note("a command comes after the !, such as !git push");
+            self.note("no command after !; for example: !git push");
             return None;
         }
         if self.person_runs {
-            self.problem("a command of yours is still running; Esc stops it");
+            self.problem("your last command is still running; Esc stops it");
             return None;
         }
         self.person_runs = true;
@@ -83,7 +83,7 @@ impl App {
         let some = !rows.is_empty();
         self.say_all(rows);
         if some {
-            self.note("/model NUMBER or /model PROVIDER/MODEL changes it");
+            self.note("switch with /model NUMBER or /model PROVIDER/MODEL");
         }
     }
 
@@ -96,6 +96,6 @@ impl App {
             true => "nothing".to_owned(),
             false => one_line(&self.granted.says(), 400),
         };
-        self.note(format!("  allowed in this session beside the policy: {granted}"));
+        self.note(format!("  also allowed in this session: {granted}"));
     }
 }

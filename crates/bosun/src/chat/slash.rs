@@ -28,31 +28,31 @@ pub(crate) enum Slash {
 
 /// Every command: name, arguments, description.
 pub(crate) const ALL: [(&str, &str, &str); 17] = [
-    ("/model", "[MODEL|NUMBER]", "list the models or change the model"),
-    ("/effort", "[LEVEL]", "show or change how hard it thinks"),
-    ("/plan", "TEXT", "have a plan made; nothing is changed before /go"),
-    ("/go", "", "approve the plan and have it carried out"),
-    ("/diff", "", "what differs from the last commit"),
-    ("/undo", "", "take back the last round's changes to files"),
-    ("/rewind", "SEQ", "take files back to what they were at this event"),
-    ("/queue", "TEXT", "say this when it is done, not while it works"),
-    ("/compact", "", "make room: replace the older part by a summary"),
-    ("/permissions", "", "what is allowed, asked about and denied"),
-    ("/new", "", "begin another conversation; this one can be resumed"),
-    ("/clear", "", "the same on an empty screen"),
-    ("/sessions", "[NUMBER]", "list the conversations in this folder or go to one"),
+    ("/model", "[MODEL|NUMBER]", "list models or switch model"),
+    ("/effort", "[LEVEL]", "show or set the reasoning effort"),
+    ("/plan", "TEXT", "make a plan; nothing is changed until /go"),
+    ("/go", "", "approve the plan and carry it out"),
+    ("/diff", "", "show changes since the last commit"),
+    ("/undo", "", "undo the last round of file changes"),
+    ("/rewind", "SEQ", "restore files to their state at this event"),
+    ("/queue", "TEXT", "send this once the current work is done"),
+    ("/compact", "", "replace the older part with a summary"),
+    ("/permissions", "", "show what is allowed, asked about and denied"),
+    ("/new", "", "start a new conversation; this one can be resumed"),
+    ("/clear", "", "like /new, on an empty screen"),
+    ("/sessions", "[NUMBER]", "list the conversations in this folder or switch to one"),
     ("/export", "[FILE]", "write the conversation as Markdown"),
-    ("/cost", "", "what was spent so far"),
-    ("/help", "", "this list, and the keys"),
+    ("/cost", "", "show the cost so far"),
+    ("/help", "", "show commands and keys"),
     ("/quit", "", "leave; the conversation can be resumed"),
 ];
 
 /// The input is not a valid command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotACommand {
-    #[error("there is no {0}; {hint}there are {names}", hint = hint(.0), names = names())]
+    #[error("unknown command {0}; {hint}commands: {names}", hint = hint(.0), names = names())]
     Unknown(String),
-    #[error("{0}; write it as {1}")]
+    #[error("{0}; usage: {1}")]
     CliError(String, String),
 }
 
@@ -104,18 +104,19 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
             .map_err(|error: types::NotAModel| wrong(error.to_string())),
         ("/effort", "") => Ok(Slash::Effort(None)),
         ("/effort", rest) => effort(rest).map(|effort| Slash::Effort(Some(effort))).map_err(wrong),
-        ("/rewind", rest) => rest.parse().map(Slash::Rewind).map_err(|_| {
-            wrong("which event is not said; `bosun log` shows their numbers".to_owned())
-        }),
-        ("/queue", "") => Err(wrong("there is nothing to say later".to_owned())),
+        ("/rewind", rest) => rest
+            .parse()
+            .map(Slash::Rewind)
+            .map_err(|_| wrong("expected an event number; see `bosun log`".to_owned())),
+        ("/queue", "") => Err(wrong("no text given".to_owned())),
         ("/queue", rest) => Ok(Slash::Queue(rest.to_owned())),
-        ("/plan", "") => Err(wrong("what to plan is not said".to_owned())),
+        ("/plan", "") => Err(wrong("no text given".to_owned())),
         ("/plan", rest) => Ok(Slash::Plan(rest.to_owned())),
         ("/sessions", "") => Ok(Slash::Sessions(None)),
         ("/sessions", rest) => rest
             .parse()
             .map(|number| Slash::Sessions(Some(number)))
-            .map_err(|_| wrong("it is chosen by its number".to_owned())),
+            .map_err(|_| wrong("expected a session number".to_owned())),
         ("/export", "") => Ok(Slash::Export(None)),
         ("/export", rest) => Ok(Slash::Export(Some(rest.to_owned()))),
         ("/go", "") => Ok(Slash::Go),
@@ -128,7 +129,7 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
         ("/cost", "") => Ok(Slash::Cost),
         ("/help", "") => Ok(Slash::Help),
         ("/quit", "") => Ok(Slash::Quit),
-        _ => Err(wrong(format!("{name} takes nothing after it"))),
+        _ => Err(wrong(format!("{name} takes no argument"))),
     }
 }
 
@@ -144,7 +145,7 @@ fn effort(word: &str) -> Result<Effort, String> {
     ];
     known.into_iter().find(|effort| effort.as_str() == word).ok_or_else(|| {
         let words: Vec<&str> = known.into_iter().map(Effort::as_str).collect();
-        format!("the levels are {}", words.join(", "))
+        format!("expected one of {}", words.join(", "))
     })
 }
 
@@ -198,10 +199,10 @@ mod tests {
     fn a_misspelt_command_is_answered_with_the_one_that_is_nearly_it() {
         let said = NotACommand::Unknown("/hlep".to_owned()).to_string();
         assert!(
-            said.starts_with("there is no /hlep; did you mean /help? there are /model"),
+            said.starts_with("unknown command /hlep; did you mean /help? commands: /model"),
             "{said}"
         );
         let said = NotACommand::Unknown("/frobnicate".to_owned()).to_string();
-        assert!(said.starts_with("there is no /frobnicate; there are /model"), "{said}");
+        assert!(said.starts_with("unknown command /frobnicate; commands: /model"), "{said}");
     }
 }

@@ -108,7 +108,7 @@ impl Beside {
             UiCommand::StopRun => self.stop.cancel(),
             wish => {
                 if let Err(error) = self.wishes.try_send(wish) {
-                    app.give_back(&error.into_inner(), "too much at once; wait a little");
+                    app.give_back(&error.into_inner(), "too many pending commands; try again");
                 }
             }
         }
@@ -143,7 +143,7 @@ async fn edit(
     editor: Option<String>,
 ) -> anyhow::Result<()> {
     let Some(editor) = editor else {
-        app.problem("no editor is set; set VISUAL or EDITOR");
+        app.problem("no editor configured; set VISUAL or EDITOR");
         return Ok(());
     };
     let file = tempfile::Builder::new().prefix("bosun-").suffix(".md").tempfile()?;
@@ -154,8 +154,8 @@ async fn edit(
     terminal.take_again()?;
     match edited {
         Ok(true) => app.editor.set(std::fs::read_to_string(file.path())?.trim_end()),
-        Ok(false) => app.problem("the editor ended with an error; the text is as it was"),
-        Err(error) => app.problem(format!("starting the editor: {error}")),
+        Ok(false) => app.problem("the editor exited with an error; text unchanged"),
+        Err(error) => app.problem(format!("cannot start the editor: {error}")),
     }
     Ok(())
 }
@@ -179,7 +179,7 @@ fn take(app: &mut App, session: &Session, item: Option<SessionItem>) {
         }
         Some(SessionItem::Delta(delta)) => app.on_delta(&delta),
         None if session.state() == SessionState::Closed => {}
-        None => app.problem("the log cannot be followed any more; /quit and resume"),
+        None => app.problem("lost the event stream; /quit and resume the session"),
     }
 }
 

@@ -184,7 +184,7 @@ fn a_summary_that_makes_room_is_not_part_of_the_conversation() {
     let mut stage = Stage::new();
     stage.asked_for(true);
     stage.delta(DeltaKind::Text, "## Goal\nsomething\n");
-    assert!(stage.view(60)[0].contains("making room"));
+    assert!(stage.view(60)[0].contains("compacting"));
     stage.replied(vec![Block::text("## Goal\nsomething\n")]);
     assert!(stage.rows().is_empty());
     stage.replied(vec![Block::text("and on")]);
@@ -235,10 +235,7 @@ fn steering_is_shown_as_queued_until_it_is_heard() {
     let queued = vec!["in Rust".to_owned(), "then test".to_owned()];
     stage.app.stand(Standing { queued, ..standing(State::Processing) });
     let view = stage.view(60).join("\n");
-    assert!(
-        view.contains("queued: in Rust") && view.contains("when it is done: then test"),
-        "{view}"
-    );
+    assert!(view.contains("queued: in Rust") && view.contains("when done: then test"), "{view}");
     let queued = vec!["then test".to_owned()];
     stage.app.stand(Standing { queued, ..standing(State::Processing) });
     assert_eq!(stage.rows(), ["", "> in Rust"]);

@@ -77,7 +77,7 @@ impl App {
                 self.calls.remove(call);
             }
             Event::ToolLost { call, recovered, .. } => {
-                let why = format!("cut off; {}", Recovered::says(*recovered));
+                let why = format!("interrupted; {}", Recovered::says(*recovered));
                 self.tell_call(*call, "call", &why, WAITING);
                 self.calls.remove(call);
             }
@@ -125,7 +125,7 @@ impl App {
             }
             None => {
                 self.end_text();
-                self.note("some of this was missed on its way; the whole:");
+                self.note("part of the stream was lost; the full reply:");
                 self.say_all(markdown::rows(&whole));
             }
         }

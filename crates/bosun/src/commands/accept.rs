@@ -33,10 +33,10 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     }
     let done = bosun.accept(&run, &how).await?;
     let (way, said) = match &done.taken {
-        Some(Taken::Already(_)) => ("already", "was on your branch already"),
+        Some(Taken::Already(_)) => ("already", "was already on your branch"),
         Some(Taken::Merged(_)) => ("merged", "was merged into your branch"),
-        _ if done.branch.is_none() => ("forwarded", "is checked out now"),
-        _ => ("forwarded", "is on your branch now"),
+        _ if done.branch.is_none() => ("forwarded", "is now checked out"),
+        _ => ("forwarded", "is now on your branch"),
     };
     let commit = &done.settled.commit;
     if args.json {
@@ -46,7 +46,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         let files = types::count(done.view.changes.0.len(), "file");
         print::line(&format!("run {run}: its result ({files}) {said}, at {}", commit.short()))?;
         if done.branch.is_none() {
-            print::note("HEAD is detached, so no branch has it yet: git switch -c NAME makes one");
+            print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
         }
     }
     Ok(Exit::Done)

@@ -27,7 +27,7 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
     let known = recorded::last_lines(&bosun, &run).await?;
     match driven::patiently(&run, bosun.deliver(&run, &command)).await? {
         Delivered::Taken => {
-            print::note("handed on: the process that drives the run has taken it");
+            print::note("delivered to the process that drives the run");
             Ok(Exit::Done)
         }
         Delivered::Here(handle) => {
@@ -76,7 +76,7 @@ async fn answer_session(
     let command = Command::Answer { by: by.clone(), question, text };
     let delivered = bosun.deliver_to_session(&known.run, &command, &by);
     let Some(session) = driven::patiently(&known.run, delivered).await? else {
-        print::note("handed on: the process that drives the session has taken it");
+        print::note("delivered to the process that drives the session");
         return Ok(Exit::Done);
     };
     follow::stay(home, bosun, &session, Voice::json(args.json), known.output.as_ref(), last).await

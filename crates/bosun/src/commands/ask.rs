@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use runtime::llm::{self, Model as _, Registry, gather};
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, Fault, Message, Millis, ModelOptions, ModelReply, ModelRequest, Origin,
+    Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin,
     OutputSchema, RoleId, SessionId, StreamItem, TaskId,
 };
 
@@ -16,19 +16,12 @@ use crate::args;
 use crate::conversation::{self, Conversation};
 use crate::exit::{CliError, Exit};
 use crate::files::read;
-use crate::home::unattended;
 use crate::models::{self, Elsewhere};
 use crate::print;
 use crate::usage_error::UsageError;
 
-/// How long to wait for an unreachable model when running unattended.
-const PATIENCE: Millis = Millis::seconds(600);
-
 pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
-    let mut settings = models::settings()?;
-    if unattended() {
-        settings.retry.patience_ms.get_or_insert(PATIENCE);
-    }
+    let settings = models::settings()?;
     let named = args.model.clone();
     let elsewhere = Elsewhere { base_url: args.base_url.clone(), dialect: args.dialect };
     let at = named.as_ref().map(|model| (model, elsewhere));

@@ -58,7 +58,7 @@ async fn export(home: &Home, args: args::Export) -> anyhow::Result<Exit> {
     print::line(&format!("{path}: {logs} with {lines} lines, {blobs}"))?;
     if exported.absent > 0 {
         let absent = count(exported.absent, "blob");
-        print::note(&format!("{absent} that its lines name are not in the journal any more"));
+        print::note(&format!("no longer in the journal: {absent} that its lines refer to"));
     }
     Ok(Exit::Done)
 }
@@ -91,14 +91,14 @@ fn told(verified: &Verified, judged: &Judged) -> String {
     let lines: u64 = verified.logs.iter().map(|head| head.lines).sum();
     let (logs, blobs) = (count(verified.logs.len(), "log"), count(verified.blobs, "blob"));
     let mut text = format!(
-        "{}: {logs} with {lines} lines and {blobs}, whole; written by {} on {}\n",
+        "{}: {logs} with {lines} lines and {blobs}, intact; written by {} on {}\n",
         verified.run,
         print::one_line(&verified.by, 60),
         verified.made
     );
     if verified.absent > 0 {
         let absent = count(verified.absent, "blob");
-        text += &format!("{absent} were gone when it was written, so they cannot be looked at\n");
+        text += &format!("not checked: {absent}, missing when the file was written\n");
     }
     text += &replay::told(&verified.report);
     text += &judged.told();
@@ -119,7 +119,7 @@ async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
         let (repository, base) = began(&bosun, &run).await?;
         let repo = anchors::repository(Path::new(&repository)).await?;
         repo.add_note(&base, &text, now).await.map_err(runtime::Error::Git)?;
-        print::note(&format!("in the note on {} of {repository}", base.short()));
+        print::note(&format!("added to the git note on {} in {repository}", base.short()));
     }
     if let Some(path) = &args.file {
         let writing = || format!("writing {}", path.display());

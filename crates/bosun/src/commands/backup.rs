@@ -23,7 +23,7 @@ pub(crate) async fn backup(home: &Home, args: args::Backup) -> anyhow::Result<Ex
     let checked = checked(&to).await?;
     if !checked.flaws.is_empty() {
         print::integrity(&checked)?;
-        print::note("the journal itself is damaged, and the backup has it as it is");
+        print::note("the journal is damaged, and so is the backup");
         return Ok(Exit::Damaged);
     }
     let (logs, blobs) = (checked.intact.len() as u64, checked.blobs as u64);
@@ -49,12 +49,12 @@ pub(crate) async fn restore(home: &Home, args: args::Restore) -> anyhow::Result<
     let aside = database.with_file_name(format!("journal.db.before-{}", now()));
     let replaced = database.exists();
     if let Some(more) = more(before, staged.staged()).await {
-        print::note(&format!("the journal has more than the backup: {more}"));
+        print::note(&format!("not in the backup: {more}"));
     }
     staged.finish(&aside)?;
     print::line(&format!("restored {}", count(checked.intact.len() as u64, "log")))?;
     if replaced {
-        print::note(&format!("the journal that was there is kept as {}", aside.display()));
+        print::note(&format!("the previous journal is kept as {}", aside.display()));
     }
     Ok(Exit::Done)
 }
@@ -84,11 +84,10 @@ async fn more(there: Option<BTreeMap<LogId, u64>>, backup: &Path) -> Option<Stri
     let longer = there.iter().filter(|(log, end)| backup.get(*log).is_some_and(|old| old < *end));
     match (missing, longer.count()) {
         (0, 0) => None,
-        (missing, 0) => Some(format!("{} that it does not have", count(missing, "log"))),
-        (0, longer) => Some(format!("{} with further lines", count(longer, "log"))),
+        (missing, 0) => Some(count(missing, "log")),
+        (0, longer) => Some(format!("later lines of {}", count(longer, "log"))),
         (missing, longer) => {
-            let missing = count(missing, "log");
-            Some(format!("{missing} that it does not have, {longer} with further lines"))
+            Some(format!("{}, later lines of {longer} more", count(missing, "log")))
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
             terminal.canvas().wipe()?;
         }
         session.suspend().await?;
-        opened = if app.clearing { "/help" } else { "the one before can be resumed: /sessions" };
+        opened = if app.clearing { "/help" } else { "previous session: /sessions" };
         session = other;
     }
     drop(terminal);
@@ -74,7 +74,7 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
 fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
     let entered = match terminal.take() {
         Some(terminal) => terminal,
-        None => Terminal::enter(Colours::of_output()).context("taking the terminal")?,
+        None => Terminal::enter(Colours::of_output()).context("opening the terminal")?,
     };
     Ok(terminal.insert(entered))
 }
@@ -123,7 +123,7 @@ fn policy_lines(policy: &Policy) -> Vec<String> {
         [] => "none".to_owned(),
         hosts => hosts.join(", "),
     };
-    let more = if policy.sandbox.ask_hosts { "; others are asked for" } else { "" };
+    let more = if policy.sandbox.ask_hosts { "; others need approval" } else { "" };
     let head = [format!("policy {}", policy.name), format!("hosts: {hosts}{more}")];
     let rules = policy.permissions.iter().map(|rule| {
         format!("{:<5} {:<24} {}", rule.verdict.as_str(), rule.id.to_string(), rule.reason)
@@ -202,8 +202,8 @@ async fn recall(app: &mut App, bosun: &Bosun, run: &RunId) -> anyhow::Result<u64
         }
     }
     if inputs > SHOWN_AGAIN {
-        let before = types::count(inputs - SHOWN_AGAIN, "input");
-        app.note(format!("… {before} before this: bosun log {run}"));
+        let before = types::count(inputs - SHOWN_AGAIN, "earlier input");
+        app.note(format!("… {before}: bosun log {run}"));
     }
     kept.iter().flatten().for_each(|line| app.recall(line));
     Ok(last)
@@ -220,7 +220,7 @@ async fn leave(home: &Home, session: &Session) -> anyhow::Result<Exit> {
     let cost = view.cost.map(|cost| format!(", ${cost}")).unwrap_or_default();
     print::note(&format!("{run}: {}{cost}", types::count(view.turns, "turn")));
     if view.state != SessionState::Closed {
-        print::note(&format!("go on with: {} chat --resume {run}", home.flag()));
+        print::note(&format!("resume with: {} chat --resume {run}", home.flag()));
     }
     Ok(Exit::Done)
 }

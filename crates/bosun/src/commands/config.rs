@@ -33,7 +33,7 @@ fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::pa
     }
     let folder = crate::print::path(&files.folder);
     print::note(&format!(
-        "the project's own files are left out; trust them with: bosun trust {folder}"
+        "ignoring the project's untrusted files; trust them with: bosun trust {folder}"
     ));
     Ok(None)
 }
@@ -95,7 +95,7 @@ fn paths(home: &Home, repo: &std::path::Path, json: bool) -> anyhow::Result<Exit
         let state = match (exists, read) {
             (_, true) => "read",
             (true, false) => "not trusted",
-            (false, false) => "not there",
+            (false, false) => "missing",
         };
         let path = print::one_line(&path.display().to_string(), 400);
         print::line(&format!("{layer:<15} {state:<12} {path}"))?;
@@ -120,7 +120,7 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
     let top = presets::top(&args.repo);
     if args.revoke {
         let changed = store.revoke(&top)?;
-        let says = if changed { "not trusted any more" } else { "was not trusted" };
+        let says = if changed { "no longer trusted" } else { "was not trusted" };
         if args.json {
             print::json(&json!({ "folder": top, "revoked": changed }))?;
         } else {
@@ -132,9 +132,7 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
         if args.json {
             print::json(&json!({ "folder": top, "files": [] }))?;
         } else {
-            print::line(
-                "there is nothing to trust: this project has no files of its own for agents",
-            )?;
+            print::line("nothing to trust: this project has no files of its own for agents")?;
         }
         return Ok(Exit::Done);
     };

@@ -47,7 +47,7 @@ pub(crate) async fn demo(home: &Home, args: &args::Demo) -> anyhow::Result<Exit>
         .prefix(&format!("bosun-demo-{run}"))
         .rand_bytes(0)
         .tempdir()
-        .context("making a temporary folder for the sample repository")?;
+        .context("creating a temporary folder for the sample repository")?;
     if args.keep {
         // From here on the folder stays, even if this process is killed.
         let folder = folder.keep();
@@ -67,9 +67,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
     let new = NewRun { id: Some(run), ..prepare(&bosun, repository.clone()).await? };
     let form = Form::choose(args.json, Order::Started);
     if !matches!(form, Form::Json(_)) {
-        print::line(
-            "Bosun demo. The model and the person are scripted: what they say comes from files, and no model is called.",
-        )?;
+        print::line("Bosun demo. The model and the person are scripted; no model is called.")?;
         print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
         print::line(&print::marks::row("goal", GOAL))?;
     }
@@ -77,7 +75,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
     let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;
     if args.keep && exit == Exit::Done {
         print::note(&format!("kept: {}", repository.display()));
-        print::note(&format!("and what the model answered: {}", script.display()));
+        print::note(&format!("the model's script: {}", script.display()));
     }
     Ok(exit)
 }
@@ -86,12 +84,12 @@ async fn prepare(bosun: &Bosun, repository: PathBuf) -> anyhow::Result<NewRun> {
     for (name, text) in FILES {
         let path = repository.join(name);
         let above = path.parent().unwrap_or(&repository);
-        std::fs::create_dir_all(above).with_context(|| format!("making {}", above.display()))?;
+        std::fs::create_dir_all(above).with_context(|| format!("creating {}", above.display()))?;
         std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
     }
     Repo::create(&repository, "Start harbor\n", COMMITTED)
         .await
-        .context("making the sample repository")?;
+        .context("creating the sample repository")?;
     let model = bosun.keep_script(SCRIPT).await?;
     let mut new = NewRun::new(GOAL, repository, model)?;
     new.request.budget.tokens = Some(TOKENS);

@@ -50,7 +50,7 @@ async fn nothing(
     part: Option<&str>,
 ) -> anyhow::Result<String> {
     if let Some(part) = part {
-        return Ok(format!("{part} of run {run} has changed nothing"));
+        return Ok(format!("{part} of run {run} has no changes"));
     }
     let view = bosun.view(run).await?;
     let tried = view.tasks.iter().find(|task| task.attempts > 0);
@@ -58,10 +58,10 @@ async fn nothing(
         Some(task) => {
             let (bosun, task) = (home.flag(), &task.id);
             format!(
-                "nothing of run {run} is merged yet; what a task left: {bosun} diff {run} {task}"
+                "run {run} has merged nothing yet; for the changes of a task: {bosun} diff {run} {task}"
             )
         }
-        None => format!("run {run} has changed nothing"),
+        None => format!("run {run} has no changes"),
     })
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
         let (how, commit) = (done.settled.how.as_str(), &done.settled.commit);
         print::json(&json!({"run": run, "how": how, "commit": commit}))?;
     } else {
-        print::line(&format!("run {run}: {} is gone; its log stays", view.branch))?;
+        print::line(&format!("run {run}: deleted {}; the log is kept", view.branch))?;
     }
     Ok(Exit::Done)
 }

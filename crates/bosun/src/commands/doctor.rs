@@ -81,9 +81,9 @@ async fn git() -> Finding {
         anyhow::Ok(())
     };
     match tried.await {
-        Ok(()) => Finding::good(&what, "makes and reads repositories"),
+        Ok(()) => Finding::good(&what, "can create and read repositories"),
         Err(error) => {
-            let fix = "install git 2.38 or newer, and see that it is on the PATH";
+            let fix = "install git 2.38 or newer and make sure it is on the PATH";
             Finding::bad(&what, format!("{error:#}"), fix)
         }
     }
@@ -96,9 +96,9 @@ async fn journal(home: &Home) -> Finding {
         anyhow::Ok(all.filter(|entry| matches!(entry.found, Found::Run { .. })).count())
     };
     match opened.await {
-        Ok(count) => Finding::good(&what, format!("can be read, {}", types::count(count, "run"))),
+        Ok(count) => Finding::good(&what, format!("readable, {}", types::count(count, "run"))),
         Err(error) => {
-            let fix = "see `bosun log --verify`; --home names another place";
+            let fix = "run `bosun log --verify`, or choose another location with --home";
             Finding::bad(&what, format!("{error:#}"), fix)
         }
     }
@@ -110,7 +110,7 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     let says = match proof.level {
         IsolationLevel::Full => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
-            format!("full: namespaces, Landlock and seccomp held {held} attacks")
+            format!("full: namespaces, Landlock and seccomp blocked {held} attacks")
         }
         IsolationLevel::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
         IsolationLevel::None => format!("none: {}", proof.missing.join("; ")),
@@ -122,7 +122,7 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     let finding = |attack: Attack| {
         let what = format!("sandbox: {}", attack.what);
         match attack.through {
-            None => Finding::good(&what, "held"),
+            None => Finding::good(&what, "blocked"),
             Some(through) => Finding::bad(&what, through, UNSHARE),
         }
     };
@@ -164,7 +164,7 @@ async fn provider_answers(http: &Http, provider: ProviderView) -> Finding {
     let took = Millis::from(asked.elapsed());
     let fix = "check the network, the proxy variables and the provider's base_url";
     match answer {
-        Ok(Ok(status)) => Finding::good(&what, format!("answers ({status}) after {took}")),
+        Ok(Ok(status)) => Finding::good(&what, format!("answered ({status}) in {took}")),
         // A self-hosted server need not be running.
         Ok(Err(fault)) if provider.key == KeyState::NotNeeded => Finding::good(&what, fault.what),
         Ok(Err(fault)) => Finding::bad(&what, fault.what, fix),
@@ -179,11 +179,11 @@ async fn models(registry: anyhow::Result<Registry>, project: Option<&Path>) -> V
     let (registry, set) = match registry.and_then(|registry| Ok((registry, set?.settings))) {
         Ok(both) => both,
         Err(error) => {
-            let fix = "correct that file; `bosun config path` lists all";
+            let fix = "fix that file; `bosun config path` lists all of them";
             return vec![Finding::bad("configuration", format!("{error:#}"), fix)];
         }
     };
-    let mut all = vec![Finding::good("configuration", "can be read")];
+    let mut all = vec![Finding::good("configuration", "readable")];
     let servers = llm::local_servers(&Http::new(Millis::from(PATIENCE))).await;
     let main = set.model.clone().or_else(|| registry.default_model());
     if main.is_none() {
@@ -194,7 +194,7 @@ async fn models(registry: anyhow::Result<Registry>, project: Option<&Path>) -> V
         all.push(match models::check(&registry, &model).await {
             Ok(()) => Finding::good("model", model.to_string()),
             Err(error) => {
-                let fix = "set what is missing, or another model (`bosun config show --origin` says where it is set)";
+                let fix = "set what is missing, or choose another model (see `bosun config show --origin`)";
                 Finding::bad("model", format!("{error:#}"), fix)
             }
         });
@@ -212,11 +212,11 @@ fn no_model(servers: &[LocalServer]) -> Finding {
         Some(model) => format!(
             "use the server on this machine: --model {model}, or model = \"{model}\" in your config.toml (`bosun config path`)"
         ),
-        None => "set a key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name any \
-                 other server in your config.toml (docs/providers.md)"
+        None => "set a key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or add any \
+                 other server to your config.toml (docs/providers.md)"
             .to_owned(),
     };
-    Finding::bad("model", "none is set, and there is no key", &fix)
+    Finding::bad("model", "none set, and no API key found", &fix)
 }
 
 /// Checks the free space for worktrees, which are copies of the repository.
@@ -229,13 +229,13 @@ fn disk(home: &Home) -> Finding {
     match runtime::sandbox::free_bytes(&folder) {
         None => Finding::good(what, "unknown"),
         Some(free) if free < LEAST_FREE => {
-            let says = format!("{} MB are free for {}", free >> 20, folder.display());
+            let says = format!("{} MiB free at {}", free >> 20, folder.display());
             Finding::bad(
                 what,
                 says,
-                "make room, remove old runs with `bosun gc`, or name another place with --home",
+                "free up space, remove old runs with `bosun gc`, or choose another location with --home",
             )
         }
-        Some(free) => Finding::good(what, format!("{} GB are free", free >> 30)),
+        Some(free) => Finding::good(what, format!("{} GiB free", free >> 30)),
     }
 }

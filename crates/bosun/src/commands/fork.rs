@@ -22,18 +22,18 @@ pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> 
         return Ok(Exit::Done);
     }
     let Fork { run, origin, session, anew } = fork;
-    print::line(&format!("{run} is {} up to line {}", origin.run, origin.seq))?;
+    print::line(&format!("{run} is a copy of {} up to line {}", origin.run, origin.seq))?;
     if origin.seq != at {
         let last = origin.seq;
         print::note(&format!(
-            "line {at} belongs to a decision that ends with line {last}; it is taken over whole"
+            "line {at} is part of a decision that ends at line {last}; copied up to there"
         ));
     }
     if !anew.is_empty() {
         let names: Vec<String> = anew.iter().map(ToString::to_string).collect();
-        print::note(&format!("begins anew: {}", names.join(", ")));
+        print::note(&format!("restarted: {}", names.join(", ")));
     }
     let next = if session { "chat --resume" } else { "resume" };
-    print::note(&format!("go on with: {} {next} {run}", home.flag()));
+    print::note(&format!("resume with: {} {next} {run}", home.flag()));
     Ok(Exit::Done)
 }

@@ -65,7 +65,7 @@ fn as_text(collected: &Collected, dry_run: bool) -> String {
     }
     for (runs, why) in [
         (&collected.unsettled, "its result is neither accepted nor discarded (--results)"),
-        (&removed.busy, "somebody is working on it"),
+        (&removed.busy, "in use by another process"),
     ] {
         lines.extend(runs.iter().map(|run| format!("kept {run}: {why}")));
     }
@@ -73,8 +73,7 @@ fn as_text(collected: &Collected, dry_run: bool) -> String {
         lines.push(format!("kept {run}: {}", print::one_line(why, 300)));
     }
     if removed.in_use {
-        lines
-            .push("another Bosun is open; outputs and snapshots stay until the next gc".to_owned());
+        lines.push("Bosun is in use; outputs and snapshots are kept until the next gc".to_owned());
     }
     if removed.runs.is_empty() && collected.copies == 0 && freed(collected) == 0 {
         lines.push("nothing to remove".to_owned());

@@ -69,7 +69,7 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
         print::line(&format!("wrote  {path}"))?;
     }
     for path in &kept {
-        print::line(&format!("kept   {path}, which was there"))?;
+        print::line(&format!("kept   {path} (already exists)"))?;
     }
     for line in &found {
         print::line(line)?;
@@ -78,7 +78,7 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
         next(&args.preset, &written)?;
     }
     if !top.join(".git").exists() {
-        print::note("a run works in a git repository, and this folder is in none yet: git init");
+        print::note("a run needs a git repository; create one with: git init");
     }
     Ok(Exit::Done)
 }
@@ -89,12 +89,12 @@ fn next(preset: &str, written: &[String]) -> std::io::Result<()> {
     print::line(&format!(
         "\nnext   read {policy}{goal}; then: git add {tops} && git commit -m \"Add rules for agents\""
     ))?;
-    print::line("       bosun doctor             what is missing here, with the fix")?;
-    print::line("       bosun policy show        what a run here would work by")?;
+    print::line("       bosun doctor             check prerequisites and suggest fixes")?;
+    print::line("       bosun policy show        show the rules that a run here would follow")?;
     let start = match preset {
-        "strict" => "bosun run                works on that goal",
-        "solo" => "bosun chat               talks with the agent about the files here",
-        _ => "bosun run \"…\"            works on a goal",
+        "strict" => "bosun run                work on that goal",
+        "solo" => "bosun chat               talk to an agent about the files here",
+        _ => "bosun run \"…\"            work on a goal",
     };
     print::line(&format!("       {start}"))
 }
@@ -203,7 +203,7 @@ mod tests {
         std::fs::create_dir(&elsewhere).expect("a folder");
         std::os::unix::fs::symlink(&elsewhere, top.join(".bosun")).expect("a link");
         let refused = put(&top, ".bosun/prompts/a.md", "x").expect_err("it leads elsewhere");
-        assert!(refused.to_string().contains("is a link"), "{refused}");
+        assert!(refused.to_string().contains("is a symbolic link"), "{refused}");
         assert_eq!(std::fs::read_dir(&elsewhere).expect("a folder").count(), 0);
         assert!(put(&top, "context/new/a.md", "x").expect("it is written"));
         assert!(!put(&top, "context/new/a.md", "y").expect("it is left"));

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use runtime::{Bosun, Clock as _, Entry, Found, ListFilter, RealClock, presets};
 use serde_json::json;
-use types::{ListedRun, Spend, Timestamp, count};
+use types::{ListedRun, Spend, Status, Timestamp, count};
 
-use crate::args;
+use crate::args::{self, ListState};
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::table::{Cell, table};
@@ -17,43 +17,59 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
     let bosun = home.read(false).await?;
     let all = bosun.overview(args.json).await?;
     let none = all.is_empty();
-    let shown = filter(args)?.of(all);
+    let shown = chosen(&bosun, args, all).await?;
     if args.json {
-        for entry in shown {
-            print::line(&json(&bosun, entry).await?)?;
+        for (entry, interrupted) in shown {
+            print::line(&json(&bosun, entry, interrupted).await?)?;
         }
         return Ok(Exit::Done);
     }
     if print::is_quiet() {
-        for entry in shown {
+        for (entry, _) in shown {
             print::line(entry.run.as_str())?;
         }
         return Ok(Exit::Done);
     }
     if shown.is_empty() {
-        let why = if none { CliError::NoRuns.to_string() } else { "no run fits".to_owned() };
+        let why = if none { CliError::NoRuns.to_string() } else { "no run matches".to_owned() };
         print::note(&why);
         return Ok(Exit::Done);
     }
     let now = RealClock.now();
-    let mut rows = Vec::with_capacity(shown.len());
-    let mut interrupted = None;
-    for entry in &shown {
-        let stopped = match &entry.found {
-            Found::Run { listed, .. } => {
-                driven::is_interrupted(&bosun, &entry.run, listed.status).await?
-            }
-            _ => false,
-        };
-        rows.push(row(entry, stopped, now));
-        interrupted = interrupted.or_else(|| stopped.then(|| entry.run.clone()));
-    }
+    let rows: Vec<Vec<Cell>> =
+        shown.iter().map(|(entry, interrupted)| row(entry, *interrupted, now)).collect();
     let heads = ["RUN", "AGE", "STATE", "DONE", "COST", "REPOSITORY", "ABOUT"];
     print::text(&table(&heads, &rows, print::width()))?;
-    if let Some(run) = interrupted {
-        print::note(&format!("go on with an interrupted one: {} resume {run}", home.flag()));
+    if let Some((entry, _)) = shown.iter().find(|(_, interrupted)| *interrupted) {
+        let (bosun, run) = (home.flag(), &entry.run);
+        print::note(&format!("resume an interrupted run with: {bosun} resume {run}"));
     }
     Ok(Exit::Done)
+}
+
+/// The entries to show, each with whether it is interrupted, which is not recorded but seen.
+async fn chosen(
+    bosun: &Bosun,
+    args: &args::List,
+    all: Vec<Entry>,
+) -> anyhow::Result<Vec<(Entry, bool)>> {
+    let mut shown = vec![];
+    for entry in filter(args)?.of(all) {
+        if args.limit.is_some_and(|most| shown.len() >= most) {
+            break;
+        }
+        let status = match &entry.found {
+            Found::Run { listed, .. } => listed.status,
+            _ => Status::Done,
+        };
+        let interrupted = driven::is_interrupted(bosun, &entry.run, status).await?;
+        let state = if interrupted { ListState::Interrupted } else { ListState::Running };
+        let wanted = |named: &ListState| [ListState::Open, state].contains(named);
+        if status != Status::Running || args.states.is_empty() || args.states.iter().any(wanted) {
+            shown.push((entry, interrupted));
+        }
+    }
+    Ok(shown)
 }
 
 fn filter(args: &args::List) -> Result<ListFilter, CliError> {
@@ -69,18 +85,15 @@ fn filter(args: &args::List) -> Result<ListFilter, CliError> {
         None => None,
     };
     let states = args.states.iter().copied().map(Into::into).collect();
-    Ok(ListFilter { folder, states, limit: args.limit })
+    Ok(ListFilter { folder, states, limit: None })
 }
 
 /// JSON of an entry; for a run, its whole view.
-async fn json(bosun: &Bosun, entry: Entry) -> anyhow::Result<String> {
+async fn json(bosun: &Bosun, entry: Entry, interrupted: bool) -> anyhow::Result<String> {
     let found = match entry.found {
         Found::Run { view: Some(view), .. } => return Ok(view),
         Found::Run { .. } => match bosun.view_or_why(&entry.run).await? {
-            Ok(view) => {
-                let interrupted = driven::is_interrupted(bosun, &entry.run, view.status).await?;
-                return Ok(driven::json(&view, interrupted)?);
-            }
+            Ok(view) => return Ok(driven::json(&view, interrupted)?),
             Err(why) => why,
         },
         found => found,

@@ -23,10 +23,10 @@ pub(crate) fn man(args: &args::Man) -> anyhow::Result<Exit> {
         print::bytes(&page(command)?)?;
         return Ok(Exit::Done);
     };
-    std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
     let written = pages(folder, "bosun", command)?;
     let folder = crate::print::path(folder);
-    print::note(&format!("{} in {folder}", types::count(written, "page")));
+    print::note(&format!("wrote {} to {folder}", types::count(written, "page")));
     Ok(Exit::Done)
 }
 

@@ -22,9 +22,9 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
     for provider in registry.providers() {
         let key = match provider.key {
             _ if !provider.address_env.is_empty() => "no address",
-            KeyState::There => "there is a key",
+            KeyState::There => "key set",
             KeyState::Missing => "no key",
-            KeyState::NotNeeded => "needs no key",
+            KeyState::NotNeeded => "no key needed",
         };
         if args.json {
             let (name, dialect) = (&provider.name, provider.dialect.as_str());
@@ -56,12 +56,12 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
             }))?;
         } else {
             let names = if models.is_empty() { "no models".to_owned() } else { models.join(", ") };
-            print::line(&format!("running here   {} at {}: {names}", server.name, server.address))?;
+            print::line(&format!("local server   {} at {}: {names}", server.name, server.address))?;
         }
     }
     if !args.json {
         print::line(
-            "\nmodel                                     window   output   $ in / out for a million tokens",
+            "\nmodel                                     window   output   $ in / out per million tokens",
         )?;
     }
     for (name, entry) in registry.catalogue().list() {
@@ -76,8 +76,8 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
 
 /// Merges a catalogue file into the user's own; its entries replace those with the same name.
 fn refresh(file: &Path, json: bool) -> anyhow::Result<Exit> {
-    let target = config::folder()
-        .ok_or_else(|| anyhow::anyhow!("there is no configuration folder; set HOME"))?;
+    let target =
+        config::folder().ok_or_else(|| anyhow::anyhow!("no configuration folder; set HOME"))?;
     let target = target.join("models.toml");
     let before = match std::fs::read_to_string(&target) {
         Ok(text) => text,

@@ -65,7 +65,7 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
             + policy.gates.len();
         let (rules, examples) =
             (count(rules, "rule"), count(presets::examples(&policy), "example"));
-        print::line(&format!("{name} is fine: {rules}, held to {examples}"))?;
+        print::line(&format!("{name} is valid: {rules}, {examples} checked"))?;
     }
     Ok(exit)
 }
@@ -108,7 +108,7 @@ fn show(what: Option<&str>, as_json: bool) -> anyhow::Result<Exit> {
 fn section(name: &str, value: &Value) -> std::io::Result<()> {
     match value {
         Value::Array(rules) => {
-            print::line(&format!("\n{name}, the first that matches wins"))?;
+            print::line(&format!("\n{name}, first match wins"))?;
             for (rule, place) in rules.iter().zip(1..) {
                 rule_lines(place, rule)?;
             }

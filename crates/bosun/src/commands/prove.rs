@@ -71,7 +71,7 @@ fn say(view: &RunView, statements: &[String], key: Option<&str>) {
     match key {
         Some(key) => print::note(&format!("signed with {key}")),
         None => print::note(
-            "NOT SIGNED: anybody can change it unnoticed; sign it with --sign KEY before you hand it on",
+            "NOT SIGNED: changes to it cannot be detected; sign it with --sign KEY before sharing it",
         ),
     }
 }
@@ -100,7 +100,7 @@ async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSum
                 let summary = journal.verify(&log).await?;
                 if summary.head != *log_head {
                     let what = format!(
-                        "the log {log} does not end as the run's log says it does; it was changed afterwards"
+                        "the end of log {log} does not match the run's log; it was changed afterwards"
                     );
                     return Err(CliError::Tampered(what).into());
                 }

@@ -17,14 +17,16 @@ pub(crate) async fn questions(home: &Home, args: &args::Questions) -> anyhow::Re
     for entry in bosun.overview(false).await? {
         match asked_by(&bosun, &entry).await {
             Ok(asked) => open.extend(asked.into_iter().map(|asked| (entry.run.clone(), asked))),
-            Err(error) => print::note(&format!("what {} asks cannot be read: {error}", entry.run)),
+            Err(error) => {
+                print::note(&format!("cannot read the questions of {}: {error}", entry.run));
+            }
         }
     }
     // The most serious first, then the oldest.
     let severity = |asked: &QuestionView| asked.terms.as_ref().map(|terms| terms.severity);
     open.sort_by_key(|(_, asked)| (std::cmp::Reverse(severity(asked)), asked.asked));
     if open.is_empty() && !args.json {
-        print::note("nothing waits for an answer");
+        print::note("no open questions");
     }
     for (run, asked) in &open {
         let command = format!("{} answer {run} {}", home.flag(), asked.id);
@@ -53,8 +55,8 @@ async fn asked_by(bosun: &Bosun, entry: &Entry) -> anyhow::Result<Vec<QuestionVi
             let Some(known) = sessions::one(bosun, &entry.run).await? else { return Ok(vec![]) };
             Ok(known.question(bosun).await?.into_iter().collect())
         }
-        Found::Damaged { why } => anyhow::bail!("it is damaged {why}"),
-        Found::Newer { why } => anyhow::bail!("it was made by a newer Bosun, {why}"),
+        Found::Damaged { why } => anyhow::bail!("damaged: {why}"),
+        Found::Newer { why } => anyhow::bail!("made by a newer Bosun: {why}"),
         Found::Run { .. } | Found::Session(_) => Ok(vec![]),
     }
 }

@@ -18,7 +18,7 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     let named = recorded::if_named(&bosun, args.run.as_ref()).await?;
     if let (Some(run), Some(path)) = (&named, &args.repository) {
         let bound = bosun.rebind(run, path).await?;
-        print::note(&format!("{run} works in {} from now on", bound.display()));
+        print::note(&format!("{run} now works in {}", bound.display()));
         if sessions::one(&bosun, run).await?.is_none() && bosun.view(run).await?.ended.is_some() {
             return Ok(Exit::Done);
         }
@@ -43,8 +43,8 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     };
     let handle = bosun.resume(&run).await?;
     if !known.is_empty() {
-        let events = count(known.values().sum::<u64>(), "event");
-        print::note(&format!("{events} before: {} log {run}", home.flag()));
+        let events = count(known.values().sum::<u64>(), "earlier event");
+        print::note(&format!("{events}: {} log {run}", home.flag()));
     }
     let over = follow::until_over_after(home, &bosun, handle, form, known).await?;
     follow::hand_out(&bosun, form, &run).await?;
@@ -64,7 +64,7 @@ async fn resume_session(
     let unchecked = known.output.is_some() && known.view.turns > 0;
     if idle && !open && !unchecked {
         print::note(&format!(
-            "it waits for the next input: {} chat --resume {}",
+            "waiting for the next input: {} chat --resume {}",
             home.flag(),
             known.run
         ));

@@ -34,7 +34,7 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
     if args.clear {
         let had = bosun.comments(&run)?.len();
         bosun.clear_comments(&run)?;
-        print::note(&format!("{} on {run} removed", count(had, "comment")));
+        print::note(&format!("removed {} on {run}", count(had, "comment")));
     }
     for new in args.new.chunks_exact(2) {
         let comment = comment(&new[0], &new[1])?;
@@ -81,7 +81,7 @@ fn comment(place: &str, text: &str) -> Result<Comment, UsageError> {
 fn list(bosun: &Bosun, run: &RunId, as_json: bool) -> anyhow::Result<Exit> {
     let all = bosun.comments(run)?;
     if all.is_empty() && !as_json {
-        print::note(&format!("there are no comments on {run}"));
+        print::note(&format!("no comments on {run}"));
     }
     for comment in &all {
         if as_json {
@@ -157,7 +157,7 @@ fn head(task: &TaskView) -> String {
 async fn ask(bosun: &Bosun, run: &RunId, task: &TaskId) -> anyhow::Result<bool> {
     loop {
         print::note(
-            "comment as PATH:LINE TEXT, PATH TEXT or TEXT; Enter for the next task, q to leave:",
+            "comment as PATH:LINE TEXT, PATH TEXT or TEXT; Enter for the next task, q to quit:",
         );
         let mut said = String::new();
         if std::io::stdin().lock().read_line(&mut said)? == 0 || said.trim() == "q" {
@@ -195,10 +195,10 @@ fn placed(said: &str) -> Option<(&str, &str)> {
 fn next(home: &Home, bosun: &Bosun, run: &RunId) -> anyhow::Result<()> {
     let flag = home.flag();
     match bosun.comments(run)?.len() {
-        0 => print::note(&format!("take it: {flag} accept {run}")),
+        0 => print::note(&format!("accept: {flag} accept {run}")),
         comments => {
             let comments = count(comments, "comment");
-            print::note(&format!("have {comments} worked on: {flag} review {run} --send"));
+            print::note(&format!("address {comments}: {flag} review {run} --send"));
         }
     }
     Ok(())
@@ -219,7 +219,7 @@ async fn send(
     let handle = bosun.start(new).await?;
     let next = handle.run().clone();
     bosun.clear_comments(run)?;
-    print::note(&format!("{next} begins with the result of {run}, and has the comments"));
+    print::note(&format!("{next} starts from the result of {run}, with your comments"));
     let form = Form::choose(args.json, Order::Arrival);
     let over = follow::until_over(home, bosun, handle, form, &[]).await?;
     follow::hand_out(bosun, form, &next).await?;

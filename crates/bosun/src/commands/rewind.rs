@@ -26,7 +26,7 @@ pub(crate) async fn rewind(home: &Home, args: args::Rewind) -> anyhow::Result<Ex
         }))?;
     } else {
         print::line(&format!(
-            "files are what they were after line {}: {}",
+            "files restored to their state after line {}: {}",
             undone.to,
             session::undone(&undone)
         ))?;

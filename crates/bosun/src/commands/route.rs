@@ -68,7 +68,7 @@ fn show(as_json: bool, asked: &Asked, explained: &Explained) -> anyhow::Result<E
         print::line(&format!("  given    {}: {}{side}", selected.rule, selected.path))?;
     }
     for selected in &context.excluded {
-        print::line(&format!("  held     {}: {}", selected.rule, selected.path))?;
+        print::line(&format!("  withheld {}: {}", selected.rule, selected.path))?;
     }
     if let Some(decision) = &context.refused {
         decided("escalated", decision)?;

@@ -14,7 +14,7 @@ use types::{ModelRef, ModelServer, Policy, Request, RoleId, RunId, UserRequest};
 use crate::args;
 use crate::commands::route;
 use crate::exit::{CliError, Exit};
-use crate::files::read_request;
+use crate::files::{self, read_request};
 use crate::follow::{self, Form, Over};
 use crate::home::{self, Home};
 use crate::print;
@@ -23,6 +23,7 @@ use crate::rules::{Origin, Rules, working_rules};
 use crate::setup_error::SetupError;
 
 pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
+    args.goal = args.said.join(" ");
     if let Some(path) = &args.issue {
         let issue = UserRequest::of_issue(&read_request(path)?);
         args.goal = issue.ok_or(CliError::EmptyGoal)?.user_request;
@@ -78,18 +79,21 @@ async fn work(
         args.goal = object.user_request.clone();
     }
     let Rules { mut policy, from, loaded, project, .. } = rules;
-    if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
-        print::note(&format!("rules of {from}; --preset names others"));
-    }
     *as_object = rules::policy::is_strict(&policy);
-    policy.headless |= args.headless;
-    policy.unattended |= home::unattended();
-    policy.sandbox.home_folder |= args.here_anyway;
-    policy.offline &= !args.online;
+    permit(&mut policy, &args);
     strict::prepare(&mut args, &mut policy, &from)?;
     if args.goal.trim().is_empty() && args.planned.spec.is_none() {
         return Err(CliError::EmptyGoal.into());
     }
+    // A missing file is reported before a missing model.
+    for path in [&args.planned.spec, &args.planned.plan].into_iter().flatten() {
+        files::read(path)?;
+    }
+    let announce = || {
+        if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
+            print::note(&format!("policy: {from} (--preset selects another)"));
+        }
+    };
     let set = configured(&args, &loaded, &mut policy)?;
     let wished = args.model.clone().or_else(|| object.as_ref()?.wanted_model());
     let named = wished.or_else(|| set.model.clone());
@@ -100,6 +104,7 @@ async fn work(
         if directed.id.is_some() {
             return Err(CliError::ForACrew { what: "a coordinator's input" }.into());
         }
+        announce();
         let exit = solo::solo(home, &bosun, &args, (budget, named, server), (policy, &set)).await?;
         return Ok(Over { exit, wrong: None });
     }
@@ -109,9 +114,18 @@ async fn work(
     let model = home.model(&bosun, args.script.as_deref(), named).await?;
     check_models(home, &args, &policy, &model).await?;
     set.instruct(&mut policy);
+    announce();
     let mut request = request::build(&args, &policy, (directed, object), (budget, model))?;
     request.server = server.map(Box::new);
     Box::pin(carry_out(home, &bosun, &args, (request, policy), order)).await
+}
+
+/// Applies the flags about permissions to the policy.
+fn permit(policy: &mut Policy, args: &args::Run) {
+    policy.headless |= args.headless;
+    policy.unattended |= home::unattended();
+    policy.sandbox.home_folder |= args.here_anyway;
+    policy.offline &= !args.online;
 }
 
 /// Opens the home for work in a repository, with the server that the command line names.
@@ -188,7 +202,7 @@ async fn carry_out(
         print::json(&recorded::response(bosun, &run).await?)?;
     }
     if over.exit == Exit::Refused && may_insist(bosun, &run).await? {
-        print::note("if it is meant, start it again with --insist REASON");
+        print::note("to run it anyway, start it again with --insist REASON");
     }
     follow::hand_out(bosun, form, &run).await?;
     Ok(over)

@@ -45,11 +45,11 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
     .await?;
     let code = access.link(OWNER, RealClock.now())?;
     print::line(&format!("{}/?token={code}", server.url()))?;
-    print::note("open this link; it works once. Another: bosun user link. Stop with Ctrl-C");
+    print::note("open this link; it works once. For another: bosun user link. Ctrl-C to stop");
     let stop = CancellationToken::new();
     tokio::spawn(told_to_stop(stop.clone()));
     server.run(stop).await?;
-    print::note("all runs are parked; the next start goes on with them");
+    print::note("all runs are paused; the next start resumes them");
     Ok(Exit::Done)
 }
 
@@ -69,12 +69,12 @@ async fn name_this_repository(access: &Access) -> anyhow::Result<()> {
     }
     let Ok(here) = std::env::current_dir() else { return Ok(()) };
     let Ok(repo) = Repo::discover(&here).await else {
-        print::note("there is no project yet: bosun project add NAME DIR");
+        print::note("no project yet; add one: bosun project add NAME DIR");
         return Ok(());
     };
     let name = name_of(repo.root());
     access.add_project(&Project { name: name.clone(), path: repo.root().to_owned() })?;
-    print::note(&format!("{} is the project {name} now", print::path(repo.root())));
+    print::note(&format!("added {} as project {name}", print::path(repo.root())));
     Ok(())
 }
 

@@ -136,7 +136,7 @@ fn check(file: &Path, intent: bool, as_json: bool) -> anyhow::Result<Exit> {
             let object = json!({
                 "ok": true, "status": status, "version": version, "digest": digest, "warnings": warnings,
             });
-            let line = format!("{name} is fine: version {version}, {status}, {}", digest.short());
+            let line = format!("{name} is valid: version {version}, {status}, {}", digest.short());
             (object, vec![line], Exit::Done)
         }
         Err(BadSpec::Parse(error)) => {

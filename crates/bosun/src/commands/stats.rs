@@ -33,7 +33,7 @@ pub(crate) async fn stats(home: &Home, args: &args::Stats) -> anyhow::Result<Exi
 fn told(stats: &Stats, since: Option<Timestamp>) -> String {
     let removed = match stats.removed {
         0 => String::new(),
-        removed => format!("not counted: {removed} that `bosun gc` removed\n"),
+        removed => format!("not counted: {removed} removed by `bosun gc`\n"),
     };
     if stats.runs == 0 {
         let since = since.map(|since| format!(" since {}", since.date())).unwrap_or_default();
@@ -43,7 +43,7 @@ fn told(stats: &Stats, since: Option<Timestamp>) -> String {
     let mut lines =
         vec![format!("{}: {}", count(stats.runs, "run"), statuses.collect::<Vec<_>>().join(", "))];
     for (name, share, what) in [
-        ("completed", stats.completed, "runs that ended, without refused and cancelled ones"),
+        ("completed", stats.completed, "runs that ended, except refused and cancelled ones"),
         ("first pass", stats.first_pass, "finished tasks"),
         ("recovered", stats.recovered, "tasks that took more than one attempt"),
     ] {
@@ -52,7 +52,7 @@ fn told(stats: &Stats, since: Option<Timestamp>) -> String {
     let forecast = stats.forecast;
     if let Some(percent) = rounded_percent(forecast.spent_tokens, forecast.forecast_tokens) {
         lines.push(format!(
-            "  {:<12} {percent} % of it was spent; within a tenth in {} of {}",
+            "  {:<12} {percent} % of it spent; within 10 % in {} of {}",
             "forecast",
             forecast.within_a_tenth,
             count(forecast.runs, "run")

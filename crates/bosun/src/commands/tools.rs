@@ -38,7 +38,7 @@ fn described(spec: &ToolSpec) -> String {
         .filter_map(Value::as_str)
         .collect();
     for (name, schema) in spec.schema["properties"].as_object().into_iter().flatten() {
-        let kind = schema["type"].as_str().unwrap_or("one of several words");
+        let kind = schema["type"].as_str().unwrap_or("one of several values");
         let must = if required.contains(&name.as_str()) { "" } else { ", optional" };
         let about = schema["description"].as_str().unwrap_or_default();
         text.push_str(&format!("      {name} ({kind}{must}): {about}\n"));

@@ -29,7 +29,7 @@ pub(crate) async fn top(home: &Home, args: &args::Top) -> anyhow::Result<Exit> {
     } else if print::is_quiet() {
         active.iter().try_for_each(|run| print::line(run.run.as_str()))?;
     } else if active.is_empty() {
-        print::note("no run is going on; `bosun list` shows all");
+        print::note("no active runs; `bosun list` shows all");
     } else {
         print::text(&drawn(&active, RealClock.now(), print::width()))?;
     }
@@ -71,7 +71,7 @@ fn screen(active: &[ActiveRun], now: Timestamp, width: usize, rows: usize) -> Ve
     let questions: u64 = active.iter().map(|run| run.questions).sum();
     let cut = |text: &str| crate::chat::wrap::cut(text, width);
     let runs = count(active.len(), "run");
-    let head = format!("{runs} not over, {} open · q leaves", count(questions, "question"));
+    let head = format!("{runs} active, {} open · q to quit", count(questions, "question"));
     let mut lines = vec![Line::styled(cut(&head), crate::chat::look::BOLD)];
     if !active.is_empty() {
         let text = drawn(active, now, Some(width));

@@ -20,7 +20,7 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
     let of = wanted(&run, part.as_deref())?;
     let entries = bosun.transcript(&run, &of, args.whole).await?;
     if entries.is_empty() {
-        let name = part.unwrap_or_else(|| "a conversation".to_owned());
+        let name = part.unwrap_or_else(|| "any conversation".to_owned());
         return Err(UsageError::NoConversation { name: print::one_line(&name, 80), run }.into());
     }
     let by_name = args.out.as_deref().and_then(format_of);

@@ -19,14 +19,12 @@ pub(crate) fn user(home: &Home, args: args::User) -> anyhow::Result<Exit> {
             let user = User { name, role: role.into(), projects };
             let token = access.add_user(&user, now)?;
             print::line(&token)?;
-            print::note(
-                "this is the only time that the token is shown; send it as Authorization: Bearer TOKEN",
-            );
+            print::note("the token is shown only once; send it as Authorization: Bearer TOKEN");
         }
         UserCommand::Link { name, url } => {
             let code = access.link(&name, now)?;
             print::line(&format!("{}/?token={code}", url.trim_end_matches('/')))?;
-            print::note("it logs one browser in, once, in the next 15 minutes");
+            print::note("the link logs in one browser, once, within the next 15 minutes");
         }
         UserCommand::List { json } => {
             for user in access.users()? {
@@ -43,7 +41,7 @@ pub(crate) fn user(home: &Home, args: args::User) -> anyhow::Result<Exit> {
         }
         UserCommand::Remove { name } => {
             access.remove_user(&name)?;
-            print::note(&format!("{name} has no access any more"));
+            print::note(&format!("{name} no longer has access"));
         }
     }
     Ok(Exit::Done)
@@ -56,7 +54,7 @@ pub(crate) async fn project(home: &Home, args: args::Project) -> anyhow::Result<
             let path = std::path::absolute(&path).context("finding the folder")?;
             let repo = Repo::discover(&path).await?;
             access.add_project(&Project { name: name.clone(), path: repo.root().to_owned() })?;
-            print::note(&format!("{name} is {}", print::path(repo.root())));
+            print::note(&format!("added project {name}: {}", print::path(repo.root())));
         }
         ProjectCommand::List { json } => {
             for project in access.projects()? {
@@ -69,9 +67,7 @@ pub(crate) async fn project(home: &Home, args: args::Project) -> anyhow::Result<
         }
         ProjectCommand::Remove { name } => {
             access.remove_project(&name)?;
-            print::note(&format!(
-                "{name} is forgotten; its repository and its runs are as they were"
-            ));
+            print::note(&format!("removed project {name}; its repository and runs are unchanged"));
         }
     }
     Ok(Exit::Done)

@@ -71,8 +71,8 @@ fn wanted_of<'a>(
     }
     let there = lines.iter().find(|line| place(line) == wanted);
     let what = there.map_or_else(
-        || format!("there is no line, task, attempt or question {wanted:?} in run {run}"),
-        |line| format!("line {wanted} of run {run}, {}, is no decision", line.event.kind()),
+        || format!("no line, task, attempt or question {wanted:?} in run {run}"),
+        |line| format!("line {wanted} of run {run} ({}) is not a decision", line.event.kind()),
     );
     Err(CliError::NoDecision { what, run: run.clone() })
 }
@@ -109,14 +109,14 @@ fn told(why: &Why) -> String {
         row(if place == 0 { "asked" } else { "" }, &rule_line(looked));
     }
     if why.rules.is_empty() && why.decision.is_some() {
-        row("asked", "no rule of the policy: this one is part of the program");
+        row("asked", "no rule of the policy: this one is built in");
     }
     row(
         "again",
         match why.again {
-            Some(true) => "the same follows from the log before it",
-            Some(false) => "something else follows from the log before it: another version decided",
-            None => "it answers something that came from outside",
+            Some(true) => "replaying the log gives the same decision",
+            Some(false) => "replaying the log gives a different decision: another version decided",
+            None => "not replayed: it answers external input",
         },
     );
     out

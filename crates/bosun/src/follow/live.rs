@@ -218,7 +218,7 @@ impl Live {
             Key::Key(key) if key.kind != KeyEventKind::Release => self.on_press(key, view),
             Key::Paste(text) if self.takes_answers() && self.is_asked(view) => {
                 if !self.editor.insert(&text) {
-                    self.problem = Some("that is too much to paste".to_owned());
+                    self.problem = Some("paste too large".to_owned());
                 }
                 None
             }

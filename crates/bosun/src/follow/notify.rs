@@ -145,8 +145,8 @@ fn start(hook: Hook, (run, kind, text): (String, &'static str, String), input: S
         let facts = [("BOSUN_RUN", run.as_str()), ("BOSUN_KIND", kind), ("BOSUN_TEXT", &text)];
         match run_hook(&hook, &facts, &input, HOOK_LIMIT).await {
             Ok(true) => None,
-            Ok(false) => Some(format!("your command on_{kind} failed")),
-            Err(error) => Some(format!("your command on_{kind} could not be run: {error}")),
+            Ok(false) => Some(format!("the on_{kind} command failed")),
+            Err(error) => Some(format!("cannot run the on_{kind} command: {error}")),
         }
     }));
 }

@@ -92,7 +92,7 @@ fn told(plan: &Plan) -> String {
             let _ = writeln!(text, "        after   {}", list(&after));
         }
         for criterion in &task.acceptance {
-            let _ = writeln!(text, "        done    {}", one_line(criterion, 110));
+            let _ = writeln!(text, "        done if {}", one_line(criterion, 110));
         }
     }
     if !plan.risks.is_empty() {
@@ -107,10 +107,11 @@ fn told(plan: &Plan) -> String {
     }
     if let Some(totals) = plan.totals.as_ref().filter(|totals| totals.tokens > 0) {
         let money = totals.money.map(|money| format!(", ${money}")).unwrap_or_default();
-        let strategy = plan.strategy.map(|strategy| strategy.as_str()).unwrap_or_default();
+        let strategy = plan.strategy.map(|strategy| format!("; {}", strategy.as_str()));
+        let strategy = strategy.unwrap_or_default();
         let _ = writeln!(
             text,
-            "\n  expected  {} tokens, {}{money}, with the reserve; {strategy}",
+            "\n  expected  {} tokens, {}{money}, including reserve{strategy}",
             totals.tokens, totals.time_ms
         );
     }

@@ -92,7 +92,7 @@ async fn answered_here(
 
 /// Reports that another process drives the run now.
 fn handed_on(screen: &mut Screen) -> Option<Handle> {
-    let said = "another process drives the run now; `bosun watch` follows it";
+    let said = "another process has taken over the run; follow it with `bosun watch`";
     match &mut screen.live {
         Some(live) => live.say(said),
         None => note(said),

@@ -67,7 +67,7 @@ fn text(text: &str, width: usize) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = rows.flat_map(|row| wrap(&row, width)).collect();
     if lines.len() > MOST_TEXT {
         lines.truncate(MOST_TEXT - 1);
-        lines.push(Line::styled(cut("  … the whole of it stands above", width), DIM));
+        lines.push(Line::styled(cut("  … full text above", width), DIM));
     }
     lines
 }

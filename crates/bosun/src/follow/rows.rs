@@ -74,7 +74,7 @@ fn left(progress: &Progress, activity: &Activity) -> Option<String> {
 fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Line<'static> {
     let progress = &view.progress;
     let state = match view.status {
-        Status::Waiting => ("waits for you".to_owned(), WAITING.patch(BOLD)),
+        Status::Waiting => ("waiting for you".to_owned(), WAITING.patch(BOLD)),
         Status::Running => (view.phase.as_str().to_owned(), BOLD),
         status => (status.as_str().to_owned(), BAD.patch(BOLD)),
     };
@@ -103,7 +103,7 @@ fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Li
     let expected = forecast.and_then(|forecast| Some((forecast.money?, forecast.from)));
     let expected = expected.filter(|(money, _)| money.as_nanos() > 0);
     parts.extend(expected.map(|(money, from)| {
-        (3, format!("expected {} by {}", dollars(money), from.as_str()), DIM)
+        (3, format!("forecast {} from {}", dollars(money), from.as_str()), DIM)
     }));
     parts.push((2, one_line(&view.goal, MOST_CHARACTERS), DIM));
     fitted(parts, width)

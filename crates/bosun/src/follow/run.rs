@@ -215,7 +215,7 @@ fn given_up(home: &Home, run: &RunId, left: &Left, error: anyhow::Error) -> anyh
         return Ok(Over { exit: Exit::of(left.view.status), wrong: None });
     }
     let go_on = format!("{} resume {run}", home.flag());
-    note(&format!("nobody reads the output any more; everything is kept. Go on with: {go_on}"));
+    note(&format!("output closed; progress is saved. Resume with: {go_on}"));
     Ok(Over { exit: Exit::Cancelled, wrong: None })
 }
 
@@ -243,12 +243,12 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
         return Ok(Exit::ModelAway);
     }
     if left.suspended && home.is_passing() {
-        note("stopped; the sample repository is removed");
+        note("stopped; removing the sample repository");
         return Ok(Exit::Cancelled);
     }
     if left.suspended {
         note(&format!(
-            "stopped; everything is kept. Go on with: {} resume {}",
+            "stopped; progress is saved. Resume with: {} resume {}",
             home.flag(),
             view.run
         ));

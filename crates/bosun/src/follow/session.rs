@@ -35,7 +35,7 @@ pub(crate) async fn stay(
                 while let Some(item) = items.next().await {
                     watch.show(&item).await?;
                 }
-                print::note(&format!("stopped; everything is kept. Go on with: {} resume {}", home.flag(), session.id()));
+                print::note(&format!("stopped; progress is saved. Resume with: {} resume {}", home.flag(), session.id()));
                 break (Exit::Cancelled, None);
             }
             state = watch.until_rest(bosun, session, &mut items) => state?,
@@ -53,7 +53,7 @@ pub(crate) async fn stay(
             ReplyCheck::Fits(object) => break (exit, Some(object)),
             ReplyCheck::AskedAgain => {}
             ReplyCheck::Unfit(what) => {
-                print::note(&format!("the answer does not fit its schema: {what}"));
+                print::note(&format!("the reply does not match its schema: {what}"));
                 break (Exit::Failed, None);
             }
         }
@@ -116,7 +116,7 @@ async fn finish(
         known.view.spent.tokens
     ));
     if let Some(asked) = known.view.question {
-        print::note(&format!("it asks: {}", print::one_line(&asked.text, 300)));
+        print::note(&format!("question: {}", print::one_line(&asked.text, 300)));
         print::note(&format!("answer with: {} answer {run} \"…\"", home.flag()));
     }
     Ok(exit)

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::print::note;
 
 /// Message for work that is being suspended.
-pub(crate) const STOPPING: &str = "stopping the agents; once more to leave at once";
+pub(crate) const STOPPING: &str = "stopping the agents; press Ctrl-C again to exit immediately";
 
 /// Suspends the work on the first signal, and exits at once on the second.
 pub(crate) async fn take_signals(suspend: CancellationToken) {

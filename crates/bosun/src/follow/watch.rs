@@ -65,7 +65,7 @@ pub(crate) async fn watch(
     };
     screen.live.into_iter().for_each(Live::clear);
     if !is_over {
-        note(&format!("left; the run is not touched. Its state: {} show {run}", home.flag()));
+        note(&format!("detached; the run is unaffected. Status: {} show {run}", home.flag()));
         return Ok(Exit::Cancelled);
     }
     let view = bosun.view(run).await?;

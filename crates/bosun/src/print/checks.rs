@@ -19,23 +19,21 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
         Subject::Trial { attempt, trial } => {
             let says = match (trial, passed) {
                 (Trial::BaseTests, true) => {
-                    marked(true, format!("{name} passes with the tests of before, too"))
+                    marked(true, format!("{name} also passes with the original tests"))
                 }
                 (Trial::BaseTests, false) => {
-                    marked(false, format!("{name} does not pass with the tests of before"))
+                    marked(false, format!("{name} fails with the original tests"))
                 }
                 (Trial::NewTests, false) if !end.is_excused() => {
-                    marked(true, format!("{name} fails without the change, as it should"))
+                    marked(true, format!("{name} fails without the change, as expected"))
                 }
                 (Trial::NewTests, _) => {
-                    marked(false, format!("{name} passes without the change, too"))
+                    marked(false, format!("{name} also passes without the change"))
                 }
                 (Trial::Altered, false) if end.unnoticed.is_empty() => {
-                    marked(true, format!("{name} notices altered expectations"))
+                    marked(true, format!("{name} detects altered expectations"))
                 }
-                (Trial::Altered, _) => {
-                    marked(false, format!("{name} does not notice altered expectations"))
-                }
+                (Trial::Altered, _) => marked(false, format!("{name} misses altered expectations")),
             };
             (attempt.to_string(), says)
         }
@@ -48,13 +46,13 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
         }
         Subject::Base if !passed => ("base".to_owned(), fails_already(name, end)),
         _ if end.is_excused() => {
-            let says = format!("check {name} fails only as before any change ({})", end.says());
+            let says = format!("check {name} has no new failures ({})", end.says());
             (on.to_string(), marked(true, says))
         }
         _ => {
             let word = match passed {
                 true => "passed".green().to_string(),
-                false => "did not pass".red().to_string(),
+                false => "failed".red().to_string(),
             };
             (on.to_string(), marked(passed, format!("check {name} {word} ({})", end.says())))
         }

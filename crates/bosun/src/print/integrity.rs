@@ -21,15 +21,14 @@ pub(crate) fn integrity(checked: &Integrity) -> anyhow::Result<()> {
     let logs = count(checked.intact.len() as u64, "log");
     if checked.flaws.is_empty() {
         let blobs = count(checked.blobs as u64, "blob");
-        note(&format!("nothing was changed or cut off: {logs}, {blobs}"));
+        note(&format!("intact: {logs}, {blobs}"));
         return Ok(());
     }
     let named: BTreeSet<String> =
         checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
-    let (flaws, named) = (
-        count(checked.flaws.len() as u64, "flaw"),
-        named.into_iter().take(NAMED).collect::<Vec<_>>().join(", "),
-    );
-    note(&format!("bosun: {flaws} ({named}); {logs} as written"));
+    let flaws = count(checked.flaws.len() as u64, "flaw");
+    let named = named.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    let named = if named.is_empty() { String::new() } else { format!(" ({named})") };
+    note(&format!("bosun: {flaws}{named}; {logs} intact"));
     Ok(())
 }

@@ -98,7 +98,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
             let what = match proof.level {
                 IsolationLevel::Full => {
-                    format!("{} {} from inside", good("held"), count(held, "attack"))
+                    format!("{} {} from inside", good("blocked"), count(held, "attack"))
                 }
                 IsolationLevel::Landlock | IsolationLevel::None => {
                     bad(&one_line(&decision.reason, 300))
@@ -114,7 +114,7 @@ fn of_run(event: &Event) -> Option<(String, String)> {
             format!("{}: {}", bad("refused"), one_line(&problems.join("; "), 200)),
         ),
         Event::AttemptStarted { attempt, role, feedback, .. } => {
-            let told = if feedback.is_some() { ", told what was wrong before" } else { "" };
+            let told = if feedback.is_some() { ", with feedback" } else { "" };
             (attempt.to_string(), format!("started by {role}{told}"))
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Failed { fault, .. }, .. } => {
@@ -143,7 +143,7 @@ fn of_task(event: &Event) -> Option<(String, String)> {
             (task.to_string(), format!("skipped: {}", one_line(&decision.reason, 160)))
         }
         Event::RetryScheduled { task, left, decision, .. } => {
-            (task.to_string(), format!("will be tried again, {left} left ({})", decision.rule))
+            (task.to_string(), format!("retry scheduled, {left} left ({})", decision.rule))
         }
         Event::MergeFinished { task, end, .. } => match end {
             MergeEnd::Merged { commit, .. } => {
@@ -221,7 +221,7 @@ fn of_attempt(event: &Event) -> Option<String> {
             format!("{} {tool} {}: {why} ({})", bad_mark(), "refused".red(), decision.rule)
         }
         Event::ToolLost { recovered, .. } => {
-            let what = format!("a call was cut off; {}", Recovered::says(*recovered));
+            let what = format!("a call was interrupted; {}", Recovered::says(*recovered));
             format!("{}", what.yellow())
         }
         _ => return None,

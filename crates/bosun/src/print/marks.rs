@@ -21,7 +21,7 @@ pub(crate) fn row(who: &str, what: &str) -> String {
 /// The word for a gate that a run does not pass by itself.
 pub(crate) const fn blocked_word(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::ConditionalGo => "go on condition",
+        Verdict::ConditionalGo => "conditional go",
         Verdict::Go | Verdict::NoGo => "no-go",
     }
 }

@@ -90,14 +90,14 @@ fn contents(package: &Package) -> String {
     let commit = package.commit.as_ref().map(ToString::to_string).unwrap_or_default();
     for (name, what) in [
         ("attempt", package.attempt.to_string()),
-        ("wrong", format!("{} {}: {}", fault.class.as_str(), fault.code, fault.what)),
+        ("fault", format!("{} {}: {}", fault.class.as_str(), fault.code, fault.what)),
         ("evidence", fault.evidence.clone()),
         ("changed", changes.join(", ")),
         ("commit", commit),
-        ("given", documents.join(", ")),
+        ("documents", documents.join(", ")),
         ("output", package.output.clone()),
         ("checks", package.evidence.clone()),
-        ("told", package.input.clone()),
+        ("input", package.input.clone()),
     ] {
         if what.is_empty() {
             continue;

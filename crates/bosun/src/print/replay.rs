@@ -26,14 +26,14 @@ pub(crate) fn object(run: &RunId, report: &Report) -> Value {
 
 /// The report as text for people.
 pub(crate) fn told(report: &Report) -> String {
-    let mut text = format!("decided again: {}", count(report.events, "event"));
+    let mut text = format!("replayed {}", count(report.events, "event"));
     let attempts = report.logs.saturating_sub(1);
     if attempts > 0 {
         text += &format!(" of the run and {}", count(attempts, "attempt"));
     }
     match &report.difference {
         None => text += ", no difference\n",
-        Some(difference) => text += &format!(", then a difference\n\n{}", sides(difference)),
+        Some(difference) => text += &format!(", then found a difference\n\n{}", sides(difference)),
     }
     text
 }
@@ -41,8 +41,8 @@ pub(crate) fn told(report: &Report) -> String {
 /// Both sides of a difference.
 fn sides(difference: &Difference) -> String {
     let Difference { log, seq, input, .. } = difference;
-    let mut text = format!("line {seq} of {log} is not what the rules decide\n");
-    text += &format!("  came in    {}\n", one_line(input, 200));
+    let mut text = format!("line {seq} of {log} differs from what the rules decide\n");
+    text += &format!("  input      {}\n", one_line(input, 200));
     for field in difference.fields() {
         let side = |value: &Option<String>| match value {
             Some(value) => one_line(value, 220),

@@ -163,7 +163,7 @@ fn mark(check: &CheckView) -> String {
 fn plain_mark(check: &CheckView) -> String {
     match check.ended {
         Some(Ended::Exited(0)) => "✔".to_owned(),
-        Some(_) if check.excused => "✔ (fails only as before)".to_owned(),
+        Some(_) if check.excused => "✔ (no new failures)".to_owned(),
         Some(ended) => format!("✘ ({ended})"),
         None => "…".to_owned(),
     }
@@ -176,9 +176,13 @@ fn numbers(out: &mut String, view: &RunView, width: Option<usize>) {
         let _ = writeln!(out, "  gates     {}", wrapped(&gates.join(", "), width, INDENT));
     }
     if let Some(isolation) = &view.isolation {
-        let (level, held) =
-            (isolation.level.as_str(), count(isolation.decision.seen.len(), "time"));
-        let _ = writeln!(out, "  sandbox   {level}, attacked {held} ({})", isolation.decision.rule);
+        let (level, attacks) =
+            (isolation.level.as_str(), count(isolation.decision.seen.len(), "attack"));
+        let _ = writeln!(
+            out,
+            "  sandbox   {level}, tested with {attacks} ({})",
+            isolation.decision.rule
+        );
     }
     let spent = format!(
         "{} tokens ({} in, {} out{}){}, {}",
@@ -230,7 +234,7 @@ fn figures(forecast: &Forecast) -> String {
     let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
     let (tokens, from, reserve) =
         (forecast.tokens, forecast.from.as_str(), forecast.reserve_percent);
-    format!("{tokens} tokens{money}{time}, from {from} with {reserve} % in reserve")
+    format!("{tokens} tokens{money}{time}, from {from}, including {reserve} % reserve")
 }
 
 /// A gate with its score.
@@ -238,7 +242,7 @@ fn gate(gate: &GateView) -> String {
     let blocked = gate.card.as_ref().map_or("no-go", |card| blocked_word(card.verdict));
     let word = match (gate.go, gate.reopened) {
         (true, _) => "go".to_owned(),
-        (false, true) => format!("{blocked}, then judged again:"),
+        (false, true) => format!("re-evaluated after {blocked}"),
         (false, false) => blocked.to_owned(),
     };
     let score = gate.card.as_ref().map(|card| format!(" {}", card.score)).unwrap_or_default();
@@ -249,7 +253,7 @@ fn gate(gate: &GateView) -> String {
 fn expected(out: &mut String, view: &RunView, width: Option<usize>) {
     let Some(forecast) = &view.forecast else { return };
     let took = against(view.spent.tokens, forecast.tokens);
-    let took = if view.spent.calls > 0 { format!("; it took {took}") } else { String::new() };
+    let took = if view.spent.calls > 0 { format!("; {took} used") } else { String::new() };
     let told = wrapped(&format!("{}{took}", figures(forecast)), width, INDENT);
     let _ = writeln!(out, "  forecast  {told}");
     for one in view.variance.iter().filter(|one| one.estimate_tokens.is_some()).take(MOST_TASKS) {
@@ -267,7 +271,7 @@ fn expected(out: &mut String, view: &RunView, width: Option<usize>) {
 fn against(took: u64, expected: u64) -> String {
     match took.saturating_mul(100).checked_div(expected) {
         Some(percent) => format!("{percent} %"),
-        None => "nothing was expected".to_owned(),
+        None => "n/a".to_owned(),
     }
 }
 
@@ -275,26 +279,25 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
     let (run, bosun) = (&view.run, home.flag());
     let lines = match view.status {
         _ if home.is_passing() => vec![
-            "The sample repository is removed now; `bosun demo --keep` leaves it to look at."
-                .to_owned(),
+            "The sample repository is removed on exit; `bosun demo --keep` keeps it.".to_owned(),
         ],
         _ if view.settled.is_some() => return,
         // Nothing was made, as by a plan-only run: there is nothing to accept.
         Status::Done if view.head == view.base => vec![format!("see why:     {bosun} why {run}")],
         Status::Done => vec![
-            format!("look at it:  {bosun} diff {run}"),
+            format!("inspect:     {bosun} diff {run}"),
             format!(
                 "             git -C {} log -p {}..{}",
                 types::shell_word(&one_line(&view.repository, 4_096)),
                 view.base.short(),
                 view.branch
             ),
-            format!("review it:   {bosun} review {run}"),
-            format!("take it:     {bosun} accept {run}"),
-            format!("or drop it:  {bosun} discard {run}"),
+            format!("review:      {bosun} review {run}"),
+            format!("accept:      {bosun} accept {run}"),
+            format!("or discard:  {bosun} discard {run}"),
         ],
-        Status::Running if interrupted => vec![format!("go on:       {bosun} resume {run}")],
-        Status::Running => vec![format!("watch it:    {bosun} watch {run}")],
+        Status::Running if interrupted => vec![format!("resume:      {bosun} resume {run}")],
+        Status::Running => vec![format!("watch:       {bosun} watch {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
             open.flat_map(|asked| {
@@ -313,8 +316,8 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
         }
         _ if view.head != view.base => vec![
             format!("see why:     {bosun} why {run}"),
-            format!("take it:     {bosun} accept {run} --force"),
-            format!("or drop it:  {bosun} discard {run}"),
+            format!("accept:      {bosun} accept {run} --force"),
+            format!("or discard:  {bosun} discard {run}"),
         ],
         _ => vec![format!("see why:     {bosun} why {run}")],
     };

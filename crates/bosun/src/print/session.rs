@@ -67,7 +67,7 @@ pub(crate) fn unanswered(event: &Event, at: Timestamp) -> Option<String> {
     let (wait, failures) = (seconds(again.at.since(at)), again.failures);
     let rule = &again.decision.rule;
     Some(format!(
-        "the model did not answer: {what}; asking again in {wait} after {} ({rule})",
+        "the model did not answer: {what}; retrying in {wait} after {} ({rule})",
         types::count(failures, "failure")
     ))
 }
@@ -81,7 +81,7 @@ fn seconds(wait: types::Millis) -> String {
 pub(crate) fn away(fault: &Fault, home: &Home, run: &RunId) -> String {
     let (what, bosun) = (one_line(&fault.what, 300), home.flag());
     format!(
-        "the model cannot be reached: {what}. Everything is kept. Go on later with: {bosun} resume {run}"
+        "the model did not answer: {what}. Progress is saved; resume with: {bosun} resume {run}"
     )
 }
 
@@ -94,13 +94,13 @@ fn of_session(event: &Event, at: Timestamp) -> Option<String> {
         }
         Event::SessionPaused { decision, .. } => because("stopped", decision).yellow().to_string(),
         Event::SessionWarned { decision, .. } => because("note", decision).yellow().to_string(),
-        Event::SessionCompacted { decision, .. } => because("made room", decision),
+        Event::SessionCompacted { decision, .. } => because("compacted", decision),
         Event::QuestionAsked { text, .. } => {
             format!("? {}", one_line(text, 300)).yellow().to_string()
         }
         Event::ModelFailed { .. } => unanswered(event, at)?.red().to_string(),
         Event::ToolLost { recovered, .. } => {
-            format!("a call was cut off; {}", Recovered::says(*recovered)).yellow().to_string()
+            format!("a call was interrupted; {}", Recovered::says(*recovered)).yellow().to_string()
         }
         _ => return None,
     })
@@ -127,7 +127,7 @@ pub(crate) fn undone(undone: &Undone) -> String {
         text.push_str(&format!(" and {} more", all.len() - NAMED));
     }
     if all.is_empty() {
-        text.push_str("nothing had to be changed");
+        text.push_str("no changes needed");
     }
     if !restored.left_alone.is_empty() {
         text.push_str(&format!("; {} left alone", restored.left_alone.len()));

@@ -54,7 +54,7 @@ fn body(out: &mut String, entry: &TranscriptEntry, whole: bool) {
         let _ = writeln!(out, "    {}", format!("… {} more lines; --whole", all - most).dimmed());
     }
     if entry.left_out > 0 {
-        let left = format!("… {} characters left out; --whole", entry.left_out);
+        let left = format!("… {} characters omitted; --whole", entry.left_out);
         let _ = writeln!(out, "    {}", left.dimmed());
     }
 }

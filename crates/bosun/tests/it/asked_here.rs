@@ -47,9 +47,9 @@ fn the_newest_run_is_thrown_away_only_after_a_yes() {
     screen.waits_for("nothing was done");
     assert_eq!(settled(), "");
     screen.run("discard");
-    screen.waits_until("the question again", |text| text.matches("type yes").count() == 2);
+    screen.waits_until("the question again", |text| text.matches("Type yes").count() == 2);
     screen.types("yes");
     screen.press("Enter");
-    screen.waits_for("its log stays");
+    screen.waits_for("the log is kept");
     assert_eq!(settled(), format!("{run}\n"));
 }

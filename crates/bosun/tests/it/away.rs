@@ -89,7 +89,7 @@ fn a_reply_that_breaks_off_and_a_busy_server_are_asked_again_and_shown() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), "All is well.\n");
     let told = stderr(&output);
-    assert_eq!(told.matches("asking again in 1 s").count(), 2, "{told}");
+    assert_eq!(told.matches("retrying in 1 s").count(), 2, "{told}");
     assert_eq!(*served.lock().expect("a lock"), 3);
 }
 
@@ -134,6 +134,33 @@ fn a_crew_whose_model_stays_away_is_left_and_resumed_without_losing_an_attempt()
     assert!(log.contains("T1.1 submitted") && !log.contains("T1.2"), "{log}");
 }
 
+/// Work that is paid for is not lost to a key that expires: the shipped policy pauses the run.
+#[test]
+fn a_crew_whose_key_is_refused_is_paused_and_resumed() {
+    for code in ["model.authentication", "model.quota"] {
+        let place = Place::new();
+        let fault = format!(
+            "fault = {{ class = \"person\", code = \"{code}\", what = \"not with this key\" }}"
+        );
+        let refused = format!("role = \"coder\"\n[[attempt.reply]]\n{fault}\n");
+        let script = script("greeting.txt", "hello\n").replace("role = \"coder\"\n", &refused);
+        let files = [("test.sh", "grep -q hello greeting.txt\n")];
+        let (repo, script) = repository(&place, &files, &script);
+        let (repo, script) = (repo.display().to_string(), script.display().to_string());
+        let goal = "Write hello to greeting.txt";
+        let output = place.run(&["run", "--repo", &repo, "--script", &script, goal]);
+        assert_eq!(output.status.code(), Some(75), "{}{}", stdout(&output), stderr(&output));
+        let told = stderr(&output);
+        assert!(told.contains("not with this key") && told.contains("resume"), "{told}");
+        let output = place.run(&["resume"]);
+        assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+        let log = stdout(&place.run(&["log"]));
+        assert!(log.contains("T1.1 submitted") && !log.contains("T1.2"), "{log}");
+        let attempt = stdout(&place.run(&["log", "--attempt", "T1.1"]));
+        assert!(attempt.contains("model.refused"), "{attempt}");
+    }
+}
+
 #[test]
 fn an_agent_is_asked_at_the_address_of_its_command_line_when_it_is_resumed() {
     let place = Place::new();
@@ -174,7 +201,7 @@ fn an_address_that_would_put_a_secret_on_record_is_refused() {
     let repo = repo.display().to_string();
     for (url, why) in [
         ("http://ann:open-sesame@127.0.0.1:9/v1", "would be recorded with the run"),
-        ("127.0.0.1:9", "is no http or https address"),
+        ("127.0.0.1:9", "is not an HTTP or HTTPS URL"),
     ] {
         let output =
             place.run(&["run", "--repo", &repo, "-m", "vllm/small", "--base-url", url, "Do it"]);

@@ -88,7 +88,7 @@ say = "# Done\n\n- changed `a.txt`\n\n```rust\nfn main() {}\n```\n"
     );
     assert_eq!(std::fs::read_to_string(folder.join("a.txt")).expect("the file"), "one\n2\n");
     screen.press("C-d");
-    let left = screen.waits_for("go on with:");
+    let left = screen.waits_for("resume with:");
     assert!(left.contains("chat --resume r_") && left.contains("3 turns"), "{left}");
 }
 
@@ -222,12 +222,12 @@ say = "I remember you."
     screen.waits_until("the end", |screen| screen.contains("Written.") && screen.contains("ready"));
     screen.types("/undo");
     screen.press("Enter");
-    screen.waits_for("files are what they were");
+    screen.waits_for("files restored to their state");
     assert_eq!(std::fs::read_to_string(folder.join("a.txt")).expect("the file"), "one\ntwo\n");
     screen.press("C-c");
-    screen.waits_for("Ctrl-C again leaves");
+    screen.waits_for("Ctrl-C again to quit");
     screen.press("C-c");
-    screen.waits_for("go on with:");
+    screen.waits_for("resume with:");
     screen.types("clear");
     screen.press("Enter");
     screen.run("chat --resume");
@@ -298,8 +298,8 @@ fn a_question_can_be_answered_and_the_session_ended_from_elsewhere() {
     assert!(done.contains("> blue"), "{done}");
     let cancelled = place.run(&["cancel", id]);
     assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
-    let over = screen.waits_for("over ·");
-    assert!(over.contains("the session"), "{over}");
+    let over = screen.waits_for("closed ·");
+    assert!(over.contains("session closed"), "{over}");
 }
 
 /// The terminal is restored when a signal ends the program.
@@ -313,7 +313,7 @@ fn the_terminal_is_put_back_after_a_signal() {
     let screen = Screen::open(&place, &folder, 80, 24);
     let process = begins_as(&screen, &place, &script);
     send("-TERM", &process);
-    screen.waits_for("go on with:");
+    screen.waits_for("resume with:");
     screen.types("stty -a | grep -q ' icanon' && echo back-$((40 + 2))");
     screen.press("Enter");
     screen.waits_for("back-42");
@@ -352,7 +352,7 @@ say = "It went on."
     screen.run("chat --resume");
     let done = screen.waits_for("It went on.");
     assert!(done.contains("echo once >> count.txt  exit 0"), "{done}");
-    assert!(done.contains("cut off; whether it"), "{done}");
+    assert!(done.contains("interrupted; whether it"), "{done}");
     let count = std::fs::read_to_string(folder.join("count.txt")).expect("the file");
     assert_eq!(count, "once\n", "a finished call is not made again");
 }

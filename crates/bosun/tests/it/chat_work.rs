@@ -88,7 +88,7 @@ say = "All gone."
     let asked = screen.waits_for("3  always allow: rm -r");
     assert!(asked.contains("rm -r one") && asked.contains("rm -r two"), "{asked}");
     says(&screen, "3");
-    screen.waits_for("edit what is always allowed");
+    screen.waits_for("edit what to always allow");
     screen.types(", host example.org");
     screen.press("Enter");
     let done = screen.waits_for("All gone.");
@@ -98,7 +98,7 @@ say = "All gone."
         std::fs::read_to_string(place.path().join("config/bosun/grants.toml")).expect("a file");
     assert!(kept.contains("rm -r") && kept.contains("example.org"), "{kept}");
     says(&screen, "/permissions");
-    let told = screen.waits_for("allowed in this session beside the policy: `rm -r`, example.org");
+    let told = screen.waits_for("also allowed in this session: `rm -r`, example.org");
     assert!(told.contains("deny") && told.contains("permit.destroys"), "{told}");
 }
 
@@ -173,7 +173,7 @@ say = "All stopped."
     );
     assert!(log.contains("process 1: stopped"), "{log}");
     screen.press("C-d");
-    screen.waits_for("go on with:");
+    screen.waits_for("resume with:");
 }
 
 /// After the session was left, its processes are gone, and the model is told.
@@ -201,7 +201,7 @@ say = "Nothing runs."
     says(&screen, "Serve it");
     screen.waits_until("the end", |screen| screen.contains("It runs.") && screen.contains("ready"));
     screen.press("C-d");
-    screen.waits_for("go on with:");
+    screen.waits_for("resume with:");
     screen.run("chat --resume");
     screen
         .waits_until("the prompt", |screen| screen.contains("resumed") && screen.contains("ready"));
@@ -305,9 +305,9 @@ say = "Done with it."
     says(&screen, "/clear");
     screen.waits_until("another conversation", |screen| screen.matches("· /help").count() == 2);
     says(&screen, "/sessions");
-    screen.waits_for("/sessions NUMBER goes to one");
+    screen.waits_for("/sessions NUMBER switches to one");
     says(&screen, "/sessions 2");
-    screen.waits_for("the one before can be resumed");
+    screen.waits_for("previous session: /sessions");
 }
 
 /// A chat ends when its terminal is closed, whatever it was doing, and can be resumed.

@@ -366,7 +366,7 @@ fn asking_without_a_model_or_a_question_says_what_to_do() {
     let unreachable =
         ["ask", "-m", "local/x", "--base-url", "http://127.0.0.1:9", "--json", "hello"];
     let settings = place.path().join("models.toml");
-    std::fs::write(&settings, "[retry]\npatience_ms = 0\n").expect("a file");
+    std::fs::write(&settings, "[retry]\nmax_tries = 1\n").expect("a file");
     let output = place.command(&unreachable).env("BOSUN_MODELS", &settings).output();
     let output = output.expect("the binary runs");
     assert_eq!(output.status.code(), Some(75));

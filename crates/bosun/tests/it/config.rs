@@ -75,7 +75,7 @@ fn a_mistake_in_a_file_is_named_with_its_line() {
         (
             "config.toml",
             "effort = \"low\"\nmodle = \"a/b\"\n",
-            "line 2: there is no key modle; did you mean model?",
+            "line 2: unknown key modle; did you mean model?",
         ),
         (
             "config.toml",
@@ -158,7 +158,7 @@ fn a_model_that_cannot_be_asked_is_found_before_anything_starts() {
         ("nobody/x", 2, "known are anthropic"),
         ("anthropic/claude-opus-5-5", 2, "set ANTHROPIC_API_KEY"),
         ("azure/my-gpt", 2, "set AZURE_OPENAI_ENDPOINT"),
-        ("local/x", 75, "nothing answers at http://127.0.0.1:9"),
+        ("local/x", 75, "no server for local/x at http://127.0.0.1:9"),
     ] {
         let args = ["run", "Write hello to greeting.txt", "--repo", folder, "--model", model];
         let mut command = command(&place, &args);
@@ -238,7 +238,7 @@ fn a_server_on_this_machine_that_does_not_answer_is_found_before_anything_starts
     let refused = output(&place, &["run", "Write hello to greeting.txt", "--repo", folder]);
     let said = stderr(&refused);
     assert_eq!(refused.status.code(), Some(75), "{said}");
-    assert!(said.contains("nothing answers at http://127.0.0.1:9/v1"), "{said}");
+    assert!(said.contains("no server for box/x at http://127.0.0.1:9/v1"), "{said}");
     assert!(said.contains("the server at http://127.0.0.1:9 cannot be reached"), "{said}");
 }
 

@@ -111,7 +111,7 @@ fn an_answer_that_comes_while_the_driver_leaves_is_heard() {
         let shown = place.run(&["show", &id, "--json"]);
         let view: Value = serde_json::from_slice(&shown.stdout).expect("a run");
         assert_eq!(view["questions"][0]["choice"], "accept", "{both}");
-        let handed_on = stderr(&answered).contains("handed on");
+        let handed_on = stderr(&answered).contains("delivered to");
         assert_eq!(answered.status.code(), Some(if handed_on { 0 } else { 3 }), "{both}");
     }
 }
@@ -138,7 +138,10 @@ fn a_run_whose_driver_was_killed_is_interrupted_and_can_be_cancelled() {
     let mut said = BufReader::new(follower.stderr.take().expect("it has an output"));
     let mut line = String::new();
     said.read_line(&mut line).expect("a line");
-    assert!(line.contains("nobody drives") && line.contains(&format!("resume {id}")), "{line}");
+    assert!(
+        line.contains("no process is driving") && line.contains(&format!("resume {id}")),
+        "{line}"
+    );
     let cancelled = place.run(&["cancel", &id]);
     assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
     assert!(stdout(&cancelled).contains("is cancelled"), "{}", stdout(&cancelled));

@@ -108,7 +108,7 @@ fn ctrl_c_leaves_a_clean_screen_and_the_command_that_goes_on() {
     screen.waits_for("● T1 running");
     screen.press("C-c");
     let left = screen.waits_for("left-130");
-    assert!(left.contains("stopped; everything is kept. Go on with: bosun "), "{left}");
+    assert!(left.contains("stopped; progress is saved. Resume with: bosun "), "{left}");
     assert!(left.contains(" resume r_") && !left.contains("● T1"), "{left}");
     screen.types("echo back-again");
     screen.press("Enter");
@@ -131,7 +131,7 @@ fn a_question_is_answered_by_its_number() {
     let screen = Screen::open(&place, place.path(), 120, 50);
     screen.run(&format!("{}; echo left-$?", quoted(&words)));
     let asked = screen.waits_for("your answer, or Enter");
-    assert!(asked.contains("waits for you") && asked.contains(" stop"), "{asked}");
+    assert!(asked.contains("waiting for you") && asked.contains(" stop"), "{asked}");
     assert!(asked.contains("(suggested)"), "{asked}");
     let stop = lines_with(&asked, "end the run");
     let number = stop.last().and_then(|line| line.split_whitespace().next()).expect("a choice");
@@ -222,7 +222,7 @@ fn leaving_a_watched_run_does_not_touch_it() {
     screen.waits_for("● T1 running");
     screen.press("q");
     let left = screen.waits_for("left-130");
-    assert!(left.contains("the run is not touched") && !left.contains("● T1"), "{left}");
+    assert!(left.contains("the run is unaffected") && !left.contains("● T1"), "{left}");
     let_go(&place);
     let driver = driver.wait_with_output().expect("it ends");
     assert!(driver.status.success(), "{}", stderr(&driver));
@@ -286,7 +286,7 @@ fn programs_of_the_persons_settings_are_told_and_their_failure_is_a_warning() {
         let run = asked["run"].as_str().expect("an id").to_owned();
         set("on_end", &[on_end, &told.display().to_string()]);
         let end = with_settings(&["answer", &run, "stop"]);
-        let warned = stderr(&end).contains("warning: your command on_end could not be run");
+        let warned = stderr(&end).contains("warning: cannot run the on_end command");
         assert_eq!(warned, on_end != "tee", "{}", stderr(&end));
         if on_end == "tee" {
             let told = (read()["kind"].clone(), read()["report"]["run"].clone());

@@ -45,7 +45,7 @@ fn a_run_is_named_by_the_beginning_of_its_id_and_the_newest_is_the_default() {
     for args in [&["diff"][..], &["why", "2"]] {
         let output = place.run(args);
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
-        let note = format!("the newest one is {id}, of ");
+        let note = format!("using the newest, {id} in ");
         assert!(stderr(&output).contains(&note), "{args:?}: {}", stderr(&output));
     }
     let here = place.command(&["diff"]).current_dir(&repo).output().expect("it runs");
@@ -72,7 +72,7 @@ fn an_answer_goes_to_the_only_run_that_waits() {
         assert_eq!(place.run(&run(&repo, &script, "fix it")).status.code(), Some(3));
     }
     let (code, said) = says(&place, &["answer", "greeting.txt should say hello"]);
-    assert!(code == 2 && said.contains("several wait"), "{said}");
+    assert!(code == 2 && said.contains("several runs are waiting"), "{said}");
 }
 
 #[test]
@@ -128,6 +128,6 @@ fn quiet_says_only_the_result_and_verbose_says_more() {
         stdout(&place.run(&args))
     };
     let (quiet, verbose) = (told("--quiet"), told("--verbose"));
-    assert!(quiet.contains("take it:") && !quiet.contains("accepted"), "{quiet}");
+    assert!(quiet.contains("accept:") && !quiet.contains("accepted"), "{quiet}");
     assert!(verbose.contains("model.asked"), "{verbose}");
 }

@@ -180,13 +180,13 @@ fn a_proof_needs_no_journal_and_says_what_it_does_not_prove() {
     let (code, said) = proven.verify(&place, &["--signers", signers, "--repo", repo]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("✔ signature") && said.contains("by ann@example.org"), "{said}");
-    assert!(said.contains("✔ commit") && said.contains("with the tree that is named"), "{said}");
+    assert!(said.contains("✔ commit") && said.contains("with the stated tree"), "{said}");
     assert!(said.contains("not proven") && said.contains("that the code is correct"), "{said}");
     assert!(!place.home().exists(), "no journal was made for it");
     let (code, said) = proven.verify(&place, &[]);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("whose key that is was not checked"), "{said}");
-    assert!(said.contains("- commit") && said.contains("whoever holds SHA256:"), "{said}");
+    assert!(said.contains("its owner was not checked"), "{said}");
+    assert!(said.contains("- commit") && said.contains("the holder of SHA256:"), "{said}");
     let nobody = place.path().join("nobody");
     std::fs::write(&nobody, "").expect("a file");
     let (code, said) = proven.verify(&place, &["--signers", text(&nobody), "--json"]);

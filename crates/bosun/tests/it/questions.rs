@@ -38,7 +38,7 @@ fn says(place: &Place, args: &[&str]) -> (i32, String) {
 fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     let place = Place::new();
     let (_, said) = says(&place, &["questions"]);
-    assert!(said.contains("nothing waits"), "{said}");
+    assert!(said.contains("no open questions"), "{said}");
     let id = asking(&place);
     let (code, said) = says(&place, &["questions"]);
     assert_eq!(code, 0, "{said}");
@@ -52,7 +52,7 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     assert!(command.ends_with(&format!("answer {id} 0 retry")), "{command}");
     let (code, said) = says(&place, &["accept", &id]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("waits for an answer to question #0 (no-go after"), "{said}");
+    assert!(said.contains("is waiting for an answer to question #0 (no-go after"), "{said}");
     assert!(
         said.contains(&format!("`bosun answer {id} 0 …`")) && !said.contains("resume"),
         "{said}"
@@ -99,7 +99,7 @@ fn gates_are_shown_as_reports() {
     let heads: Vec<&str> = said.lines().filter(|line| line.starts_with("# Gate")).collect();
     assert_eq!((code, heads.len()), (0, 4), "{said}");
     let (code, said) = says(&place, &["show", &id, "--gate", "closure"]);
-    assert!(code == 2 && said.contains("was not judged yet"), "{said}");
+    assert!(code == 2 && said.contains("has not been decided yet"), "{said}");
     assert_eq!(says(&place, &["show", &id, "--gate", "lunch"]).0, 2);
 }
 

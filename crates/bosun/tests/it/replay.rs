@@ -123,7 +123,7 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
     let (exit, said) = code(&place, &["audit", "export", &run, text(&file)]);
     assert_eq!(exit, 0, "{said}");
     let (exit, said) = code(&place, &["audit", "export", &run, text(&file)]);
-    assert!(exit == 2 && said.contains("is there already"), "as for a backup: {exit} {said}");
+    assert!(exit == 2 && said.contains("already exists"), "as for a backup: {exit} {said}");
     let (exit, said) = code(&place, &["audit", "check", &run]);
     assert!(exit == 2 && said.contains("--anchor anchors.jsonl"), "{exit} {said}");
     let (exit, said) =
@@ -140,7 +140,7 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
         ["audit", "verify", text(&file), "--anchor", text(&anchors), "--git-note", text(&repo)];
     let (exit, said) = code(&elsewhere, &anchored);
     assert_eq!(exit, 0, "{said}");
-    assert!(said.contains("as it was anchored: 6 anchors"), "{said}");
+    assert!(said.contains("matches 6 anchors"), "{said}");
     let (exit, said) = code(&place, &["audit", "check", &run, "--anchor", text(&anchors)]);
     assert_eq!(exit, 0, "{said}");
 
@@ -149,7 +149,7 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
     std::fs::write(&changed, bundle.replace("gate.initiation", "gate.imitation")).expect("a file");
     let (exit, said) = code(&elsewhere, &["audit", "verify", text(&changed)]);
     assert_eq!(exit, 76, "{said}");
-    assert_eq!(said.matches("does not have the hash").count(), 1, "{said}");
+    assert_eq!(said.matches("does not match its recorded hash").count(), 1, "{said}");
     assert!(said.contains("the bundle was changed: line ") && !said.contains("backup"), "{said}");
     std::fs::write(&changed, "{\"format\":\"something\"}\n").expect("a file");
     assert_eq!(code(&elsewhere, &["audit", "verify", text(&changed)]).0, 65);
@@ -161,7 +161,7 @@ fn a_bundle_is_verified_elsewhere_and_held_against_anchors() {
     std::fs::write(&anchors, wrong).expect("a file");
     let (exit, said) = code(&place, &["audit", "check", &run, "--anchor", text(&anchors)]);
     assert_eq!(exit, 76, "{said}");
-    assert!(said.contains("NOT AS ANCHORED"), "{said}");
+    assert!(said.contains("ANCHOR MISMATCH"), "{said}");
     std::fs::write(&anchors, "").expect("a file");
     assert_eq!(code(&place, &["audit", "check", &run, "--anchor", text(&anchors)]).0, 1);
 }

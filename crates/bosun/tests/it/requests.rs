@@ -112,6 +112,6 @@ fn rules_that_an_input_replaces_are_not_announced() {
         let args = ["run", "--repo", "repo", "--script", "script.toml", "--request", &name];
         let output = place.run(&args);
         assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
-        assert_eq!(stderr(&output).contains("rules of "), announced, "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains("policy: "), announced, "{}", stderr(&output));
     }
 }

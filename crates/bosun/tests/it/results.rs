@@ -130,7 +130,7 @@ fn a_change_is_shown_while_the_run_goes_on() {
     assert!(merged.is_some(), "the first task is merged");
     assert_eq!(good_in(&place, &repo, &["diff", "--name-only"]), "greeting.txt\n");
     let (code, said) = says(&place, &["diff", "newest", "T2"]);
-    assert!(code == 2 && said.contains("has left nothing yet"), "{said}");
+    assert!(code == 2 && said.contains("has no changes yet"), "{said}");
     good(&place, &["cancel", "newest"]);
     child.wait().expect("it ends");
 }
@@ -195,10 +195,7 @@ fn comments_become_a_run_that_begins_with_the_result() {
     assert_eq!(tasks[0]["title"], "Write the greeting: greet the world");
     let words = tasks[0]["description"].as_str().expect("a description");
     assert!(words.contains("greeting.txt, line 1: greet the world"), "{words}");
-    assert_eq!(
-        good(&place, &["review", &run, "--comments"]),
-        format!("there are no comments on {run}\n")
-    );
+    assert_eq!(good(&place, &["review", &run, "--comments"]), format!("no comments on {run}\n"));
     let written = good(&place, &["pr", told.id()]);
     assert!(written.contains("2 files changed"), "with what it builds on: {written}");
     good(&place, &["accept", told.id()]);

@@ -32,12 +32,8 @@ fn without_a_branch_it_is_said_that_none_has_the_result() {
     let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
     assert!(output.status.success(), "{}", stderr(&output));
     let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
-    assert!(stdout(&output).contains("is checked out now"), "{}", stdout(&output));
-    assert!(
-        stderr(&output).contains("HEAD is detached, so no branch has it"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stdout(&output).contains("is now checked out"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("HEAD is detached; create a branch"), "{}", stderr(&output));
 }
 
 #[test]
@@ -47,7 +43,7 @@ fn a_result_is_taken_by_moving_the_branch_forward_once() {
     assert!(!repo.join("greeting.txt").exists());
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("1 file") && said.contains("is on your branch now"), "{said}");
+    assert!(said.contains("1 file") && said.contains("is now on your branch"), "{said}");
     assert_eq!(std::fs::read_to_string(repo.join("greeting.txt")).expect("a file"), "hello\n");
     assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
     assert_eq!(place.git(&repo, &["branch", "--show-current"]).trim(), "main");
@@ -80,7 +76,7 @@ fn uncommitted_work_and_another_branch_are_left_alone() {
     place.git(&repo, &["switch", "--quiet", "--create", "other"]);
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("started on main, and other is checked out"), "{said}");
+    assert!(said.contains("started on main, but other is checked out"), "{said}");
     assert!(!repo.join("greeting.txt").exists());
 }
 
@@ -93,7 +89,7 @@ fn a_branch_that_went_on_is_merged_only_when_asked_for() {
     place.git(&repo, &["commit", "--quiet", "--message=Mine"]);
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("main went on") && said.contains("--merge"), "{said}");
+    assert!(said.contains("main has moved") && said.contains("--merge"), "{said}");
     let (code, said) = says(&place, &["accept", &run, "--merge", "--json"]);
     assert_eq!(code, 0, "{said}");
     let told: Value = serde_json::from_str(&said).expect("one JSON object");
@@ -114,7 +110,7 @@ fn a_merge_that_does_not_fit_leaves_everything_as_it_was() {
     let before = place.git(&repo, &["rev-parse", "HEAD"]);
     let (code, said) = says(&place, &["accept", &run, "--merge"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("does not fit") && said.contains("greeting.txt"), "{said}");
+    assert!(said.contains("conflicts with main") && said.contains("greeting.txt"), "{said}");
     assert_eq!(place.git(&repo, &["rev-parse", "HEAD"]), before);
     assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
 }
@@ -171,7 +167,7 @@ fn the_newest_result_of_this_repository_is_taken() {
     let (repo, run) = done(&place);
     let (code, said) = says(&place, &["accept"]);
     assert_eq!(code, 68, "{said}");
-    assert!(said.contains("no run in this repository"), "{said}");
+    assert!(said.contains("no result to accept"), "{said}");
     let accept = || {
         let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
         (output.status.code(), stdout(&output) + &stderr(&output))

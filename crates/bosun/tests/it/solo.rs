@@ -123,7 +123,7 @@ fn an_answer_that_does_not_fit_its_schema_is_asked_for_again() {
     let never = "[[attempt.reply]]\nsay = \"no\"\n".repeat(9);
     let output = run(&place, &never, &["--output-schema", &schema]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("does not fit"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("does not match"), "{}", stderr(&output));
     let crew = place.run(&["run", "--output-schema", &schema, "Do it for me"]);
     assert_eq!(crew.status.code(), Some(2), "{}", stderr(&crew));
 }

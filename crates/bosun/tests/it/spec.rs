@@ -67,7 +67,7 @@ fn the_spec_on_disk_follows_an_answer() {
     let answered = place.run(&["answer", id, "go"]);
     assert!(answered.status.success(), "{}{}", stdout(&answered), stderr(&answered));
     let report = stdout(&answered);
-    assert!(report.contains("monitoring go on condition, then judged again:"), "{report}");
+    assert!(report.contains("monitoring re-evaluated after conditional go"), "{report}");
     assert!(!report.contains("no-go") && !report.contains("mended"), "{report}");
     let done = file(&place, "out.yaml");
     for expected in ["status: done", "status: resolved", "resolution:", "Visitors feel welcome"] {

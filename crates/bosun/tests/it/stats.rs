@@ -15,7 +15,7 @@ fn figures_over_runs_are_told_to_people_and_programs() {
     let told = stdout(&place.run(&["stats", "--since", "1d"]));
     assert!(told.starts_with("1 run: 1 done\n"), "{told}");
     assert!(
-        told.contains("100 % of runs that ended, without refused and cancelled ones (1 of 1)"),
+        told.contains("100 % of runs that ended, except refused and cancelled ones (1 of 1)"),
         "{told}"
     );
     let stats: Value =
@@ -65,7 +65,7 @@ fn what_a_fork_took_over_is_counted_once_and_what_was_removed_is_mentioned() {
         assert_eq!(both[key], alone[key], "{key}");
     }
     let first = place.run(&["fork", id, "--at", "2"]);
-    assert!(stderr(&first).contains("belongs to a decision that ends with line "), "{first:?}");
+    assert!(stderr(&first).contains("is part of a decision that ends at line "), "{first:?}");
     let gone = place.run(&["gc", "--keep-days", "0", "--results"]);
     assert!(gone.status.success(), "{}", stderr(&gone));
     assert_eq!(stats()["removed"], 1);

@@ -130,7 +130,7 @@ fn the_advice_for_a_new_strict_project_works() {
     assert!(said.contains("bosun run ") && said.contains("config/tasks.yaml"), "{said}");
     let mixed = place.run(&["init", "--preset", "audited", "--repo", "new"]);
     assert_eq!(mixed.status.code(), Some(2), "{}", stderr(&mixed));
-    assert!(stderr(&mixed).contains("has the rules of the preset strict"), "{}", stderr(&mixed));
+    assert!(stderr(&mixed).contains("already contains the preset strict"), "{}", stderr(&mixed));
     assert!(!folder.join("context").exists(), "nothing was written");
     let again = place.run(&["init", "--preset", "strict", "--repo", "new"]);
     assert!(again.status.success(), "the same preset again is harmless: {}", stderr(&again));
@@ -200,5 +200,5 @@ fn a_strict_project_without_a_goal_is_an_error() {
         .expect("a file");
     let run = place.run(&RUN);
     assert_eq!(run.status.code(), Some(65), "{}", stderr(&run));
-    assert!(stdout(&run).contains("there is no coder in it"), "{}", stdout(&run));
+    assert!(stdout(&run).contains("agent coder is missing"), "{}", stdout(&run));
 }

@@ -26,9 +26,10 @@ const AFTER_BREAK: &str = "[The connection broke off in the middle of your reply
 /// Sent to the model after a reply that a person interrupted.
 const AFTER_INTERRUPT: &str = "[The person interrupted your reply here; nothing after this point was seen, and no call of it was made.]";
 
+/// The rule for a fault. One that does not pass by itself, such as a rejected key, needs a rule that names it.
 fn rule_for<'a>(attempt: &'a Attempt, fault: &Fault) -> Option<&'a ModelFailureRule> {
-    let passes = fault.passes();
-    attempt.policy.model_failures.iter().find(|rule| passes && rule.covers(fault))
+    let named = |rule: &ModelFailureRule| fault.passes() || rule.codes.contains(&fault.code);
+    attempt.policy.model_failures.iter().find(|rule| rule.covers(fault) && named(rule))
 }
 
 fn patience(attempt: &Attempt, rule: &ModelFailureRule) -> Millis {
@@ -149,16 +150,24 @@ pub(super) fn continued(session: &mut Session) {
     session.phase = SessionPhase::ToAsk;
 }
 
-/// The rule that pauses a conversation, instead of ending it, while its model is unavailable.
-pub(super) fn pauses<'a>(attempt: &'a Attempt, fault: &Fault) -> Option<&'a ModelFailureRule> {
-    rule_for(attempt, fault).filter(|rule| rule.then == OutOfPatience::Pause)
+/// The rule that pauses a conversation, instead of ending it, while its model is unavailable. An open conversation has
+/// a person, who deals with a fault that does not pass.
+pub(super) fn pauses<'a>(
+    attempt: &'a Attempt,
+    session: &Session,
+    fault: &Fault,
+) -> Option<&'a ModelFailureRule> {
+    let applies = fault.passes() || !session.is_open();
+    rule_for(attempt, fault).filter(|rule| applies && rule.then == OutOfPatience::Pause)
 }
 
-/// The model was unavailable for too long. The input stays open.
+/// The model was unavailable for too long, or only a person can make it available. The input stays open: whatever the
+/// fault was, it counts as one that passes from now on.
 pub(super) fn paused(session: &Session, rule: &ModelFailureRule, fault: &Fault) -> Event {
     let failures = types::count(session.failures, "request");
     let reason = format!("no answer after {failures}; it can be resumed: {}", fault.what);
-    stopped(session, Decision::new(rule.id.clone(), reason), Some(fault.clone()))
+    let fault = if fault.passes() { fault.clone() } else { fault.clone().retry(Retry::Now) };
+    stopped(session, Decision::new(rule.id.clone(), reason), Some(fault))
 }
 
 /// The phase after a pause: idle; if the model was unavailable, the input is still unanswered.

@@ -111,6 +111,19 @@ fn an_attempt_is_left_and_goes_on_when_it_is_taken_up_again() {
 }
 
 #[test]
+fn a_refused_key_pauses_an_attempt_at_once_and_is_not_retried() {
+    let mut bench = task();
+    assert_eq!(until_paused(&mut bench, "is_told model.authentication").0, 1);
+    assert!(bench.machine.away().is_some() && !bench.machine.is_over());
+    let events = bench.send(&Input::Woke { workspace: None, recovered: vec![] });
+    assert!(matches!(events.last(), Some(Event::ModelAsked { .. })), "{events:?}");
+    // Any other fault that does not pass ends it.
+    let mut bench = task();
+    bench.tell("model is_told model.not_found");
+    assert!(bench.machine.is_over());
+}
+
+#[test]
 fn a_provider_that_wants_more_time_than_there_is_is_not_waited_for() {
     let mut bench = open();
     bench.tell("submit go\nmodel is_away 7200000");

@@ -169,7 +169,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
         return vec![event];
     }
     if session.parent.is_none()
-        && let Some(rule) = away::pauses(attempt, fault)
+        && let Some(rule) = away::pauses(attempt, session, fault)
     {
         return vec![away::paused(session, rule, fault)];
     }

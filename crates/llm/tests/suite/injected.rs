@@ -325,15 +325,3 @@ fn last(dialect: Dialect, bytes: &[u8]) -> Result<ModelReply, Fault> {
         other => panic!("{other:?}"),
     }
 }
-
-/// The properties of the fuzz targets, for every recording: chunk boundaries do not matter,
-/// streams end once, pieces add up.
-#[test]
-fn every_recording_is_read_as_the_fuzz_targets_demand() {
-    for dialect in Dialect::ALL {
-        for stream in recorded(dialect).iter().filter(|stream| stream.len() < 50_000) {
-            llm::fuzzing::answer_is_read(dialect, stream.as_bytes());
-            llm::fuzzing::frames_do_not_depend_on_the_cut(stream.as_bytes());
-        }
-    }
-}

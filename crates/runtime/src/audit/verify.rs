@@ -204,8 +204,8 @@ impl Contents {
             return Err(AuditError::Changed(format!("blob {missing} is missing")));
         }
         let policy = self.policy.ok_or_else(|| AuditError::Policy("it is not there".to_owned()))?;
-        let policy: Policy = serde_json::from_slice(&policy)
-            .map_err(|error| AuditError::Policy(error.to_string()))?;
+        let policy =
+            Policy::parse(&policy).map_err(|error| AuditError::Policy(error.to_string()))?;
         let report = replayed(Arc::new(policy), &header.run, &logs, Torn::Refused);
         let base = logs.run.first().and_then(|line| match &line.event {
             Event::RunRequested { survey, .. } => Some(survey.base.clone()),

@@ -6,7 +6,7 @@ use super::shipped::names;
 fn others(name: &str) -> String {
     match types::nearest(name, names()) {
         Some(near) => format!("did you mean {near}?"),
-        None => format!("there are: {}", names().collect::<Vec<_>>().join(", ")),
+        None => format!("known presets: {}", names().collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -15,7 +15,7 @@ pub(super) fn suggested(message: &str) -> String {
     let unknown = || {
         let (field, rest) = message.split_once("unknown field `")?.1.split_once('`')?;
         let near = types::nearest(field, rest.split('`').skip(1).step_by(2))?;
-        Some(format!("there is no key {field}; did you mean {near}?"))
+        Some(format!("unknown key {field}; did you mean {near}?"))
     };
     let plain = || {
         ["usize", "u64", "u32", "u16", "u8"].iter().fold(message.to_owned(), |text, kind| {
@@ -32,11 +32,10 @@ pub enum PolicyError {
     NoSuchPreset { name: String },
     #[error("reading policy {name}, line {line}: {cause}")]
     Unreadable { name: String, line: usize, cause: String },
-    #[error("policy {name} is broken: {}", problems.join("; "))]
+    #[error("policy {name} is invalid: {}", problems.join("; "))]
     Broken { name: String, problems: Vec<String> },
     #[error(
-        "the project's own policy {name} wants more than a project may decide ({what}); if you trust it, name it with \
-         --policy {name}"
+        "the project's policy {name} sets more than a project may ({what}); if you trust it, pass --policy {name}"
     )]
     TooMuch { name: String, what: String },
 }

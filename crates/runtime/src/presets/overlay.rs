@@ -1,48 +1,40 @@
 //! Partial policy files, laid over a preset: a key in the file replaces the preset's. The engine decides how
 //! permissions combine.
 
-use serde::Deserialize;
-use toml::{Table, Value};
-use types::{Permission, PermitRule, Policy};
+use serde_json::{Map, Value};
+use types::{PermitRule, Policy};
 
+use super::document::{line_of_key, policy};
 use super::error::PolicyError;
 
-/// The parts of a file that are read separately, so that a mistake is found at its line.
-#[derive(Deserialize)]
-struct Permissions {
-    #[serde(default)]
-    default: Option<Permission>,
-    #[serde(default)]
-    permissions: Vec<PermitRule>,
-}
+type Object = Map<String, Value>;
 
 /// Lays a file with `extends` over the named preset. Its roles replace all of the preset's.
 pub(super) fn extend(
-    preset: &Table,
+    mut below: Object,
     name: &str,
     text: &str,
-    mut file: Table,
+    mut file: Object,
 ) -> Result<Policy, PolicyError> {
     file.remove("extends");
-    let mut below = preset.clone();
-    if let Some(roles) = file.get("roles").and_then(Value::as_table) {
+    if let Some(roles) = file.get("roles").and_then(Value::as_object) {
         below.remove("roles");
         without_others(&mut below, roles);
     }
     if let Some(routes) = file.remove("routes") {
         sent_to(&mut below, &routes).map_err(|cause| PolicyError::Unreadable {
             name: name.to_owned(),
-            line: line_of(text, "routes"),
+            line: line_of_key(text, "routes"),
             cause,
         })?;
     }
-    lay_over(&below, name, text, file)
+    lay_over(below, name, text, file)
 }
 
 /// Failures that the preset hands to a role that no longer exists are put to a person instead.
-fn without_others(below: &mut Table, roles: &Table) {
+fn without_others(below: &mut Object, roles: &Object) {
     let rules = below.get_mut("failures").and_then(Value::as_array_mut);
-    for rule in rules.into_iter().flatten().filter_map(Value::as_table_mut) {
+    for rule in rules.into_iter().flatten().filter_map(Value::as_object_mut) {
         let role = rule.get("role").and_then(Value::as_str);
         if role.is_some_and(|role| !roles.contains_key(role)) {
             rule.remove("role");
@@ -52,13 +44,11 @@ fn without_others(below: &mut Table, roles: &Table) {
 }
 
 /// Sets other roles in the routing rules, by category.
-fn sent_to(below: &mut Table, routes: &Value) -> Result<(), String> {
-    let routes = routes.as_table().ok_or("routes is a table of roles by category")?;
+fn sent_to(below: &mut Object, routes: &Value) -> Result<(), String> {
+    let routes = routes.as_object().ok_or("routes must be a table of roles by category")?;
     let rules = below.get_mut("routing").and_then(Value::as_array_mut);
-    let rules: Vec<&mut Table> =
-        rules.into_iter().flatten().filter_map(Value::as_table_mut).collect();
     let mut used = std::collections::BTreeSet::new();
-    for rule in rules {
+    for rule in rules.into_iter().flatten().filter_map(Value::as_object_mut) {
         let category = rule.get("category").and_then(Value::as_str).unwrap_or_default().to_owned();
         if let Some(role) = routes.get(&category) {
             rule.insert("to".to_owned(), role.clone());
@@ -66,78 +56,54 @@ fn sent_to(below: &mut Table, routes: &Value) -> Result<(), String> {
         }
     }
     match routes.keys().find(|category| !used.contains(*category)) {
-        Some(category) => Err(format!("no routing rule is of the category {category}")),
+        Some(category) => Err(format!("no routing rule has category {category}")),
         None => Ok(()),
     }
 }
 
-/// Lays a file over a preset.
+/// Lays a file over a policy.
 pub(super) fn lay_over(
-    preset: &Table,
+    below: Object,
     name: &str,
     text: &str,
-    mut file: Table,
+    mut file: Object,
 ) -> Result<Policy, PolicyError> {
-    let unreadable = |line: usize, cause: &str| PolicyError::Unreadable {
-        name: name.to_owned(),
-        line,
-        cause: cause.to_owned(),
+    // Both lists of permissions are read in one, the file's first, and combined as rules afterwards.
+    let said = file.remove("permissions").unwrap_or_else(|| Value::Array(vec![]));
+    let default = file.contains_key("default");
+    let mut whole = Value::Object(below);
+    put(&mut whole, Value::Object(file));
+    let own = said.as_array().map(Vec::len);
+    let all = match (said, whole.get_mut("permissions").map(Value::take)) {
+        (Value::Array(said), Some(Value::Array(below))) => Value::Array([said, below].concat()),
+        (said, _) => said,
     };
-    let said: Permissions = toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        unreadable(text[..at].matches('\n').count() + 1, error.message())
-    })?;
-    file.remove("permissions");
-    let names: Vec<String> = file.keys().cloned().collect();
-    let mut whole = preset.clone();
-    put(&mut whole, file);
-    let mut policy: Policy = whole.try_into().map_err(|error: toml::de::Error| {
-        unreadable(place(&error, &names, text), &super::error::suggested(error.message()))
-    })?;
-    policy.permissions =
-        rules::policy::laid_over(policy.permissions, said.permissions, said.default);
+    whole["permissions"] = all;
+    let mut policy = policy(&whole, name, text)?;
+    let below: Vec<PermitRule> = policy.permissions.split_off(own.unwrap_or(0));
+    let default = default.then_some(policy.default);
+    policy.permissions = rules::policy::laid_over(below, policy.permissions, default);
     Ok(policy)
-}
-
-/// The line of an error in a file that was read as a part of the whole: that of the unknown key, of the key with a
-/// wrong value, or of the enclosing table.
-fn place(error: &toml::de::Error, tables: &[String], text: &str) -> usize {
-    let within = |text: &str, before: &str| {
-        Some(text.split_once(before)?.1.split_once('`')?.0.rsplit('.').next()?.to_owned())
-    };
-    let message = error.message();
-    let unknown = within(message, "unknown field `");
-    // The path to it, if the message has one.
-    let path = within(&error.to_string(), "\nin `");
-    let table = tables.iter().find(|name| message.contains(name.as_str())).cloned();
-    let keys = [unknown, path, table].into_iter().flatten();
-    keys.map(|key| line_of(text, &key)).find(|line| *line > 1).unwrap_or(1)
 }
 
 /// Lays a person's own file over any policy. Its permissions come first, and its keys win; it has no roles of its own,
 /// since it applies to every preset.
-pub(super) fn over(policy: Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
+pub(super) fn over(policy: &Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
     let unreadable =
         |line: usize, cause: String| PolicyError::Unreadable { name: name.to_owned(), line, cause };
-    let mut file: serde_json::Value = toml::from_str(text)
-        .map_err(|error: toml::de::Error| unreadable(1, error.message().to_owned()))?;
+    let file = super::document::object(name, text)?;
     for key in ["roles", "version", "name", "extends", "routes"] {
-        if file.get(key).is_some() {
+        if file.contains_key(key) {
             let cause = format!("{key} cannot be set here: this file is laid over every preset");
-            return Err(unreadable(line_of(text, key), cause));
+            return Err(unreadable(line_of_key(text, key), cause));
         }
     }
-    let said: Permissions = toml::from_str(text)
-        .map_err(|error: toml::de::Error| unreadable(1, error.message().to_owned()))?;
-    if let Some(file) = file.as_object_mut() {
-        file.remove("permissions");
-    }
-    let broken = |error: serde_json::Error| unreadable(1, error.to_string());
-    let mut whole = serde_json::to_value(policy).map_err(broken)?;
-    put_json(&mut whole, file);
-    let mut policy: Policy = serde_json::from_value(whole).map_err(broken)?;
-    policy.permissions =
-        rules::policy::laid_over(policy.permissions, said.permissions, said.default);
+    let below = match serde_json::to_value(policy) {
+        Ok(Value::Object(below)) => below,
+        Ok(_) => Object::new(),
+        Err(error) => return Err(unreadable(1, error.to_string())),
+    };
+    let policy = lay_over(below, name, text, file)?;
     let problems = rules::policy::problems(&policy);
     match problems.is_empty() {
         true => Ok(policy),
@@ -145,32 +111,15 @@ pub(super) fn over(policy: Policy, name: &str, text: &str) -> Result<Policy, Pol
     }
 }
 
-fn put_json(whole: &mut serde_json::Value, file: serde_json::Value) {
+fn put(whole: &mut Value, file: Value) {
     match (whole, file) {
-        (serde_json::Value::Object(whole), serde_json::Value::Object(file)) => {
+        (Value::Object(whole), Value::Object(file)) => {
             for (key, value) in file {
-                put_json(whole.entry(key).or_insert(serde_json::Value::Null), value);
+                put(whole.entry(key).or_insert(Value::Null), value);
             }
         }
         (whole, file) => *whole = file,
     }
-}
-
-fn put(whole: &mut Table, file: Table) {
-    for (key, value) in file {
-        match (whole.get_mut(&key), value) {
-            (Some(Value::Table(inner)), Value::Table(new)) => put(inner, new),
-            (_, value) => {
-                whole.insert(key, value);
-            }
-        }
-    }
-}
-
-/// The line of a key, counted from 1.
-fn line_of(text: &str, key: &str) -> usize {
-    let names = |line: &str| line.trim_start().trim_start_matches('[').starts_with(key);
-    text.lines().position(names).map_or(1, |place| place + 1)
 }
 
 #[cfg(test)]
@@ -210,10 +159,7 @@ mod tests {
     #[test]
     fn a_mistake_in_a_table_has_its_own_line() {
         let unknown = refused("[budget]\n\n\ntokenz = 5\n");
-        assert!(
-            unknown.contains("line 4: there is no key tokenz; did you mean tokens?"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("line 4: unknown key tokenz; did you mean tokens?"), "{unknown}");
         let unfit = refused("# mine\n[budget]\n\ntokens = \"two\"\n");
         assert!(unfit.contains("line 4") && unfit.contains("expected a whole number"), "{unfit}");
     }
@@ -234,17 +180,20 @@ mod tests {
                    reason = \"never\"\ncommands = [\"git push\"]\n";
         for name in super::super::names() {
             let policy = super::super::preset(name).expect("it ships");
-            let policy = super::super::laid_over(policy, "policy.toml", own).expect("it fits");
+            let policy = super::super::laid_over(&policy, "policy.toml", own).expect("it fits");
             assert_eq!((policy.name.as_str(), policy.limits.parallel_tasks), (name, 1));
             assert_eq!(policy.permissions[0].id.as_str(), "mine.push");
         }
         let crew = || super::super::preset("crew").expect("it ships");
         for (text, what) in [
-            ("[limits]\nparalel_tasks = 1\n", "no key paralel_tasks; did you mean parallel_tasks?"),
+            (
+                "[limits]\nparalel_tasks = 1\n",
+                "unknown key paralel_tasks; did you mean parallel_tasks?",
+            ),
             ("extends = \"crew\"\n", "laid over every preset"),
         ] {
             let said =
-                super::super::laid_over(crew(), "policy.toml", text).map(|_| ()).expect_err("no");
+                super::super::laid_over(&crew(), "policy.toml", text).map(|_| ()).expect_err("no");
             assert!(said.to_string().contains(what), "{said}");
         }
     }

@@ -5,6 +5,8 @@
 use serde_json::{Value, json};
 use types::Policy;
 
+use super::document::message;
+
 /// A word that is no key and no variant anywhere.
 const ODD: &str = "no_such_word";
 /// The maximum depth of nested tables.
@@ -16,7 +18,9 @@ type Tried<'a> = &'a dyn Fn(Value) -> Option<String>;
 /// The JSON Schema of a policy file.
 #[must_use]
 pub fn schema() -> Value {
-    let tried = |value: Value| serde_json::from_value::<Policy>(value).err().map(|e| e.to_string());
+    let tried = |value: Value| {
+        Policy::parse(value.to_string().as_bytes()).err().map(|error| message(&error))
+    };
     let mut schema = shape(&tried, DEEPEST);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["description"] = json!("A policy of Bosun, whole or laid over a preset");

@@ -143,7 +143,7 @@ pub fn read(folder: &Path, policy: &mut Policy) -> Result<Project, ProjectError>
     policy.contracts.artifacts = artifacts(&tasks, &root).map_err(|cause| wrong(TASKS, cause))?;
     if let Some(id) = &tasks.plan_id {
         if !id.starts_with("plan_") || id.len() < 6 {
-            return Err(wrong(TASKS, format!("plan_id is {id:?}, not plan_…")));
+            return Err(wrong(TASKS, format!("plan_id is {id:?}; expected plan_…")));
         }
         policy.contracts.plan_id = Some(id.clone());
     }
@@ -190,7 +190,7 @@ fn goal(tasks: &Tasks) -> Result<Option<String>, String> {
     let length = goal.chars().count();
     if !GOAL.contains(&length) {
         let (least, most) = GOAL.into_inner();
-        return Err(format!("the goal has {length} characters, and needs {least} to {most}"));
+        return Err(format!("the goal has {length} characters; expected {least} to {most}"));
     }
     let lists = [
         ("It is done when", tasks.acceptance_criteria.clone()),
@@ -218,12 +218,11 @@ fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
     let mut agents: BTreeMap<String, Agent> =
         serde_json::from_value(all).map_err(|error| wrong(error.to_string()))?;
     for name in ["planner", "coder", "tester"] {
-        let agent =
-            agents.remove(name).ok_or_else(|| wrong(format!("there is no {name} in it")))?;
+        let agent = agents.remove(name).ok_or_else(|| wrong(format!("agent {name} is missing")))?;
         let Some(role) = policy.roles.get_mut(&RoleId::fixed(name)) else { continue };
         let prompt_of = |named: &str| {
             let text = text(folder, named)?;
-            text.ok_or_else(|| wrong(format!("the {name}'s {named} is not there")))
+            text.ok_or_else(|| wrong(format!("the {name}'s {named} does not exist")))
         };
         let (system, prompt) = (prompt_of(&agent.system)?, prompt_of(&agent.prompt)?);
         role.prompt = format!("{}\n{prompt}", system.trim_end().to_owned() + "\n");
@@ -235,7 +234,7 @@ fn agents(folder: &Path, policy: &mut Policy) -> Result<(), ProjectError> {
     }
     match agents.keys().find(|name| *name != "thinker") {
         Some(other) => {
-            Err(wrong(format!("{other:?} is no agent; there are planner, coder and tester")))
+            Err(wrong(format!("unknown agent {other:?}; known agents: planner, coder, tester")))
         }
         None => Ok(()),
     }
@@ -296,7 +295,7 @@ fn may_run(command: &str, said: &Policies) -> Result<(), String> {
     match rules::command::read(command).iter().find(|part| !allowed(part)) {
         None => Ok(()),
         Some(part) => Err(format!(
-            "test_command is {command:?}, and {:?} is not among the allowed_commands: {list}",
+            "test_command is {command:?}, but {:?} is not among the allowed_commands: {list}",
             part.shown()
         )),
     }
@@ -310,7 +309,7 @@ fn stays_inside(access: &FileAccess, root: &WorkPath) -> Result<(), String> {
     };
     match access.allow_paths.iter().find(|path| !is_root(path)) {
         Some(other) => Err(format!(
-            "file_access.allow_paths: {other:?} cannot be granted: agents write below {root}/ and nowhere else"
+            "file_access.allow_paths: {other:?} cannot be granted: agents write only below {root}/"
         )),
         None => Ok(()),
     }

@@ -15,7 +15,7 @@ pub enum SessionError {
     Fault(Fault),
     #[error("nothing to undo: {0}")]
     NothingToUndo(String),
-    #[error("the session's log has no line {line}; its last is {last}")]
+    #[error("the session's log has no line {line}; its last line is {last}")]
     NoSuchLine { line: u64, last: u64 },
     #[error(transparent)]
     Door(#[from] Error),

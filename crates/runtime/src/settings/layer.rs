@@ -147,7 +147,7 @@ impl File<'_> {
                     let names = names_below(&path).join(", ");
                     let names =
                         if names.is_empty() { String::new() } else { format!(" with {names}") };
-                    let cause = format!("{} is a table{names}", shown(&path));
+                    let cause = format!("{} must be a table{names}", shown(&path));
                     return Err(self.error(at, cause));
                 }
                 (Place::Key(_) | Place::Nothing, _) => {
@@ -179,9 +179,9 @@ impl File<'_> {
         let name = path.last().map(String::as_str).unwrap_or_default();
         let there = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("there are {}", names.join(", ")),
+            None => format!("known keys: {}", names.join(", ")),
         };
-        format!("there is no key {}; {there}", shown(path))
+        format!("unknown key {}; {there}", shown(path))
     }
 }
 
@@ -203,27 +203,23 @@ pub(super) fn single(
 
 /// Checks that a value is of a kind; the error describes the mismatch.
 fn fits(kind: Kind, value: &Value) -> Result<(), String> {
-    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or("a text is expected");
+    let text = |value: &Value| value.as_str().map(str::to_owned).ok_or("expected a string");
     let model = |value: &Value| -> Result<(), String> {
         let named: Result<ModelRef, _> = text(value)?.parse();
         named.map(|_| ()).map_err(|error| error.to_string())
     };
-    let list = |value: &Value| value.as_array().cloned().ok_or("a list of texts is expected");
+    let list = |value: &Value| value.as_array().cloned().ok_or("expected a list of strings");
     match kind {
         Kind::Text => text(value).map(|_| ())?,
         Kind::Model => model(value)?,
         Kind::Number => {
-            value
-                .as_integer()
-                .filter(|n| *n >= 0)
-                .ok_or("a whole number is expected")
-                .map(|_| ())?;
+            value.as_integer().filter(|n| *n >= 0).ok_or("expected a whole number").map(|_| ())?;
         }
         Kind::Money => {
             let read: Result<Money, _> = serde_json::from_value(text(value)?.into());
             read.map(|_| ()).map_err(|error| error.to_string())?;
         }
-        Kind::Flag => value.as_bool().ok_or("true or false is expected").map(|_| ())?,
+        Kind::Flag => value.as_bool().ok_or("expected true or false").map(|_| ())?,
         Kind::Word(words) => {
             let word = text(value)?;
             if !words.contains(&word.as_str()) {

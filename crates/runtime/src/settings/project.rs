@@ -33,18 +33,19 @@ pub(super) fn refuse_too_much(own: &[Setting], below: &Values) -> Result<(), Con
         let Place::Key(key) = place(&setting.path) else { continue };
         if !key.project {
             return Err(setting.error(format!(
-                "a project may not set {}; put it into your own config.toml",
+                "a project may not set {}; set it in your own config.toml",
                 setting.key()
             )));
         }
         let value = setting.value.as_str().unwrap_or_default();
         if key.path.ends_with("model") && !allowed(value, below) {
             return Err(setting.error(format!(
-                "your project_models do not let a project choose {value}; add it there, or name it with --model"
+                "your project_models does not allow {value}; add it there, or pass --model"
             )));
         }
         if key.path == "preset" && value == "solo" {
-            return Err(setting.error("a project may not have work done in your own files"));
+            return Err(setting
+                .error("a project may not choose the preset solo, which works in your own files"));
         }
         if let Some(name) = key.path.strip_prefix("budget.") {
             refuse_more(name, setting, below)?;

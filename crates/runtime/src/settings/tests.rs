@@ -96,14 +96,14 @@ fn the_built_in_values_are_those_of_the_code() {
 #[test]
 fn a_mistake_is_named_with_file_line_and_suggestion() {
     for (text, line, cause) in [
-        ("effort = \"low\"\nmodle = \"a/b\"\n", 2, "there is no key modle; did you mean model?"),
+        ("effort = \"low\"\nmodle = \"a/b\"\n", 2, "unknown key modle; did you mean model?"),
         ("[roles.planner]\nmodl = \"a/b\"\n", 2, "roles.planner.modl; did you mean model?"),
-        ("[zzz]\na = 1\n", 1, "there is no key zzz; there are model, effort"),
+        ("[zzz]\na = 1\n", 1, "unknown key zzz; known keys: model, effort"),
         ("model = \"anthropic\"\n", 1, "model: "),
         ("effort = \"hihg\"\n", 1, "did you mean high?"),
-        ("[budget]\ntokens = \"many\"\n", 2, "budget.tokens: a whole number is expected"),
-        ("checks = \"cargo test\"\n", 1, "checks: a list of texts is expected"),
-        ("retry = 3\n", 1, "retry is a table with max_tries"),
+        ("[budget]\ntokens = \"many\"\n", 2, "budget.tokens: expected a whole number"),
+        ("checks = \"cargo test\"\n", 1, "checks: expected a list of strings"),
+        ("retry = 3\n", 1, "retry must be a table with max_tries"),
         ("model = \n", 1, ""),
     ] {
         let said = refused("user.toml", text);
@@ -113,7 +113,7 @@ fn a_mistake_is_named_with_file_line_and_suggestion() {
     let said = refused("models.toml", "defualt = \"a/b\"\n");
     assert!(said.contains("did you mean default?"), "{said}");
     let said = refused("models.toml", "preset = \"crew\"\n");
-    assert!(said.contains("there is no key preset; there are providers"), "{said}");
+    assert!(said.contains("unknown key preset; known keys: providers"), "{said}");
     let variable = Stage::new().load_with(&[("BOSUN_EFFORT", "hard")], &[]).expect_err("no word");
     assert!(variable.to_string().starts_with("the variable BOSUN_EFFORT: "), "{variable}");
 }

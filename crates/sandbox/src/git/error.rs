@@ -42,9 +42,9 @@ pub enum GitError {
         /// Hash of the last commit.
         end: String,
     },
-    #[error("{name:?} is not a good name for a branch")]
+    #[error("{name:?} is not a valid branch name")]
     BadBranch { name: String },
-    #[error("the branch {name} is checked out; it is not moved under somebody's feet")]
+    #[error("cannot move branch {name}: it is checked out")]
     CheckedOut { name: String },
     #[error("the file name {name} cannot be used here: it is not plain text inside the workspace")]
     BadName {
@@ -66,19 +66,19 @@ pub enum GitError {
         #[source]
         source: io::Error,
     },
-    #[error("git {command} did not end within {seconds} seconds")]
+    #[error("git {command} did not finish within {seconds} seconds")]
     TimedOut { command: String, seconds: u64 },
-    #[error("git {command} gave more than {bytes} bytes")]
+    #[error("git {command} printed more than {bytes} bytes")]
     TooMuch { command: String, bytes: u64 },
     #[error("git {command} failed: {stderr}")]
     Failed { command: String, stderr: String },
     #[error(
-        "the repository's objects are damaged or missing (git {command}: {stderr}); `git fsck --full` names them; bring \
-         them back from a clone or a backup, for example with `git fetch`, then try again"
+        "the repository's objects are damaged or missing (git {command}: {stderr}); `git fsck --full` lists them; \
+         restore them from a clone or a backup, for example with `git fetch`, then try again"
     )]
     Damaged { command: String, stderr: String },
     #[error(
-        "the disk of the repository cannot be written (git {command}: {stderr}); free space on it or repair it, then try again"
+        "cannot write to the repository's disk (git {command}: {stderr}); free space on it or repair it, then try again"
     )]
     Disk { command: String, stderr: String },
 }

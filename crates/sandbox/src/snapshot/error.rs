@@ -13,16 +13,16 @@ pub enum SnapshotError {
         #[source]
         source: io::Error,
     },
-    #[error("the folder for snapshots is inside of the workspace; give one outside of it")]
+    #[error("the snapshot folder is inside the workspace; name one outside it")]
     Inside,
-    #[error("{doing} the folder for snapshots")]
+    #[error("{doing} the snapshot folder")]
     Store {
         doing: &'static str,
         #[source]
         source: io::Error,
     },
     #[error(
-        "the folder for snapshots is in use elsewhere; try again when nothing else works in this workspace"
+        "the snapshot folder is in use; try again when nothing else is working in this workspace"
     )]
     InUse,
     #[error("{doing} {path:?} for a snapshot")]
@@ -32,10 +32,10 @@ pub enum SnapshotError {
         #[source]
         source: io::Error,
     },
-    #[error("the workspace has more than {most} files; no snapshots are taken of it")]
+    #[error("the workspace has more than {most} files, too many for snapshots")]
     TooMany { most: usize },
-    #[error("the snapshot {} is not kept any more", digest.short())]
+    #[error("snapshot {} no longer exists", digest.short())]
     Gone { digest: Digest },
-    #[error("the kept content {} is damaged; nothing that needs it can be restored", digest.short())]
+    #[error("stored content {} is damaged; nothing that needs it can be restored", digest.short())]
     Damaged { digest: Digest },
 }

@@ -206,7 +206,7 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fix
 }
 
 pub(crate) async fn every_rule_for_environments_is_kept(fixture: Fixture) {
-    let broken = sandbox::conformance::complaints(&fixture.env()).await;
+    let broken = testkit::environments::complaints(&fixture.env()).await;
     assert_eq!(broken, Vec::<String>::new());
 }
 

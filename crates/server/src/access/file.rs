@@ -15,19 +15,21 @@ use super::user::{Project, User};
 /// Error reading or changing the users.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    #[error("{path} cannot be used")]
+    #[error("cannot access {path}")]
     File {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    #[error("{path} is not as the server writes it: {cause}; mend or remove it")]
+    #[error("{path} is invalid: {cause}; fix or remove it")]
     Unreadable { path: PathBuf, cause: String },
-    #[error("there is a {what} {name:?} already")]
+    #[error("{what} {name:?} already exists")]
     Taken { what: &'static str, name: String },
     #[error("there is no {what} {name:?}")]
     Unknown { what: &'static str, name: String },
-    #[error("{name:?} is not a name: use 1 to 40 letters, digits, dots, dashes or underscores")]
+    #[error(
+        "{name:?} is not a valid name; use 1 to 40 ASCII letters, digits, dots, dashes or underscores, not starting with a dot"
+    )]
     Name { name: String },
 }
 

@@ -34,7 +34,7 @@ fn enter_speaks_to_whoever_listens() {
     stage.app.stand(standing(State::AwaitingInput));
     let view = stage.view(60).join("\n");
     assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
-    assert!(view.contains("waits for you") && !view.contains("half"), "{view}");
+    assert!(view.contains("waiting for you") && !view.contains("half"), "{view}");
     assert_eq!(stage.press(KeyCode::Enter), None, "nothing is no answer");
     let ui_command = stage.enter("y");
     assert_eq!(ui_command, Some(UiCommand::Answer { question: 3, text: "y".to_owned() }));
@@ -105,7 +105,10 @@ fn a_long_question_shows_its_head_and_is_written_above_as_a_whole() {
     });
     stage.app.stand(standing(State::AwaitingInput));
     let view = stage.app.view(80, 12).iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert!(view[0].contains("rm -r src") && view.join("\n").contains("stands above"), "{view:?}");
+    assert!(
+        view[0].contains("rm -r src") && view.join("\n").contains("full text above"),
+        "{view:?}"
+    );
     assert_eq!(stage.rows().len(), 51);
 }
 
@@ -120,7 +123,7 @@ fn escape_stops_the_turn_and_leaving_takes_two() {
     stage.type_in("x");
     assert_eq!(stage.control('c'), None, "it clears the line first");
     assert_eq!(stage.control('c'), None);
-    assert!(stage.view(40).join("\n").contains("Ctrl-C again leaves"));
+    assert!(stage.view(40).join("\n").contains("Ctrl-C again to quit"));
     assert_eq!(stage.control('c'), Some(UiCommand::Leave));
     stage.press(KeyCode::Left);
     assert_eq!(stage.control('d'), Some(UiCommand::Leave));

@@ -50,7 +50,7 @@ fn what_is_allowed_from_now_on_is_shown_and_edited_first() {
     let view = stage.view(80).join("\n");
     assert!(view.contains("3  always allow: git commit"), "{view}");
     assert_eq!(stage.enter("3"), None, "it can be edited");
-    assert!(stage.view(80).join("\n").contains("edit what is always allowed"));
+    assert!(stage.view(80).join("\n").contains("edit what to always allow"));
     stage.type_in(" -m");
     let grants = Grants { commands: vec!["git commit -m".to_owned()], hosts: vec![] };
     let wish = UiCommand::Grant { question: 3, grants, always: true };

@@ -16,8 +16,8 @@ use crate::exit::{CliError, Exit};
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Warning about a bundle without an anchor.
-const NOT_ANCHORED: &str = "NOT ANCHORED: whoever can write a journal can make such a file; compare it with what was \
-                            kept elsewhere: --anchor FILE, --git-note REPO or --proof FILE";
+const NOT_ANCHORED: &str = "NOT ANCHORED: anyone who can write a journal can make such a file; compare it with an \
+                            anchor kept elsewhere: --anchor FILE, --git-note REPO or --proof FILE";
 
 /// Result of comparing a run with anchors.
 pub(super) struct Judged {
@@ -48,13 +48,13 @@ impl Judged {
 
     pub(super) fn told(&self) -> String {
         match (&self.wrong, self.count) {
-            (Some(wrong), _) => format!("NOT AS ANCHORED: {wrong}\n"),
-            (None, 0) if self.named => "NOT ANCHORED: there is no anchor of this run\n".to_owned(),
+            (Some(wrong), _) => format!("ANCHOR MISMATCH: {wrong}\n"),
+            (None, 0) if self.named => "NOT ANCHORED: no anchor of this run\n".to_owned(),
             (None, 0) => format!("{NOT_ANCHORED}\n"),
             (None, anchors) => {
-                let as_of = self.latest.as_ref().map(|at| format!(", the last as of {at}"));
+                let as_of = self.latest.as_ref().map(|at| format!(", the latest from {at}"));
                 let anchors = count(anchors, "anchor");
-                format!("as it was anchored: {anchors}{}\n", as_of.unwrap_or_default())
+                format!("matches {anchors}{}\n", as_of.unwrap_or_default())
             }
         }
     }

@@ -13,19 +13,19 @@ use crate::{config, print};
 
 /// Fix for uncommitted work. By default, `git stash` skips untracked files.
 const DIRTY: &str =
-    "commit them (git add --all && git commit), or put them aside (git stash --include-untracked)";
+    "commit them (git add --all && git commit), or stash them (git stash --include-untracked)";
 
 /// All findings about the repository around a folder; a single bad one if there is no repository. `project` is its top,
 /// if its own settings take effect.
 pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>) -> Vec<Finding> {
     if !folder.is_dir() {
-        let says = format!("there is no folder {}", folder.display());
-        return vec![Finding::bad("repository", says, "name one with --repo")];
+        let says = format!("no such folder: {}", folder.display());
+        return vec![Finding::bad("repository", says, "choose one with --repo")];
     }
     let survey = match project_survey(folder).await {
         Ok(survey) => survey,
         Err(error) => {
-            let fix = "work in a git repository: git init && git add --all && git commit -m Start";
+            let fix = "create a git repository: git init && git add --all && git commit -m Start";
             return vec![Finding::bad("repository", error.to_string(), fix)];
         }
     };
@@ -35,10 +35,8 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         Some(what) => Finding::bad("uncommitted changes", what.as_str(), DIRTY),
     });
     all.push(match survey.root.to_str() {
-        Some(_) => Finding::good("path", "is text"),
-        None => {
-            Finding::bad("path", "is not UTF-8", "move the repository to a folder whose name is")
-        }
+        Some(_) => Finding::good("path", "valid UTF-8"),
+        None => Finding::bad("path", "not valid UTF-8", "move the repository to a UTF-8 path"),
     });
     let own = config::load(project, &[]).ok().and_then(|loaded| loaded.settings.checks);
     let commands: Vec<String> = match own {
@@ -46,7 +44,7 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         None => survey.checks.iter().map(|check| check.command.clone()).collect(),
     };
     if commands.is_empty() {
-        let fix = "name the command that tests your code: bosun run --check \"make test\", or checks in .bosun/config.toml";
+        let fix = "set the command that tests your code: bosun run --check \"make test\", or checks in .bosun/config.toml";
         all.push(Finding::bad("checks", "none found", fix));
     }
     for command in &commands {
@@ -54,11 +52,11 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
     }
     if !survey.missing.is_empty() {
         let setup = survey.missing.join(" && ");
-        let says = format!("dependencies are not installed here; they would be by: {setup}");
+        let says = format!("dependencies not installed; needs: {setup}");
         let fix = format!("install them here once: {setup}; see docs/workspace.md");
         all.push(Finding::bad("set-up", says, &fix));
     } else {
-        all.push(Finding::good("set-up", "nothing to install, or it is here already"));
+        all.push(Finding::good("set-up", "nothing to install, or already installed"));
     }
     all.extend(trusted(home, folder));
     all
@@ -79,7 +77,7 @@ async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
     let program = first.unwrap_or_default();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     if program.is_empty() || !program.chars().all(plain) {
-        return Finding::good(&what, "is tried when a run begins");
+        return Finding::good(&what, "tried when a run starts");
     }
     let builtin = ["cd", "test", "true", "false", "exec", "export", "if", "for"].contains(&program);
     let foreign = module_of(command).filter(|module| !is_brought(survey, module));
@@ -87,17 +85,14 @@ async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
         && !has_module(program, module).await
     {
         let fix = format!(
-            "install it ({program} -m pip install {module}), name a set-up command, or another check"
+            "install it ({program} -m pip install {module}), add a set-up command, or choose another check"
         );
         return Finding::bad(&what, format!("{program} has no module {module}"), &fix);
     }
     if builtin || installed(program) {
-        return Finding::good(
-            &what,
-            format!("{program} is installed; it is tried when a run begins"),
-        );
+        return Finding::good(&what, format!("{program} is installed; tried when a run starts"));
     }
-    let fix = format!("install {program}, or name another check");
+    let fix = format!("install {program}, or choose another check");
     Finding::bad(&what, format!("{program} is not on the PATH"), &fix)
 }
 
@@ -136,7 +131,8 @@ fn trusted(home: &Home, folder: &Path) -> Option<Finding> {
     let files = match project_files(&presets::top(folder)) {
         Ok(files) => files?,
         Err(error) => {
-            return Some(Finding::bad(what, error.to_string(), "replace the link by a file"));
+            let says = format!("{:#}", anyhow::Error::from(error));
+            return Some(Finding::bad(what, says, "make it a regular file of moderate size"));
         }
     };
     let held = home.folder().ok().and_then(|home| TrustStore::at(&home).holds(&files).ok());
@@ -144,7 +140,8 @@ fn trusted(home: &Home, folder: &Path) -> Option<Finding> {
     Some(match held {
         Some(true) => Finding::good(what, format!("{count}, trusted")),
         _ => {
-            let fix = format!("read them, then: bosun trust {}", crate::print::path(&files.folder));
+            let fix =
+                format!("review them, then: bosun trust {}", crate::print::path(&files.folder));
             Finding::bad(what, format!("{count}, not trusted yet"), &fix)
         }
     })

@@ -44,7 +44,7 @@ impl Proposal {
         self.take_checks(&said);
         self.ask_model(registry)?;
         loop {
-            let said = config::ask("The most dollars for one run [no limit]: ")?;
+            let said = config::ask("Budget for one run, in dollars [no limit]: ")?;
             if said.is_empty() {
                 return Ok(());
             }
@@ -60,8 +60,8 @@ impl Proposal {
 
     fn ask_model(&mut self, registry: Option<&Registry>) -> anyhow::Result<()> {
         let own = match registry.and_then(Registry::default_model) {
-            Some(model) => format!("each person's own; yours is {model}"),
-            None => "each person's own; you have set none".to_owned(),
+            Some(model) => format!("each user's own; yours is {model}"),
+            None => "each user's own; you have none".to_owned(),
         };
         loop {
             let said =
@@ -83,7 +83,7 @@ impl Proposal {
     pub(super) fn found(&self, registry: Option<&Registry>) -> Vec<String> {
         let checks = match self.checks.as_slice() {
             [] => {
-                "none found; name the command that tests your code in .bosun/config.toml".to_owned()
+                "none found; set the command that tests your code in .bosun/config.toml".to_owned()
             }
             checks => print::one_line(&checks.join("; "), 200),
         };
@@ -92,9 +92,7 @@ impl Proposal {
         let model = match (model, problem) {
             (Some(_), Some(problem)) => problem.to_string(),
             (Some(model), None) => model.to_string(),
-            (None, _) => {
-                "none is set, and there is no key; `bosun doctor` says what to do".to_owned()
-            }
+            (None, _) => "none set, and no API key found; run `bosun doctor` for help".to_owned(),
         };
         vec![String::new(), format!("checks {checks}"), format!("model  {model}")]
     }
@@ -188,7 +186,7 @@ mod tests {
         let told = |proposal: &Proposal| proposal.found(Some(&registry)).join("\n");
         let mut proposal = Proposal { checks: vec!["npm test".to_owned()], ..Proposal::default() };
         let said = told(&proposal);
-        assert!(said.contains("\nchecks npm test\nmodel  none is set"), "{said}");
+        assert!(said.contains("\nchecks npm test\nmodel  none set"), "{said}");
         proposal.model = Some("antropic/x".parse().expect("a model"));
         let said = told(&proposal);
         assert!(said.contains("model  there is no provider \"antropic\""), "{said}");

@@ -38,17 +38,17 @@ fn heads(known: HeadsFile) -> Option<String> {
     Some(match known {
         HeadsFile::Whole => return None,
         HeadsFile::Remade(times) => format!(
-            "the file with the ends of all logs was missing or damaged and was made anew ({}); what was lost before \
-             cannot be told",
+            "journal.db.heads, which records the end of each log, was missing or damaged and was rebuilt ({}); earlier \
+             losses cannot be detected",
             count(times, "time")
         ),
         HeadsFile::Missing => {
-            "the file with the ends of all logs is missing, so a lost tail cannot be told; it is \
-             made anew by the next command that writes"
+            "journal.db.heads, which records the end of each log, is missing, so truncation cannot be \
+             detected; the next command that writes rebuilds it"
                 .to_owned()
         }
         HeadsFile::Damaged(records) => format!(
-            "{} of the file with the ends of all logs cannot be read; it is mended by the next command that writes",
+            "{} in journal.db.heads cannot be read; the next command that writes repairs the file",
             count(records as u64, "record")
         ),
     })

@@ -22,10 +22,10 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Limits of every proof, however well it is signed.
 const NEVER: [&str; 4] = [
-    "that the code is correct: checks show what they look at, and the levels say how far",
+    "that the code is correct: checks cover only what they test, and the levels say how far",
     "that the machine, or the program that ran there, was honest: the signer vouches for that",
-    "the times: they are of the signer's clock",
-    "what the logs say beyond this: whoever has the journal can compare the hashes of their last lines",
+    "the times: they come from the signer's clock",
+    "the rest of the logs: the owner of the journal can compare the hashes of their last lines",
 ];
 
 /// Result of one check.
@@ -70,7 +70,7 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
     let mut found = Verified { findings: vec![], exit: Exit::Done, key: None, signer: None };
     let mut says = types::count(opened.len(), "DSSE envelope");
     if ignored > 0 {
-        says += &format!("; {} of another form, ignored", types::count(ignored, "line"));
+        says += &format!("; {} in another format, ignored", types::count(ignored, "line"));
     }
     found.add(Finding::new("form", Some(true), says), Exit::BadFile);
     let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();
@@ -119,7 +119,7 @@ async fn signatures(
 ) -> anyhow::Result<()> {
     let of = |place: &usize| opened.get(*place).and_then(|one| one.signatures.first());
     if parts.iter().all(|place| of(place).is_none()) {
-        let says = "there is none, so nobody vouches for any of this";
+        let says = "none, so no one vouches for any of this";
         found.add(Finding::new("signature", Some(false), says), Exit::Failed);
         return Ok(());
     }
@@ -128,15 +128,15 @@ async fn signatures(
     for place in parts {
         let (Some(one), Some(signature)) = (opened.get(*place), of(place)) else {
             found.key = None;
-            found.add(unfit(*place, "has none, and others have one"), Exit::Damaged);
+            found.add(unfit(*place, "has none, but others do"), Exit::Damaged);
             return Ok(());
         };
         let bytes = one.signed_bytes();
         let key = keygen.key_of(NAMESPACE, &bytes, signature).await?;
         if key.is_none() || found.key.is_some() && found.key != key {
             let says = match key {
-                None => "was changed after it was signed, or signed for something else",
-                Some(_) => "is signed with another key than those before it",
+                None => "was changed after it was signed, or signed for another purpose",
+                Some(_) => "is signed with a different key than those before it",
             };
             found.key = None;
             found.add(unfit(*place, says), Exit::Damaged);
@@ -154,7 +154,7 @@ async fn signatures(
         (Some(signer), _) => format!("by {} with {key}", one_line(signer, SHOWN)),
         (None, Some(list)) => format!("with {key}, which {} does not allow", list.display()),
         (None, None) => {
-            format!("with {key}; whose key that is was not checked (--signers FILE does)")
+            format!("with {key}; its owner was not checked (use --signers FILE)")
         }
     };
     found.add(Finding::new("signature", Some(allowed), says), Exit::Failed);
@@ -181,7 +181,7 @@ fn agreement(examined: &Examined, found: &mut Verified) {
 
 async fn commit(claims: &Claims, repo: Option<&Path>, found: &mut Verified) -> anyhow::Result<()> {
     let Some(folder) = repo else {
-        let says = "not looked for (--repo DIR does)";
+        let says = "not checked (use --repo DIR)";
         found.add(Finding::new("commit", None, says), Exit::Failed);
         return Ok(());
     };
@@ -194,13 +194,11 @@ async fn commit(claims: &Claims, repo: Option<&Path>, found: &mut Verified) -> a
     let tree = Repo::discover(folder).await.map_err(git)?.find_tree(&commit).await.map_err(git)?;
     let finding = match tree {
         None => Finding::new("commit", Some(false), format!("is not in {shown}")),
-        Some(tree) if tree == claims.result.git_tree => Finding::new(
-            "commit",
-            Some(true),
-            format!("is in {shown}, with the tree that is named"),
-        ),
+        Some(tree) if tree == claims.result.git_tree => {
+            Finding::new("commit", Some(true), format!("is in {shown}, with the stated tree"))
+        }
         Some(tree) => {
-            let says = format!("is in {shown} with another tree, {}", one_line(&tree, 64));
+            let says = format!("is in {shown} with a different tree, {}", one_line(&tree, 64));
             found.add(Finding::new("commit", Some(false), says), Exit::Damaged);
             return Ok(());
         }
@@ -246,14 +244,14 @@ fn told(examined: &Examined, found: &Verified) -> String {
     row("", "");
     let who = match (&found.signer, &found.key) {
         (Some(signer), _) => Some(one_line(signer, SHOWN)),
-        (None, Some(key)) => Some(format!("whoever holds {}", fingerprint(key))),
+        (None, Some(key)) => Some(format!("the holder of {}", fingerprint(key))),
         (None, None) => None,
     };
     match who.filter(|_| found.exit == Exit::Done) {
         Some(who) => {
-            row("proven", &format!("{who} states the above; not a byte of it was changed since"));
+            row("proven", &format!("{who} states the above; unchanged since it was signed"));
         }
-        None => row("proven", "nothing: see what does not hold"),
+        None => row("proven", "nothing: see the failed checks above"),
     }
     for (place, never) in NEVER.iter().enumerate() {
         row(if place == 0 { "not proven" } else { "" }, never);

@@ -32,11 +32,11 @@ impl MachineFactory {
         let rules = unattended_rules(&self.home, preset, repository, &flags)?;
         let mut policy = rules.policy;
         if ::rules::policy::is_solo(&policy) {
-            anyhow::bail!("the policy {} is for one agent alone; begin a session", policy.name);
+            anyhow::bail!("policy {} is for a single agent; start a session instead", policy.name);
         }
         if ::rules::policy::is_strict(&policy) {
             anyhow::bail!(
-                "the policy {} is for `bosun run` alone: it reads its project's files",
+                "policy {} works only with `bosun run`: it reads the project's files",
                 policy.name
             );
         }
@@ -107,7 +107,7 @@ fn request(
 ) -> anyhow::Result<Request> {
     let object = match (&wanted.goal, &wanted.issue) {
         (_, Some(issue)) => {
-            UserRequest::of_issue(issue).ok_or_else(|| anyhow::anyhow!("the issue has no words"))?
+            UserRequest::of_issue(issue).ok_or_else(|| anyhow::anyhow!("the issue is empty"))?
         }
         (goal, None) => UserRequest::of_text(goal.clone().unwrap_or_default()),
     };
@@ -120,13 +120,14 @@ fn request(
         ..Request::new(object.user_request, model)
     };
     if let Some(text) = &wanted.spec {
-        let spec = spec::filled(text).map_err(|cause| anyhow::anyhow!("not a spec: {cause}"))?;
+        let spec =
+            spec::filled(text).map_err(|cause| anyhow::anyhow!("not a valid spec: {cause}"))?;
         request = ::rules::spec::request(spec, request);
     }
     request.planning.approve = wanted.approve_plan;
     if let Some(text) = &wanted.plan {
         let plan = plan(policy, &request, text);
-        let plan = plan.map_err(|cause| anyhow::anyhow!("not a plan: {cause}"))?;
+        let plan = plan.map_err(|cause| anyhow::anyhow!("not a valid plan: {cause}"))?;
         request.planning.given = Some(Box::new(plan));
     }
     Ok(request)

@@ -151,7 +151,11 @@ fn a_project_may_have_other_limits_and_another_command() {
 #[test]
 fn a_project_that_makes_no_sense_is_refused_by_file_and_cause() {
     for (file, text, part) in [
-        ("config/agents.yaml", "planner:\n  prompt: prompts/planner.md\n", "no coder"),
+        (
+            "config/agents.yaml",
+            "planner:\n  prompt: prompts/planner.md\n",
+            "agent coder is missing",
+        ),
         ("config/agents.yaml", "planner:\n  prompt: prompts/none.md\n", "none.md"),
         ("config/tasks.yaml", "goal: short\n", "5 characters"),
         ("config/tasks.yaml", "goal: [\n", "tasks.yaml, line"),

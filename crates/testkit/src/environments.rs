@@ -1,10 +1,9 @@
 //! Conformance suite for every [`Environment`]: this machine, a container, a remote host, a fake. It uses only the
 //! trait, in an empty workspace, and describes violations in words.
 
+use sandbox::{Change, EnvError, Environment, GlobRequest, GrepRequest};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecRequest, Millis, WorkPath};
-
-use crate::{Change, EnvError, Environment, GlobRequest, GrepRequest};
 
 /// Checks an environment, opened on an empty workspace. Returns every rule that it broke.
 pub async fn complaints(env: &dyn Environment) -> Vec<String> {
@@ -164,8 +163,9 @@ async fn commands(env: &dyn Environment, hold: &mut impl FnMut(&str, bool)) {
 mod tests {
     use std::sync::Arc;
 
+    use sandbox::{LocalEnvironment, ReadOnly, Recorded};
+
     use super::*;
-    use crate::{LocalEnvironment, ReadOnly, Recorded};
 
     fn local() -> (tempfile::TempDir, Arc<LocalEnvironment>) {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,0 +1,25 @@
+//! The current user, as the system knows it. The environment may say otherwise, or nothing.
+
+/// Name of the user that this process runs as.
+#[must_use]
+pub fn user_name() -> Option<String> {
+    let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten()?;
+    Some(user.name).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_user_has_a_name_unless_the_system_does_not_know_it() {
+        let id = nix::unistd::getuid().to_string();
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let entry = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let known = entry
+            .filter(|fields| fields.get(2) == Some(&id.as_str()))
+            .map(|user| user[0].to_owned())
+            .next();
+        if known.is_some() {
+            assert_eq!(super::user_name(), known);
+        }
+    }
+}
