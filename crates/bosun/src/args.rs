@@ -45,7 +45,7 @@ pub(crate) use question::{Answer, Questions};
 pub(crate) use replay::{Fork, Replay};
 pub(crate) use review::{Completions, Man, PullRequest, Review};
 pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
-pub(crate) use run::{Plan, Run};
+pub(crate) use run::{Plan, Planned, Run};
 pub(crate) use run_ref::RunRef;
 pub(crate) use runs::{Cancel, List, ListState, Log, Resume};
 pub(crate) use serve::{LogFormat, Project, ProjectCommand, Serve, User, UserCommand};

@@ -236,14 +236,19 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Drives a run until it is over, answering as the person.
+    /// Drives a run until it is over, answering and resuming as the person.
     async fn stay(&self, bosun: &Bosun, mut handle: Handle) -> anyhow::Result<RunView> {
         let canceller = self.scenario.cancel_at.clone().map(|at| {
             let (bosun, run) = (bosun.clone(), self.run.clone());
             tokio::spawn(async move { cancel_at(&bosun, &run, &at).await })
         });
         for _ in 0..MOST_ROUNDS {
-            let Left { view, .. } = handle.finished().await?;
+            let Left { view, away, .. } = handle.finished().await?;
+            if away.is_some() {
+                // The person has seen to the model.
+                handle = Box::pin(bosun.resume(&self.run)).await?;
+                continue;
+            }
             if view.status != Status::Waiting {
                 if let Some(canceller) = canceller {
                     canceller.abort();

@@ -6,7 +6,8 @@ use crate::{Decision, Fault, FaultClass, Millis, RuleId, Timestamp};
 
 /// How often and for how long a failed model request is retried, in the same session.
 ///
-/// The first matching rule wins. A fault that is not marked as retryable needs a rule with its code.
+/// The first matching rule wins. A fault that is not marked as retryable is never retried; a rule
+/// with its code can pause the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFailureRule {

@@ -82,13 +82,7 @@ async fn work(
     *as_object = rules::policy::is_strict(&policy);
     permit(&mut policy, &args);
     strict::prepare(&mut args, &mut policy, &from)?;
-    if args.goal.trim().is_empty() && args.planned.spec.is_none() {
-        return Err(CliError::EmptyGoal.into());
-    }
-    // A missing file is reported before a missing model.
-    for path in [&args.planned.spec, &args.planned.plan].into_iter().flatten() {
-        files::read(path)?;
-    }
+    must_have_a_goal(&args)?;
     let announce = || {
         if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
             print::note(&format!("policy: {from} (--preset selects another)"));
@@ -118,6 +112,15 @@ async fn work(
     let mut request = request::build(&args, &policy, (directed, object), (budget, model))?;
     request.server = server.map(Box::new);
     Box::pin(carry_out(home, &bosun, &args, (request, policy), order)).await
+}
+
+/// Rejects an empty goal, and a spec or plan that cannot be read, before anything is said about models.
+fn must_have_a_goal(args: &args::Run) -> Result<(), CliError> {
+    let args::Planned { spec, plan, .. } = &args.planned;
+    if args.goal.trim().is_empty() && spec.is_none() {
+        return Err(CliError::EmptyGoal);
+    }
+    [spec, plan].into_iter().flatten().try_for_each(|path| files::read(path).map(drop))
 }
 
 /// Applies the flags about permissions to the policy.

@@ -207,7 +207,7 @@ fn an_interrupt_keeps_everything_and_says_how_to_resume() {
     let (shown, said) = (stdout(&resumed), stderr(&resumed));
     assert!(resumed.status.success(), "{shown}{said}");
     // Lines that the user has already seen are referred to, not shown again.
-    assert!(said.contains(&format!("events before: bosun log {id}")), "{said}");
+    assert!(said.contains(&format!("earlier events: bosun log {id}")), "{said}");
     let is_shown = |gate: &str| shown.contains(&format!("gate         {gate} go"));
     assert!(is_shown("execution") && !is_shown("planning"), "{shown}");
 }

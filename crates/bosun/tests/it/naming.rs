@@ -96,7 +96,7 @@ fn a_list_has_a_header_and_is_filtered() {
     assert_eq!(ids(&["--state", "open", "--state", "accepted"]), "");
     assert_eq!(ids(&["--limit", "0"]), "");
     let (code, said) = says(&place, &["list", "--repo", "nowhere"]);
-    assert!(code == 2 && said.contains("no folder nowhere"), "{said}");
+    assert!(code == 2 && said.contains("no such folder: nowhere"), "{said}");
 }
 
 #[test]

@@ -38,7 +38,11 @@ fn a_request_comes_through_a_pipe() {
         assert!(output.status.success(), "{path}: {}{}", stdout(&output), stderr(&output));
     }
     let output = piped(&place, &["run", "--request", "-"], "{}");
-    assert!(stderr(&output).contains("standard input is not a request"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("standard input is not a valid request"),
+        "{}",
+        stderr(&output)
+    );
     let output = piped(&place, &["run", "--request", "-"], " \n");
     assert_eq!(output.status.code(), Some(65));
     assert!(stderr(&output).contains("standard input is empty"), "{}", stderr(&output));
@@ -92,7 +96,10 @@ fn a_coordinators_input_is_not_for_one_agent() {
     let args = ["run", "--preset", "solo", "--repo", "repo", "--script", "script.toml"];
     let output = place.run(&[args.as_slice(), &["--request", &name]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("a coordinator's input is not for one"), "{output:?}");
+    assert!(
+        stderr(&output).contains("a coordinator's input does not work with a single agent"),
+        "{output:?}"
+    );
     assert_eq!(stdout(&place.run(&["list"])), "", "nothing was started");
 }
 

@@ -334,7 +334,7 @@ fn an_open_follow_up_is_named_before_the_result_that_it_follows_is_taken() {
     assert!(said.contains(&format!("{} follows up {run}", told.id())), "{said}");
     assert!(said.contains(&format!("bosun accept {run}")), "{said}");
     let (_, said) = here(&["diff"]);
-    assert!(said.contains(&format!("the result before it: bosun diff {run}")), "{said}");
+    assert!(said.contains(&format!("for the earlier result: bosun diff {run}")), "{said}");
     let (_, said) = here(&["list"]);
     assert_eq!(said.matches(&format!("follows {run}: Write hello")).count(), 1, "{said}");
     let (code, said) = here(&["accept", &run]);
@@ -365,7 +365,7 @@ fn without_a_name_the_newest_run_of_this_repository_is_meant() {
     let (_, said) = here(&["why", "9999"]);
     assert!(said.contains(&format!("\"9999\" in run {run}")), "{said}");
     let (_, said) = here(&["review", "--clear"]);
-    assert!(said.contains(&format!("0 comments on {run} removed")), "{said}");
+    assert!(said.contains(&format!("removed 0 comments on {run}")), "{said}");
 }
 
 #[test]

@@ -89,7 +89,11 @@ fn one_agent_makes_no_plans() {
     let words = ["--preset", "solo", "--repo", &folder, "--script", &script, "Do it for me"];
     let output = place.run(&[["plan"].as_slice(), &words].concat());
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("bosun plan is not for one agent"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("bosun plan does not work with a single agent"),
+        "{}",
+        stderr(&output)
+    );
     assert_eq!(stdout(&place.run(&["list", "--json"])), "", "nothing was begun");
 }
 

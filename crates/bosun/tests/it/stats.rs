@@ -70,7 +70,7 @@ fn what_a_fork_took_over_is_counted_once_and_what_was_removed_is_mentioned() {
     assert!(gone.status.success(), "{}", stderr(&gone));
     assert_eq!(stats()["removed"], 1);
     let told = stdout(&place.run(&["stats"]));
-    assert!(told.contains("not counted: 1 that `bosun gc` removed"), "{told}");
+    assert!(told.contains("not counted: 1 removed by `bosun gc`"), "{told}");
     for command in ["show", "log", "why", "accept"] {
         let output = place.run(&[command, id]);
         assert_eq!(output.status.code(), Some(68), "{command}: {}", stderr(&output));

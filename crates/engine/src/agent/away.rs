@@ -44,7 +44,7 @@ pub(super) fn again(
     fault: &Fault,
     now: Timestamp,
 ) -> Option<AskAgain> {
-    let rule = rule_for(attempt, fault)?;
+    let rule = rule_for(attempt, fault).filter(|_| fault.passes())?;
     let failures = session.failures.saturating_add(1);
     if rule.max_calls.is_some_and(|most| failures >= most) {
         return None;
