@@ -101,7 +101,7 @@ impl App {
             if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
         let hint = match self.standing.state {
             _ if self.question().is_some() => "your answer",
-            State::Idle => "what should be done?",
+            State::Idle => "describe a task, or type /help",
             State::Processing | State::AwaitingInput => "steer the agent",
             State::Closed => "",
         };
@@ -143,7 +143,10 @@ impl App {
         parts.extend(standing.effort.map(|effort| format!("effort {}", effort.as_str())));
         let agents = Some(standing.agents).filter(|agents| *agents > 0);
         parts.extend(agents.map(|agents| types::count(agents, "sub-agent")));
-        parts.extend(standing.cost.as_ref().map(|cost| format!("${cost}")));
+        // Models without a price, such as local ones, cost nothing worth a place here.
+        let cost =
+            standing.cost.as_ref().filter(|cost| cost.contains(|c| ('1'..='9').contains(&c)));
+        parts.extend(cost.map(|cost| format!("${cost}")));
         let window = standing.window.filter(|window| *window > 0);
         let percent = window.map(|window| standing.used.saturating_mul(100) / window);
         parts.extend(percent.map(|percent| format!("context {percent} %")));

@@ -143,6 +143,15 @@ fn standing(state: State) -> Standing {
     }
 }
 
+#[test]
+fn a_cost_of_nothing_is_not_shown() {
+    let mut stage = Stage::new();
+    assert!(stage.view(80).join("\n").contains("$0.05"), "{:?}", stage.view(80));
+    let cost = Some("0.0000".to_owned());
+    stage.app.stand(Standing { cost, ..standing(State::Idle) });
+    assert!(!stage.view(80).join("\n").contains('$'), "{:?}", stage.view(80));
+}
+
 /// A reply is shown as it streams in, line by line, and each line once.
 #[test]
 fn a_reply_streams_in_line_by_line() {
