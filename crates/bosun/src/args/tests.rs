@@ -1,6 +1,6 @@
 //! Tests of the whole command line: every command has help with examples, and every argument is described.
 
-use clap::{Command, CommandFactory as _};
+use clap::{Command, CommandFactory as _, Parser as _};
 
 use super::Cli;
 
@@ -15,6 +15,32 @@ fn each(command: &Command, name: &str, look: &mut impl FnMut(&str, &Command)) {
 #[test]
 fn the_command_line_makes_sense() {
     Cli::command().debug_assert();
+}
+
+#[test]
+fn a_goal_may_be_several_words() {
+    let cli = Cli::try_parse_from(["bosun", "run", "fix", "the", "bug", "--json"]);
+    match cli.expect("a command line").command {
+        super::Command::Run(args) => assert_eq!(args.said, ["fix", "the", "bug"]),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_environment_fills_in_options_that_are_not_given() {
+    let set = |name: &str, value: &'static str| {
+        let name = name.to_owned();
+        move |asked: &str| (asked == name).then(|| value.into())
+    };
+    let parsed = |words: &[&str]| Cli::try_parse_from(words).expect("a command line");
+    let home =
+        |words: &[&str], value| parsed(words).with_environment(set("BOSUN_HOME", value)).home;
+    assert_eq!(home(&["bosun", "list"], "/a"), Some("/a".into()));
+    assert_eq!(home(&["bosun", "list", "--home", "/b"], "/a"), Some("/b".into()));
+    assert_eq!(home(&["bosun", "list"], ""), None);
+    let ignored =
+        |value| parsed(&["bosun", "list"]).with_environment(set("BOSUN_NO_PROJECT", value));
+    assert!(ignored("1").no_project && !ignored("0").no_project && !ignored("off").no_project);
 }
 
 #[test]

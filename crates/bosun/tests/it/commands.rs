@@ -203,6 +203,8 @@ fn an_interrupt_keeps_everything_and_says_how_to_resume() {
     assert_eq!(output.status.code(), Some(130));
     let said = stderr(&output);
     assert!(said.contains(&format!("resume {id}")), "{said}");
+    let listed = |state| stdout(&place.run(&["list", "-q", "--state", state]));
+    assert_eq!((listed("interrupted"), listed("running")), (format!("{id}\n"), String::new()));
     let resumed = place.run(&["resume", &id]);
     let (shown, said) = (stdout(&resumed), stderr(&resumed));
     assert!(resumed.status.success(), "{shown}{said}");

@@ -92,6 +92,23 @@ fn a_mistake_in_a_file_is_named_with_its_line() {
     }
 }
 
+/// Records can be read with a broken configuration, and a missing plan is reported before a missing model.
+#[test]
+fn a_broken_configuration_does_not_keep_anybody_from_the_records() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let ran = output(&place, &run(&repo, &script, "Write hello to greeting.txt"));
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    let folder = repo.to_str().expect("a plain path");
+    let missing =
+        output(&place, &["run", "--repo", folder, "--plan", "nowhere.yaml", "Say hello in a.txt"]);
+    assert!(stderr(&missing).contains("nowhere.yaml"), "{}", stderr(&missing));
+    own(&place, "config.toml", "modle = \"a/b\"\n");
+    let listed = output(&place, &["list", "-q"]);
+    assert_eq!(stdout(&listed).lines().count(), 1, "{}", stderr(&listed));
+    assert!(listed.status.success() && stderr(&listed).contains("modle"), "{}", stderr(&listed));
+}
+
 /// The user's own policy applies whatever a repository says, and instructions reach every agent.
 #[test]
 fn the_persons_own_policy_and_instruction_hold_in_every_repository() {
