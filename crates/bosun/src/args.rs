@@ -89,8 +89,9 @@ impl Cli {
     /// would be an error instead of a request for help, and every usage line would demand them.
     pub(crate) fn with_environment(mut self, value: impl Fn(&str) -> Option<OsString>) -> Self {
         let value = |name: &str| value(name).filter(|value| !value.is_empty());
-        let is_set =
-            |name: &str| value(name).is_some_and(|value| !FALSE.iter().any(|no| value == *no));
+        let is_set = |name: &str| {
+            value(name).is_some_and(|value| !FALSE.iter().any(|no| value.eq_ignore_ascii_case(no)))
+        };
         self.home = self.home.or_else(|| value("BOSUN_HOME").map(PathBuf::from));
         self.no_project |= is_set("BOSUN_NO_PROJECT");
         self.no_notify |= is_set("BOSUN_NO_NOTIFY");

@@ -27,7 +27,7 @@ pub(crate) enum Exit {
     Bug = 70,
     /// The disk is full, read-only, or not writable by this user.
     CannotWrite = 74,
-    /// The model was unreachable for too long. Everything is kept, for `bosun resume`.
+    /// The model was unreachable for too long, or rejected the key. `bosun resume` continues.
     ModelAway = 75,
     /// The journal was truncated or edited, or is not a journal.
     Damaged = 76,

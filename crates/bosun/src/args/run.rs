@@ -17,7 +17,7 @@ use super::{Chosen, Words};
 pub(crate) struct Run {
     /// Goal to work on; several words are joined with spaces
     #[arg(id = "goal", value_name = "GOAL")]
-    pub(crate) said: Vec<String>,
+    pub(crate) goal_words: Vec<String>,
     /// The goal, wherever it comes from.
     #[arg(skip)]
     pub(crate) goal: String,

@@ -21,7 +21,7 @@ fn the_command_line_makes_sense() {
 fn a_goal_may_be_several_words() {
     let cli = Cli::try_parse_from(["bosun", "run", "fix", "the", "bug", "--json"]);
     match cli.expect("a command line").command {
-        super::Command::Run(args) => assert_eq!(args.said, ["fix", "the", "bug"]),
+        super::Command::Run(args) => assert_eq!(args.goal_words, ["fix", "the", "bug"]),
         other => panic!("{other:?}"),
     }
 }
@@ -40,7 +40,7 @@ fn the_environment_fills_in_options_that_are_not_given() {
     assert_eq!(home(&["bosun", "list"], ""), None);
     let ignored =
         |value| parsed(&["bosun", "list"]).with_environment(set("BOSUN_NO_PROJECT", value));
-    assert!(ignored("1").no_project && !ignored("0").no_project && !ignored("off").no_project);
+    assert!(ignored("1").no_project && !ignored("0").no_project && !ignored("Off").no_project);
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub(crate) async fn list(home: &Home, args: &args::List) -> anyhow::Result<Exit>
     Ok(Exit::Done)
 }
 
-/// The entries to show, each with whether it is interrupted, which is not recorded but seen.
+/// The entries to show, each with whether it is interrupted. That is not recorded: a run without a driver is one.
 async fn chosen(
     bosun: &Bosun,
     args: &args::List,
@@ -58,14 +58,15 @@ async fn chosen(
         if args.limit.is_some_and(|most| shown.len() >= most) {
             break;
         }
-        let status = match &entry.found {
-            Found::Run { listed, .. } => listed.status,
-            _ => Status::Done,
+        let Found::Run { listed: ListedRun { status: Status::Running, .. }, .. } = &entry.found
+        else {
+            shown.push((entry, false));
+            continue;
         };
-        let interrupted = driven::is_interrupted(bosun, &entry.run, status).await?;
+        let interrupted = driven::is_interrupted(bosun, &entry.run, Status::Running).await?;
         let state = if interrupted { ListState::Interrupted } else { ListState::Running };
         let wanted = |named: &ListState| [ListState::Open, state].contains(named);
-        if status != Status::Running || args.states.is_empty() || args.states.iter().any(wanted) {
+        if args.states.is_empty() || args.states.iter().any(wanted) {
             shown.push((entry, interrupted));
         }
     }
@@ -85,7 +86,7 @@ fn filter(args: &args::List) -> Result<ListFilter, CliError> {
         None => None,
     };
     let states = args.states.iter().copied().map(Into::into).collect();
-    Ok(ListFilter { folder, states, limit: None })
+    Ok(ListFilter { folder, states })
 }
 
 /// JSON of an entry; for a run, its whole view.

@@ -23,7 +23,7 @@ use crate::rules::{Origin, Rules, working_rules};
 use crate::setup_error::SetupError;
 
 pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
-    args.goal = args.said.join(" ");
+    args.goal = args.goal_words.join(" ");
     if let Some(path) = &args.issue {
         let issue = UserRequest::of_issue(&read_request(path)?);
         args.goal = issue.ok_or(CliError::EmptyGoal)?.user_request;

@@ -73,6 +73,9 @@ fn an_answer_goes_to_the_only_run_that_waits() {
     }
     let (code, said) = says(&place, &["answer", "greeting.txt should say hello"]);
     assert!(code == 2 && said.contains("several runs are waiting"), "{said}");
+    let (all, newest) =
+        (says(&place, &["list", "-q"]).1, says(&place, &["list", "-q", "-n", "2"]).1);
+    assert!(all.lines().count() == 3 && newest.lines().eq(all.lines().take(2)), "{all}{newest}");
 }
 
 #[test]

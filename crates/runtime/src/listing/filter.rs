@@ -1,4 +1,4 @@
-//! Filters a list of runs and sessions by folder, by state and by number. Works on entries already read.
+//! Filters a list of runs and sessions by folder and by state. Works on entries already read.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,6 @@ pub struct ListFilter {
     pub folder: Option<PathBuf>,
     /// Only entries in one of these states; empty for all.
     pub states: Vec<ListState>,
-    /// The most entries to keep, the newest.
-    pub limit: Option<usize>,
 }
 
 /// A state to filter by.
@@ -34,8 +32,7 @@ impl ListFilter {
     /// The matching ones of `entries`, which are sorted newest first.
     #[must_use]
     pub fn of(&self, entries: Vec<Entry>) -> Vec<Entry> {
-        let kept = entries.into_iter().filter(|entry| self.keeps(&entry.found));
-        kept.take(self.limit.unwrap_or(usize::MAX)).collect()
+        entries.into_iter().filter(|entry| self.keeps(&entry.found)).collect()
     }
 
     fn keeps(&self, found: &Found) -> bool {
@@ -118,10 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_filtered_by_folder_state_and_number() {
+    fn a_list_is_filtered_by_folder_and_state() {
         let all = ListFilter::default();
         assert_eq!(shown(&all), "r_aa r_bb r_cc r_dd");
-        assert_eq!(shown(&ListFilter { limit: Some(2), ..all.clone() }), "r_aa r_bb");
         let here = ListFilter { folder: Some("/w/shop".into()), ..all.clone() };
         assert_eq!(shown(&here), "r_aa r_bb r_dd", "a name that only begins alike is another");
         let of = |states: &[ListState]| ListFilter { states: states.to_vec(), ..all.clone() };
