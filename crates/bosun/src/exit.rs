@@ -59,7 +59,7 @@ pub(crate) enum CliError {
     NotARun { run: types::RunId },
     #[error("{what}; `bosun why {run}` lists the decisions")]
     NoDecision { what: String, run: types::RunId },
-    #[error("no such folder: {path}; set the repository with --repo")]
+    #[error("no such folder: {path}")]
     NoFolder { path: String },
     #[error("reading {path}: {source}")]
     Unreadable {

@@ -45,7 +45,7 @@ pub fn judge(policy: &Policy, reading: &Reading) -> Judged {
     });
     let Some(rule) = rule else {
         let reason =
-            "no admission rule matches this request; the policy must end with one that does";
+            "no admission rule matches this request; the last rule of a policy must always match";
         let decision = Decision::new(RuleId::fixed("intake.no_rule"), reason);
         return Judged { verdict: Admission::Refuse, decision, questions: vec![], insist: false };
     };
@@ -60,8 +60,8 @@ pub fn judge(policy: &Policy, reading: &Reading) -> Judged {
     };
     decision = decision.seeing(format!("{} words", reading.words().len()));
     if reading.passed_over() > 0 {
-        decision = decision
-            .seeing(format!("{} bytes in the middle that were not read", reading.passed_over()));
+        decision =
+            decision.seeing(format!("{} bytes in the middle were not read", reading.passed_over()));
     }
     if let Some(estimate) = reading.facts.estimate {
         decision = decision.seeing(format!("an estimate of {estimate} tokens"));
@@ -75,8 +75,8 @@ pub fn judge(policy: &Policy, reading: &Reading) -> Judged {
 }
 
 fn insisted(why: &str) -> String {
-    let why = if why.trim().is_empty() { "no reason is given" } else { why.trim() };
-    format!("whoever started the run insists: {why}")
+    let why = if why.trim().is_empty() { "no reason given" } else { why.trim() };
+    format!("the person who started the run insists: {why}")
 }
 
 /// The reason given in an answer that insists.

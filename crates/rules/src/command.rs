@@ -40,10 +40,10 @@ pub fn read(line: &str) -> Vec<Part> {
     let mut found = source::Found::default();
     if line.len() > MOST_BYTES {
         let head = line.chars().take(200).collect();
-        return vec![Part::unclear("it is too long to be read", head)];
+        return vec![Part::unclear("it is too long to parse", head)];
     }
     if line.contains('\0') {
-        return vec![Part::unclear("there is a zero character in it", String::new())];
+        return vec![Part::unclear("it contains a NUL character", String::new())];
     }
     grammar::read_script(&mut found, line, 0);
     unwrap::all(&mut found);

@@ -135,21 +135,21 @@ fn misses(
         change(&mut only);
         !covers(&only, document, front_matter, reading)
     };
-    let says = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let says = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
     let mut misses = Vec::new();
     if only(&|only| only.paths.clone_from(&rule.paths)) {
-        misses.push(format!("it is about {}", rule.paths.join(", ")));
+        misses.push(format!("applies only to {}", rule.paths.join(", ")));
     }
     if only(&|only| only.kinds.clone_from(&rule.kinds)) {
         misses.push(format!(
-            "its kind is {}, not {}",
+            "the document's kind is {}, not {}",
             says(&front_matter.kind),
             rule.kinds.join(" or ")
         ));
     }
     if only(&|only| only.status.clone_from(&rule.status)) {
         misses.push(format!(
-            "its status is {}, not {}",
+            "the document's status is {}, not {}",
             says(&front_matter.status),
             rule.status.join(" or ")
         ));
@@ -161,10 +161,10 @@ fn misses(
             front_matter.domains.join(", ")
         };
         misses.push(format!(
-            "it is about {domains}, and so is {}the request",
+            "the request {} the document's domains: {domains}",
             match rule.about_the_request {
-                Some(true) => "not ",
-                _ => "",
+                Some(true) => "does not mention",
+                _ => "mentions",
             }
         ));
     }
@@ -191,8 +191,8 @@ fn whole_registry(
         return None;
     }
     let reason = format!(
-        "the rules would hand over all {all} documents of the registry; give each a kind, a status or a domain that \
-         sets it apart"
+        "the rules would give an agent all {all} documents of the registry; give the documents kinds, statuses or \
+         domains by which the rules can select"
     );
     Some(Decision::new(RuleId::fixed("context.whole_registry"), reason))
 }

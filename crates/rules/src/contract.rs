@@ -43,7 +43,7 @@ fn taken(
     let malformed = |cause: String| {
         let begins: String = text.chars().take(policy.shown_chars).collect();
         let what = format!(
-            "the {}'s reply is no {}: {cause}. It begins: {begins}",
+            "the {}'s reply violates the contract {}: {cause}. It begins: {begins}",
             brief.role,
             contract.as_str()
         );

@@ -42,41 +42,38 @@ pub fn refusal(folder: &Path, machine: &MachineFolders, home_allowed: bool) -> O
     if folder.parent().is_none() {
         return no(
             "folder.root",
-            format!("{shown} is the whole machine; work in the folder of a project"),
+            format!("{shown} is the root of the file system; use a project folder"),
         );
     }
     let mounted = folder.starts_with("/run/media");
     if !mounted && SYSTEM.iter().any(|system| folder.starts_with(system)) {
-        return no(
-            "folder.system",
-            format!("{shown} belongs to the system; work in the folder of a project"),
-        );
+        return no("folder.system", format!("{shown} is a system folder; use a project folder"));
     }
     if is_home && !home_allowed {
         let why = format!(
-            "{shown} is a home folder: an agent there could read and change what belongs to all your programs. Work in a \
-             folder below it, or say --here-anyway; keys and Bosun's own state stay closed even then"
+            "{shown} is a home folder: an agent could read and change the files of all your programs there. Use a folder \
+             below it, or pass --here-anyway; keys and Bosun's own state remain inaccessible even then"
         );
         return no("folder.home", why);
     }
     let above_home = machine.home.as_deref().is_some_and(|home| home.starts_with(folder));
     if !is_home && (above_home || SHARED.iter().any(|shared| Path::new(shared) == folder)) {
-        let why = format!("{shown} holds the folders of others; work in the folder of a project");
+        let why =
+            format!("{shown} contains folders of other users or programs; use a project folder");
         return no("folder.shared", why);
     }
     // In a confirmed home folder the sandbox hides Bosun's own folders; no command runs there unsandboxed.
     let ours = |own: &&PathBuf| folder.starts_with(own) || (own.starts_with(folder) && !is_home);
     if let Some(own) = machine.own.iter().find(ours) {
         let why = format!(
-            "{shown} is where Bosun keeps its own state or settings ({}); work elsewhere, or keep those elsewhere with \
-             --home",
+            "{shown} overlaps with Bosun's own state or settings ({}); use another folder, or move those with --home",
             own.display()
         );
         return no("folder.own_state", why);
     }
     match kind(folder) {
         Some(kind @ (Sensitive::Credentials | Sensitive::OwnSettings)) => {
-            no("folder.credentials", format!("{shown} {}; no agent works there", kind.says()))
+            no("folder.credentials", format!("{shown} {}; agents may not work there", kind.says()))
         }
         _ => None,
     }

@@ -17,26 +17,26 @@ pub fn decision(policy: &Policy, proof: &Proof) -> Decision {
     let missing = proof.missing.join("; ");
     let (rule, reason) = if level < require {
         let reason = format!(
-            "commands would be held by {} here, and the policy requires {}: {missing}. \
-             `bosun doctor` shows what is there; put that right, or accept less with `require` in [sandbox]",
-            level.as_str(),
-            require.as_str()
+            "the policy requires isolation level {}, and the level here is {}: {missing}. \
+             `bosun doctor` shows the details; fix the cause, or lower `require` in [sandbox]",
+            require.as_str(),
+            level.as_str()
         );
         ("sandbox.refused", reason)
     } else if level < IsolationLevel::Full {
         let open: Vec<&str> = proof.through().map(|attack| attack.what.as_str()).collect();
         let open = if open.is_empty() { "anything".to_owned() } else { open.join(", ") };
         let reason = format!(
-            "the policy accepts {}, and there is {}: {missing}. A command could {open}",
+            "the policy accepts isolation level {}, and the level here is {}: {missing}. A command could {open}",
             require.as_str(),
             level.as_str(),
         );
         ("sandbox.degraded", reason)
     } else {
-        ("sandbox.walls_held", "every attack from inside was held".to_owned())
+        ("sandbox.walls_held", "all isolation tests passed".to_owned())
     };
     let seen = proof.attacks.iter().map(|Attack { what, through }| match through {
-        None => format!("{what}: held"),
+        None => format!("{what}: test passed"),
         Some(how) => format!("{what}: {how}"),
     });
     Decision { rule: RuleId::fixed(rule), reason, seen: seen.collect() }

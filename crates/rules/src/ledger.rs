@@ -178,7 +178,7 @@ pub fn worst(
         (None, None) => Money::ZERO,
         (None, Some(limit)) => {
             return Err(format!(
-                "the model's price is not known, so no call can be kept within ${limit}; name its price, or no limit of money"
+                "the model's price is unknown, so the limit of ${limit} cannot be enforced; set its price, or remove the limit"
             ));
         }
     };
@@ -192,12 +192,12 @@ pub fn lacking(free: Budget, wanted: Spend) -> Option<String> {
     let money = free.money.filter(|left| wanted.money > *left);
     let calls = free.calls.filter(|left| wanted.calls > *left);
     let what = match (tokens, money, calls) {
-        (Some(left), ..) => format!("{} tokens, and {left} are left", wanted.tokens),
-        (_, Some(left), _) => format!("${}, and ${left} is left", wanted.money),
-        (.., Some(_)) => "one more call, and none is left".to_owned(),
+        (Some(left), ..) => format!("{} tokens, but only {left} are left", wanted.tokens),
+        (_, Some(left), _) => format!("${}, but only ${left} is left", wanted.money),
+        (.., Some(_)) => "one more call, but none is left".to_owned(),
         _ => return None,
     };
-    Some(format!("the next call may take {what} of the attempt's budget"))
+    Some(format!("the next call may use {what} of the attempt's budget"))
 }
 
 /// The tighter of two budgets; a request cannot loosen the policy.

@@ -165,7 +165,7 @@ fn judge_part(policy: &Policy, rules: &[CompiledRule<'_>], part: &Part) -> PartP
         return permit(rule.verdict, rule.id.clone(), rule.reason.clone());
     }
     if only_wraps(part) {
-        let reason = "it only starts or sets up what is judged on its own".to_owned();
+        let reason = "it only starts or prepares commands that are judged separately".to_owned();
         return permit(Permission::Allow, RuleId::fixed(WRAPPER_RULE), reason);
     }
     let because = match (part.unclear, part.risks.iter().next()) {
@@ -175,9 +175,9 @@ fn judge_part(policy: &Policy, rules: &[CompiledRule<'_>], part: &Part) -> PartP
     };
     let reason = match policy.default {
         Permission::Allow => {
-            format!("no rule speaks of it, and the policy allows what no rule speaks of{because}")
+            format!("no rule matches it, and the policy allows it by default{because}")
         }
-        Permission::Ask => format!("no rule allows it, so a person has to{because}"),
+        Permission::Ask => format!("no rule allows it, so a person must decide{because}"),
         Permission::Deny => format!("no rule allows it{because}"),
     };
     permit(policy.default, RuleId::fixed("permit.default"), reason)
@@ -207,7 +207,7 @@ fn strictest(parts: Vec<PartPermit>, inputs: &str) -> Permit {
             Decision::new(part.rule.clone(), reasons(parts.iter().filter(decides)))
         }
         Some(part) => Decision::new(part.rule.clone(), part.reason.clone()),
-        None => Decision::new(RuleId::fixed("permit.no_rule"), "there is no command in it"),
+        None => Decision::new(RuleId::fixed("permit.no_rule"), "it contains no command"),
     };
     let offer = grants::offer(&parts);
     Permit { verdict, decision: decision.seeing(inputs), parts, offer }
@@ -236,7 +236,7 @@ fn whole(
     let (verdict, decision) = match rule {
         Some(rule) => (rule.verdict, Decision::new(rule.id.clone(), reason(rule, scope, facts))),
         None => {
-            let reason = format!("no rule permits {tool} to do this");
+            let reason = format!("no rule permits this call of {tool}");
             (Permission::Deny, Decision::new(RuleId::fixed("permit.no_rule"), reason))
         }
     };
@@ -252,11 +252,10 @@ fn without_a_person(mut permit: Permit, access: Access) -> Permit {
     permit.verdict = Permission::Deny;
     permit.decision.reason = match access {
         Access::Ask => {
-            "nobody is there who could be asked; decide yourself, and say what you assumed"
-                .to_owned()
+            "no person is available; decide yourself, and state your assumptions".to_owned()
         }
         _ => format!(
-            "{} (a person would be asked, but nobody is there; find another way)",
+            "{} (needs approval, but no person is available; find another way)",
             permit.decision.reason
         ),
     };

@@ -48,10 +48,10 @@ pub(crate) enum BadPhrase {
 impl fmt::Display for BadPhrase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoWord => write!(f, "names no word"),
-            Self::NoSuchList(name) => write!(f, "names the list <{name}>, which is not there"),
+            Self::NoWord => write!(f, "contains no word"),
+            Self::NoSuchList(name) => write!(f, "names the unknown list <{name}>"),
             Self::NotAWord(text) => {
-                write!(f, "has {text:?} in it, which is not a word in lower case")
+                write!(f, "contains {text:?}, which is not a lower-case word")
             }
         }
     }

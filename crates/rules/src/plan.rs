@@ -69,12 +69,12 @@ pub fn judged(
 fn shapeless(submission: &Value) -> Option<&'static str> {
     match submission {
         Value::String(text) if text.contains("```") => Some(
-            "it is a text with a code fence; hand in the object itself, as the arguments of submit",
+            "it is text with a code fence; submit the object itself, as the arguments of `submit`",
         ),
-        Value::String(_) => Some("it is prose; a plan is an object with tasks"),
+        Value::String(_) => Some("it is text; a plan is an object with tasks"),
         Value::Array(_) => Some("it is a list; a plan is an object with tasks"),
         Value::Object(_) => None,
-        _ => Some("it is nothing that could be a plan; a plan is an object with tasks"),
+        _ => Some("it is not an object; a plan is an object with tasks"),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn problems(policy: &Policy) -> Vec<String> {
     profile::problems(policy, &mut found);
     budget(policy, &mut found);
     if policy.limits.parallel_tasks == 0 {
-        found.push("limits.parallel_tasks is 0, so nothing would ever run".to_owned());
+        found.push("limits.parallel_tasks is 0, so no task would ever run".to_owned());
     }
     failures(policy, &mut found);
     gates(policy, &mut found);
@@ -47,17 +47,17 @@ fn budget(policy: &Policy, found: &mut Vec<String>) {
     for (phase, percent) in &policy.budget.phases {
         let word = phase.as_str();
         if !matches!(phase, Phase::Planning | Phase::Execution) {
-            found.push(format!("budget.phases.{word}: only planning and execution spend anything"));
+            found.push(format!("budget.phases.{word}: only planning and execution use the budget"));
         }
         if *percent == 0 || *percent > 100 {
-            found.push(format!("budget.phases.{word} is {percent}; it is a part of a hundred"));
+            found.push(format!("budget.phases.{word} is {percent}; it must be between 1 and 100"));
         }
     }
     if policy.budget.estimate_percent == Some(0) {
-        found.push("budget.estimate_percent is 0, so no task could begin".to_owned());
+        found.push("budget.estimate_percent is 0, so no task could start".to_owned());
     }
     if policy.verify.tests.iter().any(|pattern| pattern.trim_matches('/').is_empty()) {
-        found.push("verify.tests has an empty name, which no file has".to_owned());
+        found.push("verify.tests has an empty pattern, which matches no file".to_owned());
     }
 }
 
@@ -98,7 +98,7 @@ fn contracts(policy: &Policy, found: &mut Vec<String>) {
     if let Some(role) = policy.review.as_ref().map(|review| &review.role)
         && !matches!(contract(role), Some(Contract::Report | Contract::Verdict))
     {
-        found.push(format!("review.role is {role}, who answers with no report and no verdict"));
+        found.push(format!("review.role is {role}, which has no contract for reports or verdicts"));
     }
     if let Some(role) = policy.adviser.as_ref().map(|adviser| &adviser.role)
         && contract(role) != Some(Contract::Advice)
@@ -132,7 +132,7 @@ pub fn laid_over(
 fn routing(policy: &Policy, found: &mut Vec<String>) {
     // A policy without gates routes nothing.
     if policy.routing.is_empty() && !policy.gates.is_empty() {
-        found.push("there is no routing rule, so no request could go anywhere".to_owned());
+        found.push("there are no routing rules, so no request could be routed".to_owned());
     }
     for rule in &policy.routing {
         patterns(&rule.id, &rule.when, policy, found);
@@ -143,10 +143,7 @@ fn routing(policy: &Policy, found: &mut Vec<String>) {
                 found.push(format!("rule {} routes to {to}, which is not a role", rule.id));
             }
             Some(_) if rule.category.is_none() => {
-                found.push(format!(
-                    "rule {} routes, but does not say what category that is",
-                    rule.id
-                ));
+                found.push(format!("rule {} has a destination, but no category", rule.id));
             }
             Some(_) | None => {}
         }
@@ -180,7 +177,7 @@ fn permissions(policy: &Policy, found: &mut Vec<String>) {
             found.push(format!("rule {id} does not match its own example {line:?}"));
         }
         for line in rule.not_matches.iter().filter(|line| is_example(rule, line)) {
-            found.push(format!("rule {id} matches {line:?}, which it says it does not"));
+            found.push(format!("rule {id} matches {line:?}, which is in its not_matches"));
         }
     }
 }
@@ -196,7 +193,7 @@ fn examples(
         found.push(format!("rule {id} does not match its own example {example:?}"));
     }
     for example in not_matches.iter().filter(|example| holds(example)) {
-        found.push(format!("rule {id} matches {example:?}, which it says it does not"));
+        found.push(format!("rule {id} matches {example:?}, which is in its not_matches"));
     }
 }
 
@@ -205,13 +202,13 @@ fn failures(policy: &Policy, found: &mut Vec<String>) {
         let id = &rule.id;
         let other = [Some(rule.action), rule.then].contains(&Some(Remedy::Alternative));
         if other && rule.role.is_none() && rule.model.is_none() {
-            found.push(format!("rule {id} wants an alternative and names neither role nor model"));
+            found.push(format!("rule {id} needs a role or a model for its alternative"));
         }
         if let Some(role) = rule.role.as_ref().filter(|role| !policy.roles.contains_key(role)) {
-            found.push(format!("rule {id} hands over to {role}, which is not a role"));
+            found.push(format!("rule {id} names {role}, which is not a role"));
         }
         if rule.max_executions == 0 {
-            found.push(format!("rule {id} allows no execution; one is always made"));
+            found.push(format!("rule {id} has max_executions = 0; the minimum is 1"));
         }
     }
 }
@@ -220,13 +217,13 @@ fn gates(policy: &Policy, found: &mut Vec<String>) {
     for gate in &policy.gates {
         let id = &gate.id;
         if gate.min_score > 100 || gate.conditional_below.is_some_and(|below| below > 100) {
-            found.push(format!("rule {id} wants a score above 100, which no gate has"));
+            found.push(format!("rule {id} requires a score above 100, which no gate can reach"));
         }
         if gate.conditional_below.is_some_and(|below| below <= gate.min_score) {
-            found.push(format!("rule {id} has a condition for scores that are a no-go anyway"));
+            found.push(format!("rule {id} has a conditional_below that is not above min_score"));
         }
         if !gate.measures.is_empty() && gate.measures.values().all(|weight| *weight == 0) {
-            found.push(format!("rule {id} gives no measure any weight"));
+            found.push(format!("rule {id} gives all measures a weight of 0"));
         }
     }
 }
@@ -274,7 +271,7 @@ mod tests {
             problems(&policy),
             [
                 "rule intake.too_vague does not match its own example \"Build a whole castle\"",
-                "rule intake.too_vague matches \"fix it\", which it says it does not",
+                "rule intake.too_vague matches \"fix it\", which is in its not_matches",
             ]
         );
     }
@@ -292,11 +289,11 @@ mod tests {
         policy.gates[2].measures.values_mut().for_each(|weight| *weight = 0);
         let found = problems(&policy).join("\n");
         for part in [
-            "failure.plan_invalid wants an alternative and names neither role nor model",
-            "failure.transient_retry hands over to nobody, which is not a role",
-            "gate.initiation wants a score above 100",
-            "gate.planning has a condition for scores that are a no-go anyway",
-            "gate.execution gives no measure any weight",
+            "failure.plan_invalid needs a role or a model for its alternative",
+            "failure.transient_retry names nobody, which is not a role",
+            "gate.initiation requires a score above 100",
+            "gate.planning has a conditional_below that is not above min_score",
+            "gate.execution gives all measures a weight of 0",
         ] {
             assert!(found.contains(part), "{part} is not in:\n{found}");
         }

@@ -40,11 +40,13 @@ pub(crate) fn problems(policy: &Policy, found: &mut Vec<String>) {
         match find(policy, name) {
             None => {
                 let known = known(policy).join(", ");
-                found.push(format!("role {id} has the profile {name:?}; there are {known}"));
+                found.push(format!(
+                    "role {id} has the unknown profile {name:?}; known profiles: {known}"
+                ));
             }
             Some(profile) if role.reply.is_some() && !profile.names.is_empty() => {
                 found.push(format!(
-                    "role {id} answers with JSON and calls no tools by name, so its profile may not rename any"
+                    "role {id} replies with JSON and calls no tools by name, so its profile may not rename any"
                 ));
             }
             Some(_) => {}
@@ -52,7 +54,8 @@ pub(crate) fn problems(policy: &Policy, found: &mut Vec<String>) {
     }
     for (name, profile) in &policy.profiles {
         if ToolProfile::shipped(name).is_some() {
-            found.push(format!("profiles.{name} is the name of one that ships; choose another"));
+            found
+                .push(format!("profiles.{name} is the name of a built-in profile; choose another"));
         }
         names(name, profile, policy, found);
     }
@@ -70,17 +73,16 @@ fn names(name: &str, profile: &ToolProfile, policy: &Policy, found: &mut Vec<Str
     for (tool, called) in &profile.names {
         if !fits(called) {
             found.push(format!(
-                "profiles.{name}.names.{tool}: {called:?} is no name for a tool (letters, digits, _ and -)"
+                "profiles.{name}.names.{tool}: {called:?} is not a valid tool name (letters, digits, _ and -)"
             ));
         }
         if called != tool && offered.contains(called) {
-            found
-                .push(format!("profiles.{name}.names.{tool}: {called} is another tool's own name"));
+            found.push(format!(
+                "profiles.{name}.names.{tool}: {called} is the name of another tool"
+            ));
         }
         if tool == "submit" && called != tool {
-            found.push(format!(
-                "profiles.{name}.names: submit keeps its name, by which it is known"
-            ));
+            found.push(format!("profiles.{name}.names: submit cannot be renamed"));
         }
         if !taken.insert(called) {
             found.push(format!("profiles.{name}.names: two tools are called {called}"));
@@ -88,7 +90,7 @@ fn names(name: &str, profile: &ToolProfile, policy: &Policy, found: &mut Vec<Str
     }
     for (tool, arguments) in &profile.arguments {
         if arguments.values().any(|called| !fits(called)) {
-            found.push(format!("profiles.{name}.arguments.{tool} has a name that is none"));
+            found.push(format!("profiles.{name}.arguments.{tool} has an invalid name"));
         }
     }
 }
@@ -125,12 +127,12 @@ mod tests {
     #[test]
     fn profiles_that_cannot_be_used_are_named() {
         for (text, says) in [
-            ("", "there are openai, anthropic, gemini, portable, basic"),
-            ("[mine]\nnames = { shell = 'run it' }", "is no name for a tool"),
+            ("", "known profiles: openai, anthropic, gemini, portable, basic"),
+            ("[mine]\nnames = { shell = 'run it' }", "is not a valid tool name"),
             ("[mine]\nnames = { shell = 'run', grep = 'run' }", "two tools are called run"),
-            ("[mine]\nnames = { shell = 'read_file' }", "is another tool's own name"),
-            ("[mine]\nnames = { submit = 'done' }", "submit keeps its name"),
-            ("[mine]\n[basic]", "is the name of one that ships"),
+            ("[mine]\nnames = { shell = 'read_file' }", "is the name of another tool"),
+            ("[mine]\nnames = { submit = 'done' }", "submit cannot be renamed"),
+            ("[mine]\n[basic]", "is the name of a built-in profile"),
         ] {
             let found = crate::policy::problems(&with(text)).join("; ");
             assert!(found.contains(says), "{text}: {found}");

@@ -52,16 +52,16 @@ pub fn is_ours(text: &str) -> bool {
 }
 
 /// The title in the template.
-pub const TITLE: &str = "What is wanted, in one line";
+pub const TITLE: &str = "The goal, in one line";
 /// The intent in the template.
-pub const INTENT: &str = "What is wanted, and why.";
+pub const INTENT: &str = "The goal, and the reason for it.";
 
 /// The fields that are still as in the template.
 #[must_use]
 pub fn unfilled(spec: &Spec) -> Vec<Problem> {
     let fields = [("title", &spec.title, TITLE), ("intent", &spec.intent, INTENT)];
     let same = fields.into_iter().filter(|(_, text, template)| text.trim() == *template);
-    let message = "is still the text of the template; say what is wanted";
+    let message = "is still the text of the template; replace it";
     same.map(|(path, ..)| Problem::new(path, "template", message)).collect()
 }
 
@@ -128,7 +128,7 @@ fn problems(spec: &Spec) -> Vec<Problem> {
     }
     for (place, blocker) in spec.blockers.iter().enumerate() {
         let message = match (blocker.status, blocker.resolved_at) {
-            (BlockerStatus::Open, Some(_)) => "is there, but the blocker is open",
+            (BlockerStatus::Open, Some(_)) => "is set, but the blocker is open",
             (BlockerStatus::Resolved, None) => "is missing, but the blocker is resolved",
             _ => continue,
         };
@@ -149,7 +149,7 @@ fn problems(spec: &Spec) -> Vec<Problem> {
     for (place, task) in spec.tasks.iter().enumerate() {
         for missing in task.depends_on.iter().filter(|id| !known.contains(id)) {
             let path = format!("tasks.{place}.depends_on");
-            found.push(Problem::new(path, "dangling", format!("{missing} is not one of tasks")));
+            found.push(Problem::new(path, "dangling", format!("{missing} is not in tasks")));
         }
     }
     found
@@ -160,7 +160,7 @@ fn repeated(list: &str, ids: &[&str]) -> Vec<Problem> {
     let twice = ids.iter().enumerate().filter(|(_, id)| !seen.insert(**id));
     twice
         .map(|(place, id)| {
-            let message = format!("{id} is already the id of another");
+            let message = format!("{id} is already in use");
             Problem::new(format!("{list}.{place}.id"), "twice", message)
         })
         .collect()
@@ -177,9 +177,9 @@ pub struct NoSuchStep {
 impl std::fmt::Display for NoSuchStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let words: Vec<&str> = self.allowed.iter().map(|status| status.as_str()).collect();
-        let allowed = if words.is_empty() { "nothing".to_owned() } else { words.join(" or ") };
+        let allowed = if words.is_empty() { "none".to_owned() } else { words.join(" or ") };
         let (from, to) = (self.from.as_str(), self.to.as_str());
-        write!(f, "a spec cannot go from {from} to {to}; after {from} comes {allowed}")
+        write!(f, "a spec cannot change from {from} to {to}; allowed from {from}: {allowed}")
     }
 }
 
@@ -223,14 +223,9 @@ pub fn not_approved(spec: &Spec) -> Option<Decision> {
     }
     let how = match spec.status {
         SpecStatus::Draft => "approve it with `bosun spec approve FILE`",
-        _ => {
-            "write a new version of it as a draft, and approve that with `bosun spec approve FILE`"
-        }
+        _ => "write a new version as a draft, and approve it with `bosun spec approve FILE`",
     };
-    let reason = format!(
-        "only an approved spec is worked on, and this one is {}: {how}",
-        spec.status.as_str()
-    );
+    let reason = format!("the spec must be approved, but is {}: {how}", spec.status.as_str());
     Some(Decision::new(RuleId::fixed("intake.spec_not_approved"), reason))
 }
 

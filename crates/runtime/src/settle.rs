@@ -51,9 +51,9 @@ pub enum SettleError {
     #[error("run {run} has no changes to accept")]
     Nothing { run: RunId },
     #[error(
-        "run {run} was started on {started}, but {now} is checked out; `git switch` back first"
+        "run {run} was started on {started}, but {now} is checked out; go back first with `git switch {back}`"
     )]
-    OtherBranch { run: RunId, started: String, now: String },
+    OtherBranch { run: RunId, started: String, now: String, back: String },
     #[error("{branch} has moved since run {run} was started; merge the result with --merge")]
     Diverged { run: RunId, branch: String },
     #[error("the result of run {run} conflicts with {branch} in {}; merge {result} by hand", paths.join(", "))]
@@ -99,9 +99,10 @@ impl Bosun {
         let (started, now) =
             (drive.machine.survey().and_then(|s| s.branch.clone()), repo.checked_out().await?);
         if started != now {
+            let back = started.clone().unwrap_or_else(|| format!("--detach {}", view.base));
             let word = |branch: Option<String>| branch.unwrap_or_else(|| "no branch".to_owned());
             let (started, now) = (word(started), word(now));
-            return Err(SettleError::OtherBranch { run: run.clone(), started, now });
+            return Err(SettleError::OtherBranch { run: run.clone(), started, now, back });
         }
         let message = message(&view);
         let merge = how.merge.then(|| (message.as_str(), self.services.clock.now()));

@@ -312,7 +312,6 @@ mod tests {
         assert!(error.contains("occurs 2 times"), "{error}");
     }
 
-    /// A74: any encoding passes through.
     #[test]
     fn a_near_match_at_the_end_is_removed_without_touching_the_line_before() {
         let edited = replaced(b"one\n\n2", "2 ", "").expect("an edit");
@@ -325,6 +324,7 @@ mod tests {
         assert_eq!(edited, b"\t=\nz\r");
     }
 
+    /// A74: any encoding passes through.
     #[test]
     fn bytes_that_are_no_text_survive() {
         let args = Arguments {

@@ -11,7 +11,7 @@ use crate::{
     FileState, Findings, Inspection, MergeEnd, Metadata, ModelRef, ModelReply, Phase, Plan,
     PriceCap, Proof, Recovered, Request, RoleId, Scope, Scorecard, Selected, SessionChange,
     SessionEnd, SessionId, Settling, Shown, Source, Spend, Status, Survey, TaskId, Telling, Terms,
-    Timestamp, Trees, Usage, Used, Weighed,
+    Timestamp, Trees, Usage, Used, Weighed, Wording,
 };
 
 /// A fact that happened.
@@ -27,6 +27,8 @@ pub enum Event {
         /// What the request's model costs at the most, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         price: Option<PriceCap>,
+        #[serde(default, skip_serializing_if = "Wording::is_first")]
+        wording: Wording,
     },
     /// The request was admitted.
     #[serde(rename = "run.accepted")]
@@ -273,6 +275,8 @@ pub enum Event {
         /// The call that started it, if it is a sub-agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<CallId>,
+        #[serde(default, skip_serializing_if = "Wording::is_first")]
+        wording: Wording,
     },
     /// Somebody said something to the conversation.
     #[serde(rename = "session.told")]

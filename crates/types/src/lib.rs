@@ -74,6 +74,7 @@ mod tool;
 mod tool_policy;
 mod user_request;
 mod verify_policy;
+mod wording;
 mod workspace;
 pub mod yaml;
 
@@ -124,4 +125,5 @@ pub use tool::*;
 pub use tool_policy::*;
 pub use user_request::*;
 pub use verify_policy::*;
+pub use wording::Wording;
 pub use workspace::*;

@@ -104,10 +104,10 @@ impl Event {
 
     fn summary_of_talk(&self) -> String {
         match self {
-            Self::SessionStarted { session, brief, parent: None } => {
+            Self::SessionStarted { session, brief, parent: None, .. } => {
                 format!("{session} {}", brief.role)
             }
-            Self::SessionStarted { session, brief, parent: Some(call) } => {
+            Self::SessionStarted { session, brief, parent: Some(call), .. } => {
                 format!("{session} by {call}: {}", word(&brief.task))
             }
             Self::SessionEnded { session, end, .. } => match end {

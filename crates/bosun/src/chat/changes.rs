@@ -30,7 +30,7 @@ impl App {
             Event::WorkspaceRestored { to, .. } => {
                 self.note(format!("files restored to their state after line {to} of the log"));
             }
-            Event::SessionStarted { session, parent: Some(_), brief } => {
+            Event::SessionStarted { session, parent: Some(_), brief, .. } => {
                 self.note(format!(
                     "  agent {}: started: {}",
                     session.0,

@@ -94,6 +94,7 @@ fn paths(home: &Home, repo: &std::path::Path, json: bool) -> anyhow::Result<Exit
         }
         let state = match (exists, read) {
             (_, true) => "read",
+            (true, false) if home.leaves_projects_out() => "ignored",
             (true, false) => "not trusted",
             (false, false) => "missing",
         };

@@ -40,7 +40,11 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
     let fresh = project_files(&top)?.is_none();
     let survey = project_survey(&top).await.ok();
     let workspace = survey.as_ref().map(|survey| survey.workspace.clone()).unwrap_or_default();
-    if args.preset != "strict" && !top.join(CONFIG).exists() {
+    // The strict preset has its settings in config/.
+    let has_config = args.preset != "strict";
+    if has_config && top.join(CONFIG).exists() {
+        kept.push(CONFIG.to_owned());
+    } else if has_config {
         let mut proposal = proposal::Proposal::of(survey.as_ref());
         let registry = models::settings().and_then(|set| models::registry(set, None)).ok();
         if !args.yes && !args.json && proposal::can_ask() {

@@ -55,11 +55,14 @@ pub(crate) fn rows(
 /// Number of phases that a plan can have.
 const PHASES: usize = 4;
 
-/// Progress of a run, and the remaining time if it can be estimated.
+/// Progress of a run, and the remaining time if it can be estimated. Empty before there is a plan.
 pub(crate) fn far(progress: &Progress) -> String {
     let left = progress.remaining_ms.filter(|left| left.0 > 0);
     let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
     let (percent, done, total) = (progress.percent, progress.completed, progress.total);
+    if total == 0 {
+        return String::new();
+    }
     format!("{percent} %  {done}/{total} tasks{left}")
 }
 

@@ -286,7 +286,7 @@ submit = { tasks = [
     assert_eq!(output.status.code(), Some(1));
     let said = stdout(&output);
     assert!(
-        said.contains("go in a circle: T1, T2") && said.contains("T9, which is not in the plan"),
+        said.contains("form a cycle: T1, T2") && said.contains("T9, which is not in the plan"),
         "{said}"
     );
 }
@@ -346,6 +346,12 @@ fn the_doctor_says_what_it_found_and_the_models_are_listed() {
     let tried =
         |finding: &Value| finding["what"].as_str().is_some_and(|what| what.starts_with("sandbox"));
     assert!(findings.iter().any(tried), "the sandbox is tried, whatever comes of it: {findings:?}");
+    let fresh = tempfile::tempdir().expect("a folder");
+    let folder = fresh.path().to_str().expect("a plain path");
+    let fix = || stdout(&place.run(&["doctor", "--repo", folder]));
+    assert!(fix().contains("create a git repository: git init"), "{}", fix());
+    place.git(fresh.path(), &["init"]);
+    assert!(fix().contains("make a first commit: git add"), "{}", fix());
     let listed = stdout(&place.run(&["models"]));
     assert!(
         listed.contains("anthropic/claude-sonnet-4-5") && listed.contains("OPENAI_API_KEY"),

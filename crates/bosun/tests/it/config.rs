@@ -65,6 +65,9 @@ fn every_setting_is_shown_with_its_origin() {
     assert!(!json.contains("hush"), "{json}");
     let paths = stdout(&output(&place, &["config", "path", "--repo", folder]));
     assert_eq!(paths.lines().filter(|line| line.contains(" read ")).count(), 3, "{paths}");
+    let without = ["--no-project", "config", "path", "--repo", folder];
+    let paths = stdout(&output(&place, &without));
+    assert!(paths.contains("project         ignored "), "{paths}");
 }
 
 #[test]

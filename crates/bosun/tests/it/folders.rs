@@ -41,9 +41,9 @@ fn one_agent_is_not_started_in_a_place_that_is_no_project() {
     for (folder, word) in [
         (home.clone(), "--here-anyway"),
         (link, "--here-anyway"),
-        (PathBuf::from("/"), "whole machine"),
+        (PathBuf::from("/"), "root of the file system"),
         (PathBuf::from("/etc"), "system"),
-        (place.path().to_owned(), "folders of others"),
+        (place.path().to_owned(), "folders of other users"),
         (home.join(".ssh"), "keys"),
         (home.join(".config"), "own state"),
     ] {

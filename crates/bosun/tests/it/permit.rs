@@ -51,7 +51,10 @@ fn a_file_with_only_permissions_is_laid_over_the_crews() {
     std::fs::write(&file, format!("headless = true\n{rules}")).expect("a file");
     let (code, json) = with("touch x");
     assert_eq!(code, 5);
-    assert!(json["reason"].as_str().expect("a reason").contains("nobody is there"), "{json}");
+    assert!(
+        json["reason"].as_str().expect("a reason").contains("no person is available"),
+        "{json}"
+    );
     std::fs::write(&file, rules.replace("allow", "alow")).expect("a file");
     let output = place.run(&["permit", "--policy", "mine.toml", "--", "ls"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -135,7 +138,7 @@ fn without_a_person_a_call_that_is_asked_about_is_denied() {
     args.extend(["--policy", "asks.toml", "--headless"]);
     let output = place.run(&args);
     assert_ne!(output.status.code(), Some(3), "nobody is asked");
-    assert!(stdout(&output).contains("nobody is there"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("no person is available"), "{}", stdout(&output));
 }
 
 /// Pieces of words; every sequence of up to three of them is one line.

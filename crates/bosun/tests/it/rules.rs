@@ -194,6 +194,7 @@ fn a_repository_gets_rules_of_its_own_and_works_by_them() {
     );
     let again = stdout(&place.run(&["init", "--repo", &path]));
     assert!(!again.contains("wrote"), "{again}");
+    assert!(again.contains("kept   .bosun/config.toml (already exists)"), "{again}");
     let check = format!("{path}/.bosun/policy.toml");
     assert!(place.run(&["policy", "check", &check]).status.success());
     std::fs::write(repo.join(".bosun/policy.toml"), "[budget]\ntokens = 10\n").expect("a file");

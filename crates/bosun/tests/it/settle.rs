@@ -76,7 +76,12 @@ fn uncommitted_work_and_another_branch_are_left_alone() {
     place.git(&repo, &["switch", "--quiet", "--create", "other"]);
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("started on main, but other is checked out"), "{said}");
+    assert!(
+        said.contains(
+            "started on main, but other is checked out; go back first with `git switch main`"
+        ),
+        "{said}"
+    );
     assert!(!repo.join("greeting.txt").exists());
 }
 

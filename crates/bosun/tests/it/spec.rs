@@ -29,7 +29,11 @@ fn a_spec_goes_from_draft_to_done_on_disk() {
     let draft = file(&place, "s.yaml");
     assert!(place.run(&["spec", "approve", "s.yaml"]).status.success());
     let twice = place.run(&["spec", "approve", "s.yaml"]);
-    assert!(stderr(&twice).contains("cannot go from approved to approved"), "{}", stderr(&twice));
+    assert!(
+        stderr(&twice).contains("cannot change from approved to approved"),
+        "{}",
+        stderr(&twice)
+    );
     let done = place.run(&[run.as_slice(), &["--spec-out", "done.yaml"]].concat());
     assert!(done.status.success(), "{}{}", stdout(&done), stderr(&done));
     let text = file(&place, "done.yaml");

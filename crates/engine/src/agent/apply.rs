@@ -22,7 +22,7 @@ const MOST_DENIED: usize = 50;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
-        Event::SessionStarted { session, brief, parent } => {
+        Event::SessionStarted { session, brief, parent, .. } => {
             started(attempt, *session, brief, *parent, at);
         }
         Event::SessionEnded { session, end, used } => {

@@ -67,8 +67,8 @@ pub(super) fn again(
     let wait = at.since(now);
     let decision = Decision::new(rule.id.clone(), rule.reason.clone())
         .seeing(format!("{}: {}", fault.class.as_str(), fault.code))
-        .seeing(format!("failure {failures} in a row, asked again in {wait}"))
-        .seeing(format!("for at most {patience} in all"));
+        .seeing(format!("consecutive failures: {failures}; next request in {wait}"))
+        .seeing(format!("retried for at most {patience} in total"));
     Some(AskAgain { at, failures, decision })
 }
 
@@ -118,7 +118,7 @@ fn keep(session: &mut Session, said: &str, why: &str) {
 
 /// Interrupts the work on an input. The partial reply comes first, so that the input can be read from the log.
 pub(super) fn interrupted(attempt: &Attempt, by: &str, said: Option<&str>) -> Vec<Event> {
-    let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("{by} stopped it"));
+    let decision = Decision::new(RuleId::fixed(INTERRUPTED), format!("interrupted by {by}"));
     let asking =
         |session: &Session| matches!(session.phase, SessionPhase::Asking { summary: None, .. });
     let root = attempt.root().filter(|root| asking(root));
@@ -165,7 +165,7 @@ pub(super) fn pauses<'a>(
 /// fault was, it counts as one that passes from now on.
 pub(super) fn paused(session: &Session, rule: &ModelFailureRule, fault: &Fault) -> Event {
     let failures = types::count(session.failures, "request");
-    let reason = format!("no answer after {failures}; it can be resumed: {}", fault.what);
+    let reason = format!("no reply after {failures}: {}; resume to try again", fault.what);
     let fault = if fault.passes() { fault.clone() } else { fault.clone().retry(Retry::Now) };
     stopped(session, Decision::new(rule.id.clone(), reason), Some(fault))
 }
@@ -213,9 +213,8 @@ pub(super) fn cut(
     let said = word.map(|word| format!(" ({word})")).unwrap_or_default();
     let (rule, fault) = if stop == StopReason::Length {
         let most = session.asked_output;
-        let what = format!(
-            "the reply was cut off at {most} tokens, the most for one reply{said}; it is not complete"
-        );
+        let what =
+            format!("the reply was cut off at the limit of {most} tokens{said} and is incomplete");
         ("session.reply_cut", Fault::structural("session.reply_cut", what))
     } else {
         let what = format!("the model or its provider refused to answer{said}");
@@ -229,7 +228,7 @@ pub(super) fn cut(
     if stop == StopReason::Length && session.continued < most {
         let count = session.continued + 1;
         let decision = Decision::new(RuleId::fixed(CONTINUED), fault.what)
-            .seeing(format!("continued {count} of at most {most} times for this input"));
+            .seeing(format!("continuation {count} of at most {most} for this input"));
         let say = Some(AFTER_CUT.to_owned());
         return vec![Event::SessionWarned { session: session.id, decision, say }];
     }

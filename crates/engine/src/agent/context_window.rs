@@ -45,7 +45,7 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     let percent = session.percent()?;
     let window = session.room.window.unwrap_or_default();
     let reason = format!(
-        "about {} of the model's {window} tokens are taken, which is {percent} %",
+        "the context window is {percent} % full: about {} of {window} tokens",
         session.context()
     );
     if percent >= policy.compact_at_percent && policy.compact {
@@ -83,16 +83,14 @@ pub(super) fn recover(attempt: &Attempt, session: &Session) -> Option<Event> {
     if !policy.compact || session.room.recovered {
         return None;
     }
-    let decision = Decision::new(
-        RuleId::fixed("context.too_long"),
-        "the model does not take as much as was sent to it",
-    );
+    let decision =
+        Decision::new(RuleId::fixed("context.too_long"), "the request was too long for the model");
     Some(Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision })
 }
 
 /// Replaces the summarised part with the summary.
 pub(super) fn summarised(session: &Session, summary: &str) -> Event {
-    let reason = "the model has summed up what came before the last rounds";
+    let reason = "the model summarised the conversation before the last rounds";
     let decision = Decision::new(RuleId::fixed("context.summarised"), reason);
     let how = Compaction::Summarised { summary: summary.to_owned() };
     Event::SessionCompacted { session: session.id, how, decision }

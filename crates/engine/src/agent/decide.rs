@@ -3,7 +3,7 @@
 
 use types::{
     CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message, Outcome,
-    RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
+    RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput, Wording,
 };
 
 use super::ending::{ended, failed, paused};
@@ -39,7 +39,8 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     match input {
         Input::Brief(brief) if attempt.brief.is_none() => {
             let (session, brief) = (SessionId::ROOT, brief.clone());
-            vec![Event::SessionStarted { session, brief, parent: None }]
+            let (parent, wording) = (None, Wording::CURRENT);
+            vec![Event::SessionStarted { session, brief, parent, wording }]
         }
         Input::Woke { workspace, recovered } => {
             let lost =
@@ -47,7 +48,7 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
             match attempt.root().filter(|root| !root.is_open()) {
                 _ if !lost.is_empty() => lost,
                 // Resuming an attempt continues it; a conversation waits for a command.
-                Some(root) if root.away().is_some() => vec![away::gone_on(root, "it was resumed")],
+                Some(root) if root.away().is_some() => vec![away::gone_on(root, "resumed")],
                 _ => due(attempt),
             }
         }
@@ -136,7 +137,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         }
         SessionPhase::Broken { fault, summary: None } => broken(attempt, session, fault),
         SessionPhase::Summarised { summary, .. } if summary.trim().is_empty() => {
-            vec![context_window::without_summary(session, "the model wrote no summary")]
+            vec![context_window::without_summary(session, "the model returned an empty summary")]
         }
         SessionPhase::Summarised { summary, .. } => {
             vec![context_window::summarised(session, summary)]
@@ -146,7 +147,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
                 return end;
             }
             let role = &session.brief.role;
-            let what = format!("the {role} stopped talking without handing in a result");
+            let what = format!("the {role} stopped without submitting a result");
             vec![failed(session, Fault::structural("session.no_submission", what))]
         }
         SessionPhase::Answering => tool_calls::next(attempt, session),
@@ -195,7 +196,7 @@ fn handed_in(session: &Session) -> Option<serde_json::Value> {
 /// The next turn, unless a limit prevents it.
 fn next_turn(attempt: &Attempt, session: &Session) -> Event {
     if session.empty >= MOST_EMPTY {
-        let what = "the model replied with nothing, again";
+        let what = "the model sent an empty reply again";
         return stop(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
     }
     match loop_detection::due(attempt, session) {
@@ -227,11 +228,11 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
     let (brief, rounds) = (&session.brief, attempt.policy.session.max_rounds);
     let class = FaultClass::Structural;
     if session.turns >= brief.max_turns {
-        let what = format!("the {} was not done after {} turns", brief.role, brief.max_turns);
+        let what = format!("the {} reached the limit of {} turns", brief.role, brief.max_turns);
         return Some(stop(session, "session.turn_limit", class, what));
     }
     if session.is_open() && rounds > 0 && session.rounds >= rounds {
-        let what = format!("this input took {rounds} rounds of calls, which is the most for one");
+        let what = format!("this input reached the limit of {rounds} rounds of calls");
         return Some(stop(session, "session.round_limit", class, what));
     }
     None
@@ -261,7 +262,7 @@ fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec
     if session.inputs != input || !up || attempt.open_question().is_some() {
         return vec![];
     }
-    let what = "its time for this input is up".to_owned();
+    let what = "the time limit for this input has been reached".to_owned();
     match session.parent {
         Some(_) => {
             vec![failed(session, Fault::new(FaultClass::Resource, "session.time_limit", what))]

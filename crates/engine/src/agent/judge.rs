@@ -24,8 +24,8 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
         }
     };
     if facts.access != Access::Read && session.round.iter().any(was_lost) {
-        let reason = "it was not made, because it is not known whether the call before it took effect; \
-                      look at that result first";
+        let reason = "not made, because it is unknown whether a previous call took effect; look at its \
+                      result first";
         let rule = RuleId::fixed("permit.after_lost_call");
         return refused(CallOutcome::Refused, rule, reason.to_owned());
     }
@@ -55,8 +55,8 @@ fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Op
     let hands_in = facts.access == Access::Submit && !blocked::is_blocked(&slot.call.arguments);
     hands_in.then(|| {
         format!(
-            "nothing was handed in: the last change of a file failed ({failed}), and none succeeded after it. Make the \
-             change, or hand in `blocked` with the reason"
+            "not submitted: the last file change failed ({failed}), and none succeeded after it. Make the change, or \
+             submit `blocked` with the reason"
         )
     })
 }
@@ -67,7 +67,7 @@ fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
     let require = attempt.policy.sandbox.require;
     (proof.level < require).then(|| {
         format!(
-            "commands are not run here: the policy requires {}, and there is {}: {}",
+            "cannot run commands: the policy requires isolation level {}, and the level here is {}: {}",
             require.as_str(),
             proof.level.as_str(),
             proof.missing.join("; ")

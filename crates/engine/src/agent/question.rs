@@ -50,8 +50,8 @@ fn clarification() -> Terms {
 /// The terms of an approval: anything but yes is a no, and the agent gets the answer's text.
 fn approval_terms(grants: Option<Grants>) -> Terms {
     let choices = vec![
-        Choice::new("allow", "the call is made"),
-        Choice::new("deny", "it is not made, and the agent is told").with_words(),
+        Choice::new("allow", "make the call"),
+        Choice::new("deny", "reject the call and tell the agent").with_words(),
     ];
     let open = Terms::open(QuestionKind::Approval, Severity::Medium);
     Terms { choices, default: Some("deny".to_owned()), grants, ..open }

@@ -135,5 +135,5 @@ fn round(
 }
 
 fn not_inspected() -> Inspection {
-    Inspection::Invalid("nobody looked at what this call would do".to_owned())
+    Inspection::Invalid("the call was not inspected".to_owned())
 }

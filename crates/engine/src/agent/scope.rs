@@ -116,7 +116,9 @@ fn danger(attempt: &Attempt) -> Option<Fault> {
         .iter()
         .find(|(rule, times)| most.get(rule).is_some_and(|most| *times >= most))?;
     let tries = types::count(*times as usize, "call");
-    let what = format!("it made {tries} that {rule} refuses, and the policy ends it then");
+    let what = format!(
+        "the agent made {tries} that {rule} refused; the policy ends the attempt at this number"
+    );
     Some(Fault::new(FaultClass::Safety, "session.dangerous", what))
 }
 
@@ -125,7 +127,7 @@ fn violations(attempt: &Attempt) -> Option<Fault> {
     if attempt.violations < most || attempt.end_of_root().is_some() {
         return None;
     }
-    let what = format!("it tried what it may not: {}", attempt.denied.join("; "));
+    let what = format!("the agent attempted calls that were denied: {}", attempt.denied.join("; "));
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
     let said = live.map(|session| {
         let calls = session.round.iter().map(tried);

@@ -5,7 +5,7 @@
 use serde_json::json;
 use types::{
     AgentCall, Brief, Budget, CallId, CallOutcome, Decision, Ending, Event, RuleId, SessionEnd,
-    SessionId, Spawn, Telling, ToolOutput,
+    SessionId, Spawn, Telling, ToolOutput, Wording,
 };
 
 use super::pending_call::{is_agent_call, wanted};
@@ -70,7 +70,7 @@ fn child<'a>(attempt: &'a Attempt, session: &Session, agent: u32) -> Result<&'a 
     let mine: Vec<String> = mine.collect();
     children(attempt, session.id).find(|child| child.id.0 == agent).ok_or_else(|| {
         let there = if mine.is_empty() { "none".to_owned() } else { mine.join(", ") };
-        format!("you have no agent {agent}; there are: {there}")
+        format!("you have no agent {agent}; your agents: {there}")
     })
 }
 
@@ -88,23 +88,24 @@ fn spawned(
     let policy = &attempt.policy.session;
     if session.depth >= policy.agent_depth {
         return Err(format!(
-            "a sub-agent may not be started here: {} is the deepest that is allowed; do the work yourself",
+            "cannot start a sub-agent: the maximum depth is {}; do the work yourself",
             policy.agent_depth
         ));
     }
     let live = attempt.sessions.values().filter(|s| s.parent.is_some() && s.end.is_none()).count();
     if live >= policy.max_agents {
-        return Err(format!("there are {live} agents already; wait for one and close it first"));
+        return Err(format!("{live} agents are already open; wait for one and close it first"));
     }
     if let Some(scope) = &spawn.scope
         && let Some(outside) = scope.0.iter().find(|artifact| !session.scope().covers(artifact))
     {
-        return Err(format!("you may not write to {outside} yourself, so nobody you start may"));
+        return Err(format!("you may not write to {outside}, so a sub-agent may not either"));
     }
     let last = attempt.sessions.keys().next_back().map_or(0, |id| id.0);
     let id = SessionId(last + 1);
     let brief = Box::new(brief(attempt, session, spawn));
-    Ok((id, Event::SessionStarted { session: id, brief, parent: Some(call) }))
+    let (parent, wording) = (Some(call), Wording::CURRENT);
+    Ok((id, Event::SessionStarted { session: id, brief, parent, wording }))
 }
 
 fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {

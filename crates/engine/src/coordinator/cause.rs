@@ -18,7 +18,7 @@ impl Recorded for Run {
 
 fn causes(run: &Run, event: &Event) -> Vec<Input> {
     match event {
-        Event::RunRequested { request, survey, policy, price } => {
+        Event::RunRequested { request, survey, policy, price, .. } => {
             vec![Input::Begin(Box::new(Begin {
                 run: run.id().clone(),
                 request: (**request).clone(),

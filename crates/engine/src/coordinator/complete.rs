@@ -83,7 +83,7 @@ impl Answered<'_> {
     fn halts(&self, asked: &Question) -> Option<Decision> {
         match asked.about() {
             Some(About::Baseline(_)) if self.choice == STOP => {
-                let reason = "a person ends the run at its baseline";
+                let reason = "the answer to the baseline question ended the run";
                 Some(Decision::new(RuleId::fixed("person.stop"), reason))
             }
             None if self.by == Answer::POLICY && self.choice == STOP => {

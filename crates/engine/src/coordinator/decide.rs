@@ -4,7 +4,7 @@
 use types::{
     Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
     Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Millis, Outcome, Proof,
-    RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage,
+    RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage, Wording,
 };
 
 use crate::Machine as _;
@@ -48,6 +48,7 @@ pub(super) fn decide(run: &Run, input: &Input, now: Timestamp) -> Vec<Event> {
             survey: begin.survey.clone(),
             policy: begin.policy,
             price: begin.price,
+            wording: Wording::CURRENT,
         }],
         Input::Command(command) if run.asked().is_some() => command_given(run, command),
         Input::Outcome(effect, outcome) if run.awaits(effect) => {
@@ -209,7 +210,7 @@ fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let time = run.ledger().budget().time_ms.unwrap_or_default();
-    let reason = format!("the run's time of {time} is up");
+    let reason = format!("the run's time limit of {time} is reached");
     let decision = Decision::new(RuleId::fixed(budget::TIME), reason);
     vec![budget::exhausted(run, None, decision, now)]
 }

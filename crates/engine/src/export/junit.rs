@@ -85,7 +85,7 @@ fn test(one: &Checked<'_>, case: &TestCase, suite: &mut Suite) -> String {
         TestOutcome::Failed => {
             suite.failures += 1;
             let known = one.end.tests.as_ref().is_some_and(|t| t.excused.contains(&case.name));
-            let says = if known { "failed, as it did before" } else { "failed" };
+            let says = if known { "failed, as before the change" } else { "failed" };
             complaint("failure", says, one)
         }
     };

@@ -55,8 +55,10 @@ pub struct ProofFacts<'a> {
 #[must_use]
 pub fn unprovable(view: &RunView) -> Option<&'static str> {
     match view.status {
-        Status::Running => Some("it is not over; finish it with `bosun resume`"),
-        Status::Waiting => Some("it waits for an answer; `bosun questions` lists what is open"),
+        Status::Running => Some("it is not over yet; finish it with `bosun resume`"),
+        Status::Waiting => {
+            Some("it waits for an answer; `bosun questions` lists the open questions")
+        }
         Status::Refused => Some("it was refused, so there is no result"),
         _ if view.head == view.base => Some("it changed nothing, so there is no result"),
         _ => None,

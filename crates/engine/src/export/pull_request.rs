@@ -39,7 +39,7 @@ pub fn pull_request(view: &RunView) -> PullRequest {
     let spent = format!("{} tokens{money}", view.spent.tokens);
     let _ = write!(
         body,
-        "\n---\nMade by Bosun run `{run}` ({base}..{head}, {spent}). `bosun why {run}` explains its decisions, \
+        "\n---\nCreated by Bosun run `{run}` ({base}..{head}, {spent}). `bosun why {run}` explains its decisions, \
          `bosun prove {run}` proves them.\n"
     );
     PullRequest { title, body }
@@ -57,9 +57,9 @@ pub fn commit_message(view: &RunView, task: &TaskView) -> String {
     for check in &task.checks {
         let how = match check.ended {
             Some(Ended::Exited(0)) => "passed".to_owned(),
-            Some(_) if check.excused => "fails only as it did before".to_owned(),
+            Some(_) if check.excused => "fails only in tests that failed before".to_owned(),
             Some(ended) => format!("failed ({ended})"),
-            None => "did not end".to_owned(),
+            None => "did not finish".to_owned(),
         };
         let _ = writeln!(text, "Check: {} {how}", one_line(&check.check.command, 120));
     }
@@ -92,7 +92,9 @@ fn tasks(body: &mut String, view: &RunView) {
 }
 
 fn evidence(body: &mut String, view: &RunView) {
-    body.push_str("\n## Evidence\n\nRun by Bosun itself, on a fresh checkout of each commit.\n\n");
+    body.push_str(
+        "\n## Evidence\n\nChecked by Bosun itself, on a fresh checkout of each commit.\n\n",
+    );
     for check in &view.merged_checks {
         let _ = writeln!(body, "- merged tree: {}", told(check));
     }
@@ -115,9 +117,9 @@ fn told(check: &CheckView) -> String {
     let name = escaped(&check.check.command);
     match check.ended {
         Some(Ended::Exited(0)) => format!("{name} passed"),
-        Some(_) if check.excused => format!("{name} fails only as it did before"),
+        Some(_) if check.excused => format!("{name} fails only in tests that failed before"),
         Some(ended) => format!("{name} **failed** ({ended})"),
-        None => format!("{name} did not end"),
+        None => format!("{name} did not finish"),
     }
 }
 
@@ -125,7 +127,7 @@ fn told(check: &CheckView) -> String {
 fn open_points(body: &mut String, view: &RunView) {
     let mut points = Vec::new();
     if view.status != Status::Done {
-        points.push(format!("the run ended as {}", view.status_word()));
+        points.push(format!("the status of the run is {}", view.status_word()));
     }
     let undone = |task: &&TaskView| task.stage != TaskStage::Finished;
     for task in view.tasks.iter().filter(undone) {
@@ -134,7 +136,7 @@ fn open_points(body: &mut String, view: &RunView) {
         points.push(format!("{id} is {stage}{}", why.unwrap_or_default()));
     }
     for artifact in &view.missing {
-        points.push(format!("{} was promised and is not there", escaped(&artifact.to_string())));
+        points.push(format!("promised artifact is missing: {}", escaped(&artifact.to_string())));
     }
     for asked in &view.questions {
         let text = escaped(&asked.text);
@@ -143,7 +145,7 @@ fn open_points(body: &mut String, view: &RunView) {
                 let by = escaped(by.as_deref().unwrap_or("somebody"));
                 format!("asked: {text} Answered by {by}: {}", escaped(answer))
             }
-            (None, _) => format!("not answered: {text}"),
+            (None, _) => format!("unanswered: {text}"),
         });
     }
     let reopened = view.gates.iter().filter(|gate| !gate.go);

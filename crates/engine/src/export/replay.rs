@@ -5,6 +5,7 @@
 //! everything that follows from them is computed. This detects a log whose lines were altered and rehashed, unless the
 //! altered lines follow from each other by the rules. No effect is performed.
 
+mod compare;
 mod contrast;
 mod whole;
 
@@ -13,6 +14,7 @@ use types::{Command, Effect, EffectId, Envelope, Event, Input, LogId, Outcome, T
 
 use crate::machine::Recorded;
 use crate::{InFlight, Machine};
+use compare::Likeness;
 
 pub use contrast::Field;
 pub use whole::{Logs, Report, Retraced, run, session};
@@ -62,7 +64,22 @@ pub struct Replayed<M> {
     /// The machine at the end, or at the first difference.
     pub machine: M,
     pub steps: Vec<Step>,
+    pub rewording: Rewording,
     pub difference: Option<Difference>,
+}
+
+/// Lines that record the same decision as this version makes, in other words.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Rewording {
+    pub lines: usize,
+    pub first: Option<Difference>,
+}
+
+impl Rewording {
+    fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.first = self.first.take().or(other.first);
+    }
 }
 
 /// Replays a log from a blank machine. `seen` is called with the machine and the lines after each decision.
@@ -73,21 +90,39 @@ pub fn replay<M: Recorded>(
     how: &How<'_>,
     mut seen: impl FnMut(&M, &[Envelope]),
 ) -> Replayed<M> {
-    let (mut machine, mut steps, mut rest) = (blank, Vec::new(), lines);
+    let mut replayed = Replayed {
+        machine: blank,
+        steps: vec![],
+        rewording: Rewording::default(),
+        difference: None,
+    };
+    let (mut rest, least) = (lines, Likeness::required(lines));
     while let Some(first) = rest.first() {
-        let taken = match step(&mut machine, rest, how) {
+        let taken = match step(&mut replayed.machine, rest, how, least) {
             Ok(taken) => taken,
             Err(differs) => {
-                let difference = Some(differs.located(log, rest));
-                return Replayed { machine, steps, difference };
+                replayed.difference = Some(differs.located(log, rest));
+                break;
             }
         };
-        let (lines, after) = rest.split_at(taken);
-        seen(&machine, lines);
-        steps.push(Step { first: first.seq, last: first.seq + taken as u64 - 1 });
+        let (lines, after) = rest.split_at(taken.lines);
+        seen(&replayed.machine, lines);
+        let last = first.seq + taken.lines as u64 - 1;
+        replayed.steps.push(Step { first: first.seq, last });
+        let first = taken.first.map(|differs| differs.located(log, rest));
+        replayed.rewording.add(Rewording { lines: taken.reworded, first });
         rest = after;
     }
-    Replayed { machine, steps, difference: None }
+    replayed
+}
+
+/// The lines that match what was decided.
+#[derive(Default)]
+struct Taken {
+    lines: usize,
+    reworded: usize,
+    /// The first of those that are worded differently.
+    first: Option<Box<Differs>>,
 }
 
 /// A decision that differs from the record.
@@ -112,58 +147,71 @@ impl Differs {
     }
 }
 
-/// Decides once, then decides due events. Returns the number of lines covered.
+/// Decides once, then decides due events. Returns the lines covered.
 fn step<M: Recorded>(
     machine: &mut M,
     lines: &[Envelope],
     how: &How<'_>,
-) -> Result<usize, Box<Differs>> {
-    let Some(first) = lines.first() else { return Ok(0) };
-    let now = first.at;
-    // Due events must not be mistaken for input from outside.
-    let causes = std::iter::once(Input::Due).chain(machine.causes(&first.event));
-    let causes = causes.chain(std::iter::once(&*machine).flat_map(by_itself));
-    let mut nearest: Option<Differs> = None;
-    let mut chosen = None;
-    for input in causes {
-        let (same, decided) = compared(machine, &input, lines, now, how);
-        let Some(other) = decided else {
-            chosen = (same > 0).then_some(same);
-            if chosen.is_some() {
-                break;
-            }
-            continue;
-        };
-        if how.torn && same > 0 {
-            chosen = Some(same);
-            break;
-        }
-        // Causes named by the line are likelier than those that can always happen.
-        let known = |nearest: &Differs| nearest.place > same || is_timer(&input);
-        if !nearest.as_ref().is_some_and(known) {
-            nearest = Some(Differs { place: same, input, decided: Some(other) });
-        }
-    }
-    let Some(mut taken) = chosen else {
-        let nothing = Differs { place: 0, input: Input::Due, decided: None };
-        return Err(Box::new(nearest.unwrap_or(nothing)));
-    };
-    lines.iter().take(taken).for_each(|line| machine.apply(&line.event, now));
+    least: Likeness,
+) -> Result<Taken, Box<Differs>> {
+    let Some(now) = lines.first().map(|first| first.at) else { return Ok(Taken::default()) };
+    // A cause that explains the line word by word is likelier than one that explains it in other words.
+    let mut taken = caused(machine, lines, how, Likeness::Same)
+        .or_else(|_| caused(machine, lines, how, least))?;
+    lines.iter().take(taken.lines).for_each(|line| machine.apply(&line.event, now));
     loop {
-        let rest = lines.get(taken..).unwrap_or_default();
-        let (same, decided) = compared(machine, &Input::Due, rest, now, how);
-        rest.iter().take(same).for_each(|line| machine.apply(&line.event, now));
-        taken += same;
+        let rest = lines.get(taken.lines..).unwrap_or_default();
+        let (due, decided) = compared(machine, &Input::Due, rest, now, how, least);
+        rest.iter().take(due.lines).for_each(|line| machine.apply(&line.event, now));
+        let before = taken.lines;
+        taken.lines += due.lines;
+        taken.reworded += due.reworded;
+        taken.first = taken
+            .first
+            .or_else(|| due.first.map(|it| Box::new(Differs { place: before + it.place, ..*it })));
         match decided {
             Some(_) if how.torn => return Ok(taken),
             Some(decided) => {
                 let decided = Some(decided);
-                return Err(Box::new(Differs { place: taken, input: Input::Due, decided }));
+                return Err(Box::new(Differs { place: taken.lines, input: Input::Due, decided }));
             }
-            None if same == 0 => return Ok(taken),
+            None if taken.lines == before => return Ok(taken),
             None => {}
         }
     }
+}
+
+/// Finds the input that led to the first line. Returns the lines of its decision, or the nearest other decision.
+fn caused<M: Recorded>(
+    machine: &M,
+    lines: &[Envelope],
+    how: &How<'_>,
+    least: Likeness,
+) -> Result<Taken, Box<Differs>> {
+    let Some(first) = lines.first() else { return Ok(Taken::default()) };
+    // Due events must not be mistaken for input from outside.
+    let causes = std::iter::once(Input::Due).chain(machine.causes(&first.event));
+    let causes = causes.chain(std::iter::once(machine).flat_map(by_itself));
+    let mut nearest: Option<Differs> = None;
+    for input in causes {
+        let (taken, decided) = compared(machine, &input, lines, first.at, how, least);
+        let Some(other) = decided else {
+            if taken.lines > 0 {
+                return Ok(taken);
+            }
+            continue;
+        };
+        if how.torn && taken.lines > 0 {
+            return Ok(taken);
+        }
+        // Causes named by the line are likelier than those that can always happen.
+        let known = |nearest: &Differs| nearest.place > taken.lines || is_timer(&input);
+        if !nearest.as_ref().is_some_and(known) {
+            nearest = Some(Differs { place: taken.lines, input, decided: Some(other) });
+        }
+    }
+    let nothing = Differs { place: 0, input: Input::Due, decided: None };
+    Err(Box::new(nearest.unwrap_or(nothing)))
 }
 
 /// Inputs that may precede any line: a program start or a timer.
@@ -180,104 +228,46 @@ fn is_timer(input: &Input) -> bool {
     matches!(input, Input::Woke { .. } | Input::Outcome(EffectId::Timer(_), _))
 }
 
-/// How many of the decided events match these lines, and the first that does not.
+/// The lines that match the decided events, and the first event that does not match.
 fn compared<M: Machine>(
     machine: &M,
     input: &Input,
     lines: &[Envelope],
     now: Timestamp,
     how: &How<'_>,
-) -> (usize, Option<Event>) {
-    let mut same = 0;
+    least: Likeness,
+) -> (Taken, Option<Event>) {
+    let mut taken = Taken::default();
     for event in machine.decide(input, now) {
-        let line = lines.get(same);
+        let line = lines.get(taken.lines);
         let event = match line {
-            Some(line) => (how.clean)(as_shown(event, &line.event)),
+            Some(line) => (how.clean)(compare::as_recorded(event, &line.event)),
             None => (how.clean)(event),
         };
-        if !line.is_some_and(|line| line.at == now && is_same(&event, &line.event)) {
-            return (same, Some(event));
+        let likeness = match line {
+            Some(line) if line.at == now => compare::likeness(&event, &line.event),
+            _ => Likeness::Different,
+        };
+        if likeness > least {
+            return (taken, Some(event));
         }
-        same += 1;
-    }
-    (same, None)
-}
-
-/// A truncated output cannot be truncated again; the recorded text is used.
-fn as_shown(mut decided: Event, recorded: &Event) -> Event {
-    if let (Event::ToolFinished { output, .. }, Event::ToolFinished { output: shown, .. }) =
-        (&mut decided, recorded)
-        && shown.removed > 0
-    {
-        *output = shown.clone();
-    }
-    reworded(&mut decided, recorded);
-    unbooked(&mut decided, recorded);
-    incomplete(&mut decided, recorded);
-    decided
-}
-
-/// The wording of a question varies between versions and has no effect: only subject, rule and choices are compared.
-fn reworded(decided: &mut Event, recorded: &Event) {
-    let (
-        Event::QuestionAsked { text, terms, .. },
-        Event::QuestionAsked { text: was, terms: Some(before), .. },
-    ) = (decided, recorded)
-    else {
-        return;
-    };
-    text.clone_from(was);
-    let choices = terms.as_mut().map(|terms| &mut terms.choices).into_iter().flatten();
-    for (choice, before) in choices.zip(&before.choices).filter(|(one, two)| one.id == two.id) {
-        choice.says.clone_from(&before.says);
-    }
-}
-
-/// Earlier versions did not record the usage of cut-off calls. Removing such a record shows in the sums.
-fn unbooked(decided: &mut Event, recorded: &Event) {
-    if let (
-        Event::SessionPaused { used, .. } | Event::SessionEnded { used, .. },
-        Event::SessionPaused { used: None, .. } | Event::SessionEnded { used: None, .. },
-    ) = (decided, recorded)
-    {
-        *used = None;
-    }
-}
-
-/// Earlier versions computed the consequences of a decision while folding and did not record them. Removing them shows
-/// in later lines.
-fn incomplete(decided: &mut Event, recorded: &Event) {
-    match (decided, recorded) {
-        (Event::PlanRefused { fault, .. }, Event::PlanRefused { fault: None, .. })
-        | (Event::MergeFinished { fault, .. }, Event::MergeFinished { fault: None, .. }) => {
-            *fault = None;
+        if likeness == Likeness::Reworded {
+            taken.reworded += 1;
+            taken.first.get_or_insert_with(|| {
+                let decided = Some(event);
+                Box::new(Differs { place: taken.lines, input: input.clone(), decided })
+            });
         }
-        (
-            Event::QuestionAsked { terms: Some(terms), .. },
-            Event::QuestionAsked { terms: Some(before), .. },
-        ) if before.offer.is_none() => terms.offer = None,
-        (
-            Event::QuestionAnswered { feedback, halts, .. },
-            Event::QuestionAnswered { feedback: None, halts: None, .. },
-        ) => (*feedback, *halts) = (None, None),
-        _ => {}
+        taken.lines += 1;
     }
-}
-
-/// Whether two events serialize alike.
-fn is_same(decided: &Event, recorded: &Event) -> bool {
-    decided == recorded
-        || match (serde_json::to_value(decided), serde_json::to_value(recorded)) {
-            (Ok(decided), Ok(recorded)) => decided == recorded,
-            _ => false,
-        }
+    (taken, None)
 }
 
 /// A short description of an input.
 fn told(input: &Input) -> String {
     match input {
         Input::Woke { .. } => "the log was loaded".to_owned(),
-        Input::Due => "nothing from outside: what was due".to_owned(),
+        Input::Due => "no external input: due events".to_owned(),
         Input::Begin(_) => "the request".to_owned(),
         Input::Brief(_) => "the brief".to_owned(),
         Input::Command(command) => format!("a person's command: {}", named(command)),
@@ -293,7 +283,7 @@ fn named(command: &Command) -> String {
 
 fn of_effect(effect: &EffectId) -> String {
     match effect {
-        EffectId::Probe => "what the probe of the sandbox showed".to_owned(),
+        EffectId::Probe => "the result of the sandbox probe".to_owned(),
         EffectId::Attempt(attempt) => format!("the end of attempt {attempt}, or its question"),
         EffectId::Check(check) => format!("the result of check {} #{}", check.on, check.index + 1),
         EffectId::Merge(task) => format!("the result of merging {task}"),
@@ -301,7 +291,7 @@ fn of_effect(effect: &EffectId) -> String {
         EffectId::Tool(call) => format!("the result of call {call}"),
         EffectId::Look(call) => format!("the files that call {call} names"),
         EffectId::Seal => "the commit of the worktree".to_owned(),
-        EffectId::Timer(_) => "the end of a wait".to_owned(),
+        EffectId::Timer(_) => "an expired timer".to_owned(),
     }
 }
 

@@ -138,7 +138,7 @@ pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
         timestamp: now,
         status: Progress::Failed,
         decision: Verdict::Rejected,
-        message: format!("the request object cannot be used: {cause}"),
+        message: format!("invalid request object: {cause}"),
         deliverables: vec![],
         project_state: Standing {
             phase: Phase::Initiation,
@@ -154,7 +154,7 @@ pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
             tokens_remaining: None,
             coordinator_tokens: 0,
         },
-        next_steps: vec!["correct the request object and hand it in again".to_owned()],
+        next_steps: vec!["correct the request object and submit it again".to_owned()],
         blockers: vec![Blocker {
             severity: "critical".to_owned(),
             description: cause,
@@ -214,11 +214,11 @@ fn message(view: &RunView) -> String {
             view.branch,
             refused(view)
         ),
-        Status::Running => format!("working on it: {goal}; {tasks}"),
+        Status::Running => format!("in progress: {goal}; {tasks}"),
         Status::Waiting => {
             let open = view.questions.iter().find(|question| question.answer.is_none());
             let asked = open.map(|question| one_line(&question.text, SHOWN)).unwrap_or_default();
-            format!("a person has to answer first: {asked}")
+            format!("waiting for an answer: {asked}")
         }
         status => format!("{}: {why}; {tasks}", status.as_str()),
     }
@@ -228,7 +228,7 @@ fn message(view: &RunView) -> String {
 fn refused(view: &RunView) -> String {
     match view.dangers.len() {
         0 => String::new(),
-        tries => format!("; {} of its agents refused as dangerous", types::count(tries, "call")),
+        tries => format!("; {} by its agents refused as dangerous", types::count(tries, "call")),
     }
 }
 
@@ -333,11 +333,11 @@ pub fn next_steps(view: &RunView) -> Vec<String> {
     }
     match view.status {
         Status::Done => vec![
-            format!("look at it: git log -p {}..{}", view.base.short(), view.branch),
-            format!("take it: bosun accept {run}"),
-            format!("or drop it: bosun discard {run}"),
+            format!("inspect the result: git log -p {}..{}", view.base.short(), view.branch),
+            format!("accept it: bosun accept {run}"),
+            format!("or discard it: bosun discard {run}"),
         ],
-        Status::Running => vec![format!("go on: bosun resume {run}")],
+        Status::Running => vec![format!("continue: bosun resume {run}")],
         Status::Waiting => {
             let open = view.questions.iter().filter(|question| question.answer.is_none());
             open.map(|question| answer(view, question)).collect()
@@ -347,7 +347,7 @@ pub fn next_steps(view: &RunView) -> Vec<String> {
             let mut steps = vec![format!("see why: bosun why {run}")];
             if view.head != view.base {
                 let (base, branch) = (view.base.short(), &view.branch);
-                steps.push(format!("what is there so far: git log -p {base}..{branch}"));
+                steps.push(format!("inspect the partial result: git log -p {base}..{branch}"));
             }
             steps
         }
@@ -387,7 +387,7 @@ pub(super) fn blockers(view: &RunView) -> Vec<Blocker> {
     blockers.extend(dangers.map(|one| blocker("medium", format!("refused: {one}"), false)));
     let missing = view.missing.iter();
     blockers.extend(
-        missing.map(|one| blocker("medium", format!("promised but not there: {one}"), true)),
+        missing.map(|one| blocker("medium", format!("promised artifact is missing: {one}"), true)),
     );
     blockers
 }

@@ -59,7 +59,7 @@ pub fn sarif(lines: &[Envelope], version: &str) -> Value {
             "tool": { "driver": { "name": "bosun", "version": version, "rules": rules } },
             "automationDetails": { "id": format!("bosun/{run}") },
             "originalUriBaseIds": { "SRCROOT": {
-                "description": { "text": "The top of the repository" },
+                "description": { "text": "The root of the repository" },
             } },
             "columnKind": "unicodeCodePoints",
             "results": results,
@@ -151,9 +151,9 @@ fn kind(kind: FindingKind) -> String {
 
 fn described(rule: &str) -> &'static str {
     match rule {
-        "check.failed" => "A check did not pass",
-        rule if rule.starts_with("evidence.") => "What shows the result to be right is in doubt",
-        _ => "Something in the diff that a person should look at",
+        "check.failed" => "A check failed",
+        rule if rule.starts_with("evidence.") => "The evidence for the result is in doubt",
+        _ => "A part of the diff that a person should review",
     }
 }
 

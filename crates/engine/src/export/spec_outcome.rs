@@ -60,7 +60,7 @@ fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     let confirmed = sentences(run).filter_map(|(criterion, by)| {
         let ended = match by {
             Some(by) => format!("confirmed by {}", types::one_line(by, 80)),
-            None if view.ended.is_some() => "nobody has confirmed it".to_owned(),
+            None if view.ended.is_some() => "not confirmed by a person".to_owned(),
             None => return None,
         };
         Some(Verified { check: types::one_line(criterion, 120), passed: by.is_some(), ended })
@@ -167,7 +167,7 @@ fn blocker(
 /// A text that the format accepts: not empty and not too long.
 fn nonempty(text: &str) -> String {
     let text: String = text.trim().chars().take(10_000).collect();
-    if text.is_empty() { "nothing was said".to_owned() } else { text }
+    if text.is_empty() { "not specified".to_owned() } else { text }
 }
 
 /// A spec as plain data, for programs.

@@ -127,7 +127,7 @@ impl StrictLog {
         if said.as_object().is_some_and(|said| said.len() > 1) {
             said["reason"] = match said.get(MODEL_PASSED) {
                 Some(_) => reason.into(),
-                None => "the report is what the command printed, not what the model wrote".into(),
+                None => "the report is the command's output, not the model's text".into(),
             };
             records.push((ORCHESTRATOR.to_owned(), "correction", said));
         }

@@ -109,7 +109,7 @@ impl TranscriptReader {
             TranscriptEntry { seq, at, attempt, session, kind, title, text, left_out: 0, failed }
         };
         match &line.event {
-            Event::SessionStarted { session, brief, parent } => {
+            Event::SessionStarted { session, brief, parent, .. } => {
                 let sub = if parent.is_some() { ", sub-agent" } else { "" };
                 let model = one_line(&brief.model.to_string(), MOST_MODEL);
                 let title = format!("{} with {model}{sub}", brief.role);

@@ -118,10 +118,11 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
     let why = end.cannot_run.as_deref().unwrap_or_default().trim_end_matches('.');
     let text = format!(
-        "the check {} (`{}`) cannot run on the untouched tree: {why}. Nothing was spent. What now?",
+        "the check {} (`{}`) cannot run on the untouched tree: {why}. Planning has not started. \
+         How should the run continue?",
         check.name, check.command
     );
-    let reason = "a check that cannot run says nothing about anybody's work";
+    let reason = "a check that cannot run cannot verify any work";
     let mut decision = Decision::new(RuleId::fixed("baseline.cannot_run"), reason)
         .seeing(format!("{}: {}", check.command, end.ended));
     let lines: Vec<&str> = end.output.text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -132,24 +133,26 @@ fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
 }
 
 fn no_checks() -> (String, Decision) {
-    let text = "no check was found in this repository, so nothing could show whether the result works. What now?";
-    let reason = "without a check there is no evidence";
+    let text = "no checks were found in this repository, so the result cannot be verified. \
+                How should the run continue?";
+    let reason = "without checks there is no evidence that the result works";
     (text.to_owned(), Decision::new(RuleId::fixed("baseline.no_checks"), reason))
 }
 
 fn choices(there_is_one: bool) -> Vec<Choice> {
     let mut choices = vec![
-        Choice::new(CHECK, "run this command as the check, such as: check make test").with_words(),
+        Choice::new(CHECK, "use this command as the check, for example `check make test`")
+            .with_words(),
     ];
     if there_is_one {
         choices.push(
-            Choice::new(SETUP, "run this command first in every fresh checkout, then try again")
+            Choice::new(SETUP, "run this command first in every fresh checkout, then retry")
                 .with_words(),
         );
-        choices.push(Choice::new(AGAIN, "it is put right: try again"));
-        choices.push(Choice::new(LEAVE, "go on without this check"));
+        choices.push(Choice::new(AGAIN, "run the checks again after fixing the problem"));
+        choices.push(Choice::new(LEAVE, "continue without this check"));
     } else {
-        choices.push(Choice::new(LEAVE, "go on without any check; the result stays unproven"));
+        choices.push(Choice::new(LEAVE, "continue without checks; the result remains unproven"));
     }
     choices.push(Choice::new(STOP, "end the run; nothing was changed"));
     choices

@@ -147,7 +147,7 @@ fn plan_text(run: &Run, running: &Running) -> String {
         {
             let _ = writeln!(text, "{file}");
         }
-        text.push_str("\n# Checks that will decide\n\n");
+        text.push_str("\n# Checks that must pass\n\n");
         for check in run.project_checks() {
             let _ = writeln!(text, "{}: `{}`", check.name, check.command);
         }
@@ -174,7 +174,7 @@ fn append_baseline(text: &mut String, run: &Run) {
             let _ = writeln!(text, "- {}", types::one_line(test, 200));
         }
     }
-    text.push_str("Those that are not about your task are not held against it.\n");
+    text.push_str("Failures unrelated to your task do not count against it.\n");
 }
 
 fn spec(run: &Run) -> Option<&Spec> {
@@ -186,7 +186,7 @@ fn answers(run: &Run) -> String {
     let asked = run.request().map(|request| request.text.as_str()).unwrap_or_default();
     match run.full_text().strip_prefix(asked).map(str::trim) {
         None | Some("") => String::new(),
-        Some(answers) => format!("\n# What was said to questions about it\n\n{answers}\n"),
+        Some(answers) => format!("\n# Answers to questions about the spec\n\n{answers}\n"),
     }
 }
 
@@ -215,19 +215,19 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
         let _ = write!(text, "\n{}\n", task.description.trim_end());
     }
     if !task.rationale.is_empty() {
-        let _ = write!(text, "\nWhy it is a task of its own: {}\n", task.rationale.trim_end());
+        let _ = write!(text, "\nWhy it is a separate task: {}\n", task.rationale.trim_end());
     }
     if !task.acceptance.is_empty() {
-        text.push_str("\n# It is done when\n\n");
+        text.push_str("\n# Acceptance criteria\n\n");
         for criterion in &task.acceptance {
             let _ = writeln!(text, "- {criterion}");
         }
     }
     append_bounds(&mut text, run);
-    let _ = write!(text, "\n# You may write only here\n\n{}\n", running.scope);
+    let _ = write!(text, "\n# Writable paths\n\n{}\n", running.scope);
     let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
     if !checks.is_empty() {
-        text.push_str("\n# What will be run to see whether it is done\n\n");
+        text.push_str("\n# Checks that must pass\n\n");
         for check in checks {
             let _ = writeln!(text, "{}: `{}`", check.name, check.command);
         }
@@ -253,14 +253,14 @@ fn append_attachments(text: &mut String, request: &Request) {
             AttachmentKind::File => write!(text, "\n# Attached: {description}\n\n{shown}\n"),
             AttachmentKind::Url => write!(text, "\n# Attached: {description}\n\nSee {shown}\n"),
             AttachmentKind::Image if attachment.picture().is_some() => {
-                write!(text, "\n# Attached: a picture, shown below: {description}\n")
+                write!(text, "\n# Attached image, shown below: {description}\n")
             }
             AttachmentKind::Image => {
-                write!(text, "\n# Attached: a picture, which cannot be shown here: {description}\n")
+                write!(text, "\n# Attached image, which cannot be shown here: {description}\n")
             }
         };
         if shown.len() < content.len() && attachment.kind != AttachmentKind::Image {
-            text.push_str("[the rest of it is left out]\n");
+            text.push_str("[truncated]\n");
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let percent = run.policy().limits.warn_at_percent;
     let warned = |task: Option<TaskId>, spent: Spend, budget: Budget, what: &[String]| {
         let of = task.as_ref().map_or("the budget".to_owned(), |task| format!("{task}'s share"));
-        let reason = format!("{percent} % of {of} is spent: {}", what.join(", "));
+        let reason = format!("at least {percent} % of {of} is spent: {}", what.join(", "));
         let decision = Decision::new(RuleId::fixed("budget.warn"), reason);
         vec![Event::BudgetWarned { spent, budget, decision, task }]
     };

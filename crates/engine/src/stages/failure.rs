@@ -37,7 +37,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     let Some(rule) = rule_for(run, failed.fault) else {
         let class = failed.fault.class.as_str();
-        let reason = format!("no rule says what to do about a {class} failure");
+        let reason = format!("no rule covers this {class} failure");
         let decision = Decision::new(RuleId::fixed(NO_RULE), reason);
         return escalation::ask(run, failed, None, decision, now);
     };
@@ -48,7 +48,8 @@ fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
     let remedy = remedy(rule, executions);
     let (remedy, decision) = match rule.fresh_after {
         Some(rounds) if remedy == Remedy::RetryWithFeedback && executions > rounds => {
-            (Remedy::RetryFresh, decision.seeing(format!("fresh after {rounds} with feedback")))
+            let seen = format!("fresh attempt after {rounds} with feedback");
+            (Remedy::RetryFresh, decision.seeing(seen))
         }
         _ => (remedy, decision),
     };

@@ -44,7 +44,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         }
     }
     let Some((rule, card)) = told else {
-        let reason = format!("nothing has to be shown at the end of {}", phase.as_str());
+        let reason = format!("the policy has no gate for the {} phase", phase.as_str());
         let decision = Decision::new(RuleId::fixed("gate.none"), reason);
         return vec![Event::GatePassed { phase, decision, card: None }];
     };
@@ -77,16 +77,16 @@ fn verdict(run: &Run, rule: &GateRule, card: Scorecard) -> Event {
     let goes = goes(&card, accepted);
     let (rule, reason) = match (card.verdict, accepted) {
         (Verdict::Go, _) => {
-            let reason = format!("everything that {} must show is there", phase.as_str());
+            let reason = format!("all requirements of the {} gate are met", phase.as_str());
             (rule.id.clone(), reason)
         }
         (Verdict::ConditionalGo, Some(question)) => {
-            let by = question.answer.as_ref().map_or("somebody", |answer| &answer.said.by);
-            (RuleId::fixed("person.go"), format!("{by} says that what was to be done is done"))
+            let by = question.answer.as_ref().map_or("a person", |answer| &answer.said.by);
+            (RuleId::fixed("person.go"), format!("{by} reviewed the open points and accepted them"))
         }
         (Verdict::ConditionalGo, None) => {
             let below = rule.conditional_below.is_some_and(|below| card.score < below);
-            let score = format!("the score is {} of 100; first these are to be done: ", card.score);
+            let score = format!("the score is {} of 100; required actions: ", card.score);
             let reason = format!("{}{}", if below { &score } else { "" }, card.actions.join("; "));
             (rule.id.clone(), reason)
         }
@@ -128,30 +128,34 @@ fn conditional(blocked: &GateView) -> bool {
 fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let phase = blocked.phase;
     let mut choices = vec![if conditional(blocked) {
-        Choice::new(GO, "you have looked, and it is good: go on")
+        Choice::new(GO, "accept the open points after your own review, and continue")
     } else {
-        Choice::new(AGAIN, "what was missing is there now: judge again")
+        Choice::new(AGAIN, "evaluate the gate again after fixing the problem")
     }];
     let again = match phase {
-        Phase::Planning => Some("have another plan made"),
-        Phase::Execution => Some("try the tasks again that did not finish"),
-        Phase::Monitoring => Some("have what is wrong fixed on top of everything"),
+        Phase::Planning => Some("create a new plan"),
+        Phase::Execution => Some("retry the tasks that did not finish"),
+        Phase::Monitoring => Some("fix the problems on top of the merged result"),
         Phase::Initiation | Phase::Closure => None,
     };
     if phase == Phase::Planning && card::risks(run).next().is_some() {
-        choices.push(Choice::new(GO, "you know the risks and take them: go on"));
+        choices.push(Choice::new(GO, "accept the risks and continue"));
     }
     choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
-    choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
+    choices.push(Choice::new(STOP, "end the run; all existing work is kept"));
     let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
     let terms = Terms {
         expires: expiry(run.policy(), now),
         ..Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP)
     };
-    let word = if conditional(blocked) { "go on condition" } else { "no-go" };
+    let word = if conditional(blocked) { "conditional go" } else { "no-go" };
     Event::QuestionAsked {
         question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: format!("{word} after {}: {}. What now?", phase.as_str(), blocked.decision.reason),
+        text: format!(
+            "{word} after {}: {}. How should the run continue?",
+            phase.as_str(),
+            blocked.decision.reason
+        ),
         decision: blocked.decision.clone(),
         attempt: None,
         call: None,

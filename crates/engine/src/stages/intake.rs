@@ -28,7 +28,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         Admission::Accept => vec![Event::RunAccepted { decision }],
         Admission::Refuse => vec![Event::RunRefused { decision }],
         Admission::Ask => {
-            let hint = format!("Or answer `{INSIST}: REASON` to have it done as it stands.");
+            let hint = format!("Or answer `{INSIST}: REASON` to run the request as it is.");
             questions.extend(insist.then_some(hint));
             vec![ask(run, &questions, decision, now)]
         }
@@ -57,7 +57,7 @@ pub fn may_insist(run: &Run) -> bool {
 pub(crate) fn ask(run: &Run, questions: &[String], decision: Decision, now: Timestamp) -> Event {
     let asked = run.questions().len();
     if asked >= MOST_ROUNDS {
-        let reason = format!("after {asked} answers it is still true: {}", decision.reason);
+        let reason = format!("still unresolved after {asked} answers: {}", decision.reason);
         return Event::RunRefused { decision: Decision { reason, ..decision } };
     }
     clarification(run, questions, decision, now)

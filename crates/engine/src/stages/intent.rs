@@ -22,7 +22,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     }
     match run.planning().stage() {
         Stage::Submitted { submission, .. } => {
-            let reason = format!("the {} wrote it, and it is complete", intent.product);
+            let reason = format!("the {} wrote a complete spec", intent.product);
             written(submission, Decision::new(RuleId::fixed("spec.product"), reason))
         }
         Stage::Waiting if run.route() == Some(&intent.dev) => inline(run),
@@ -138,12 +138,12 @@ fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
     }]});
     match plan::of_spec(run, plan, now) {
         Ok(plan) => {
-            let reason = "the spec is carried out by one developer";
+            let reason = "one task implements the spec";
             let decision = Decision::new(RuleId::fixed("plan.of_spec"), reason);
             Event::PlanAdopted { plan, decision }
         }
         Err(problems) => {
-            let reason = format!("what the request names makes no valid plan: {problems}");
+            let reason = format!("the plan derived from the spec is invalid: {problems}");
             let decision = Decision::new(RuleId::fixed("plan.of_spec_invalid"), reason);
             Event::RunRefused { decision }
         }

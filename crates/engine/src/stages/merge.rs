@@ -44,7 +44,7 @@ fn needs_proof(run: &Run, task_state: &TaskState) -> bool {
 }
 
 fn unproven(attempt: types::AttemptId) -> Vec<Event> {
-    let what = "the run ended before its checks could be run on the merged tree";
+    let what = "the run ended before the task's checks could run on the merged tree";
     let fault = Fault::new(FaultClass::Person, "merge.not_proven", what);
     vec![Event::TaskRejected { attempt, fault }]
 }
@@ -58,7 +58,7 @@ pub(crate) fn message(run: &Run, id: &TaskId) -> String {
 
 /// The fault of a merge conflict. The next attempt gets the conflicting lines of both sides.
 pub(crate) fn conflict(paths: &[String], hunks: &str) -> Fault {
-    let what = format!("its changes do not merge with those of other tasks: {}", paths.join(", "));
+    let what = format!("its changes conflict with those of other tasks: {}", paths.join(", "));
     Fault::new(FaultClass::Conflict, "merge.conflict", what).with_evidence(hunks)
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     match rules::plan::judged(run.policy(), request, submission, &room) {
         Ok(plan) => approved(run, request, plan, (attempt, shown), now),
         Err(problems) => {
-            let reason = "a plan must be valid before anything is executed";
+            let reason = "a plan must be valid before it is executed";
             let decision = Decision::new(RuleId::fixed("plan.invalid"), reason);
             vec![Event::PlanRefused { attempt, problems, decision, fault: None }]
         }
@@ -45,7 +45,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 
 /// The fault of an attempt that submitted an invalid plan.
 pub(crate) fn fault(problems: &[String]) -> Fault {
-    Fault::structural("plan.invalid", format!("the plan is not valid: {}", problems.join("; ")))
+    Fault::structural("plan.invalid", format!("the plan is invalid: {}", problems.join("; ")))
 }
 
 fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
@@ -54,9 +54,9 @@ fn given(run: &Run, plan: &Plan, now: Timestamp) -> Vec<Event> {
     let problems = rules::plan::problems(run.policy(), plan, &room);
     if problems.is_empty() {
         let plan = rules::plan::complete(run.policy(), request, plan.clone(), &room);
-        return vec![adopted(plan, "plan.given", "the plan was given and is valid")];
+        return vec![adopted(plan, "plan.given", "the given plan is valid")];
     }
-    let reason = format!("the plan that was given is not valid: {}", rules::plan::named(&problems));
+    let reason = format!("the given plan is invalid: {}", rules::plan::named(&problems));
     let decision = Decision::new(RuleId::fixed("plan.given_invalid"), reason);
     vec![Event::RunRefused { decision }]
 }
@@ -112,7 +112,7 @@ fn approved(
         return vec![adopted(plan, "plan.valid", "the plan is valid")];
     }
     if run.policy().headless {
-        let reason = "a person would have to approve the plan, and nobody can be asked";
+        let reason = "the plan requires approval, but no person can be asked";
         let decision = Decision::new(RuleId::fixed("plan.nobody_to_approve"), reason);
         return vec![Event::RunRefused { decision }];
     }
@@ -128,8 +128,8 @@ fn approved(
             vec![Event::RunCancelled { by, reason: "the plan was rejected".to_owned() }]
         }
         _ => {
-            let problems = vec![format!("{by} wants it otherwise: {}", answer.said.text)];
-            let reason = "whoever was asked to approve the plan wants it otherwise";
+            let problems = vec![format!("{by} requested changes: {}", answer.said.text)];
+            let reason = "the person who was asked for approval requested changes";
             let decision = Decision::new(RuleId::fixed(SENT_BACK), reason);
             vec![Event::PlanRefused { attempt, problems, decision, fault: None }]
         }
@@ -137,15 +137,15 @@ fn approved(
 }
 
 fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
-    let reason = "a plan is carried out only once a person has approved it";
+    let reason = "the plan is executed only after a person approves it";
     let terms = Terms {
         kind: QuestionKind::Approval,
         severity: Severity::Medium,
         escalation: None,
         about: Some(About::Task(TaskId::plan())),
         choices: vec![
-            Choice::new(APPROVE, "carry the plan out"),
-            Choice::new(REJECT, "end the run; anything else goes back to the planner"),
+            Choice::new(APPROVE, "execute the plan"),
+            Choice::new(REJECT, "end the run; any other answer is returned to the planner"),
         ],
         free: true,
         default: None,

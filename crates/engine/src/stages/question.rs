@@ -59,7 +59,7 @@ fn at_expiry(policy: &Policy, terms: &Terms) -> (String, Option<String>) {
 
 /// Why a run ends when a question it depends on was not answered.
 pub(crate) fn nobody_answered(text: &str) -> Decision {
-    let reason = format!("nobody answered in time: {}", types::one_line(text, 200));
+    let reason = format!("not answered in time: {}", types::one_line(text, 200));
     Decision::new(RuleId::fixed("question.expired"), reason)
 }
 

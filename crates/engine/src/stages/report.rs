@@ -35,11 +35,11 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
         return Some((status, gate.decision.clone()));
     }
     if run.only_plans() && run.passed(Phase::Planning) {
-        let reason = "the plan is there, and nothing else was asked for";
+        let reason = "the plan is complete, and only a plan was requested";
         return Some((Status::Done, Decision::new(RuleId::fixed("report.planned"), reason)));
     }
     run.passed(Phase::Closure).then(|| {
-        let reason = "every gate is passed";
+        let reason = "all gates passed";
         (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))
     })
 }

@@ -62,7 +62,7 @@ pub(crate) fn hold(
         Some(Stage::Failed | Stage::Skipped) => {
             let fault = task_state.and_then(|task_state| task_state.faults().last().cloned());
             let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
-            let reason = format!("the {role} did not come to look at it");
+            let reason = format!("the {role} did not complete the review");
             let decision = Decision::new(RuleId::fixed("review.none"), reason);
             vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision, halts: false }]
         }
@@ -122,11 +122,10 @@ fn worded(
     let ok = code == 0 && work.checks().iter().all(|check| passed(check) == Some(true));
     let claimed = reply.get("passed").and_then(Value::as_bool);
     let decision = if claimed == Some(ok) {
-        let reason = format!("the exit code is {code}, and the {role} says the same");
+        let reason = format!("the exit code is {code}, and the {role}'s report agrees");
         Decision::new(RuleId::fixed("review.agreed"), reason)
     } else {
-        let reason =
-            format!("the {role} says otherwise, but the exit code is {code}, and it counts");
+        let reason = format!("the {role}'s report differs; the exit code {code} takes precedence");
         Decision::new(RuleId::fixed("review.corrected"), reason)
     };
     let computed = rules::truncate::report(&output, run.policy().contracts.text_chars, None).text;
@@ -143,7 +142,7 @@ fn worded(
 
 /// A result rejected by the judge is a wrong result: it is not retried.
 fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
-    let why = report.get("why").and_then(Value::as_str).unwrap_or("it does not keep the spec");
+    let why = report.get("why").and_then(Value::as_str).unwrap_or("it does not meet the spec");
     let what = format!("the {role}'s verdict is fail: {why}");
     let fault = Fault::new(FaultClass::Semantic, "review.verdict_fail", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
@@ -151,7 +150,7 @@ fn refused(attempt: &AttemptId, role: &RoleId, report: &Value) -> Event {
 
 /// Scope violations are found in the agent's log, regardless of its claims; they are not retried either.
 fn beyond_scope(attempt: &AttemptId, denied: &[String]) -> Event {
-    let what = format!("it tried what it may not: {}", denied.join("; "));
+    let what = format!("it attempted calls that were denied: {}", denied.join("; "));
     let fault = Fault::new(FaultClass::Semantic, "review.scope_violation", what);
     Event::TaskRejected { attempt: attempt.clone(), fault }
 }

@@ -27,7 +27,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         },
         Course::Nobody => Event::RunRefused { decision },
         Course::Person => {
-            let question = format!("{}. Is it technical, or product?", decision.reason);
+            let question = format!("{}. Is the request `technical` or `product`?", decision.reason);
             intake::ask(run, &[question], decision, now)
         }
     }]

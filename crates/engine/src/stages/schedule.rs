@@ -73,7 +73,7 @@ pub(crate) fn start(
         Hold::Until(until) => return put_off(run, id, task_state, role_id, until),
     }
     let Some(role) = run.policy().roles.get(role_id) else {
-        let reason = format!("there is no role {role_id}");
+        let reason = format!("the policy has no role {role_id}");
         let decision = Decision::new(RuleId::fixed("schedule.no_role"), reason.clone());
         let fault = Fault::bug(reason);
         return vec![Event::TaskFailed { task: id.clone(), fault, decision, halts: false }];
@@ -109,7 +109,7 @@ fn put_off(
         return vec![];
     }
     let failures = run.breakers().failures(role);
-    let reason = format!("{role} failed {failures} times in a row and is left alone for a while");
+    let reason = format!("{role} failed {failures} times in a row and is paused");
     let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
     if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = task_state.stage()
     {
@@ -142,7 +142,7 @@ fn skip(run: &Run) -> Vec<Event> {
             })
             .map(TaskId::as_str)
             .collect();
-        let reason = format!("it needs {}, which did not finish", broken.join(", "));
+        let reason = format!("it depends on {}, which did not finish", broken.join(", "));
         let decision = Decision::new(RuleId::fixed("schedule.needs_failed_task"), reason);
         events.push(Event::TaskSkipped { task: task.id.clone(), decision });
     }

@@ -45,7 +45,7 @@ enum Shown {
 
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let Some(last) = task_state.last() else {
-        return Next::Weighed(unproven("nothing is known of it"));
+        return Next::Weighed(unproven("no attempt is recorded"));
     };
     let shape = Shape::of(&last.changes, &run.test_files());
     let findings = &last.findings.0;
@@ -53,7 +53,7 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
         return Next::Doubt(doubt);
     }
     if shape == Shape::default() {
-        let because = vec!["it changes nothing that runs".to_owned()];
+        let because = vec!["it changes no code, tests or data".to_owned()];
         return Next::Weighed(Weighed { level: Level::Covered, because });
     }
     let tried = tried(run, task_state);
@@ -70,18 +70,18 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     }
     let level = match level {
         None if !shape.code => Level::Covered,
-        None => return Next::Weighed(unproven("no check of the project passes on it alone")),
+        None => return Next::Weighed(unproven("no project check passed on it alone")),
         Some(Level::Unproven) if !shape.code => {
             because.push("it changes no code".to_owned());
             Level::Covered
         }
         Some(Level::Unproven) if only_removes(run, task, &last.changes) => {
-            because
-                .push("it only takes away what was to go, and every test still passes".to_owned());
+            let what = "a removal was requested, the change adds nothing, and no test broke";
+            because.push(what.to_owned());
             Level::Covered
         }
         Some(Level::Unproven) if is_refactoring(run, task) => {
-            because.push("it was to change no behaviour, and every test still passes".to_owned());
+            because.push("a refactoring was requested, and no test broke".to_owned());
             Level::Covered
         }
         Some(level) => level,
@@ -118,7 +118,7 @@ fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
 
 /// The objection to a finished check, given its result on the base commit.
 pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> Option<String> {
-    let Some(end) = &check.end else { return Some("it has not ended".to_owned()) };
+    let Some(end) = &check.end else { return Some("it has not finished".to_owned()) };
     if !run.policy().verify.trials {
         return (!end.passed()).then(|| DID_NOT_PASS.to_owned());
     }
@@ -130,9 +130,7 @@ pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<Str
     let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
     let Some(tests) = &now.tests else {
         if now.passed() && before.is_some_and(reported) {
-            return Some(
-                "its test runner did not report anything, though it did before".to_owned(),
-            );
+            return Some("its test runner produced no report, although it did before".to_owned());
         }
         return (!now.passed()).then(|| DID_NOT_PASS.to_owned());
     };
@@ -141,12 +139,10 @@ pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<Str
     });
     if now.passed() {
         return match () {
-            () if !tests.complete => {
-                Some("its test runner did not come to the end of its report".to_owned())
-            }
-            () if tests.passed == 0 && tests.failed == 0 => Some("no test ran".to_owned()),
+            () if !tests.complete => Some("the report of its test runner is incomplete".to_owned()),
+            () if tests.passed == 0 && tests.failed == 0 => Some("no tests ran".to_owned()),
             () if tests.failed > 0 && !failed_so_before => {
-                Some("its report has failures although it exited with 0".to_owned())
+                Some("its report lists failures although it exited with 0".to_owned())
             }
             () => None,
         };
@@ -184,15 +180,15 @@ fn of_check(
             shown = Shown::ByNewTests;
             because.push(format!("{name} fails with the new tests and the old code"));
         } else if end.is_some() {
-            because.push(format!("{name} passes with the new tests and the old code, too"));
+            because.push(format!("{name} also passes with the new tests and the old code"));
         }
     }
     match trial(run, task_state, Trial::Altered, one)? {
         Some(end) if end.passed() || !end.unnoticed.is_empty() => {
             return Err(Next::Doubt(cannot_fail(one, end)));
         }
-        Some(_) => because.push(format!("{name} notices altered expectations")),
-        None => because.push(format!("no expectation of {name} could be altered")),
+        Some(_) => because.push(format!("{name} detects altered expectations")),
+        None => because.push(format!("{name} was not tried with altered expectations")),
     }
     Ok(if shown == Shown::Not { Level::Unproven } else { Level::Proven })
 }
@@ -244,8 +240,8 @@ fn turned(before: Option<&CheckEnd>, now: &CheckEnd) -> bool {
 fn turned_says(name: &str, now: &CheckEnd) -> String {
     match now.tests.as_ref().filter(|tests| tests.mended > 0) {
         Some(tests) => {
-            format!("{name}: {} that failed before", types::count(u64::from(tests.mended), "test"))
-                + " pass with the change"
+            let fixed = types::count(u64::from(tests.mended), "test");
+            format!("{name}: the change fixes {fixed} that failed before")
         }
         None => format!("{name} failed before and passes with the change"),
     }

@@ -138,7 +138,7 @@ fn violation(policy: &Policy, scope: &Scope, findings: &Findings) -> Option<Faul
     let mut said: Vec<String> = Vec::new();
     for finding in &found {
         let foreign = is_of_file(finding.kind);
-        let whose = if foreign { ", which its plan does not name" } else { "" };
+        let whose = if foreign { ", which the plan does not name" } else { "" };
         let what = format!("{} {}{whose}", finding.kind.says(), finding.path);
         if !said.contains(&what) {
             said.push(what);
@@ -206,7 +206,8 @@ fn checking(
     if failed.is_empty() {
         let stands = |check: &&CheckState| trials::stands(run, task_state.base(), check).is_none();
         let passed = done.iter().filter(stands).count();
-        let others = if passed < done.len() { "; the others are not held against it" } else { "" };
+        let others =
+            if passed < done.len() { "; the others are not required for this task" } else { "" };
         let reason = format!("{passed} of {} checks passed{others}", done.len());
         let decision = Decision::new(RuleId::fixed("verify.checks_passed"), reason);
         return vec![Event::TaskVerified {
@@ -290,7 +291,7 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
         .collect();
     if !failed.is_empty() {
         let what =
-            format!("merged with the results of other tasks, {} did not pass", names(&failed));
+            format!("{} did not pass when merged with the results of other tasks", names(&failed));
         let said = failed.iter().filter_map(|check| {
             let end = check.end.as_ref()?;
             let (name, command) = (&check.what.name, &check.what.command);

@@ -30,7 +30,7 @@ impl Run {
 /// One arm for each event. An event that does not fit the state has no effect.
 fn take(run: &mut Run, event: Event, at: Timestamp) {
     match event {
-        Event::RunRequested { request, survey, policy, price } => {
+        Event::RunRequested { request, survey, policy, price, .. } => {
             run.started = at;
             run.head = survey.base.clone();
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));

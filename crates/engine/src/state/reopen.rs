@@ -124,7 +124,7 @@ mod tests {
         bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands without b");
         bench.tell("T2.1 hands in c\ncheck T2.1/0 exits 0\nmerge T2 lands");
         let events = bench.tell("check landed:T2.1/0 exits 0\ncheck merged/0 exits 0");
-        assert!(events.contains("gate.blocked monitoring: promised but not there: b"), "{events}");
+        assert!(events.contains("gate.blocked monitoring: missing artifacts: b"), "{events}");
         same(&only(&bench.tell("answer 0 retry"), &["attempt"]), "attempt.started T1.2 coder");
         bench
     }
@@ -147,7 +147,7 @@ mod tests {
                 &GATES,
             ),
             "gate.passed execution
-             gate.blocked monitoring: promised but not there: b",
+             gate.blocked monitoring: missing artifacts: b",
         );
         let mut bench = to_be_mended();
         bench.tell("T1.2 hands in b\ncheck T1.2/0 exits 0\nmerge T1 lands");

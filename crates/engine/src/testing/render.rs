@@ -90,7 +90,7 @@ fn of_a_task(event: &Event) -> Option<String> {
 
 fn of_a_session(event: &Event) -> Option<String> {
     Some(match event {
-        Event::SessionStarted { session, brief, parent: None } => {
+        Event::SessionStarted { session, brief, parent: None, .. } => {
             format!("{session} {}", brief.attempt)
         }
         Event::SessionStarted { session, parent: Some(call), .. } => format!("{session} by {call}"),

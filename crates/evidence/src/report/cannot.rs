@@ -60,7 +60,7 @@ fn missing_command(exit: i32, lines: &[&str]) -> Option<String> {
         let file = lines.iter().find_map(|line| NOT_EXECUTABLE.captures(line.trim_end()))?;
         let file = &file[1];
         return Some(format!(
-            "the file {file} is not executable (exit 126): make it so, or run it with sh"
+            "the file {file} is not executable (exit 126): make it executable, or run it with sh"
         ));
     }
     if exit != 127 && !by_make() {
@@ -81,7 +81,7 @@ fn missing_command(exit: i32, lines: &[&str]) -> Option<String> {
                 return Some(not_found(name));
             }
             return (at_top && alone).then(|| {
-                format!("the file {name} is not there (exit 127): correct the check's command")
+                format!("the file {name} does not exist (exit 127): correct the check's command")
             });
         }
         (at_top || TOOLS.contains(&name) || NODE_TOOLS.contains(&name)).then(|| not_found(name))
@@ -92,7 +92,7 @@ fn not_found(name: &str) -> String {
     let advice = if NODE_TOOLS.contains(&name) || name.contains("node_modules/") {
         "node_modules is missing or incomplete; add a set-up command such as npm ci"
     } else {
-        "install it, or add a set-up command that does"
+        "install it, or add a set-up command that installs it"
     };
     format!("the command {name} is not found (exit 127): {advice}")
 }

@@ -23,7 +23,7 @@ fn what_is_missing_is_named() {
             "\n> test\n> jest\n\nsh: 1: jest: not found\n",
             "the command jest is not found (exit 127): node_modules",
         ),
-        (127, "sh: 1: ./test.sh: not found\n", "the file ./test.sh is not there"),
+        (127, "sh: 1: ./test.sh: not found\n", "the file ./test.sh does not exist"),
         (126, "sh: 1: ./t.sh: Permission denied\n", "the file ./t.sh is not executable"),
         (
             2,
@@ -72,7 +72,7 @@ fn what_is_missing_is_named() {
         (
             4,
             "ERROR: file or directory not found: nofolder\n\n",
-            "pytest finds no file or folder nofolder",
+            "pytest cannot find the file or folder nofolder",
         ),
         (5, include_str!("../../fixtures/pytest-none.txt"), "no tests were found"),
         (4, include_str!("../../fixtures/nextest-none.txt"), "no tests were found"),

@@ -37,10 +37,10 @@ const fn naming(thing: Thing, pattern: &'static str, says: &'static str) -> Sign
 const NO_MODULE: &str = "the Python module {} is not installed: add a set-up command that installs it, or make its virtual environment visible";
 const NO_PACKAGE: &str = "the dependency {} is not installed: node_modules is missing or incomplete; add a set-up command such as npm ci";
 const NO_TESTS: &str = "no tests were found: correct the check's command, or add a test first";
-const NO_CRATES: &str = "cargo cannot download crates: there is no network in checks; add a set-up command such as cargo fetch";
-const NO_GO_MODULES: &str = "go cannot download modules: there is no network in checks; add a set-up command such as go mod download";
-const NO_NPM_NETWORK: &str = "npm cannot download packages: there is no network in checks; add a set-up command such as npm ci";
-const NO_JARS: &str = "the build cannot download its dependencies: there is no network in checks; add a set-up command that fetches them";
+const NO_CRATES: &str = "cargo cannot download crates: checks have no network access; add a set-up command such as cargo fetch";
+const NO_GO_MODULES: &str = "go cannot download modules: checks have no network access; add a set-up command such as go mod download";
+const NO_NPM_NETWORK: &str = "npm cannot download packages: checks have no network access; add a set-up command such as npm ci";
+const NO_JARS: &str = "the build cannot download its dependencies: checks have no network access; add a set-up command that fetches them";
 
 pub(super) const SIGNS: &[Sign] = &[
     // Python
@@ -61,12 +61,12 @@ pub(super) const SIGNS: &[Sign] = &[
     exiting(
         4,
         r"^\S.*: error: unrecognized arguments: (.+)$",
-        "pytest does not know the option {}: a plugin is not installed; add a set-up command that installs it",
+        "pytest does not know the option {}: a plugin is missing; add a set-up command that installs it",
     ),
     exiting(
         4,
         r"^ERROR: file or directory not found: (\S+)$",
-        "pytest finds no file or folder {}: correct the check's command",
+        "pytest cannot find the file or folder {}: correct the check's command",
     ),
     exiting(5, r"^(?:=+ )?(?:no tests ran|\d+ deselected|NO TESTS RAN)\b", NO_TESTS),
     // JavaScript
@@ -113,7 +113,7 @@ pub(super) const SIGNS: &[Sign] = &[
     ),
     sign(
         r"^error: no such command: `([^`]+)`",
-        "cargo {} is not installed: install it, or add a set-up command that does",
+        "cargo {} is not installed: install it, or add a set-up command that installs it",
     ),
     sign(r"^\s*download of \S+ failed$", NO_CRATES),
     sign(r"^\s*failed to download from `https?://\S+`$", NO_CRATES),
@@ -172,6 +172,6 @@ pub(super) const SIGNS: &[Sign] = &[
     sign(r"error NU1301: Unable to load the service index", NO_JARS),
     sign(
         r"^(?:ERROR: )?Cannot connect to the Docker daemon",
-        "the check needs a Docker daemon, and there is none in checks: name a check that does without",
+        "the check needs a Docker daemon, but checks have none: use a check that does not need it",
     ),
 ];

@@ -38,9 +38,9 @@ impl Source<'_> {
                 self.value(from, quoted, atoms);
             }
             Some('\\') if self.peek_at(1) == Some('\n') => {
-                return Err(Unclear("a line is broken after a dollar sign"));
+                return Err(Unclear("a line continuation follows a dollar sign"));
             }
-            Some('[') => return Err(Unclear("it uses the old form of arithmetic")),
+            Some('[') => return Err(Unclear("it uses the old arithmetic syntax $[...]")),
             Some('\'') if !quoted => {
                 self.at += 1;
                 self.ansi(atoms)?;
@@ -177,7 +177,7 @@ impl Source<'_> {
         let operator = self.at;
         if operator == from {
             // Newer shells run the content of `${ …; }`.
-            return Err(Unclear("a ${ names no variable"));
+            return Err(Unclear("a ${ has no variable name"));
         }
         while self.peek() != Some('}') {
             self.operand(quoted)?;
@@ -201,7 +201,7 @@ impl Source<'_> {
         match (self.peek(), self.peek_at(1)) {
             (None, _) => return Err(Unclear("a ${ is not closed")),
             (Some('\''), _) if quoted => {
-                return Err(Unclear("a single quote stands inside a quoted ${"));
+                return Err(Unclear("a quoted ${ contains a single quote"));
             }
             (Some('\''), _) => {
                 self.at += 1;
@@ -232,7 +232,7 @@ impl Source<'_> {
                 (Some(')'), Some(')')) => break,
                 (Some(')'), _) => return Err(Unclear("it may be arithmetic or a subshell")),
                 (Some('\'' | '"' | '\\'), _) => {
-                    return Err(Unclear("there are quotes in arithmetic"));
+                    return Err(Unclear("arithmetic contains quotes"));
                 }
                 (Some(_), _) => {}
             }

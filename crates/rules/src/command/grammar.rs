@@ -34,12 +34,12 @@ impl Source<'_> {
     pub(super) fn script(&mut self) -> Read<()> {
         self.list(End::Text)?;
         if !self.awaited.is_empty() {
-            return Err(Unclear("a here-document has no end"));
+            return Err(Unclear("a here-document has no end marker"));
         }
         if self.peek().is_none() {
             Ok(())
         } else {
-            Err(Unclear("something is closed that was not open"))
+            Err(Unclear("a closing parenthesis or keyword has no opening one"))
         }
     }
 
@@ -52,13 +52,13 @@ impl Source<'_> {
                 return Ok(());
             }
             if self.peek().is_none() {
-                return Err(Unclear("it is not finished"));
+                return Err(Unclear("it is incomplete"));
             }
             self.pipeline()?;
             self.blanks();
             match (self.peek(), self.peek_at(1)) {
                 (Some(';'), Some(';' | '&')) if end == End::Branch => return Ok(()),
-                (Some(';'), Some(';' | '&')) => return Err(Unclear("there are two semicolons")),
+                (Some(';'), Some(';' | '&')) => return Err(Unclear("a ;; or ;& outside a case")),
                 (Some('&'), Some('&')) | (Some('|'), Some('|')) => {
                     self.at += 2;
                     continue;
@@ -74,7 +74,7 @@ impl Source<'_> {
                 (None | Some('\n' | '#'), _) => {}
                 (Some(')'), _) if matches!(end, End::Paren | End::Branch) => {}
                 (Some(_), _) if self.is_at(end) => {}
-                _ => return Err(Unclear("an operator stands where none is expected")),
+                _ => return Err(Unclear("an operator is in an unexpected position")),
             }
             first = self.found.parts.len();
         }
@@ -162,7 +162,7 @@ impl Source<'_> {
                 self.trailing_redirections()
             }
             "then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "}" | "in" => {
-                Err(Unclear("a word of the shell's own stands where a command should"))
+                Err(Unclear("a shell keyword is in the place of a command"))
             }
             _ => self.simple(),
         }
@@ -250,7 +250,7 @@ impl Source<'_> {
             return self.body();
         }
         let Some(name) = self.plain().filter(|name| is_name(name)) else {
-            return Err(Unclear("a loop names no variable"));
+            return Err(Unclear("a loop has no variable name"));
         };
         self.pass_word(&name);
         self.found.set(&name, None);
@@ -264,7 +264,7 @@ impl Source<'_> {
                     Some('#') => self.comment(),
                     _ => {
                         if self.atoms()?.is_empty() {
-                            return Err(Unclear("a loop goes over something odd"));
+                            return Err(Unclear("the words of a loop cannot be parsed"));
                         }
                     }
                 }
@@ -279,7 +279,7 @@ impl Source<'_> {
     fn case(&mut self) -> Read<()> {
         self.blanks();
         if self.atoms()?.is_empty() {
-            return Err(Unclear("case looks at nothing"));
+            return Err(Unclear("case has no subject"));
         }
         self.gap()?;
         if self.plain().as_deref() != Some("in") {
@@ -299,7 +299,7 @@ impl Source<'_> {
                     break;
                 }
                 if !self.passes("|") && self.atoms()?.is_empty() {
-                    return Err(Unclear("a pattern of case cannot be read"));
+                    return Err(Unclear("a case pattern cannot be parsed"));
                 }
             }
             self.list(End::Branch)?;
@@ -320,7 +320,7 @@ impl Source<'_> {
             let from_word = self.at;
             let atoms: Vec<Atom> = self.atoms()?;
             if self.written(from_word).contains("\\\n") {
-                return Err(Unclear("a test is broken over two lines"));
+                return Err(Unclear("a test contains a line continuation"));
             }
             if !atoms.is_empty() {
                 words.push(word(&atoms));
@@ -351,7 +351,7 @@ impl Source<'_> {
         self.blanks();
         if self.passes("(") {
             self.blanks();
-            self.expect(")", "a function cannot be read")?;
+            self.expect(")", "a function cannot be parsed")?;
         }
         self.function_body(&name)
     }

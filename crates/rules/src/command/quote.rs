@@ -15,7 +15,7 @@ impl Source<'_> {
                     self.at += 2;
                     // The joined text may become an operator or a reserved word.
                     if self.peek().is_some_and(|c| !matches!(c, ' ' | '\t' | '\n')) {
-                        return Err(Unclear("a line is broken inside a word"));
+                        return Err(Unclear("a word contains a line continuation"));
                     }
                 }
                 ('\\', Some(next)) => {
@@ -94,7 +94,8 @@ impl Source<'_> {
         }
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         bytes.truncate(end);
-        let text = String::from_utf8(bytes).map_err(|_| Unclear("a $' quote makes no text"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Unclear("a $' quote is not valid UTF-8"))?;
         atoms.push(Atom::Nothing);
         atoms.extend(text.chars().map(Atom::quoted));
         Ok(())
@@ -120,16 +121,16 @@ impl Source<'_> {
             }
             'x' => match self.digits(16, 2) {
                 Some(value) => bytes.push(u8::try_from(value).unwrap_or_default()),
-                None => return Err(Unclear("a $' quote has an odd escape")),
+                None => return Err(Unclear("a $' quote has an invalid escape")),
             },
             'u' | 'U' => {
                 let value = self.digits(16, if c == 'u' { 4 } else { 8 });
                 let Some(c) = value.and_then(char::from_u32) else {
-                    return Err(Unclear("a $' quote has an odd escape"));
+                    return Err(Unclear("a $' quote has an invalid escape"));
                 };
                 push_char(bytes, c);
             }
-            'c' => return Err(Unclear("a $' quote has a control character")),
+            'c' => return Err(Unclear("a $' quote has a control-character escape")),
             other => {
                 bytes.push(b'\\');
                 push_char(bytes, other);

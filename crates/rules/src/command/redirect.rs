@@ -52,7 +52,7 @@ impl Source<'_> {
             ("<", Kind::Read),
         ];
         let Some((_, kind)) = operators.into_iter().find(|(sign, _)| self.passes(sign)) else {
-            return Err(Unclear("a redirection cannot be read"));
+            return Err(Unclear("a redirection cannot be parsed"));
         };
         match kind {
             Kind::Read => self.target(Direction::Reads),
@@ -73,7 +73,7 @@ impl Source<'_> {
         self.blanks();
         let atoms = self.atoms()?;
         if atoms.is_empty() {
-            return Err(Unclear("a redirection names no file"));
+            return Err(Unclear("a redirection has no target"));
         }
         Ok(Redirection { direction, target: word(&atoms) })
     }
@@ -109,7 +109,9 @@ impl Source<'_> {
                     loop {
                         match self.next() {
                             Some(next) if next == c => break,
-                            Some('\n') | None => return Err(Unclear("a here-document has no end")),
+                            Some('\n') | None => {
+                                return Err(Unclear("a here-document has no end marker"));
+                            }
                             Some(next) => end.push(next),
                         }
                     }
@@ -118,12 +120,12 @@ impl Source<'_> {
                     quoted = true;
                     end.extend(self.next());
                 }
-                '$' | '`' => return Err(Unclear("a here-document has an odd end")),
+                '$' | '`' => return Err(Unclear("a here-document has an unsupported end marker")),
                 _ => end.push(c),
             }
         }
         if end.is_empty() && !quoted {
-            Err(Unclear("a here-document has no end"))
+            Err(Unclear("a here-document has no end marker"))
         } else {
             Ok((end, quoted))
         }
@@ -145,13 +147,13 @@ impl Source<'_> {
         let mut body = String::new();
         loop {
             if self.peek().is_none() {
-                return Err(Unclear("a here-document has no end"));
+                return Err(Unclear("a here-document has no end marker"));
             }
             let from = self.at;
             self.comment();
             let line = self.written(from);
             if !document.quoted && line.ends_with('\\') {
-                return Err(Unclear("a line is broken inside a here-document"));
+                return Err(Unclear("a here-document contains a line continuation"));
             }
             let line = if document.strip { line.trim_start_matches('\t') } else { &line };
             let closed = self.passes("\n");

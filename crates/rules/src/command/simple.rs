@@ -53,11 +53,11 @@ impl Source<'_> {
             }
             let atoms = self.atoms()?;
             if atoms.is_empty() && self.peek().is_some_and(|c| matches!(c, '<' | '>' | '(')) {
-                return Err(Unclear("a redirection cannot be read"));
+                return Err(Unclear("a redirection cannot be parsed"));
             }
             if part.words.is_empty() && is_reserved(&atoms) {
                 // Written over two lines, or after an assignment.
-                return Err(Unclear("a word of the shell's own is hidden"));
+                return Err(Unclear("a shell keyword is in an unexpected position"));
             }
             self.take_word(&mut part, &atoms)?;
         }
@@ -74,10 +74,10 @@ impl Source<'_> {
             [name] if part.assigns.is_empty() && part.redirections.is_empty() => name.known(),
             _ => None,
         };
-        let Some(name) = name else { return Err(Unclear("a parenthesis stands in a command")) };
+        let Some(name) = name else { return Err(Unclear("a command contains a parenthesis")) };
         self.at += 1;
         self.blanks();
-        self.expect(")", "a parenthesis stands in a command")?;
+        self.expect(")", "a command contains a parenthesis")?;
         self.function_body(&name)
     }
 
@@ -118,7 +118,7 @@ impl Source<'_> {
                 return Ok(Word::unknown(self.written(from)));
             }
             if self.atoms()?.is_empty() {
-                return Err(Unclear("a list of values cannot be read"));
+                return Err(Unclear("an array value cannot be parsed"));
             }
         }
     }
@@ -159,7 +159,7 @@ fn braces(atoms: &[Atom]) -> Read<Vec<Vec<Atom>>> {
 }
 
 fn expand(atoms: &[Atom], left: &mut usize) -> Read<Vec<Vec<Atom>>> {
-    *left = left.checked_sub(1).ok_or(Unclear("braces become too many words"))?;
+    *left = left.checked_sub(1).ok_or(Unclear("braces expand to too many words"))?;
     for (open, atom) in atoms.iter().enumerate() {
         if !atom.is_bare('{') {
             continue;
@@ -183,7 +183,7 @@ fn expand(atoms: &[Atom], left: &mut usize) -> Read<Vec<Vec<Atom>>> {
         let ends = expand(&atoms[close + 1..], left)?;
         let words = choices.len().saturating_mul(ends.len());
         if words > MOST || words.saturating_mul(atoms.len()) > MOST_ATOMS {
-            return Err(Unclear("braces become too many words"));
+            return Err(Unclear("braces expand to too many words"));
         }
         let start = &atoms[..open];
         let joined = |choice: &Vec<Atom>, end: &Vec<Atom>| [start, choice, end].concat();
@@ -228,7 +228,7 @@ fn sequence(inside: &[Atom]) -> Read<Option<Vec<Vec<Atom>>>> {
     };
     if let (Ok(a), Ok(b)) = (from.parse::<i64>(), to.parse::<i64>()) {
         if !plain(from) || !plain(to) || a.abs_diff(b) >= MOST as u64 {
-            return Err(Unclear("braces become too many words"));
+            return Err(Unclear("a sequence in braces is zero-padded or too long"));
         }
         let numbers: Vec<i64> = if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() };
         return Ok(Some(numbers.into_iter().map(|n| word(n.to_string())).collect()));
@@ -244,6 +244,6 @@ fn sequence(inside: &[Atom]) -> Read<Option<Vec<Vec<Atom>>>> {
             Ok(Some(letters.into_iter().map(|c| word(c.to_string())).collect()))
         }
         (None, _) | (_, None) if !to.contains("..") => Ok(None),
-        _ => Err(Unclear("a sequence in braces cannot be read")),
+        _ => Err(Unclear("a sequence in braces cannot be parsed")),
     }
 }

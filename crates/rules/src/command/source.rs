@@ -169,7 +169,7 @@ impl<'a> Source<'a> {
 
     pub(super) fn add(&mut self, mut part: Part) -> Read<()> {
         if self.found.parts.len() >= MOST_PARTS {
-            return Err(Unclear("there are too many commands in it"));
+            return Err(Unclear("it contains too many commands"));
         }
         part.origin = self.found.parts.len();
         part.depth = self.depth;

@@ -24,7 +24,7 @@ pub(super) fn all(found: &mut Found) {
         place += 1;
         if found.parts.len() >= MOST_PARTS || part.depth >= MOST_DEPTH {
             if let Some(part) = found.parts.get_mut(place - 1) {
-                part.unclear = Some("it is nested too deeply");
+                part.unclear = Some("it is nested too deeply or contains too many commands");
                 part.risks.insert(CommandRisk::Opaque);
             }
             continue;
@@ -103,7 +103,7 @@ fn script(found: &mut Found, part: &Part, words: &[Word]) {
     let likely: Option<Vec<String>> = words.iter().map(Word::likely).collect();
     if !words.iter().all(|word| word.known().is_some()) {
         let shown: Vec<String> = words.iter().map(Word::shown).collect();
-        let unclear = Part::unclear("it is put together only when it runs", shown.join(" "));
+        let unclear = Part::unclear("it is assembled only at run time", shown.join(" "));
         found.parts.push(Part { depth: part.depth + 1, ..unclear });
     }
     if let Some(likely) = likely {

@@ -34,21 +34,21 @@ fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Cl
     let clause = |holds: bool, says: String| Some(Clause { holds, says });
     let words = reading.words().len();
     let fewer = condition.fewer_words_than.and_then(|limit| {
-        clause(words < limit, format!("fewer than {limit} words; there are {words}"))
+        clause(words < limit, format!("fewer than {limit} words; it has {words}"))
     });
     let hint = condition.hint.and_then(|hint| {
-        let said = facts.hint.map_or_else(|| "nothing".to_owned(), |hint| format!("{hint:?}"));
-        clause(facts.hint == Some(hint), format!("the operator says {hint:?}; said is {said}"))
+        let said = facts.hint.map_or_else(|| "none".to_owned(), |hint| format!("{hint:?}"));
+        clause(facts.hint == Some(hint), format!("the hint is {hint:?}; given: {said}"))
     });
     let attached = condition.attached.and_then(|wanted| {
-        let says = if wanted { "something is attached" } else { "nothing is attached" };
+        let says = if wanted { "it has attachments" } else { "it has no attachments" };
         clause(facts.attached == wanted, says.to_owned())
     });
     let over = condition.over_budget.and_then(|wanted| {
         let number = |n: Option<u64>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
         let not = if wanted { "" } else { "not " };
         let says = format!(
-            "the estimate is {not}above the budget; estimate {}, budget {}; seconds {}, budget {}",
+            "the estimate is {not}above the budget; tokens {}, budget {}; seconds {}, budget {}",
             number(facts.estimate),
             number(facts.tokens),
             number(facts.estimate_seconds),
@@ -61,11 +61,11 @@ fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Cl
         let is_known = |name: &str| policy.project_types.iter().any(|known| known.name == name);
         let not = if wanted { "" } else { "not " };
         let says =
-            format!("the named project type is {not}known; named is {}", named.unwrap_or("none"));
+            format!("the given project type is {not}known; given: {}", named.unwrap_or("none"));
         clause(named.is_some_and(|name| is_known(name) == wanted), says)
     });
     let code = condition.about_code.and_then(|wanted| {
-        let says = if wanted { "it is about code" } else { "it mentions nothing of the code" };
+        let says = if wanted { "it mentions code" } else { "it does not mention code" };
         clause(reading.is_about_code() == wanted, says.to_owned())
     });
     [fewer, hint, attached, over, known, code].into_iter().flatten().collect()
@@ -86,35 +86,35 @@ fn of_text(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Cla
         &|| {
             let words: Vec<String> =
                 mentions.iter().map(|one| format!("{one:?}").to_lowercase()).collect();
-            format!("it mentions a {}", words.join(" or a "))
+            format!("it mentions any of: {}", words.join(", "))
         },
     );
     let only = &condition.nothing_but;
     clause(!only.is_empty(), &|| nothing_but(only, lists, reading), &|| {
-        format!("it says nothing but {}", few(only))
+        format!("it contains nothing but {}", few(only))
     });
     let (any, before) = (&condition.any_phrase, &condition.unless_before);
     clause(!any.is_empty(), &|| found(any, before, lists, reading), &|| {
-        let excused = if before.is_empty() { "" } else { ", with nothing before it to excuse it" };
-        format!("it says {}{excused}{}", few(any), where_found(any, policy, reading))
+        let excused = if before.is_empty() { "" } else { ", not preceded by an exempting phrase" };
+        format!("it contains {}{excused}{}", few(any), where_found(any, policy, reading))
     });
     let also = &condition.also_phrase;
     clause(!also.is_empty(), &|| found(also, &[], lists, reading), &|| {
-        format!("it also says {}{}", few(also), where_found(also, policy, reading))
+        format!("it also contains {}{}", few(also), where_found(also, policy, reading))
     });
     let combined = &condition.together;
     clause(!combined.is_empty(), &|| together(combined, before, lists, reading), &|| {
         let combined: Vec<String> = combined.iter().map(|parts| parts.join(" + ")).collect();
-        format!("it says together {}", few(&combined))
+        format!("it contains, close together, {}", few(&combined))
     });
     let pairs = &condition.opposed;
     clause(!pairs.is_empty(), &|| opposed(pairs, lists, reading), &|| {
         let pairs: Vec<String> = pairs.iter().map(|pair| pair.join(" and ")).collect();
-        format!("it says of one thing {}", few(&pairs))
+        format!("it says about the same thing {}", few(&pairs))
     });
     let unless = &condition.unless_phrase;
     clause(!unless.is_empty(), &|| !found(unless, &[], lists, reading), &|| {
-        format!("it does not say {}{}", few(unless), where_found(unless, policy, reading))
+        format!("it does not contain {}{}", few(unless), where_found(unless, policy, reading))
     });
     all
 }
@@ -135,5 +135,5 @@ fn where_found(patterns: &[String], policy: &Policy, reading: &Reading) -> Strin
     let Some((pattern, place)) = first else { return String::new() };
     let words = reading.words().iter().skip(place).take(AROUND);
     let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
-    format!("; {pattern:?} is found at \"{}\"", words.join(" "))
+    format!("; {pattern:?} matches at \"{}\"", words.join(" "))
 }

@@ -36,11 +36,12 @@ pub(super) fn take(object: &Object<'_>, policy: &Contracts) -> Result<Taken, Str
     }
     match advice.verdict {
         Opinion::Ask if advice.questions.is_empty() => {
-            Err("the verdict is ask, and there is no question".to_owned())
+            Err("the verdict is ask, but there is no question".to_owned())
         }
-        _ if advice.questions.len() > MOST_QUESTIONS => {
-            Err(format!("{} questions, at most {MOST_QUESTIONS}", advice.questions.len()))
-        }
+        _ if advice.questions.len() > MOST_QUESTIONS => Err(format!(
+            "{} questions; at most {MOST_QUESTIONS} are allowed",
+            advice.questions.len()
+        )),
         // Plain data always serializes.
         _ => Ok(Taken::of(serde_json::to_value(&advice).unwrap_or_default())),
     }

@@ -73,9 +73,11 @@ pub(super) fn take(
     let artifacts = reply.artifacts.unwrap_or_default();
     match (reply.status, reply.error) {
         (Status::Failed, Some(trouble)) if artifacts.is_empty() => Err(failed(&trouble, policy)),
-        (Status::Failed, Some(_)) => Err(shape("it failed, and has artifacts all the same")),
-        (Status::Failed, None) => Err(shape("it failed, and does not say why")),
-        (Status::Completed, Some(_)) => Err(shape("it is completed, and has an error")),
+        (Status::Failed, Some(_)) => Err(shape("the status is failed, but there are artifacts")),
+        (Status::Failed, None) => Err(shape("the status is failed, but there is no error")),
+        (Status::Completed, Some(_)) => {
+            Err(shape("the status is completed, but there is an error"))
+        }
         (Status::Completed, None) => {
             let mut kinds: BTreeMap<WorkPath, String> = BTreeMap::new();
             for one in &artifacts {

@@ -67,12 +67,12 @@ pub(super) fn writes(
             .map_err(|cause| Invalid::Scope(format!("{cause}; nothing was written")))?;
         may_write(&path, scope, tests)?;
         if !seen.insert(path.clone()) {
-            return Err(Invalid::Shape(format!("{path} is there twice")));
+            return Err(Invalid::Shape(format!("{path} occurs twice")));
         }
         writes.push(Write { path, content });
     }
     if writes.is_empty() {
-        return Err(Invalid::Shape("it has no edits".to_owned()));
+        return Err(Invalid::Shape("it contains no files".to_owned()));
     }
     writes.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(writes)
@@ -81,14 +81,14 @@ pub(super) fn writes(
 fn may_write(path: &WorkPath, scope: &Scope, tests: Tests<'_>) -> Result<(), Invalid> {
     if path.is_root() || !scope.allows(path) {
         return Err(Invalid::Scope(format!(
-            "it would write to {path}, which is not one of the task's artifacts ({scope}); nothing was written"
+            "{path} is not one of the task's artifacts ({scope}); nothing was written"
         )));
     }
     let named = scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path);
     let limited = matches!(tests, Tests::Named(tests) if is_test(path.as_str(), tests));
     if limited && !named {
         return Err(Invalid::Scope(format!(
-            "it would write to {path}, a test that the task does not name; nothing was written"
+            "{path} is a test that the task does not name; nothing was written"
         )));
     }
     Ok(())

@@ -28,15 +28,15 @@ impl<'a> Object<'a> {
             (Ok(Value::Object(fields)), _) => {
                 Ok(Self { json: whole, fields, reading, overlooked: None })
             }
-            (Ok(_), _) => Err("it is JSON, but no object".to_owned()),
-            (Err(error), Strictness::Strict) => Err(format!("it is not JSON alone: {error}")),
+            (Ok(_), _) => Err("it is JSON, but not an object".to_owned()),
+            (Err(error), Strictness::Strict) => Err(format!("it is not JSON only: {error}")),
             (Err(error), Strictness::Lenient) => {
                 let found = [fenced(whole), balanced(whole)].into_iter().flatten();
                 let mut read = found.filter_map(|(json, what)| {
                     let fields = serde_json::from_str(json).ok()?;
                     Some(Self { json, fields, reading, overlooked: Some(what.to_owned()) })
                 });
-                read.next().ok_or_else(|| format!("there is no JSON object in it: {error}"))
+                read.next().ok_or_else(|| format!("it contains no JSON object: {error}"))
             }
         }
     }
@@ -61,7 +61,7 @@ impl<'a> Object<'a> {
         if self.reading == Strictness::Lenient || self.fields.keys().eq(keys) {
             return Ok(());
         }
-        Err(format!("its keys are not in the order {}", keys.join(", ")))
+        Err(format!("the keys are not in the order {}", keys.join(", ")))
     }
 }
 
@@ -70,7 +70,7 @@ fn fenced(text: &str) -> Option<(&str, &'static str)> {
     let (_, after) = text.split_once("```")?;
     let (_, body) = after.split_once('\n')?;
     let (body, _) = body.split_once("```")?;
-    Some((body.trim(), "the object stood in a fence"))
+    Some((body.trim(), "the object was in a code fence"))
 }
 
 /// The text from the first brace to its closing one; braces in strings do not count.
@@ -86,7 +86,7 @@ fn balanced(text: &str) -> Option<(&str, &'static str)> {
             b'}' if !quoted => {
                 depth -= 1;
                 if depth == 0 {
-                    return Some((&text[start..=at], "the object stood between words"));
+                    return Some((&text[start..=at], "the object was surrounded by text"));
                 }
             }
             _ => {}

@@ -32,7 +32,7 @@ pub(super) fn take(object: &Object<'_>, policy: &Contracts) -> Result<Taken, Str
     let plan: Reply = object.read()?;
     let wanted = policy.plan_id.as_deref().unwrap_or(FIRST);
     if plan.plan_id != wanted {
-        return Err(format!("plan_id is {:?} and not {wanted:?}", short(&plan.plan_id)));
+        return Err(format!("plan_id is {:?}, expected {wanted:?}", short(&plan.plan_id)));
     }
     if plan.tasks.is_empty() {
         return Err("it has no tasks".to_owned());
@@ -46,7 +46,7 @@ pub(super) fn take(object: &Object<'_>, policy: &Contracts) -> Result<Taken, Str
         plan.tasks.iter().any(names)
     };
     if let Some(missing) = policy.artifacts.iter().find(|path| !promised(path)) {
-        return Err(format!("no task has the artifact {missing}, which is wanted"));
+        return Err(format!("no task has the required artifact {missing}"));
     }
     Ok(Taken::of(json!({ "tasks": tasks })))
 }
@@ -55,7 +55,7 @@ fn made(place: usize, task: &Task, policy: &Contracts) -> Result<serde_json::Val
     let id = format!("T{}", place + 1);
     if task.id != id {
         return Err(format!(
-            "the task at place {} has the id {:?}, not {id}",
+            "the task at position {} has the id {:?}, expected {id}",
             place + 1,
             short(&task.id)
         ));

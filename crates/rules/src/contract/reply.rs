@@ -57,7 +57,7 @@ pub(super) fn within(policy: &Contracts, path: &str) -> Result<WorkPath, String>
         folder.components().all(|one| names.next().is_some_and(|n| n.eq_ignore_ascii_case(one)))
     };
     match policy.closed.iter().find(lies_in) {
-        Some(folder) => Err(format!("{path} is in {folder}/, which no agent writes to")),
+        Some(folder) => Err(format!("{path} is in {folder}/, where agents may not write")),
         None => Ok(path),
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn echo(name: &str, said: &str, input: &Value) -> Result<(), String> 
         return Ok(());
     }
     let said = short(said);
-    Err(format!("{name} is {said:?}, and it was asked about {asked:?}"))
+    Err(format!("{name} is {said:?}, expected {asked:?}"))
 }
 
 /// Checks that a text is neither empty nor too long.

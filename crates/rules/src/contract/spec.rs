@@ -74,7 +74,7 @@ fn failed(object: &Object<'_>, policy: &Contracts) -> Invalid {
         Err(cause) => return Invalid::Shape(cause),
     };
     if failed.problems.is_empty() {
-        return Invalid::Shape("it failed without saying at what".to_owned());
+        return Invalid::Shape("the status is failed, but there are no problems".to_owned());
     }
     for obstacle in &failed.problems {
         if let Err(cause) = text_fits("statement", &obstacle.statement, policy) {

@@ -116,7 +116,7 @@ fn what_is_not_json_alone_is_refused() {
         "{\"edits\":[{\"path\":\"src/a.py\",\"cont".to_owned(),
         String::new(),
     ] {
-        malformed(Contract::Edits, &text, "reply is no edits");
+        malformed(Contract::Edits, &text, "reply violates the contract edits");
     }
     let long = "x".repeat(5_000);
     let (_, _, what) = strictly(Contract::Edits, &long).expect_err("it is no JSON");
@@ -184,7 +184,7 @@ fn edits_that_are_too_long_too_few_or_doubled_are_refused() {
     malformed(Contract::Edits, &edits(vec![edit(&"x".repeat(200_001))]), "200000");
     assert!(strictly(Contract::Edits, &edits(vec![edit(&"ü".repeat(200_000))])).is_ok());
     malformed(Contract::Edits, &edits(vec![edit(&"x".repeat(400_000))]), "400000");
-    malformed(Contract::Edits, &edits(vec![]), "no edits");
+    malformed(Contract::Edits, &edits(vec![]), "no files");
     malformed(Contract::Edits, &edits(vec![edit("a"), edit("b")]), "twice");
     let mut extra = edit("a");
     extra["mode"] = "0755".into();
@@ -259,8 +259,8 @@ fn a_lenient_reading_finds_the_object_and_says_what_it_overlooked() {
     let brief = dev_brief();
     for (text, overlooked) in [
         (good.to_string(), None),
-        (format!("```json\n{good}\n```"), Some("the object stood in a fence")),
-        (format!("Done: {good} I hope."), Some("the object stood between words")),
+        (format!("```json\n{good}\n```"), Some("the object was in a code fence")),
+        (format!("Done: {good} I hope."), Some("the object was surrounded by text")),
     ] {
         let taken = read(&brief, &text).expect("it is there");
         assert_eq!(taken.overlooked.as_deref(), overlooked);

@@ -92,11 +92,11 @@ fn all_of<'a>(
     for id in judged {
         if !wanted.contains(id) || !seen.insert(id) {
             let id = super::reply::short(id);
-            return Err(format!("{what} {id:?} is not in the spec, or judged twice"));
+            return Err(format!("{what} {id:?} is not in the spec, or has two results"));
         }
     }
     match wanted.difference(&seen).next() {
-        Some(missing) => Err(format!("{what} {missing} is not judged")),
+        Some(missing) => Err(format!("{what} {missing} has no result")),
         None => Ok(()),
     }
 }

@@ -31,8 +31,8 @@ pub fn nothing_done(
         return None;
     }
     if changes.0.is_empty() {
-        let what = "it was handed in, and nothing is changed; if the work cannot be done, hand in \
-                    `blocked` with the reason";
+        let what = "the submission changes nothing; if the work cannot be done, submit `blocked` \
+                    with the reason";
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
     let changes = &Changes(changes.0.iter().chain(&earlier.0).cloned().collect());
@@ -43,11 +43,11 @@ pub fn nothing_done(
         .filter(|path| !is_gone(path, changes))
         .collect();
     if let Some(first) = still_there.first() {
-        let what = format!("{first} was to be deleted or moved, and is still there");
+        let what = format!("{first} should have been deleted or moved, but still exists");
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
     if texts.iter().any(|text| begins_by_taking_away(text)) && only_adds_papers(changes, tests) {
-        let what = "something was to be deleted or moved, and nothing is gone";
+        let what = "the task is to delete or move something, but nothing was removed";
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
     let touched = |path: &WorkPath| changes.0.iter().any(|change| change.path == *path);
@@ -62,7 +62,7 @@ pub fn nothing_done(
         .map(|artifact| artifact.path.as_str())
         .collect();
     (!untouched.is_empty() && !untouched_before).then(|| {
-        let what = format!("the plan names {}, and it was not touched", untouched.join(", "));
+        let what = format!("named in the plan, but not changed: {}", untouched.join(", "));
         Fault::new(FaultClass::CheckFailed, UNTOUCHED, what)
     })
 }
@@ -152,9 +152,7 @@ mod tests {
 
     #[test]
     fn an_empty_change_is_nothing_done_unless_nothing_was_to_be_written() {
-        assert!(
-            said("Add x", &["a.py"], &[]).is_some_and(|what| what.contains("nothing is changed"))
-        );
+        assert!(said("Add x", &["a.py"], &[]).is_some_and(|what| what.contains("changes nothing")));
         assert_eq!(said("Look around", &[], &[]), None);
     }
 
@@ -181,7 +179,7 @@ mod tests {
                 .map(|fault| fault.what)
         };
         let said = copied("docs/one.md", 0).expect("nothing is gone");
-        assert!(said.contains("nothing is gone"), "{said}");
+        assert!(said.contains("nothing was removed"), "{said}");
         assert_eq!((copied("docs/one.md", 1), copied("move.py", 0)), (None, None));
     }
 
@@ -190,7 +188,7 @@ mod tests {
         let made = [("a.py", Modified)];
         let said = said("Add x", &["a.py", "b.py", "README.md", "docs/"], &made)
             .expect("b.py is untouched");
-        assert!(said.contains("names b.py, and"), "{said}");
+        assert!(said.contains("named in the plan, but not changed: b.py"), "{said}");
         let again = nothing_done(
             &task("Add x", &["a.py", "b.py"]),
             "",
@@ -220,6 +218,6 @@ mod tests {
         let (nothing, earlier) = (Changes::default(), changes(&[("a.py", Added)]));
         let again =
             nothing_done(&task("Add x", &["a.py"]), "", &[], (&nothing, &earlier), &[], false);
-        assert!(again.is_some_and(|fault| fault.what.contains("nothing is changed")));
+        assert!(again.is_some_and(|fault| fault.what.contains("changes nothing")));
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn on_part(mut permit: PartPermit, granted: &Grants, part: &Part) -> 
         Some(pattern) => {
             permit.verdict = Permission::Allow;
             permit.rule = RuleId::fixed(GRANTED);
-            permit.reason = format!("a person has allowed `{pattern}` from now on");
+            permit.reason = format!("a person has granted `{pattern}`");
         }
         None => permit.pattern = proposed(part),
     }
@@ -94,7 +94,7 @@ pub(super) fn on_hosts(
     if !policy.ask_hosts {
         // A page is refused when it is fetched, with the same message.
         if facts.access == Access::Execute {
-            let reason = format!("the policy grants no connection to {hosts}");
+            let reason = format!("the policy does not allow connections to {hosts}");
             permit.verdict = Permission::Deny;
             permit.decision = about(reason, &permit.decision);
         }

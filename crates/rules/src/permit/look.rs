@@ -26,7 +26,7 @@ pub fn look(policy: &Policy, scope: &Scope, tool: &str, facts: &CallFacts) -> Ve
             let misses = |rule: &PermitRule| {
                 let mut misses = of_call(rule, scope, tool, facts);
                 if names_parts(rule) {
-                    misses.push("it is about commands".to_owned());
+                    misses.push("applies only to commands".to_owned());
                 }
                 misses
             };
@@ -86,12 +86,12 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
     let mut misses = Vec::new();
     let plain = facts.tool.as_deref().unwrap_or(tool);
     if !rule.tools.is_empty() && !rule.tools.iter().any(|name| name == plain) {
-        misses.push(format!("it is about {}", rule.tools.join(", ")));
+        misses.push(format!("applies only to {}", rule.tools.join(", ")));
     }
     if !rule.access.is_empty() && !rule.access.contains(&facts.access) {
         let words: Vec<&str> = rule.access.iter().map(|access| word(*access)).collect();
         misses.push(format!(
-            "it is about calls that {}, and this would {}",
+            "applies only to calls that {}; this one would {}",
             words.join(" or "),
             word(facts.access)
         ));
@@ -99,16 +99,16 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
     if !rule.touches.is_empty() && !sensitive::touches(&rule.touches, scope, facts) {
         let kinds: Vec<&str> = rule.touches.iter().map(|kind| kind.says()).collect();
         misses.push(format!(
-            "it is about what {}, and is not named by the scope",
+            "applies only to a path that {}, unless the scope names it",
             kinds.join(" or ")
         ));
     }
     match rule.in_scope {
         Some(true) if !in_scope(scope, facts) => {
-            misses.push(format!("it is about what lies in the task's scope ({scope})"));
+            misses.push(format!("applies only inside the task's scope ({scope})"));
         }
         Some(false) if in_scope(scope, facts) => {
-            misses.push(format!("it is about what lies outside of the task's scope ({scope})"));
+            misses.push(format!("applies only outside the task's scope ({scope})"));
         }
         _ => {}
     }
@@ -118,9 +118,9 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
 fn not_like(rule: &PermitRule) -> String {
     let risks: Vec<&str> = rule.does.iter().map(|risk| risk.says()).collect();
     match (rule.commands.as_slice(), risks.is_empty()) {
-        ([], _) => format!("it is about what {}", risks.join(", or ")),
-        ([only], _) => format!("it is not like {only:?}"),
-        (several, _) => format!("it is like none of its {} patterns", several.len()),
+        ([], _) => format!("applies only to a command that {}", risks.join(", or ")),
+        ([only], _) => format!("the command does not match {only:?}"),
+        (several, _) => format!("the command matches none of the {} patterns", several.len()),
     }
 }
 
@@ -129,7 +129,7 @@ const fn word(access: Access) -> &'static str {
         Access::Read => "read",
         Access::Write => "write",
         Access::Execute => "run a command",
-        Access::Submit => "hand in the result",
+        Access::Submit => "submit the result",
         Access::Network => "use the network",
         Access::Ask => "ask a person",
         Access::Agent => "start agents",

@@ -16,8 +16,7 @@ pub(super) fn never(facts: &CallFacts) -> Option<(Decision, &WorkPath)> {
             kind @ Sensitive::Credentials => ("permit.credentials", kind),
             Sensitive::EnvFile | Sensitive::Settings => return None,
         };
-        let reason =
-            format!("{path} {}; no agent may write it, and no policy allows it", kind.says());
+        let reason = format!("{path} {}; agents may not write it under any policy", kind.says());
         Some((Decision::new(RuleId::fixed(rule), reason), path))
     })
 }
@@ -70,7 +69,7 @@ pub(super) fn must_ask(
         Sensitive::EnvFile => "permit.env_file",
         _ => "permit.settings",
     };
-    let reason = format!("{path} {}, so a person is asked first", kind.says());
+    let reason = format!("{path} {}, so a person must approve", kind.says());
     Some(Decision::new(RuleId::fixed(rule), reason))
 }
 

@@ -270,5 +270,9 @@ fn where_nobody_can_be_asked_ask_is_deny_and_says_so() {
     let headless = Policy { headless: true, ..listed() };
     let permit = verdict(&headless, "ls; touch x");
     assert_eq!(permit.verdict, Permission::Deny);
-    assert!(permit.decision.reason.contains("nobody is there"), "{}", permit.decision.reason);
+    assert!(
+        permit.decision.reason.contains("no person is available"),
+        "{}",
+        permit.decision.reason
+    );
 }

@@ -65,9 +65,9 @@ fn a_broken_pattern_says_why() {
         Ok(phrase) => Err(phrase.fault().expect("a fault").to_string()),
         Err(error) => Err::<(), _>(error.to_string()),
     };
-    assert_eq!(why(".. $").unwrap_err(), "names no word");
-    assert_eq!(why("<nobody>").unwrap_err(), "names the list <nobody>, which is not there");
-    assert_eq!(why("a|").unwrap_err(), "has \"\" in it, which is not a word in lower case");
-    assert_eq!(why("(a").unwrap_err(), "has \"(a\" in it, which is not a word in lower case");
-    assert_eq!(why("Ann").unwrap_err(), "has \"Ann\" in it, which is not a word in lower case");
+    assert_eq!(why(".. $").unwrap_err(), "contains no word");
+    assert_eq!(why("<nobody>").unwrap_err(), "names the unknown list <nobody>");
+    assert_eq!(why("a|").unwrap_err(), "contains \"\", which is not a lower-case word");
+    assert_eq!(why("(a").unwrap_err(), "contains \"(a\", which is not a lower-case word");
+    assert_eq!(why("Ann").unwrap_err(), "contains \"Ann\", which is not a lower-case word");
 }

@@ -136,24 +136,24 @@ fn computed(totals: &Totals, room: &Headroom, experimental: bool) -> Vec<Risk> {
     };
     if let Some((percent, of_what)) = most_used(totals, room).filter(|(percent, _)| *percent > 80) {
         let description =
-            format!("the plan is expected to take {percent} % of the {of_what} that are left");
+            format!("the plan is expected to use {percent} % of the remaining {of_what}");
         add(
             0,
             Severity::High,
             description,
-            "nothing that does not fit is started; more can be granted",
+            "work that does not fit is not started; the budget can be raised",
         );
     }
     if totals.longest_chain >= LONG_CHAIN {
         let description = format!(
-            "{} tasks wait for each other one after the other; a failure stops all behind it",
+            "{} tasks form a chain of dependencies; a failure stops all later ones",
             totals.longest_chain
         );
         add(1, Severity::Medium, description, "each result is checked before the next task starts");
     }
     if experimental {
-        let description = "it rests on something that is not proven".to_owned();
-        add(2, Severity::Medium, description, "the checks decide, on each task and on the whole");
+        let description = "the plan relies on unproven technology".to_owned();
+        add(2, Severity::Medium, description, "checks run on each task and on the merged result");
     }
     risks
 }
@@ -173,7 +173,7 @@ fn most_used(totals: &Totals, room: &Headroom) -> Option<(u64, &'static str)> {
 /// A short summary of the plan, for approval.
 #[must_use]
 pub fn told(plan: &Plan) -> String {
-    let mut text = String::from("Carry out this plan?");
+    let mut text = String::from("Execute this plan?");
     if !plan.summary.trim().is_empty() {
         let _ = write!(text, "\n{}", types::one_line(&plan.summary, 400));
     }

@@ -33,7 +33,7 @@ pub fn of(policy: &Policy, plan: &Plan, room: &Headroom) -> Vec<Problem> {
         Err(stuck) => {
             let names: Vec<&str> =
                 stuck.iter().take(20).map(|place| plan.tasks[*place].id.as_str()).collect();
-            let message = format!("its dependencies go in a circle: {}", names.join(", "));
+            let message = format!("its dependencies form a cycle: {}", names.join(", "));
             found.push(Problem::new("tasks", "cycle", message));
         }
     }
@@ -51,19 +51,18 @@ fn of_task(policy: &Policy, task: &Task, place: usize, ids: &BTreeSet<&TaskId>) 
         wrong("id", "reserved", format!("{id} is a reserved id; name tasks T1, T2, ..."));
     }
     if policy.review.is_some() && !crate::review_id::can_be_reviewed(id) {
-        let message = format!("{id} leaves no name for its review; name tasks T1, T2, ...");
+        let message = format!("{id} leaves no valid id for its review; name tasks T1, T2, ...");
         wrong("id", "reserved", message);
     }
     if task.title.trim().is_empty() {
         wrong("title", "empty", format!("{id} has no title"));
     }
     if task.artifacts.is_empty() {
-        let message = format!("{id} names no artifacts, so it could write nowhere");
+        let message = format!("{id} has no artifacts, so it could not write anything");
         wrong("artifacts", "empty", message);
     }
     for artifact in task.artifacts.iter().filter(|artifact| in_git(artifact)) {
-        let message =
-            format!("{id} would write to {artifact}; git's own files are nobody's artifact");
+        let message = format!("{id} names {artifact}; git's own files cannot be artifacts");
         wrong("artifacts", "git", message);
     }
     if task.depends_on.contains(id) {
@@ -74,7 +73,7 @@ fn of_task(policy: &Policy, task: &Task, place: usize, ids: &BTreeSet<&TaskId>) 
         wrong("depends_on", "dangling", message);
     }
     if !policy.roles.contains_key(&task.role) {
-        wrong("role", "unknown", format!("{id} is for {}, which is not a role", task.role));
+        wrong("role", "unknown", format!("{id} has the unknown role {}", task.role));
     }
     found
 }
@@ -92,13 +91,13 @@ fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Headroom) -
     if let Some(tokens) = left.tokens.filter(|tokens| expected.tokens > *tokens) {
         let estimate = sum(plan.tasks.iter().map(|task| task.estimate_tokens));
         wrong(format!(
-            "its tasks are estimated at {estimate} tokens, {} with {reserve} % in reserve; {tokens} are left",
+            "its tasks are estimated at {estimate} tokens, {} with a reserve of {reserve} %; {tokens} are left",
             expected.tokens
         ));
     }
     if let Some(time) = left.time_ms.filter(|time| expected.time_ms > *time) {
         wrong(format!(
-            "it is expected to take {} with {reserve} % in reserve; {time} are left",
+            "it is expected to take {} with a reserve of {reserve} %; {time} is left",
             expected.time_ms
         ));
     }
@@ -106,7 +105,7 @@ fn over_budget(policy: &Policy, plan: &Plan, order: &[usize], room: &Headroom) -
         && money > left
     {
         wrong(format!(
-            "it is expected to cost ${money} with {reserve} % in reserve; ${left} are left"
+            "it is expected to cost ${money} with a reserve of {reserve} %; ${left} is left"
         ));
     }
     found

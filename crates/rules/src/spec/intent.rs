@@ -56,7 +56,7 @@ fn problems(spec: &IntentSpec, given: &[String]) -> Vec<Problem> {
 }
 
 fn not_given(reference: &str) -> String {
-    format!("{:?} is not a document that was given", types::one_line(reference, 80))
+    format!("{:?} is not one of the given documents", types::one_line(reference, 80))
 }
 
 /// The gaps that keep a living spec from being an Intent Spec.

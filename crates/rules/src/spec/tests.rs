@@ -103,7 +103,7 @@ fn a_blocker_says_when_it_was_resolved_and_only_then() {
     };
     assert_eq!(blocker("    status: open"), [""; 0]);
     let open = blocker("    status: open\n    resolved_at: 2026-01-01T00:00:00Z");
-    assert!(open[0].ends_with("blockers.0.resolved_at: is there, but the blocker is open"));
+    assert!(open[0].ends_with("blockers.0.resolved_at: is set, but the blocker is open"));
     let resolved = blocker("    status: resolved");
     assert!(resolved[0].ends_with("resolved_at: is missing, but the blocker is resolved"));
 }
@@ -111,7 +111,7 @@ fn a_blocker_says_when_it_was_resolved_and_only_then() {
 #[test]
 fn ids_are_used_once() {
     let twice = with("  - description: A header", "  - id: REQ-001\n    description: A header");
-    assert!(twice[0].ends_with("requirements.1.id: REQ-001 is already the id of another"));
+    assert!(twice[0].ends_with("requirements.1.id: REQ-001 is already in use"));
 }
 
 /// K6, K7: the canonical form is the same for the same content, and survives a round trip.
@@ -171,7 +171,7 @@ fn a_status_only_goes_forward() {
     let refused = moved(&spec, Done, Timestamp::default(), None).expect_err("too far");
     assert_eq!(
         refused.to_string(),
-        "a spec cannot go from draft to done; after draft comes approved"
+        "a spec cannot change from draft to done; allowed from draft: approved"
     );
 }
 
@@ -253,11 +253,11 @@ fn an_intent_spec_is_complete_or_not_there() {
     );
     assert_eq!(
         changed("/context_refs", json!(["adr-2"])),
-        ["context_refs.0: \"adr-2\" is not a document that was given"]
+        ["context_refs.0: \"adr-2\" is not one of the given documents"]
     );
     assert_eq!(
         changed("/assumptions/0/source", json!("I think")),
-        ["assumptions.0.source: \"I think\" is not a document that was given"]
+        ["assumptions.0.source: \"I think\" is not one of the given documents"]
     );
     assert_eq!(changed("/assumptions/0/source", json!("operator_input")), [""; 0]);
     assert_eq!(

@@ -21,6 +21,7 @@ fn requested(policy: Digest) -> Event {
         survey: Survey::default(),
         policy,
         price: None,
+        wording: types::Wording::CURRENT,
     }
 }
 

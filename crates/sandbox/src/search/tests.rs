@@ -147,6 +147,17 @@ async fn a_glob_is_relative_to_its_folder_and_gives_the_newest_first() {
 }
 
 #[tokio::test]
+async fn a_glob_that_visits_too_many_files_says_that_there_are_more() {
+    let (dir, env) = workspace(&[]);
+    for number in 0..2_100 {
+        std::fs::write(dir.path().join(format!("{number}.txt")), "").expect("a file");
+    }
+    let request = GlobRequest { pattern: "*.rs".to_owned(), path: path("."), max: 10 };
+    let found = env.glob(request, &CancellationToken::new()).await.expect("a search");
+    assert!(found.items.is_empty() && found.more);
+}
+
+#[tokio::test]
 async fn a_pattern_that_explodes_elsewhere_is_harmless_and_a_broken_one_is_explained() {
     let (_dir, env) = workspace(&[("f", &"a".repeat(50_000))]);
     assert_eq!(grep(&env, looking_for("(a+)+$b", ".")).await.items, []);

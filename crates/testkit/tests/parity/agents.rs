@@ -104,7 +104,7 @@ fn is_anthropic(asked: &Asked) -> bool {
     let told = (system.contains("words for anthropic"), system.contains("words for gemini"));
     assert!(system.contains("words for all"), "{system}");
     assert_eq!(told, (!lists, lists), "documents and tools are of one family: {system}");
-    assert_eq!(system.contains("Lines in `read_file` are counted from 0"), lists, "{system}");
+    assert_eq!(system.contains("`read_file` counts lines from 0"), lists, "{system}");
     assert_eq!(system.contains("anthropic/"), !lists, "the model is named: {system}");
     !lists
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runtime::sandbox::PersonProgram;
+use runtime::sandbox::{GitError, PersonProgram};
 use runtime::trust::{TrustStore, project_files};
 use runtime::{ProjectSurvey, presets, project_survey};
 
@@ -25,7 +25,13 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
     let survey = match project_survey(folder).await {
         Ok(survey) => survey,
         Err(error) => {
-            let fix = "create a git repository: git init && git add --all && git commit -m Start";
+            let fix = match &error {
+                GitError::NotARepository { .. } => {
+                    "create a git repository: git init && git add --all && git commit -m Start"
+                }
+                GitError::NoCommit => "make a first commit: git add --all && git commit -m Start",
+                _ => "run `git status` there, and fix what it reports",
+            };
             return vec![Finding::bad("repository", error.to_string(), fix)];
         }
     };

@@ -22,7 +22,7 @@ pub(super) fn admission(policy: &Policy, reading: &Reading) -> Vec<Looked> {
             return looked;
         }
         last.matched = false;
-        last.because.push("whoever started the run insists all the same".to_owned());
+        last.because.push("overridden: the person who started the run insists".to_owned());
         rest = &rest[place + 1..];
     }
 }
@@ -42,10 +42,10 @@ pub(super) fn failures(policy: &Policy, fault: &Fault) -> Vec<Looked> {
         let mut misses = Vec::new();
         if !covers(&FailureRule { codes: vec![], ..rule.clone() }, fault) {
             let classes: Vec<&str> = rule.classes.iter().map(|class| class.as_str()).collect();
-            misses.push(format!("it is about {}", classes.join(", ")));
+            misses.push(format!("applies only to {}", classes.join(", ")));
         }
         if !covers(&FailureRule { classes: vec![], ..rule.clone() }, fault) {
-            misses.push(format!("it is about {}", rule.codes.join(", ")));
+            misses.push(format!("applies only to {}", rule.codes.join(", ")));
         }
         let matched = covers(rule, fault);
         let says = written(&rule.action);
@@ -64,9 +64,9 @@ pub(super) fn gates(policy: &Policy, phase: Phase) -> Vec<Looked> {
         let matched = rule.phase == phase;
         let needs: Vec<String> = rule.requires.iter().map(written).collect();
         let because = if matched {
-            format!("it requires {}", needs.join(", "))
+            format!("requires {}", needs.join(", "))
         } else {
-            format!("it stands at the end of {}", rule.phase.as_str())
+            format!("applies at the end of {}", rule.phase.as_str())
         };
         let says = "go or no-go".to_owned();
         Looked { about: None, rule: rule.id.clone(), says, matched, because: vec![because] }
@@ -96,7 +96,7 @@ fn until_one_holds<'a>(
         let told = clauses.into_iter().filter(|clause| clause.holds == matched);
         let mut because: Vec<String> = told.map(|clause| clause.says).collect();
         if because.is_empty() {
-            because.push("it holds for everything".to_owned());
+            because.push("applies to every request".to_owned());
         }
         looked.push(Looked { about: None, rule: id.clone(), says, matched, because });
         if matched {

@@ -274,7 +274,7 @@ fn failed(run: &Run, task: &TaskId) -> Told {
         given("task", task.as_str()),
         given("class", fault.class.as_str()),
         given("code", &fault.code),
-        given("what", &fault.what),
+        given("message", &fault.what),
         given("failures of the task so far", task_state.faults().len().to_string()),
     ];
     Told { inputs, rules: tables::failures(run.policy(), fault) }
@@ -309,7 +309,7 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
 }
 
 fn written(scope: &Scope) -> String {
-    if scope.0.is_empty() { "it may write nothing".to_owned() } else { scope.to_string() }
+    if scope.0.is_empty() { "no write access".to_owned() } else { scope.to_string() }
 }
 
 fn is_own(policy: &Policy, rule: &RuleId) -> bool {

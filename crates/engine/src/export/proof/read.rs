@@ -124,7 +124,7 @@ pub fn examine(payloads: &[&[u8]]) -> Result<Examined, String> {
     let own: Vec<usize> = (0..read.len()).filter(|place| of_a_run(&read[*place])).collect();
     let [own] = own.as_slice() else {
         return Err(format!(
-            "it has {} about a run, not one",
+            "it has {} about a run instead of exactly one",
             types::count(own.len(), "statement")
         ));
     };
@@ -143,7 +143,7 @@ pub fn examine(payloads: &[&[u8]]) -> Result<Examined, String> {
         parts.push(place);
     }
     if !claims.statements.iter().any(|one| one.predicate_type == SVR) {
-        problems.push("there is no statement about the gates".to_owned());
+        problems.push("the statement about the gates is missing".to_owned());
     }
     let others = (0..payloads.len()).filter(|place| !parts.contains(place)).count();
     Ok(Examined { claims, parts, others, problems })
@@ -161,10 +161,10 @@ fn about_result(what: &str, statement: &Value, result: &ResultClaim) -> Vec<Stri
     let mut problems = form(what, statement);
     let digest = &statement["subject"][0]["digest"];
     if digest["gitCommit"] != result.git_commit.as_str() {
-        problems.push(format!("{what} is about another commit than the run's result"));
+        problems.push(format!("{what} is about a different commit than the run's result"));
     }
     if digest["gitTree"] != result.git_tree.as_str() {
-        problems.push(format!("{what} names another tree than the run's result"));
+        problems.push(format!("{what} names a different tree than the run's result"));
     }
     problems
 }
@@ -184,10 +184,10 @@ fn part(statement: &Value, wanted: &PartClaim, claims: &Claims) -> Vec<String> {
     let what = called(wanted);
     let mut problems = Vec::new();
     if statement["predicateType"] != wanted.predicate_type.as_str() {
-        problems.push(format!("{what} is of another type than the run says"));
+        problems.push(format!("{what} has a different type than the run states"));
     }
     if statement["subject"][0]["digest"]["gitCommit"] != wanted.git_commit.as_str() {
-        problems.push(format!("{what} is about another commit than the run says"));
+        problems.push(format!("{what} is about a different commit than the run states"));
     }
     match wanted.predicate_type.as_str() {
         SVR => {
@@ -198,14 +198,14 @@ fn part(statement: &Value, wanted: &PartClaim, claims: &Claims) -> Vec<String> {
             problems.extend(form(&what, statement));
             let predicate = &statement["predicate"];
             if predicate["result"].as_str() != wanted.result.as_deref() {
-                problems.push(format!("{what} has another result than the run says"));
+                problems.push(format!("{what} has a different result than the run states"));
             }
             let merged = wanted.tree.as_deref() == Some("merged");
             if merged && wanted.git_commit != claims.result.git_commit {
-                problems.push(format!("{what} did not look at the run's result"));
+                problems.push(format!("{what} did not check the run's result"));
             }
         }
-        _ => problems.push(format!("{what} is of a type that is not known here")),
+        _ => problems.push(format!("{what} has an unknown type")),
     }
     problems
 }
@@ -217,11 +217,11 @@ fn gates(predicate: &Value, claims: &Claims) -> Vec<String> {
     let passed = claims.gates.iter().filter(|gate| gate.go).map(|gate| property(&gate.phase));
     let passed: BTreeSet<String> = passed.collect();
     if listed != passed.iter().map(String::as_str).collect() {
-        problems.push("the gates that were passed are not those that the run says".to_owned());
+        problems.push("the passed gates are not those that the run states".to_owned());
     }
     let policy = claims.policy.digest.sha256.to_string();
     if predicate["verifier"]["policy"]["digest"]["sha256"] != policy.as_str() {
-        problems.push("the gates were judged by another policy than the run says".to_owned());
+        problems.push("the gates were judged by a different policy than the run states".to_owned());
     }
     problems
 }

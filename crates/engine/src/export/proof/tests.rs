@@ -76,13 +76,13 @@ fn what_a_person_answered_is_stated() {
 fn statements_that_do_not_agree_are_noticed() {
     let statements = proof(&finished());
     for (pointer, to, says) in [
-        ("/predicate/result/gitCommit", json!("0".repeat(40)), "another commit"),
-        ("/subject/0/digest/gitTree", json!("0".repeat(40)), "another tree"),
-        ("/predicate/gates/0/go", json!(false), "gates that were passed"),
-        ("/predicate/policy/digest/sha256", json!("1".repeat(64)), "another policy"),
-        ("/predicate/statements/0/result", json!("WARNED"), "another result"),
+        ("/predicate/result/gitCommit", json!("0".repeat(40)), "a different commit"),
+        ("/subject/0/digest/gitTree", json!("0".repeat(40)), "a different tree"),
+        ("/predicate/gates/0/go", json!(false), "the passed gates"),
+        ("/predicate/policy/digest/sha256", json!("1".repeat(64)), "a different policy"),
+        ("/predicate/statements/0/result", json!("WARNED"), "a different result"),
         ("/predicate/statements/0/digest/sha256", json!("1".repeat(64)), "is missing"),
-        ("/predicate/statements", json!([]), "no statement about the gates"),
+        ("/predicate/statements", json!([]), "the statement about the gates is missing"),
         ("/_type", json!("https://example.org/"), "not an in-toto statement"),
     ] {
         let found = problems(&changed(&statements, pointer, to));

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use types::{Command, Envelope, Event, Input, LogId, RunId, SessionEnd};
 
-use super::{Difference, How, Recorded, replay};
+use super::{Difference, How, Recorded, Replayed, replay};
 use crate::testing::noise::inputs;
 use crate::testing::talk::{Talk, talks};
 use crate::testing::world::{World, worlds};
@@ -15,8 +15,12 @@ fn cases(count: u32) -> ProptestConfig {
 }
 
 fn difference<M: Recorded>(blank: M, lines: &[Envelope]) -> Option<Difference> {
+    replayed(blank, lines).difference
+}
+
+fn replayed<M: Recorded>(blank: M, lines: &[Envelope]) -> Replayed<M> {
     let how = How { clean: &|event| event, torn: false };
-    replay(blank, &LogId::run(RunId::fixed("r_test")), lines, &how, |_, _| {}).difference
+    replay(blank, &LogId::run(RunId::fixed("r_test")), lines, &how, |_, _| {})
 }
 
 /// The lines as read back.
@@ -95,6 +99,28 @@ fn an_altered_reason_is_found_where_it_stands() {
     assert_eq!(names, ["decision.reason"]);
     assert_eq!(fields[0].recorded.as_deref(), Some("\"it looks good\""));
     assert!(reason(&found.decided).is_some_and(|reason| reason.contains("check")), "{found:?}");
+
+    // A log of another wording has the same decisions in other words.
+    let Event::RunRequested { wording, .. } = &mut lines[0].event else { unreachable!() };
+    *wording = types::Wording::default();
+    let replayed = replayed(world.fresh(), &lines);
+    assert_eq!((replayed.difference, replayed.rewording.lines), (None, 1));
+    assert_eq!(replayed.rewording.first, Some(found));
+}
+
+#[test]
+fn a_decision_by_another_rule_is_a_difference_in_any_wording() {
+    let world = World::of_independent_tasks(2);
+    let mut lines = lines(&world.ended(3).bench);
+    let verified = |line: &&mut Envelope| matches!(line.event, Event::TaskVerified { .. });
+    let line = lines.iter_mut().find(verified).expect("a task was verified");
+    let seq = line.seq;
+    let Event::TaskVerified { decision, .. } = &mut line.event else { unreachable!() };
+    decision.rule = types::RuleId::fixed("verify.looks_good");
+    let Event::RunRequested { wording, .. } = &mut lines[0].event else { unreachable!() };
+    *wording = types::Wording::default();
+    let found = replayed(world.fresh(), &lines).difference.expect("a difference");
+    assert_eq!(found.seq, seq);
 }
 
 #[test]

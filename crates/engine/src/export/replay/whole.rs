@@ -8,7 +8,8 @@ use types::{
     AttemptEnd, AttemptId, Brief, Digest, Effect, Envelope, Event, LogId, RunId, SessionId,
 };
 
-use super::{Difference, How, Recorded, Replayed, Step, replay};
+use super::compare::{Likeness, likeness};
+use super::{Difference, How, Recorded, Replayed, Rewording, Step, replay};
 use crate::{Attempt, InFlight, Machine as _, Run};
 
 /// The lines of a run and of its attempts.
@@ -31,6 +32,7 @@ pub struct Report {
     pub logs: usize,
     pub events: usize,
     pub decisions: usize,
+    pub rewording: Rewording,
     pub difference: Option<Difference>,
     /// The decisions in the log of the run or the conversation.
     #[serde(skip)]
@@ -47,6 +49,7 @@ impl Report {
             _ => lines.len(),
         };
         self.decisions += replayed.steps.len();
+        self.rewording.add(std::mem::take(&mut replayed.rewording));
         self.difference = self.difference.take().or_else(|| replayed.difference.take());
         self.difference.is_none()
     }
@@ -106,14 +109,30 @@ pub fn run(blank: &Run, logs: &Logs, how: &How<'_>) -> Report {
     report
 }
 
-/// Headings in briefs: as earlier versions wrote them, and as they are written now.
-const HEADINGS: [(&str, &str); 3] = [
+/// Phrases in briefs: as earlier versions wrote them, and as they are written now.
+const PHRASES: [(&str, &str); 13] = [
     ("\n# What must be kept to\n", "\n# Constraints\n"),
     ("\n# What is not to be done\n", "\n# Out of scope\n"),
     (
         "\n# What was wrong with the attempt before this one\n",
         "\n# Feedback on the previous attempt\n",
     ),
+    ("\n# Checks that will decide\n", "\n# Checks that must pass\n"),
+    ("\n# What will be run to see whether it is done\n", "\n# Checks that must pass\n"),
+    (
+        "\nThose that are not about your task are not held against it.\n",
+        "\nFailures unrelated to your task do not count against it.\n",
+    ),
+    ("\n# What was said to questions about it\n", "\n# Answers to questions about the spec\n"),
+    ("\nWhy it is a task of its own: ", "\nWhy it is a separate task: "),
+    ("\n# It is done when\n", "\n# Acceptance criteria\n"),
+    ("\n# You may write only here\n", "\n# Writable paths\n"),
+    ("\n# Attached: a picture, shown below: ", "\n# Attached image, shown below: "),
+    (
+        "\n# Attached: a picture, which cannot be shown here: ",
+        "\n# Attached image, which cannot be shown here: ",
+    ),
+    ("\n[the rest of it is left out]\n", "\n[truncated]\n"),
 ];
 
 fn begins_otherwise(
@@ -123,10 +142,11 @@ fn begins_otherwise(
     how: &How<'_>,
 ) -> Option<Difference> {
     let first = &log.lines.first()?.event;
-    let Event::SessionStarted { brief: given, .. } = first else { return None };
+    let Event::SessionStarted { brief: given, wording, .. } = first else { return None };
+    let (wording, least) = (*wording, Likeness::required(&log.lines));
     let mut first = first.clone();
     if let Event::SessionStarted { brief, .. } = &mut first {
-        brief.task = HEADINGS
+        brief.task = PHRASES
             .iter()
             .fold(std::mem::take(&mut brief.task), |text, (was, is)| text.replace(was, is));
     }
@@ -141,15 +161,16 @@ fn begins_otherwise(
             max_output_tokens: given.max_output_tokens,
             ..asked.clone()
         });
-        (how.clean)(Event::SessionStarted { session: SessionId::ROOT, brief, parent: None })
+        let session = SessionId::ROOT;
+        (how.clean)(Event::SessionStarted { session, brief, parent: None, wording })
     });
-    if decided.as_ref().is_some_and(|decided| super::is_same(decided, &first)) {
+    if decided.as_ref().is_some_and(|decided| likeness(decided, &first) <= least) {
         return None;
     }
     Some(Difference {
         log: id.clone(),
         seq: 1,
-        input: "the attempt that the run's log starts".to_owned(),
+        input: "the attempt that the run started".to_owned(),
         recorded: Some(first),
         decided,
     })
@@ -163,6 +184,7 @@ fn ends_otherwise(
     head: Digest,
     how: &How<'_>,
 ) -> Option<Difference> {
+    let least = Likeness::required(run);
     let line = run.iter().find(|line| {
         matches!(&line.event, Event::AttemptFinished { attempt: own, log_head, .. }
             if own == attempt && *log_head != Digest::ZERO)
@@ -178,7 +200,7 @@ fn ends_otherwise(
             Event::AttemptFinished { attempt, result, spent, usage, turns, log_head, denied };
         (how.clean)(event)
     });
-    if decided.as_ref().is_some_and(|decided| super::is_same(decided, &line.event)) {
+    if decided.as_ref().is_some_and(|decided| likeness(decided, &line.event) <= least) {
         return None;
     }
     Some(Difference {

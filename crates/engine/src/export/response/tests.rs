@@ -121,7 +121,7 @@ fn a_no_go_is_no_success() {
     bench.tell("check T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
     let response = told(&bench);
     assert_eq!((response.status, response.decision), (Progress::Failed, Verdict::Approved));
-    assert!(response.message.starts_with("no-go: more was spent"), "{}", response.message);
+    assert!(response.message.starts_with("no-go: spending exceeds"), "{}", response.message);
     assert_eq!(response.project_state.tasks_completed, 1);
     assert!(response.next_steps.iter().any(|step| step.contains("bosun why r_test")));
     assert!(!response.next_steps.iter().any(|step| step.contains("bosun accept")));
@@ -174,7 +174,7 @@ fn a_destructive_attempt_is_on_record() {
     bench.tell("check T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");
     let response = told(&bench);
     assert_eq!(response.status, Progress::Completed);
-    assert!(response.message.ends_with("1 call of its agents refused as dangerous"));
+    assert!(response.message.ends_with("1 call by its agents refused as dangerous"));
     assert!(response.blockers[0].description.contains("permit.destroys"));
     let state = project_state(&bench.machine, &bench.lines(), bench.now);
     assert_eq!(state.issues.len(), 2, "every refused call is an issue: {:?}", state.issues);

@@ -132,7 +132,7 @@ fn a_spec_is_not_done_before_its_criteria_hold() {
     bench.tell("answer 0 stop");
     let spec = newest(&bench);
     assert_eq!(spec.status, SpecStatus::Failed);
-    assert_eq!(spec.verification.results[1].ended, "nobody has confirmed it");
+    assert_eq!(spec.verification.results[1].ended, "not confirmed by a person");
 }
 
 /// K57: without a person, a sentence that no check shows is a no-go, and never assumed to be true.

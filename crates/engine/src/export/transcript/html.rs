@@ -71,7 +71,7 @@ fn section(out: &mut String, entry: &TranscriptEntry) {
         };
     }
     if entry.left_out > 0 {
-        let _ = writeln!(out, "<p>{} characters are left out here.</p>", entry.left_out);
+        let _ = writeln!(out, "<p>{} characters omitted.</p>", entry.left_out);
     }
     out.push_str("</section>\n");
 }

@@ -29,7 +29,7 @@ pub fn transcript_markdown(title: &str, entries: &[TranscriptEntry]) -> String {
             let _ = write!(out, "\n{}", fenced(&entry.text));
         }
         if entry.left_out > 0 {
-            let _ = write!(out, "\n{} characters are left out here.\n", entry.left_out);
+            let _ = write!(out, "\n{} characters omitted.\n", entry.left_out);
         }
     }
     out

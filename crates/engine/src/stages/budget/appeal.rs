@@ -35,7 +35,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         let mut add = appeal.add;
         let named = question.words().and_then(|words| types::tokens_in(&words));
         add.tokens = named.or(add.tokens);
-        let reason = format!("{by} gave more: {}", shown(add));
+        let reason = format!("{by} granted {}", shown(add));
         let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
         return vec![Event::BudgetRaised { by, add, task: appeal.task.clone(), decision }];
     }
@@ -48,7 +48,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     });
     let Some((task, fault, commit)) = broke else { return vec![] };
     if run.budget_state().is_granted(&task) {
-        let reason = format!("there is more to spend, so {task} goes on from its files");
+        let reason = format!("the budget was raised, so {task} continues from its files");
         return vec![Event::RetryScheduled {
             task,
             at: now,
@@ -88,11 +88,11 @@ pub(crate) fn exhausted(
     }
     let add = offer(run, task);
     let what = task.map_or_else(|| "The run".to_owned(), ToString::to_string);
-    let text = format!("{what} cannot go on: {}. May it have more?", decision.reason);
+    let text = format!("{what} cannot continue: {}. Raise the budget?", decision.reason);
     let choices = vec![
-        Choice::new(RAISE, &format!("go on with {}; raise N for N tokens", shown(add)))
+        Choice::new(RAISE, &format!("continue with {}; `raise N` adds N tokens", shown(add)))
             .with_words(),
-        Choice::new(STOP, "end in order, with what is merged"),
+        Choice::new(STOP, "stop without raising the budget; merged results are kept"),
     ];
     let escalation = Escalation::ResourceExhaustion;
     let mut terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
@@ -162,7 +162,7 @@ fn is_short(run: &Run, task: &TaskId) -> bool {
 
 /// The person declined: the run ends, unless only the task's share was at stake.
 fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
-    let reason = format!("{by} gave no more");
+    let reason = format!("{by} did not raise the budget");
     match task {
         None => {
             vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed(TIME), reason) }]
@@ -184,15 +184,15 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
 
 fn shown(add: Budget) -> String {
     let parts: Vec<String> = [
-        add.tokens.map(|tokens| format!("{} more", types::count(tokens, "token"))),
+        add.tokens.map(|tokens| types::count(tokens, "more token")),
         add.money.map(|money| format!("${money} more")),
-        add.calls.map(|calls| format!("{} more", types::count(calls, "call"))),
+        add.calls.map(|calls| types::count(calls, "more call")),
         add.time_ms.map(|time| format!("{time} more")),
     ]
     .into_iter()
     .flatten()
     .collect();
-    if parts.is_empty() { "as much as the run has left".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "the rest of the run's budget".to_owned() } else { parts.join(", ") }
 }
 
 /// The fault of a task that cannot be paid for.

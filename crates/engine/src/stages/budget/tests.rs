@@ -54,7 +54,7 @@ fn the_worst_case_of_a_call_is_known_in_tokens_and_in_money() {
     assert_eq!(spend.money, Money::nanos(1_000 + 1_000));
     assert_eq!(worst(Budget::default(), None, (1, 1)).expect("no limit").money, Money::ZERO);
     let unknown = worst(in_money(9), None, (1, 1)).expect_err("unknown is not nothing");
-    assert!(unknown.contains("price is not known"), "{unknown}");
+    assert!(unknown.contains("price is unknown"), "{unknown}");
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn what_is_lacking_is_named_with_both_numbers() {
     let wanted = Spend { tokens: 10, money: Money::nanos(5_000_000_000), calls: 1 };
     let lacks = |free: Budget| lacking(free, wanted).unwrap_or_default();
     let tokens = lacks(Budget { tokens: Some(9), ..Budget::default() });
-    assert!(tokens.contains("10 tokens, and 9 are left"), "{tokens}");
-    assert!(lacks(in_money(1)).contains("$5.0000, and $0.000000001 is left"));
+    assert!(tokens.contains("10 tokens, but only 9 are left"), "{tokens}");
+    assert!(lacks(in_money(1)).contains("$5.0000, but only $0.000000001 is left"));
     assert!(lacks(Budget { calls: Some(0), ..Budget::default() }).contains("none is left"));
     assert_eq!(lacking(in_money(5_000_000_000), wanted), None);
 }
@@ -109,7 +109,7 @@ fn a_task_with_an_estimate_has_a_share_of_its_own_and_is_warned_about() {
     });
     let (task, reason) = warned.expect("a warning");
     assert_eq!(task.map(|task| task.to_string()).as_deref(), Some("T1"));
-    assert_eq!(reason, "80 % of T1's share is spent: 33000 of 40000 tokens");
+    assert_eq!(reason, "at least 80 % of T1's share is spent: 33000 of 40000 tokens");
 }
 
 /// An attempt that failed its checks would be retried; this one fails outright.

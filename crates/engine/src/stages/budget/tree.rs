@@ -131,7 +131,7 @@ fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
         _ => run.ledger().spent().plus(run.ledger().held()).less(planning),
     };
     let ledger = Ledger::with_spent(budget, spent);
-    Some((PHASE, format!("what {} may take", phase.as_str()), ledger.free()))
+    Some((PHASE, format!("the {} share", phase.as_str()), ledger.free()))
 }
 
 /// A percentage of each limit. Time is not shared out.

@@ -26,7 +26,7 @@ pub(super) fn ask(
     now: Timestamp,
 ) -> Event {
     if run.policy().headless {
-        return failed.given_up(decision.seeing("nobody can be asked"), false);
+        return failed.given_up(decision.seeing("no person can be asked"), false);
     }
     let escalation = rule.and_then(|rule| rule.escalation).unwrap_or(Escalation::Unknown);
     let severity = rule.and_then(|rule| rule.severity).unwrap_or(Severity::High);
@@ -50,29 +50,35 @@ pub(super) fn ask(
 fn text(failed: &Failed<'_>) -> String {
     let (task, fault) = (&failed.task, failed.fault);
     if is_doubt(failed) {
-        return format!("{task} is in doubt: {}. What now?", fault.what);
+        return format!(
+            "the result of {task} is in doubt: {}. How should the run continue?",
+            fault.what
+        );
     }
     if fault.code == BLOCKED {
-        return format!("{task} is blocked: {}. What now?", fault.what.trim_end_matches('.'));
+        let what = fault.what.trim_end_matches('.');
+        return format!("{task} is blocked: {what}. How should the run continue?");
     }
     let what = fault.what.trim_end_matches('.');
     let end = if what.ends_with(['?', '!']) { "" } else { "." };
-    format!("{task} failed ({}): {what}{end} What now?", fault.class.as_str())
+    let class = fault.class.as_str();
+    format!("{task} failed ({class}): {what}{end} How should the run continue?")
 }
 
 fn choices(failed: &Failed<'_>) -> Vec<Choice> {
     let task = &failed.task;
     let mut choices = vec![
-        Choice::new(RETRY, "one more attempt; what you say with it is handed over").with_words(),
+        Choice::new(RETRY, "make one more attempt; text that you add is passed to the agent")
+            .with_words(),
     ];
     if is_doubt(failed) {
-        choices.push(Choice::new(ACCEPT, "you have looked at it, and it is good: take it"));
+        choices.push(Choice::new(ACCEPT, "accept the result after your own review"));
     }
     // Without a plan there is nothing to continue with.
     if *task != TaskId::plan() {
-        choices.push(Choice::new(SKIP, "leave this task out and go on with the others"));
+        choices.push(Choice::new(SKIP, "skip this task and continue with the others"));
     }
-    choices.push(Choice::new(STOP, "end the run; everything that is there is kept"));
+    choices.push(Choice::new(STOP, "end the run; all existing work is kept"));
     choices
 }
 
@@ -118,19 +124,19 @@ pub(super) fn follow(
         Some(RETRY) => {
             let words = question.words().map(|words| format!("{} says: {words}", said.by));
             let next = Next { left: 0, at: now, words };
-            once_more(run, failed, next, by("person.retry", "wants one more attempt"))
+            once_more(run, failed, next, by("person.retry", "requested one more attempt"))
         }
         Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
             attempt: current(&failed.task, failed.task_state),
             commit: failed.commit.cloned().unwrap_or_default(),
-            decision: by("person.accept", "looked at it and takes it"),
+            decision: by("person.accept", "reviewed and accepted the result"),
             evidence: None,
         },
         Some(SKIP) => Event::TaskSkipped {
             task: failed.task.clone(),
-            decision: by("person.skip", "leaves this task out"),
+            decision: by("person.skip", "skipped this task"),
         },
-        _ => failed.given_up(by("person.stop", "ends the run"), true),
+        _ => failed.given_up(by("person.stop", "ended the run"), true),
     })
 }
 
@@ -139,7 +145,7 @@ fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> 
     let rule = rule_for(run, failed.fault);
     let decision = match rule {
         Some(rule) => decision.seeing(format!(
-            "execution {} of {} by {}",
+            "execution {} of {} under {}",
             executions(run, failed.task_state, rule),
             rule.max_executions,
             rule.id

@@ -25,14 +25,14 @@ pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
         deliverables.iter().filter_map(|one| one.missing.clone()).collect();
     issues.extend(risks(run).map(|risk| {
         format!(
-            "no task deals with a critical risk, and no person approved the plan: {}",
+            "no task addresses a critical risk, and no person approved the plan: {}",
             types::one_line(&risk.description, 120)
         )
     }));
     issues.extend(blockers(run));
     issues.extend(too_little_left(run, rule));
     if score < rule.min_score {
-        issues.push(format!("the quality is {score} of 100, below {}", rule.min_score));
+        issues.push(format!("the score is {score} of 100; the minimum is {}", rule.min_score));
     }
     let doubts = doubts(run, rule);
     let verdict = match rule.conditional_below {
@@ -54,7 +54,7 @@ pub(super) fn judge(run: &Run, rule: &GateRule) -> Scorecard {
 pub(super) fn seen(card: &Scorecard) -> Vec<String> {
     let there = card.deliverables.iter().filter(|one| one.missing.is_none());
     let mut seen: Vec<String> = there.map(|one| word(one.evidence).to_owned()).collect();
-    seen.push(format!("score {} of 100, at least {}", card.score, card.threshold));
+    seen.push(format!("score {} of 100, minimum {}", card.score, card.threshold));
     seen.extend(card.issues.iter().skip(1).cloned());
     seen
 }
@@ -97,11 +97,11 @@ fn count(
     let (there, of, what) = match measure {
         Measure::Deliverables => {
             let there = deliverables.iter().filter(|one| one.missing.is_none()).count();
-            (there, deliverables.len(), "deliverables are there")
+            (there, deliverables.len(), "deliverables present")
         }
         Measure::Tested => {
             let known = run.final_checks().len().max(run.project_checks().len());
-            (known.min(1), 1, "sorts of checks could show that it does not work")
+            (known.min(1), 1, "required checks found")
         }
         Measure::Checks if phase >= Phase::Monitoring => {
             let checks = run.merged_checks();
@@ -111,21 +111,21 @@ fn count(
         }
         Measure::Checks => {
             let (good, all) = good_checks(run);
-            (good, all.max(1), "checks passed for the tasks alone")
+            (good, all.max(1), "checks passed on individual tasks")
         }
         Measure::Tasks => {
             let finished = task_states.iter().filter(|task_state| task_state.is_finished()).count();
-            (finished, task_states.len(), "tasks are finished")
+            (finished, task_states.len(), "tasks finished")
         }
         Measure::FirstTry if phase <= Phase::Planning => {
             let attempts = run.planning().attempts() as usize;
-            (attempts.min(1), attempts, "attempts at a plan were needed")
+            (attempts.min(1), attempts, "planning attempts were first attempts")
         }
         Measure::FirstTry => {
             let tried = task_states.iter().filter(|task_state| task_state.attempts() > 0).count();
             let attempts: usize =
                 task_states.iter().map(|task_state| task_state.attempts() as usize).sum();
-            (tried, attempts, "attempts were needed")
+            (tried, attempts, "attempts were first attempts")
         }
         Measure::Artifacts | Measure::Acceptance | Measure::Estimates | Measure::Risks => {
             planned(run, measure)
@@ -133,12 +133,12 @@ fn count(
         Measure::Budget => {
             let all = run.ledger().budget().tokens;
             let left = run.ledger().free().tokens.filter(|_| all.is_some());
-            return (left.unwrap_or(0), all.unwrap_or(0), "tokens are left");
+            return (left.unwrap_or(0), all.unwrap_or(0), "tokens left");
         }
         Measure::Isolation => match run.isolation() {
-            IsolationLevel::Full => (2, 2, "rungs hold the commands"),
-            IsolationLevel::Landlock => (1, 2, "rungs hold the commands"),
-            IsolationLevel::None => (0, 2, "rungs hold the commands"),
+            IsolationLevel::Full => (2, 2, "isolation levels reached"),
+            IsolationLevel::Landlock => (1, 2, "isolation levels reached"),
+            IsolationLevel::None => (0, 2, "isolation levels reached"),
         },
     };
     (there as u64, of as u64, what)
@@ -159,20 +159,20 @@ fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
     match measure {
         Measure::Artifacts => {
             let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
-            (promised.saturating_sub(run.missing().len()), promised, "artifacts are there")
+            (promised.saturating_sub(run.missing().len()), promised, "artifacts present")
         }
         Measure::Acceptance => {
             let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
-            (said, tasks.len(), "tasks say how one will see that they are done")
+            (said, tasks.len(), "tasks have acceptance criteria")
         }
         Measure::Estimates => {
             let said = tasks.iter().filter(|task| task.estimate_tokens.is_some()).count();
-            (said, tasks.len(), "tasks say what they will take")
+            (said, tasks.len(), "tasks have a token estimate")
         }
         _ => {
             let risks = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
             let answered = risks.iter().filter(|risk| risk.is_mitigated()).count();
-            (answered, risks.len(), "risks have an answer")
+            (answered, risks.len(), "risks have a mitigation")
         }
     }
 }
@@ -195,14 +195,14 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         .any(|one| one.level == Level::Proven);
     let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
     if !proven && ends().any(CheckEnd::is_excused) {
-        let what = "tests that failed before still fail, and nothing that was done is proven";
+        let what = "tests that failed before still fail, and no task's change is proven";
         doubts.push(what.to_owned());
     }
     let ends = ends();
     let left_out: Vec<&str> = ends.flat_map(|end| &end.left_out).map(String::as_str).collect();
     if !left_out.is_empty() {
         let names = left_out.join(", ");
-        doubts.push(format!("the goal names {names}, and nothing in the result has it"));
+        doubts.push(format!("named in the goal but absent from the result: {names}"));
     }
     doubts
 }
@@ -211,8 +211,7 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
 fn criteria(run: &Run) -> Vec<String> {
     let all = run.request().map(|request| request.criteria.as_slice()).unwrap_or_default();
     let told = all.iter().map(|one| types::one_line(one, 200));
-    told.map(|one| format!("no check shows the criterion \"{one}\"; see whether it holds"))
-        .collect()
+    told.map(|one| format!("no check covers the criterion \"{one}\"; verify it yourself")).collect()
 }
 
 /// Critical risks without a mitigation. A planner's claim does not count: a task of the plan has to address the risk,
@@ -241,19 +240,19 @@ fn blockers(run: &Run) -> impl Iterator<Item = String> {
 fn too_little_left(run: &Run, rule: &GateRule) -> Option<String> {
     let least = rule.min_tokens.filter(|_| rule.phase != Phase::Closure)?;
     let left = run.ledger().free().tokens?;
-    (left < least).then(|| format!("{left} tokens are left, and the next phase needs {least}"))
+    (left < least).then(|| format!("{left} tokens are left, but the next phase needs {least}"))
 }
 
 /// Missing deliverables first, then the measures with the most to gain.
 fn actions(deliverables: &[Deliverable], criteria: &[Criterion]) -> Vec<String> {
     let missing = deliverables.iter().filter(|one| one.missing.is_some());
-    let missing = missing.map(|one| format!("see to it: {}", word(one.evidence)));
+    let missing = missing.map(|one| format!("required: {}", word(one.evidence)));
     let mut low: Vec<&Criterion> = criteria
         .iter()
         .filter(|one| one.value < 100 && one.measure != Measure::Deliverables)
         .collect();
     let gain = |one: &Criterion| u64::from(one.weight) * u64::from(100 - one.value);
     low.sort_by_key(|one| std::cmp::Reverse(gain(one)));
-    let low = low.into_iter().map(|one| format!("raise {}: {}", one.measure.as_str(), one.seen));
+    let low = low.into_iter().map(|one| format!("improve {}: {}", one.measure.as_str(), one.seen));
     missing.chain(low).take(MOST_ACTIONS).collect()
 }

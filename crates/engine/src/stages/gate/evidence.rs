@@ -12,25 +12,25 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
         Evidence::RequestAccepted => unless(run.is_admitted(), "the request was not accepted"),
         Evidence::RequestRouted => unless(run.route().is_some(), "the request was not routed"),
         Evidence::ContextSelected => {
-            unless(run.documents().is_some(), "nobody has chosen what the agents are given")
+            unless(run.documents().is_some(), "the documents for the agents were not selected")
         }
         Evidence::IsolationHeld => {
             let held = run.proof().is_some_and(|proof| proof.level >= run.policy().sandbox.require);
-            unless(held, "what holds the commands was not proved")
+            unless(held, "the required isolation was not verified")
         }
         Evidence::PlanAdopted => unless(run.plan().is_some(), "there is no valid plan"),
         Evidence::TasksOrdered => unless(
             run.plan().is_some_and(|plan| run.order_of_merging() == plan.tasks.len()),
-            "there is no order in which the tasks could be done",
+            "the tasks have no valid order",
         ),
         Evidence::TasksFinished => tasks_finished(run),
         Evidence::MergedChecksPassed => merged_checks(run),
         Evidence::ArtifactsPresent => {
             let missing: Vec<String> = run.missing().iter().map(ToString::to_string).collect();
-            unless(missing.is_empty(), &format!("promised but not there: {}", missing.join(", ")))
+            unless(missing.is_empty(), &format!("missing artifacts: {}", missing.join(", ")))
         }
         Evidence::WithinBudget => {
-            unless(!run.ledger().is_overspent(), "more was spent than the budget allows")
+            unless(!run.ledger().is_overspent(), "spending exceeds the budget")
         }
     }
 }
@@ -45,9 +45,11 @@ fn tasks_finished(run: &Run) -> Option<String> {
         .count();
     let all = run.task_states().len() - waived;
     (finished < all).then(|| {
-        let failed =
-            run.task_states().iter().filter(|task_state| TaskState::is_failed(task_state)).count();
-        let skipped = all - finished - failed;
+        let count =
+            |is: fn(&TaskState) -> bool| run.task_states().iter().filter(|it| is(it)).count();
+        let failed = count(TaskState::is_failed);
+        let settled = count(TaskState::is_settled) - waived;
+        let skipped = settled - finished - failed;
         let mut reason = format!("{finished} of {all} tasks are finished");
         for (count, word) in [(failed, "failed"), (skipped, "skipped")] {
             if count > 0 {
@@ -61,14 +63,12 @@ fn tasks_finished(run: &Run) -> Option<String> {
 fn merged_checks(run: &Run) -> Option<String> {
     let checks = run.merged_checks();
     if checks.is_empty() {
-        return Some(
-            "there is no check that could tell whether it works; name one with --check".to_owned(),
-        );
+        return Some("no check can verify the result; specify one with --check".to_owned());
     }
     let base = run.survey().map(|survey| &survey.base);
     let failed = checks.iter().filter(|check| trials::stands(run, base, check).is_some());
     let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
-    (!names.is_empty()).then(|| format!("on the merged tree {} did not pass", names.join(", ")))
+    (!names.is_empty()).then(|| format!("{} did not pass on the merged tree", names.join(", ")))
 }
 
 pub(super) const fn word(evidence: Evidence) -> &'static str {
@@ -76,7 +76,7 @@ pub(super) const fn word(evidence: Evidence) -> &'static str {
         Evidence::RequestAccepted => "request accepted",
         Evidence::RequestRouted => "request routed",
         Evidence::ContextSelected => "context selected",
-        Evidence::IsolationHeld => "walls held",
+        Evidence::IsolationHeld => "isolation verified",
         Evidence::PlanAdopted => "plan adopted",
         Evidence::TasksOrdered => "tasks ordered",
         Evidence::TasksFinished => "all tasks finished",

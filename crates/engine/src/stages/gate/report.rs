@@ -29,19 +29,19 @@ pub fn one(view: &RunView, gate: &GateView) -> String {
     let _ = writeln!(text, "- Goal: {}", types::one_line(&view.goal, 200));
     let _ = writeln!(text, "- Decision: **{}**", verdict.as_str());
     if let Some(card) = &gate.card {
-        let _ = writeln!(text, "- Score: {} of 100 (at least {})", card.score, card.threshold);
+        let _ = writeln!(text, "- Score: {} of 100 (minimum {})", card.score, card.threshold);
     }
     let reason = types::one_line(&gate.decision.reason, 400);
     let _ = writeln!(text, "- Reason: {reason} (`{}`)", gate.decision.rule);
     if gate.reopened {
-        text.push_str("- A person had it judged again.\n");
+        text.push_str("- Evaluated again at a person's request.\n");
     }
     if let Some(card) = &gate.card {
         table(&mut text, card);
         list(&mut text, "Issues", &card.issues);
         list(&mut text, "Required actions", &card.actions);
     }
-    let _ = writeln!(text, "\nSigned: `{}`, computed from the run's record.", gate.decision.rule);
+    let _ = writeln!(text, "\nDecided by `{}` from the run's record.", gate.decision.rule);
     text
 }
 
@@ -51,7 +51,7 @@ fn table(text: &mut String, card: &types::Scorecard) {
         let there = deliverable
             .missing
             .as_ref()
-            .map_or_else(|| "there".to_owned(), |why| format!("MISSING: {}", cell(why)));
+            .map_or_else(|| "present".to_owned(), |why| format!("MISSING: {}", cell(why)));
         let _ = writeln!(text, "| {} | {there} |", word(deliverable.evidence));
     }
     text.push_str("\n| criterion | weight | score | | counted |\n|---|---|---|---|---|\n");

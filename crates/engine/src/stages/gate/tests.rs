@@ -82,7 +82,7 @@ fn execution_is_no_go_when_a_task_did_not_finish() {
 fn monitoring_is_no_go_when_a_check_fails_on_the_merged_tree() {
     same(
         &only(&finished(planned("T1 a")).tell("check merged/0 exits 1"), &GATES),
-        "gate.blocked monitoring: on the merged tree tests did not pass",
+        "gate.blocked monitoring: tests did not pass on the merged tree",
     );
 }
 
@@ -92,7 +92,7 @@ fn monitoring_is_no_go_when_a_promised_file_is_not_there() {
     bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands without b");
     same(
         &only(&bench.tell("check merged/0 exits 0"), &GATES),
-        "gate.blocked monitoring: promised but not there: b",
+        "gate.blocked monitoring: missing artifacts: b",
     );
 }
 
@@ -114,7 +114,7 @@ fn closure_is_no_go_when_more_was_spent_than_allowed() {
             &bench.tell("check T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0"),
             &["gate.blocked", "run.finished"],
         ),
-        "gate.blocked closure: more was spent than the budget allows
+        "gate.blocked closure: spending exceeds the budget
          run.finished no-go, gate.closure",
     );
 }
@@ -137,19 +137,19 @@ fn a_score_below_the_threshold_is_a_no_go() {
     bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 1\ntimer T1 fires");
     same(
         &only(&bench.tell("T1.2 hands in a\ncheck T1.2/0 exits 0\nmerge T1 lands"), &GATES),
-        "gate.blocked execution: the quality is 90 of 100, below 95
+        "gate.blocked execution: the score is 90 of 100; the minimum is 95
          run.finished no-go, gate.execution",
     );
     let view = bench.machine.view(bench.now);
     let card = view.gates.last().and_then(|gate| gate.card.clone()).expect("a card");
     assert_eq!((card.score, card.threshold, card.verdict), (90, 95, Verdict::NoGo));
     let first_try = card.criteria.iter().find(|one| one.measure == types::Measure::FirstTry);
-    assert_eq!(first_try.map(|one| one.seen.as_str()), Some("1 of 2 attempts were needed"));
+    assert_eq!(first_try.map(|one| one.seen.as_str()), Some("1 of 2 attempts were first attempts"));
     let report = super::report::all(&view);
     for part in [
         "# Gate 3: execution",
         "**NO_GO**",
-        "90 of 100 (at least 95)",
+        "90 of 100 (minimum 95)",
         "| first_try | 20 | 50 | FAIL |",
     ] {
         assert!(report.contains(part), "{part} is not in:\n{report}");
@@ -171,7 +171,7 @@ fn with_a_risk(tasks: &[&str]) -> String {
 /// P27, X23: regardless of the score and the planner's claim, only a task that addresses the risk counts.
 #[test]
 fn a_critical_risk_that_nothing_is_done_about_is_a_no_go() {
-    let blocked = "gate.blocked planning: no task deals with a critical risk, and no person approved the plan: the \
+    let blocked = "gate.blocked planning: no task addresses a critical risk, and no person approved the plan: the \
                    data is lost\nrun.finished no-go, gate.planning";
     same(&with_a_risk(&[]), blocked);
     same(&with_a_risk(&["T9"]), blocked);
@@ -214,7 +214,7 @@ fn too_few_tokens_for_the_next_phase_are_a_no_go() {
     bench.tell("begin Build a CLI");
     same(
         &only(&bench.tell("plan.1 plans T1 a"), &GATES),
-        "gate.blocked planning: 1999000 tokens are left, and the next phase needs 1999500
+        "gate.blocked planning: 1999000 tokens are left, but the next phase needs 1999500
          run.finished no-go, gate.planning",
     );
     let policy = with(Phase::Closure, |gate| gate.min_tokens = Some(u64::MAX));
@@ -229,7 +229,7 @@ fn a_go_on_condition_waits_for_a_person() {
     let mut bench = run_with(policy());
     bench.tell("begin Build a CLI");
     let events = bench.tell("plan.1 plans T1 a");
-    assert!(events.contains("raise acceptance: 0 of 1 tasks say how"), "{events}");
+    assert!(events.contains("improve acceptance: 0 of 1 tasks have"), "{events}");
     assert_eq!(bench.machine.status(), Status::Waiting);
     let card = bench.machine.view(bench.now).gates.pop().and_then(|gate| gate.card);
     assert_eq!(
@@ -264,7 +264,7 @@ fn a_go_on_condition_is_for_its_own_rule_alone() {
     let second = GateRule::new(id, Phase::Planning, vec![Evidence::TasksFinished]);
     same(
         &only(&judged_with(second.clone()).tell("answer 0 go"), &GATES),
-        "gate.blocked planning: 0 of 1 tasks are finished, 1 skipped
+        "gate.blocked planning: 0 of 1 tasks are finished
          run.finished no-go, gate.second",
     );
     // For any size of weights.
@@ -287,7 +287,7 @@ fn what_fails_on_the_merged_tree_can_be_mended_and_is_judged_again() {
     same(
         &bench.tell("check merged/0 exits 1"),
         "check.finished merged/0 exit 1
-         gate.blocked monitoring: on the merged tree tests did not pass
+         gate.blocked monitoring: tests did not pass on the merged tree
          question.asked 0 gate.monitoring",
     );
     same(
@@ -331,7 +331,7 @@ fn a_gate_can_be_judged_again_when_the_cause_is_mended() {
     );
     same(
         &only(&bench.tell("check merged/0 exits 1\nanswer 1 stop"), &GATES),
-        "gate.blocked monitoring: on the merged tree tests did not pass
+        "gate.blocked monitoring: tests did not pass on the merged tree
          run.finished no-go, gate.monitoring",
     );
 }

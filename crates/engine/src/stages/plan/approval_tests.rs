@@ -73,7 +73,7 @@ fn any_other_answer_goes_back_to_the_planner_and_is_not_its_failure() {
     let mut bench = to_be_approved();
     same(
         &only(&bench.tell("answer 0 use two tasks"), &["plan", "retry", "attempt"]),
-        "plan.refused plan.1 ann wants it otherwise: use two tasks
+        "plan.refused plan.1 ann requested changes: use two tasks
          attempt.started plan.2 planner",
     );
     assert!(format!("{:?}", bench.asked()).contains("use two tasks"));

@@ -40,10 +40,10 @@ fn a_valid_plan_is_adopted_and_its_first_tasks_start() {
 
 #[test]
 fn what_is_not_a_plan_is_refused_with_the_cause() {
-    refused(json!("do it"), "it is prose; a plan is an object with tasks");
+    refused(json!("do it"), "it is text; a plan is an object with tasks");
     refused(
         json!("Sure:\n```json\n{\"tasks\": []}\n```"),
-        "it is a text with a code fence; hand in the object itself, as the arguments of submit",
+        "it is text with a code fence; submit the object itself, as the arguments of `submit`",
     );
     refused(json!([plan("T1 a")]), "it is a list; a plan is an object with tasks");
     refused(
@@ -97,13 +97,12 @@ fn a_task_has_a_title_and_somewhere_to_write() {
     plan["tasks"][0]["artifacts"] = json!([]);
     refused(plan.clone(), "tasks.0.title: must not be empty");
     plan["tasks"][0]["title"] = json!("Do it");
-    refused(plan, "T1 names no artifacts, so it could write nowhere");
+    refused(plan, "T1 has no artifacts, so it could not write anything");
 }
 
 #[test]
 fn gits_own_files_are_nobodys_artifact() {
-    let complaint =
-        |path: &str| format!("T1 would write to {path}; git's own files are nobody's artifact");
+    let complaint = |path: &str| format!("T1 names {path}; git's own files cannot be artifacts");
     for path in [".git/hooks/pre-commit", "sub/.GIT/config"] {
         refused(plan(&format!("T1 {path}")), &complaint(path));
     }
@@ -111,11 +110,11 @@ fn gits_own_files_are_nobodys_artifact() {
 
 #[test]
 fn dependencies_lead_to_other_tasks_of_the_plan() {
-    refused(plan("T1 a after T1"), "T1 depends on itself; its dependencies go in a circle: T1");
+    refused(plan("T1 a after T1"), "T1 depends on itself; its dependencies form a cycle: T1");
     refused(plan("T1 a after T7"), "T1 depends on T7, which is not in the plan");
     refused(
         plan("T1 a after T3; T2 b after T1; T3 c after T2; T4 d"),
-        "its dependencies go in a circle: T1, T2, T3",
+        "its dependencies form a cycle: T1, T2, T3",
     );
 }
 
@@ -123,7 +122,7 @@ fn dependencies_lead_to_other_tasks_of_the_plan() {
 fn a_task_is_for_a_role_that_there_is() {
     let mut plan = plan("T1 a");
     plan["tasks"][0]["role"] = json!("wizard");
-    refused(plan, "T1 is for wizard, which is not a role");
+    refused(plan, "T1 has the unknown role wizard");
 }
 
 /// P14: the totals include the reserve on top of the estimates, and must fit.
@@ -144,8 +143,8 @@ fn the_reserve_on_top_of_the_estimates_must_fit_too() {
     same(&estimated(20, 83_333), "plan.adopted T1");
     same(
         &estimated(20, 83_334),
-        "plan.refused plan.1 its tasks are estimated at 83334 tokens, 100001 with 20 % in reserve; \
-         100000 are left",
+        "plan.refused plan.1 its tasks are estimated at 83334 tokens, 100001 with a reserve of \
+         20 %; 100000 are left",
     );
     same(&estimated(0, 100_000), "plan.adopted T1");
 }
@@ -169,7 +168,10 @@ fn a_plan_that_takes_longer_than_there_is_time_is_refused() {
     assert!(said(plan.clone()).contains("plan.adopted"), "two after each other are 7200 s");
     plan["tasks"][0]["estimate_seconds"] = json!(3_001);
     let refused = said(plan);
-    assert!(refused.contains("expected to take 2 h 00 min 01 s with 20 % in reserve"), "{refused}");
+    assert!(
+        refused.contains("expected to take 2 h 00 min 01 s with a reserve of 20 %"),
+        "{refused}"
+    );
 }
 
 /// The plan that a run adopts for this submission.
@@ -222,7 +224,11 @@ fn risks_are_read_off_the_numbers() {
     let named: Vec<(&str, &str)> =
         risks.iter().map(|risk| (risk.id.as_str(), risk.severity.as_str())).collect();
     assert_eq!(named, [("RISK-001", "high"), ("RISK-002", "medium")]);
-    assert!(risks[0].description.contains("84 % of the tokens"), "{}", risks[0].description);
+    assert!(
+        risks[0].description.contains("84 % of the remaining tokens"),
+        "{}",
+        risks[0].description
+    );
     assert!(risks.iter().all(types::Risk::is_mitigated));
 }
 

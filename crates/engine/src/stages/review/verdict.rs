@@ -9,7 +9,7 @@ use rules::contract::{Passing, Verdict};
 /// Whether it passes, the final report, and the reason.
 pub(super) fn judged(said: &Value, made: &Value) -> (bool, Value, Decision) {
     let Ok(verdict) = serde_json::from_value::<Verdict>(said.clone()) else {
-        let reason = "the verdict cannot be read any more";
+        let reason = "the verdict cannot be parsed";
         let decision = Decision::new(RuleId::fixed("review.unreadable"), reason);
         return (false, json!({ "verdict": "fail", "why": reason }), decision);
     };
@@ -18,16 +18,16 @@ pub(super) fn judged(said: &Value, made: &Value) -> (bool, Value, Decision) {
     let passed = computed && claimed;
     let decision = match (computed, claimed) {
         (true, true) | (false, false) => {
-            let reason = format!("the results come to the same: {}", word(passed));
+            let reason = format!("the results confirm the verdict: {}", word(passed));
             Decision::new(RuleId::fixed("review.agreed"), reason)
         }
         (false, true) => {
             let reason =
-                format!("the verdict is pass, but {}; the stricter counts", why.join("; "));
+                format!("the verdict is pass, but {}; the stricter one applies", why.join("; "));
             Decision::new(RuleId::fixed("review.stricter"), reason)
         }
         (true, false) => {
-            let reason = "every result is pass, but the verdict is fail; the stricter counts";
+            let reason = "every result is pass, but the verdict is fail; the stricter one applies";
             Decision::new(RuleId::fixed("review.stricter"), reason)
         }
     };
@@ -50,7 +50,7 @@ fn objections(verdict: &Verdict, made: &Value) -> Vec<String> {
         if status == Passing::Fail {
             found.push(format!("{id} fails: {}", types::one_line(evidence, 200)));
         } else if !is_there(evidence, made) {
-            found.push(format!("the evidence for {id} cites no line and no text that is there"));
+            found.push(format!("the evidence for {id} cites no existing line or text"));
         }
     }
     if !verdict.scope_violations.is_empty() {

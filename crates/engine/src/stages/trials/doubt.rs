@@ -19,7 +19,7 @@ pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
         .map(|path| path.as_str())
         .collect();
     (!paths.is_empty()).then(|| {
-        let what = format!("while {} ran, it changed {}", one.what.name, listed(&paths));
+        let what = format!("{} changed {} while it ran", one.what.name, listed(&paths));
         doubt("evidence.rewrites", what)
     })
 }
@@ -27,7 +27,7 @@ pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
 pub(super) fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
     let names: Vec<&str> = lost.iter().map(String::as_str).collect();
     let what = format!(
-        "{} passes, but tests that it ran before are gone: {}",
+        "{} passes, but earlier tests are now missing, skipped or failing: {}",
         one.what.name,
         listed(&names)
     );
@@ -44,8 +44,8 @@ pub(super) fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
         _ => String::new(),
     };
     let what = format!(
-        "it passes {} only with tests, recipes or data that it changed itself; as they were before, they do not pass \
-         with the new code{which}",
+        "{} passes only with the changed tests, test configuration or data; the original \
+         versions fail with the new code{which}",
         one.what.name
     );
     doubt("evidence.old_tests", what).with_evidence(tail(end))
@@ -55,7 +55,8 @@ pub(super) fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
     let which: Vec<&str> = end.unnoticed.iter().map(String::as_str).collect();
     let which = if which.is_empty() { String::new() } else { format!(": {}", listed(&which)) };
     let what = format!(
-        "{} passes also when the expectations in its tests are altered, so its pass proves nothing{which}",
+        "{} still passes when the expectations in its tests are altered, so passing proves \
+         nothing{which}",
         one.what.name
     );
     doubt("evidence.cannot_fail", what).with_evidence(tail(end))

@@ -46,7 +46,7 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
         .map(|(task, task_state)| {
             let because =
                 task_state.evidence().map(|one| one.because.join("; ")).unwrap_or_default();
-            format!("nothing that was run would notice if {} had not been done: {because}", task.id)
+            format!("no check that ran would notice that {} is missing: {because}", task.id)
         })
         .collect()
 }

@@ -69,12 +69,15 @@ fn without_a_check_of_its_own_the_merged_tree_decides() {
     survey.checks.clear();
     bench.send(&begin(request("Build a CLI"), survey));
     same(
-        &only(&bench.tell("plan.1 plans T1 a\nT1.1 hands in a\nmerge T1 lands"), &["task", "gate", "run"]),
+        &only(
+            &bench.tell("plan.1 plans T1 a\nT1.1 hands in a\nmerge T1 lands"),
+            &["task", "gate", "run"],
+        ),
         "gate.passed planning
          task.verified T1.1 verify.no_checks
          task.finished T1
          gate.passed execution
-         gate.blocked monitoring: there is no check that could tell whether it works; name one with --check",
+         gate.blocked monitoring: no check can verify the result; specify one with --check",
     );
 }
 

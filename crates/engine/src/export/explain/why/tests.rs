@@ -46,7 +46,7 @@ fn admission_is_told_rule_by_rule() {
     assert_eq!(why.again, Some(true));
     let short = why.rules.iter().find(|looked| looked.rule.as_str() == "intake.too_short");
     let short = short.expect("it stands before");
-    assert_eq!(short.because, ["fewer than 2 words; there are 3"]);
+    assert_eq!(short.because, ["fewer than 2 words; it has 3"]);
     assert!(why.inputs.contains(&given("text", "Build a CLI")), "{:?}", why.inputs);
     assert!(why.rules.iter().all(|looked| !looked.because.is_empty()));
 }
@@ -79,7 +79,7 @@ fn routing_is_told_rule_by_rule() {
     let why = story(&planned("T1 a"), "run.routed");
     let decided = why.decision.as_ref().expect("a decision").rule.as_str();
     assert_eq!((matched(&why), why.again), (vec![decided], Some(true)));
-    assert_eq!(why.rules[0].because, ["the operator says Technical; said is nothing"]);
+    assert_eq!(why.rules[0].because, ["the hint is Technical; given: none"]);
 }
 
 #[test]

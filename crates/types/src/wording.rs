@@ -1,0 +1,27 @@
+//! The version of the sentences that the program composes: reasons, questions, feedback. A log records the version that
+//! it was begun with. Replay compares sentences only if they are of its own version; decisions are always compared.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A version of the wording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Wording(u32);
+
+impl Wording {
+    /// Raised with every change to a sentence that is recorded.
+    pub const CURRENT: Self = Self(2);
+
+    /// Logs of the first version do not name it.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Default for Wording {
+    fn default() -> Self {
+        Self(1)
+    }
+}
