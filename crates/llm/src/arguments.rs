@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut fields = Map::new();
         while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
             if fields.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key {key:?} is there twice")));
+                return Err(A::Error::custom(format!("the key {key:?} is defined twice")));
             }
             fields.insert(key, value);
         }

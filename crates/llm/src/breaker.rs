@@ -175,7 +175,7 @@ impl Model for Guarded {
 }
 
 fn left_alone(request: &ModelRequest, wait: Millis) -> BoxStream<'static, StreamItem> {
-    let what = format!("{} failed too often; it is left alone for {wait}", request.model);
+    let what = format!("{} failed too often and is not called again for {wait}", request.model);
     let fault = Fault::new(FaultClass::Transient, BREAKER_OPEN, what);
     stream::iter([StreamItem::Failed(fault.retry(Retry::After(wait)))]).boxed()
 }

@@ -3,19 +3,15 @@
 
 use std::path::Path;
 
-use engine::Run;
 use engine::export::PullRequest;
 use sandbox::{PersonProgram, Repo};
-use types::{CommitId, RunId, one_line};
+use types::{RunId, one_line};
 
 use crate::api::Bosun;
 use crate::error::Error;
 
 /// The remote that branches are pushed to.
 const REMOTE: &str = "origin";
-
-/// The longest chain of follow-ups.
-const MOST_FOLLOWED: usize = 100;
 
 /// Why a pull request was not opened.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +52,7 @@ impl Bosun {
             return Err(PullRequestError::Nothing { run: run.clone() });
         }
         // The pull request of a follow-up includes everything that it builds on.
-        if let Some(base) = self.first_base(&machine).await?
+        if let Some(base) = self.followed(&machine).await?.pop().map(|first| first.base)
             && let Ok(repo) = Repo::discover(Path::new(&view.repository)).await
             && let Ok(changes) = repo.changes(&base, &view.head).await
         {
@@ -68,19 +64,6 @@ impl Bosun {
             base: machine.survey().and_then(|survey| survey.branch.clone()),
             repository: view.repository,
         })
-    }
-
-    /// The base commit of the first run in a chain of follow-ups; `None` if this run is not a follow-up.
-    async fn first_base(&self, machine: &Run) -> Result<Option<CommitId>, Error> {
-        let follows = |machine: &Run| machine.request().and_then(|request| request.follows.clone());
-        let (mut next, mut base) = (follows(machine), None);
-        for _ in 0..MOST_FOLLOWED {
-            let Some(run) = next else { break };
-            let before = self.load(&run).await?;
-            base = Some(self.shown(&before).base);
-            next = follows(&before);
-        }
-        Ok(base)
     }
 
     /// Pushes the branch with the person's own git and opens the pull request with their `gh` or `glab`; returns its

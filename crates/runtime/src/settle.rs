@@ -1,6 +1,8 @@
 //! Settling the result of a finished run: the person accepts it into their branch, or discards it. Either is the only
 //! event that may follow the end of a run, and can be repeated after a crash.
 
+use std::collections::BTreeMap;
+
 use engine::Run;
 use sandbox::{GitError, Repo, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
@@ -82,7 +84,12 @@ pub struct Settlement {
     pub taken: Option<Taken>,
     /// The person's branch when the run was started; none with a detached HEAD.
     pub branch: Option<String>,
+    /// The changed files, with those of the results that a follow-up builds on.
+    pub files: usize,
 }
+
+/// The longest chain of follow-ups.
+const MOST_FOLLOWED: usize = 100;
 
 impl Bosun {
     /// Accepts a run's result into the branch that is checked out in the person's repository.
@@ -104,11 +111,17 @@ impl Bosun {
             let (started, now) = (word(started), word(now));
             return Err(SettleError::OtherBranch { run: run.clone(), started, now, back });
         }
+        // With the unsettled results that it builds on.
+        let before = self.followed(&drive.machine).await?;
+        let open = before.into_iter().take_while(|view| view.settled.is_none());
+        let chain: Vec<RunView> = std::iter::once(view.clone()).chain(open).collect();
+        let base = chain.last().map_or(&view.base, |first| &first.base);
+        let files = repo.changes(base, &view.head).await?.0.len();
         let message = message(&view);
         let merge = how.merge.then(|| (message.as_str(), self.services.clock.now()));
         let result = match how.author {
             CommitAuthor::Bosun => view.head.clone(),
-            CommitAuthor::Person => self.authored(&repo, &view).await?,
+            CommitAuthor::Person => self.authored(&repo, (base, &view.head), &chain).await?,
         };
         let taken = repo.take(&result, merge).await?;
         let branch = now.unwrap_or_else(|| "HEAD".to_owned());
@@ -123,19 +136,39 @@ impl Bosun {
             }
         };
         let settled = Settled { how: Settling::Accepted, commit, by: how.by.clone() };
-        self.record(&mut drive, settled, Some(taken)).await
+        self.record(&mut drive, settled, (Some(taken), files)).await
     }
 
-    /// Recommits the result with the person as author.
-    async fn authored(&self, repo: &Repo, view: &RunView) -> Result<CommitId, SettleError> {
+    /// The runs that a follow-up builds on, latest first.
+    pub(crate) async fn followed(&self, machine: &Run) -> Result<Vec<RunView>, Error> {
+        let follows = |machine: &Run| machine.request().and_then(|request| request.follows.clone());
+        let (mut next, mut views) = (follows(machine), Vec::new());
+        while let Some(run) = next.filter(|_| views.len() < MOST_FOLLOWED) {
+            let before = self.load(&run).await?;
+            views.push(self.shown(&before));
+            next = follows(&before);
+        }
+        Ok(views)
+    }
+
+    /// Recommits the results of these runs with the person as author.
+    async fn authored(
+        &self,
+        repo: &Repo,
+        (base, head): (&CommitId, &CommitId),
+        chain: &[RunView],
+    ) -> Result<CommitId, SettleError> {
         let person = repo.person().await?.ok_or(SettleError::NoIdentity)?;
-        let landed = self.landed(&view.run).await?;
-        let words = |commit: &CommitId| {
-            let merge = landed.iter().find(|merge| merge.to == *commit)?;
-            let task = view.tasks.iter().find(|task| task.id == merge.task)?;
-            Some(engine::export::commit_message(view, task))
-        };
-        Ok(repo.authored(&view.base, &view.head, &person, words).await?)
+        let mut messages = BTreeMap::new();
+        for view in chain {
+            for merge in self.landed(&view.run).await? {
+                if let Some(task) = view.tasks.iter().find(|task| task.id == merge.task) {
+                    messages.insert(merge.to, engine::export::commit_message(view, task));
+                }
+            }
+        }
+        let words = |commit: &CommitId| messages.get(commit).cloned();
+        Ok(repo.authored(base, head, &person, words).await?)
     }
 
     /// Discards a run's result: its branch and its worktrees. An accepted result cannot be discarded.
@@ -147,7 +180,7 @@ impl Bosun {
             repo.drop_branch(&view.branch, &view.head).await?;
         }
         let settled = Settled { how: Settling::Discarded, commit: view.head, by: by.to_owned() };
-        self.record(&mut drive, settled, None).await
+        self.record(&mut drive, settled, (None, view.changes.0.len())).await
     }
 
     /// The log of a finished run with an unsettled result, with its lease.
@@ -173,12 +206,12 @@ impl Bosun {
         &self,
         drive: &mut Drive<Run>,
         settled: Settled,
-        taken: Option<Taken>,
+        (taken, files): (Option<Taken>, usize),
     ) -> Result<Settlement, SettleError> {
         let command = Command::Settle { settled: settled.clone() };
         drive.take(&Input::Command(command), None).await.map_err(Error::from)?;
         let branch = drive.machine.survey().and_then(|survey| survey.branch.clone());
-        Ok(Settlement { view: self.shown(&drive.machine), settled, taken, branch })
+        Ok(Settlement { view: self.shown(&drive.machine), settled, taken, branch, files })
     }
 }
 

@@ -207,7 +207,7 @@ fn map(
             continue;
         };
         if read.contains_key(field.name) {
-            let message = format!("is there twice, as {} and in another spelling", field.name);
+            let message = format!("is defined twice, as {} and in another spelling", field.name);
             problems.push(Problem::new(path, "twice", message));
             continue;
         }

@@ -146,7 +146,7 @@ impl Builder {
         if let Some(Open::Map { entries, key: key @ None, path }) = self.open.last_mut() {
             if entries.contains_key(text) {
                 let path = within(path, text);
-                return Err(NotYaml::at(line, format!("{path} is there twice")));
+                return Err(NotYaml::at(line, format!("{path} is defined twice")));
             }
             self.lines.insert(within(path, text), line);
             *key = Some(text.to_owned());

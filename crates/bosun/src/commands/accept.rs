@@ -43,7 +43,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         let how = done.settled.how.as_str();
         print::json(&json!({"run": run, "how": how, "commit": commit, "way": way}))?;
     } else {
-        let files = types::count(done.view.changes.0.len(), "file");
+        let files = types::count(done.files, "file");
         print::line(&format!("run {run}: its result ({files}) {said}, at {}", commit.short()))?;
         if done.branch.is_none() {
             print::note("HEAD is detached; create a branch for the result: git switch -c NAME");

@@ -198,7 +198,12 @@ fn comments_become_a_run_that_begins_with_the_result() {
     assert_eq!(good(&place, &["review", &run, "--comments"]), format!("no comments on {run}\n"));
     let written = good(&place, &["pr", told.id()]);
     assert!(written.contains("2 files changed"), "with what it builds on: {written}");
-    good(&place, &["accept", told.id()]);
+    place.git(&repo, &["config", "user.name", "Ann Able"]);
+    place.git(&repo, &["config", "user.email", "ann@example.com"]);
+    let said = good(&place, &["accept", told.id(), "--author", "me"]);
+    assert!(said.contains("its result (2 files) is now on your branch"), "{said}");
+    let log = place.git(&repo, &["log", "-3", "--format=%an: %s"]);
+    assert_eq!(log.matches("Ann Able: ").count(), 3, "also the commits that it builds on: {log}");
     let read = |name: &str| std::fs::read_to_string(repo.join(name)).expect("a file");
     assert_eq!(read("greeting.txt"), "hello, world\n");
     assert!(read("farewell.txt").starts_with("bye"), "the first result is part of it");

@@ -165,7 +165,7 @@ fn root(tasks: &Tasks, policy: &Policy) -> Result<WorkPath, String> {
     let first = root.components().next().unwrap_or_default();
     let closed = |folder: &&WorkPath| folder.as_str().eq_ignore_ascii_case(first);
     match policy.contracts.closed.iter().find(closed) {
-        Some(closed) => Err(format!("workspace_dir is in {closed}/, which no agent writes to")),
+        Some(closed) => Err(format!("workspace_dir is in {closed}/, which agents cannot write to")),
         None => Ok(root),
     }
 }

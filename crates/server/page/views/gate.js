@@ -58,7 +58,7 @@ const threshold = (gate) => gate.threshold ?? 70;
 
 function gateHead(gate) {
   const said = gate.verdict ? words(gate.verdict) : gate.go ? "go" : "no go";
-  const score = [h("strong", {}, gate.score), h("span", { class: "faint" }, ` of 100, at least ${threshold(gate)}`)];
+  const score = [h("strong", {}, gate.score), h("span", { class: "faint" }, ` of 100, minimum ${threshold(gate)}`)];
   return h(
     "summary",
     { "data-row": true, tabindex: 0 },

@@ -49,8 +49,8 @@ fn json_is_taken_as_json() {
 
 #[test]
 fn what_could_surprise_is_refused_with_its_line() {
-    assert_eq!(wrong("a: 1\nb: 2\na: 3\n"), "line 3: a is there twice");
-    assert_eq!(wrong("m:\n  k: 1\n  k: 2\n"), "line 3: m.k is there twice");
+    assert_eq!(wrong("a: 1\nb: 2\na: 3\n"), "line 3: a is defined twice");
+    assert_eq!(wrong("m:\n  k: 1\n  k: 2\n"), "line 3: m.k is defined twice");
     assert_eq!(wrong("a: &x 1\nb: *x\n"), "line 1: anchors (&name) and tags (!name) are not taken");
     assert_eq!(wrong("a: !!str 1\n"), "line 1: anchors (&name) and tags (!name) are not taken");
     assert_eq!(wrong("? [a]\n: 1\n"), "line 1: a key is a text, not a list or a map");

@@ -63,7 +63,7 @@ fn agents_write_below_the_workspace_whether_it_is_there_or_not() {
     assert_eq!(read_project.check.command, command);
     for (named, closed) in [("config", "config/"), ("prompts/own", "prompts/"), ("Runs", "runs/")] {
         let said = refused(&[("config/tasks.yaml", &format!("workspace_dir: {named}\n"))]);
-        assert!(said.contains(&format!("{closed}, which no agent writes to")), "{said}");
+        assert!(said.contains(&format!("{closed}, which agents cannot write to")), "{said}");
     }
 }
 
