@@ -22,6 +22,7 @@ mod events;
 mod finding;
 mod fuzz;
 mod layers;
+mod lines;
 mod live;
 mod modules;
 mod page;
@@ -44,6 +45,8 @@ usage: cargo xtask CHORE
   tidy         the house checks alone (also part of `cargo test -p xtask`)
   modules [CRATE..]
                which file of a crate uses which, and which use each other
+  lines [CHECKOUT]
+               lines of each crate without tests, the longest file and function, packages
   docs         write docs/events.md again from crates/types/src/event.rs
   dist [--binary PATH]
                the archive of a release with its sums, in target/dist; packs a program that is there instead of building
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         ["axe"] => page::axe(&root),
         ["schemathesis"] => page::schemathesis(&root),
         ["client"] => page::client(&root),
+        ["lines", rest @ ..] => lines::run(&root, rest),
         ["live", rest @ ..] => live::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["sim", rest @ ..] => sim::run(&root, rest),

@@ -33,11 +33,12 @@ impl Tree {
     /// Every file whose path begins with `prefix`, in order of path.
     pub(crate) fn under<'a>(
         &'a self,
-        prefix: &'a str,
-    ) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
+        prefix: &str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let prefix = prefix.to_owned();
         self.files
-            .range(prefix.to_owned()..)
-            .take_while(move |(path, _)| path.starts_with(prefix))
+            .range(prefix.clone()..)
+            .take_while(move |(path, _)| path.starts_with(&prefix))
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
