@@ -38,7 +38,7 @@ pub(crate) use check_results::CheckResults;
 pub(crate) use forecast::{cost, estimate};
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
-pub(crate) use task_state::{CheckState, Running, Stage, TaskState, TrialState};
+pub(crate) use task_state::{CheckState, Running, TaskState, TaskStatus, TrialState};
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -56,7 +56,9 @@ impl Auth {
             (Self::Usual, Some(key)) => exchange.secrets.push(match dialect {
                 Dialect::Messages => ("x-api-key", key.clone()),
                 Dialect::Gemini => ("x-goog-api-key", key.clone()),
-                _ => ("authorization", bearer(key)),
+                Dialect::Responses | Dialect::Chat | Dialect::Ollama => {
+                    ("authorization", bearer(key))
+                }
             }),
             (_, Some(key)) => exchange.secrets.push(("authorization", bearer(key))),
             (Self::Usual | Self::Bearer | Self::ApiKey, None) => {}

@@ -102,7 +102,7 @@ pub(crate) fn endpoint(dialect: Dialect, base: &str, path: &str) -> String {
             format!("{base}{}", path.trim_start_matches("/v1beta"))
         }
         Dialect::Chat | Dialect::Responses if bare => format!("{base}/v1{path}"),
-        _ => format!("{base}{path}"),
+        Dialect::Gemini | Dialect::Chat | Dialect::Responses => format!("{base}{path}"),
     }
 }
 

@@ -71,13 +71,16 @@ impl Dialect {
 
     /// The key of a message's content.
     pub(crate) const fn content(self) -> &'static str {
-        if matches!(self, Self::Gemini) { "parts" } else { "content" }
+        match self {
+            Self::Gemini => "parts",
+            Self::Messages | Self::Responses | Self::Chat | Self::Ollama => "content",
+        }
     }
 
     pub(crate) const fn framing(self) -> Framing {
         match self {
             Self::Ollama => Framing::Lines,
-            _ => Framing::ServerSent,
+            Self::Messages | Self::Responses | Self::Chat | Self::Gemini => Framing::ServerSent,
         }
     }
 

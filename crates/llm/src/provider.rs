@@ -13,6 +13,7 @@ use types::{Fault, ModelReply, ModelRequest, StreamItem, Timestamp};
 use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
 use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
+use crate::frames::Framing;
 use crate::meter::Meter;
 use crate::transport::{Answer, Exchange, Transport};
 use crate::{
@@ -122,7 +123,7 @@ impl ProviderModel {
             return Err(Cause::BadReply.fault(what));
         }
         let in_one_piece = self.delivery == Delivery::Whole
-            || (kind.contains("application/json") && dialect != Dialect::Ollama);
+            || (kind.contains("application/json") && dialect.framing() != Framing::Lines);
         if in_one_piece {
             let body = whole(answer).await?;
             return Ok(stream::iter(Decoding::new(dialect).whole(&body)).boxed());

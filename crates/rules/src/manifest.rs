@@ -16,7 +16,6 @@ const NEEDS: &[(&str, Needs)] = &[
     ("web_fetch", Needs::Network),
     ("web_search", Needs::Network),
     ("read_file", Needs::Filesystem),
-    ("read_many_files", Needs::Filesystem),
     ("write_file", Needs::Filesystem),
     ("edit_file", Needs::Filesystem),
     ("apply_patch", Needs::Filesystem),

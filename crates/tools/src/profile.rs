@@ -20,13 +20,14 @@ pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
     let all: Vec<String> = registry.names().map(str::to_owned).collect();
     let ours = all.iter().filter(|name| !plain.is_own(name));
     for name in ours {
-        let (wording, called) = (wording(profile, name), profile.names.get(name).unwrap_or(name));
+        let (arguments, called) =
+            (arguments(profile, name), profile.names.get(name).unwrap_or(name));
         let kept = has(profile.like, name);
-        if kept && called == name && wording.is_plain() {
+        if kept && called == name && arguments.is_plain() {
             continue;
         }
         if let Some(inner) = registry.unregister(name).filter(|_| kept) {
-            registry.put(Arc::new(Reworded::new(inner, called, wording)));
+            registry.put(Arc::new(Reworded::new(inner, called, arguments)));
         }
     }
     registry
@@ -71,41 +72,45 @@ fn has(family: Family, name: &str) -> bool {
     }
 }
 
-/// Wording of a tool's arguments in a profile: that of its family, overridden by the profile's own names.
-fn wording(profile: &ToolProfile, tool: &str) -> Wording {
-    let mut wording = family_wording(profile.like, tool);
+/// ArgumentProfile of a tool's arguments in a profile: that of its family, overridden by the profile's own names.
+fn arguments(profile: &ToolProfile, tool: &str) -> ArgumentProfile {
+    let mut arguments = family_arguments(profile.like, tool);
     let own = profile.arguments.get(tool).into_iter().flatten();
-    wording.renamed.extend(own.map(|(plain, theirs)| (plain.clone(), theirs.clone())));
+    arguments.renamed.extend(own.map(|(plain, theirs)| (plain.clone(), theirs.clone())));
     let time = profile.command_timeout_ms.filter(|_| tool == "shell");
-    wording.timeout_ms = time.map(|time| time.0).or(wording.timeout_ms);
-    wording
+    arguments.timeout_ms = time.map(|time| time.0).or(arguments.timeout_ms);
+    arguments
 }
 
-fn family_wording(family: Family, tool: &str) -> Wording {
-    let plain = Wording::default();
-    let named = || Wording {
+fn family_arguments(family: Family, tool: &str) -> ArgumentProfile {
+    let plain = ArgumentProfile::default();
+    let named = || ArgumentProfile {
         renamed: [("path".to_owned(), "file_path".to_owned())].into(),
-        ..Wording::default()
+        ..ArgumentProfile::default()
     };
     match (family, tool) {
         // Long commands are common for these models, and they seldom set a timeout.
-        (Family::Anthropic, "shell") => Wording { timeout_ms: Some(120_000), ..plain },
-        (Family::Portable, "edit_file") => Wording { hidden: &["expected_replacements"], ..plain },
+        (Family::Anthropic, "shell") => ArgumentProfile { timeout_ms: Some(120_000), ..plain },
+        (Family::Portable, "edit_file") => {
+            ArgumentProfile { hidden: &["expected_replacements"], ..plain }
+        }
         (Family::Portable, _) => plain,
         (Family::Gemini, "read_file") => {
-            Wording { offset_from_zero: true, hidden: &["encoding"], ..plain }
+            ArgumentProfile { offset_from_zero: true, hidden: &["encoding"], ..plain }
         }
-        (Family::Gemini, "edit_file") => Wording { hidden: &["replace_all"], ..named() },
-        (_, "edit_file") => Wording { hidden: &["expected_replacements"], ..named() },
-        (_, "read_file") => Wording { hidden: &["encoding"], ..named() },
-        (_, "write_file" | "delete_file") => Wording { hidden: &["create_dirs"], ..named() },
+        (Family::Gemini, "edit_file") => ArgumentProfile { hidden: &["replace_all"], ..named() },
+        (_, "edit_file") => ArgumentProfile { hidden: &["expected_replacements"], ..named() },
+        (_, "read_file") => ArgumentProfile { hidden: &["encoding"], ..named() },
+        (_, "write_file" | "delete_file") => {
+            ArgumentProfile { hidden: &["create_dirs"], ..named() }
+        }
         _ => plain,
     }
 }
 
-/// Wording of a tool's arguments in a profile.
+/// ArgumentProfile of a tool's arguments in a profile.
 #[derive(Debug, Clone, Default)]
-struct Wording {
+struct ArgumentProfile {
     /// New names of arguments, by their plain names.
     renamed: BTreeMap<String, String>,
     /// Arguments that the family does not have.
@@ -121,11 +126,11 @@ struct Wording {
 struct Reworded {
     spec: ToolSpec,
     inner: Arc<dyn Tool>,
-    wording: Wording,
+    wording: ArgumentProfile,
 }
 
 impl Reworded {
-    fn new(inner: Arc<dyn Tool>, called: &str, wording: Wording) -> Self {
+    fn new(inner: Arc<dyn Tool>, called: &str, wording: ArgumentProfile) -> Self {
         let mut spec = inner.spec().clone();
         called.clone_into(&mut spec.name);
         if let Some(schema) = spec.schema.as_object_mut() {
@@ -135,7 +140,7 @@ impl Reworded {
     }
 }
 
-impl Wording {
+impl ArgumentProfile {
     /// Whether nothing differs from the plain tool.
     fn is_plain(&self) -> bool {
         self.renamed.is_empty()
@@ -215,7 +220,7 @@ impl Tool for Reworded {
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         // An explicitly set timeout takes precedence over the family's default.
         let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
-        let wording = Wording { timeout_ms, ..self.wording.clone() };
+        let wording = ArgumentProfile { timeout_ms, ..self.wording.clone() };
         self.inner.run(&wording.plain(arguments), place).await
     }
 }

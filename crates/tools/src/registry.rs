@@ -27,7 +27,7 @@ use crate::shell::{Process, Shell};
 use crate::submit::Submit;
 use crate::web_fetch::{WebFetch, WebSearch};
 use crate::write_file::WriteFile;
-use crate::{Tool, ToolContext, schema, tame, typed::Of};
+use crate::{Tool, ToolContext, schema, tame, typed::TypedTool};
 
 /// Tools by name.
 #[derive(Debug, Clone, Default)]
@@ -73,28 +73,28 @@ impl Registry {
     #[must_use]
     pub fn standard() -> Self {
         let tools: [Arc<dyn Tool>; 23] = [
-            Arc::new(Of::new(ReadFile)),
-            Arc::new(Of::new(WriteFile)),
-            Arc::new(Of::new(EditFile)),
-            Arc::new(Of::new(ApplyPatch)),
-            Arc::new(Of::new(DeleteFile)),
-            Arc::new(Of::new(MoveFile)),
-            Arc::new(Of::new(ListDir)),
-            Arc::new(Of::new(Glob)),
-            Arc::new(Of::new(Grep)),
-            Arc::new(Of::new(Shell)),
-            Arc::new(Of::new(GitDiff)),
-            Arc::new(Of::new(GitCommit)),
-            Arc::new(Of::new(GitClone)),
-            Arc::new(Of::new(GitCommand)),
-            Arc::new(Of::new(Process)),
-            Arc::new(Of::new(WebFetch)),
-            Arc::new(Of::new(WebSearch)),
-            Arc::new(Of::new(AskUser)),
-            Arc::new(Of::new(SpawnAgent)),
-            Arc::new(Of::new(SendInput)),
-            Arc::new(Of::new(Wait)),
-            Arc::new(Of::new(CloseAgent)),
+            Arc::new(TypedTool::new(ReadFile)),
+            Arc::new(TypedTool::new(WriteFile)),
+            Arc::new(TypedTool::new(EditFile)),
+            Arc::new(TypedTool::new(ApplyPatch)),
+            Arc::new(TypedTool::new(DeleteFile)),
+            Arc::new(TypedTool::new(MoveFile)),
+            Arc::new(TypedTool::new(ListDir)),
+            Arc::new(TypedTool::new(Glob)),
+            Arc::new(TypedTool::new(Grep)),
+            Arc::new(TypedTool::new(Shell)),
+            Arc::new(TypedTool::new(GitDiff)),
+            Arc::new(TypedTool::new(GitCommit)),
+            Arc::new(TypedTool::new(GitClone)),
+            Arc::new(TypedTool::new(GitCommand)),
+            Arc::new(TypedTool::new(Process)),
+            Arc::new(TypedTool::new(WebFetch)),
+            Arc::new(TypedTool::new(WebSearch)),
+            Arc::new(TypedTool::new(AskUser)),
+            Arc::new(TypedTool::new(SpawnAgent)),
+            Arc::new(TypedTool::new(SendInput)),
+            Arc::new(TypedTool::new(Wait)),
+            Arc::new(TypedTool::new(CloseAgent)),
             Arc::new(Submit::new()),
         ];
         let mut registry = Self::empty();

@@ -57,19 +57,19 @@ impl Reply {
 
 /// Adapts a typed tool to the [`Tool`] trait.
 #[derive(Debug)]
-pub(crate) struct Of<T> {
+pub(crate) struct TypedTool<T> {
     spec: ToolSpec,
     tool: T,
 }
 
-impl<T: Typed> Of<T> {
+impl<T: Typed> TypedTool<T> {
     pub(crate) fn new(tool: T) -> Self {
         Self { spec: schema::spec::<T::Arguments>(T::NAME, T::DESCRIPTION), tool }
     }
 }
 
 #[async_trait]
-impl<T: Typed> Tool for Of<T> {
+impl<T: Typed> Tool for TypedTool<T> {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

@@ -33,7 +33,7 @@ pub enum Event {
     /// The request was admitted.
     #[serde(rename = "run.accepted")]
     RunAccepted { decision: Decision },
-    /// The request was refused; nothing was spent on it.
+    /// The request was refused, by admission or a later stage before any task.
     #[serde(rename = "run.refused")]
     RunRefused { decision: Decision },
     /// A role was chosen to take the request first.

@@ -1,24 +1,6 @@
 //! The vocabulary of Bosun, each word defined once, as plain data: everything that is stored, sent and shown.
 //!
-//! | word | meaning |
-//! |---|---|
-//! | request | the input of a person: text or spec, hints, budget |
-//! | run | one request being worked on, from admission to report |
-//! | spec | the goal and how it will be checked; every version is immutable |
-//! | plan, task | tasks with dependencies, roles, artifacts, acceptance; one of them |
-//! | attempt | one try at a task, in its own worktree |
-//! | role | a prompt, tools, limits, a model |
-//! | session | one conversation with a model |
-//! | turn, call | one model reply; one tool call in it |
-//! | check | a command that Bosun itself runs |
-//! | gate | go or no-go between two phases, from evidence |
-//! | question | something only a person can decide |
-//! | rule, decision | a named entry of a policy; its outcome, with reason and inputs |
-//! | fault | a failure of the outside world or of an attempt; its class selects the remedy |
-//! | event | a recorded fact; the only thing that is stored |
-//! | input | anything that reaches the engine |
-//! | effect | something the state asks of the outside world |
-//! | report | the final result for the person |
+//! ARCHITECTURE.md has the glossary.
 //!
 //! Nothing here decides or touches anything: parsing and printing is the only behaviour.
 

@@ -37,7 +37,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Outside dependencies reserved for their owners.
-const POWERS: &[(&str, &[&str])] = &[
+const OWNERS: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("reqwest", &["llm"]),
     ("axum", &["server"]),
@@ -45,8 +45,8 @@ const POWERS: &[(&str, &[&str])] = &[
     ("rustix", &["sandbox", "store"]),
 ];
 
-/// Crates that may depend on nothing else.
-const FRUGAL: &[(&str, &[&str])] = &[
+/// Crates with few dependencies, each with all that it may have.
+const ALLOWED: &[(&str, &[&str])] = &[
     ("rules", &["types", "evidence", "globset", "serde", "serde_json"]),
     ("engine", &["types", "evidence", "rules", "schemars", "serde", "serde_json"]),
 ];
@@ -78,7 +78,8 @@ fn check_manifest(name: &str, path: &str, text: &str, manifest: &Table) -> Vec<F
     }
     let lints = manifest.get("lints").and_then(|lints| lints.get("workspace"));
     if lints.and_then(Value::as_bool) != Some(true) {
-        let what = "the house's lints do not reach this crate: add `[lints] workspace = true`";
+        let what =
+            "this crate does not inherit the workspace lints: add `[lints] workspace = true`";
         findings.push(Finding::new(path, 1, what));
     }
     let Some(layer) = LAYERS.iter().find(|layer| layer.name == name) else {
@@ -138,20 +139,20 @@ fn objection(layer: &Layer, dependency: &Dependency) -> Option<String> {
         return (!permitted).then(|| {
             format!(
                 "`{name}` may not depend on `{package}` (it may use: {may_use}); \
-                 ask a crate below for a verb, or move the code up"
+                 call a function of a crate below, or move the code up"
             )
         });
     }
     if dependency.for_tests {
         return None;
     }
-    if let Some((_, owners)) = POWERS.iter().find(|(power, _)| *power == package)
+    if let Some((_, owners)) = OWNERS.iter().find(|(restricted, _)| *restricted == package)
         && !owners.contains(&name)
     {
         let owners = owners.join(" and ");
-        return Some(format!("`{package}` belongs to {owners}; ask there for a verb"));
+        return Some(format!("`{package}` is only for {owners}; call a function there"));
     }
-    let (_, may_have) = FRUGAL.iter().find(|(frugal, _)| *frugal == name)?;
+    let (_, may_have) = ALLOWED.iter().find(|(limited, _)| *limited == name)?;
     (!may_have.contains(&package)).then(|| {
         format!("`{name}` may have only {}; `{package}` must stay outside", may_have.join(", "))
     })

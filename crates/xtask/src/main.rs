@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-usage: cargo xtask CHORE
+usage: cargo xtask COMMAND
 
   ci           everything a change must pass: format, lints, house checks, tests
   tidy         the house checks alone (also part of `cargo test -p xtask`)
@@ -113,7 +113,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         other => {
-            eprintln!("xtask: there is no chore {:?}\n\n{HELP}", other.join(" "));
+            eprintln!("xtask: unknown command {:?}\n\n{HELP}", other.join(" "));
             return ExitCode::from(2);
         }
     };

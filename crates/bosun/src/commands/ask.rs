@@ -74,9 +74,9 @@ fn waits(item: &StreamItem) {
     }
 }
 
-/// The text without control characters, which a terminal would act on; line breaks and tabs stay.
+/// The text without characters that a terminal would act on. Tabs stay: the reply may be a Makefile in a pipe.
 fn visible(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    text.split('\t').map(types::visible).collect::<Vec<_>>().join("\t")
 }
 
 fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequest> {
@@ -188,4 +188,12 @@ fn for_programs(reply: &ModelReply, object: Option<Value>) -> Value {
 fn fault_for_programs(fault: &Fault) -> Value {
     let class = fault.code.strip_prefix("model.").unwrap_or(&fault.code);
     json!({ "fault": { "class": class, "code": fault.code, "kind": fault.class, "message": fault.what, "retry": fault.retry } })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_reply_cannot_control_the_terminal_and_keeps_its_tabs() {
+        assert_eq!(super::visible("a:\n\tb\u{1b}[2J\u{202e}c"), "a:\n\tb\u{241b}[2J\u{fffd}c");
+    }
 }

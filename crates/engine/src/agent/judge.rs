@@ -33,7 +33,7 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
         let rule = RuleId::fixed(AFTER_FAILED_CHANGE);
         return refused(CallOutcome::Refused, rule, reason);
     }
-    if let Some(reason) = walls_missing(attempt, facts) {
+    if let Some(reason) = isolation_missing(attempt, facts) {
         return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
     }
     let permit =
@@ -62,7 +62,7 @@ fn change_failed(session: &Session, slot: &PendingCall, facts: &CallFacts) -> Op
 }
 
 /// Why a command is not run in a sandbox weaker than the policy requires.
-fn walls_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
+fn isolation_missing(attempt: &Attempt, facts: &CallFacts) -> Option<String> {
     let proof = attempt.proof.as_ref().filter(|_| facts.access == Access::Execute)?;
     let require = attempt.policy.sandbox.require;
     (proof.level < require).then(|| {

@@ -12,7 +12,7 @@ use crate::stages::{
     advice, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
     question, report, review, route, schedule, verify,
 };
-use crate::state::{Run, Stage, TaskState};
+use crate::state::{Run, TaskState, TaskStatus};
 
 type StageFn = fn(&Run, Timestamp) -> Vec<Event>;
 
@@ -149,7 +149,7 @@ fn tried(on: &Subject) -> Option<&AttemptId> {
 /// Asks a person on behalf of an attempt, once.
 fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
     let asked = match run.task_state(&attempt.task).map(TaskState::stage) {
-        Some(Stage::Running(running)) if !run.winds_down() => running.asked,
+        Some(TaskStatus::Running(running)) if !run.winds_down() => running.asked,
         _ => return vec![],
     };
     if asking.question != asked {
@@ -195,7 +195,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
 
 fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
     match run.task_state(task).map(TaskState::stage) {
-        Some(Stage::Retrying { at, .. }) if *at <= now => {
+        Some(TaskStatus::Retrying { at, .. }) if *at <= now => {
             vec![Event::RetryReleased { task: task.clone() }]
         }
         _ => vec![],

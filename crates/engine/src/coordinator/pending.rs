@@ -5,7 +5,7 @@ use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskI
 
 use crate::InFlight;
 use crate::stages::{brief, isolation, merge, trials};
-use crate::state::{CheckState, Run, Running, Stage, TaskState, TrialState, current};
+use crate::state::{CheckState, Run, Running, TaskState, TaskStatus, TrialState, current};
 
 pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     if run.is_over() || run.asked().is_none() {
@@ -18,7 +18,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     for (task, task_state) in run.busy() {
         let attempt = current(&task, task_state);
         match task_state.stage() {
-            Stage::Running(running)
+            TaskStatus::Running(running)
                 if goes_on(run, running)
                     && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
             {
@@ -26,14 +26,14 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 let answers = running.answers.clone();
                 effects.push(Effect::RunAttempt { brief, answers });
             }
-            Stage::Checking { .. } => {
+            TaskStatus::Checking { .. } => {
                 effects.extend(open_trials(run, &attempt, task_state));
                 effects.extend(open_checks(run, &Subject::Attempt(attempt), task_state.checks()));
             }
-            Stage::Landed { .. } => {
+            TaskStatus::Landed { .. } => {
                 effects.extend(open_checks(run, &Subject::Landed(attempt), task_state.proofs()));
             }
-            Stage::Merging { commit, onto, since } => effects.push(Effect::Merge {
+            TaskStatus::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
                 artifacts: run.artifacts(&task),
                 task,
@@ -41,7 +41,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 onto: onto.clone(),
                 at: *since,
             }),
-            Stage::Retrying { at, released: false, .. } if !run.winds_down() => {
+            TaskStatus::Retrying { at, released: false, .. } if !run.winds_down() => {
                 effects.push(Effect::Wait { timer: TimerId::Retry(task), until: *at });
             }
             _ => {}
@@ -74,7 +74,7 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
         EffectId::Probe => isolation::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
             run.task_state(task).is_some_and(|task_state| task_state.attempts() == *n)
-                && matches!(stage(task), Some(Stage::Running(running)) if goes_on(run, running))
+                && matches!(stage(task), Some(TaskStatus::Running(running)) if goes_on(run, running))
         }
         EffectId::Check(CheckId { on: Subject::Merged, index }) => {
             is_open(run.merged_checks(), *index)
@@ -89,28 +89,28 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
             run.task_state(&attempt.task).is_some_and(|task_state| {
                 let is = |one: &TrialState| one.trial == *trial && one.index == *index;
                 task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), Stage::Checking { .. })
+                    && matches!(task_state.stage(), TaskStatus::Checking { .. })
                     && task_state.trials().iter().any(|one| is(one) && one.state.end.is_none())
             })
         }
         EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
             run.task_state(&attempt.task).is_some_and(|task_state| {
                 task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), Stage::Checking { .. })
+                    && matches!(task_state.stage(), TaskStatus::Checking { .. })
                     && is_open(task_state.checks(), *index)
             })
         }
         EffectId::Check(CheckId { on: Subject::Landed(attempt), index }) => {
             run.task_state(&attempt.task).is_some_and(|task_state| {
                 task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), Stage::Landed { .. })
+                    && matches!(task_state.stage(), TaskStatus::Landed { .. })
                     && is_open(task_state.proofs(), *index)
             })
         }
-        EffectId::Merge(task) => matches!(stage(task), Some(Stage::Merging { .. })),
+        EffectId::Merge(task) => matches!(stage(task), Some(TaskStatus::Merging { .. })),
         EffectId::Timer(TimerId::Retry(task)) => {
             !run.winds_down()
-                && matches!(stage(task), Some(Stage::Retrying { released: false, .. }))
+                && matches!(stage(task), Some(TaskStatus::Retrying { released: false, .. }))
         }
         EffectId::Timer(TimerId::Question(number)) => {
             let question = run.questions().get(*number as usize);

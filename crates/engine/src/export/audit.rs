@@ -1,5 +1,5 @@
-//! Document 004's audit records: `{timestamp, taskId, eventType, agentId?, data}`. They alone document a run's actions,
-//! with the agents, rules and documents involved.
+//! The audit records of design document 004 (docs/differences.md): `{timestamp, taskId, eventType, agentId?, data}`. A
+//! complete record of a run's actions, with the agents, rules and documents involved.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Document 000's event stream: nine types, with usage summed at the end; events of a run carry their phase and task. A
-//! successful run ends with `done`, any other with an `error`.
+//! The event stream of design document 000 (docs/differences.md): nine types, with usage summed at the end; events of a
+//! run carry their phase and task. A successful run ends with `done`, any other with an `error`.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Document 001's messages between the coordinator, its planner, its supervisor, agents and people, derived from a
-//! run's lines. Nothing was sent in this form, and nothing is delivered from it.
+//! The messages of design document 001 (docs/differences.md) between the coordinator, its planner, its supervisor,
+//! agents and people, derived from a run's lines. Nothing was sent in this form, and nothing is delivered from it.
 
 use std::collections::BTreeMap;
 

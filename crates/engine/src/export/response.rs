@@ -1,5 +1,5 @@
-//! Document 001's response object: the outcome of a request, for programs. Computed from a run on demand and stored
-//! nowhere; every field is a fact of the log, and no model writes any of it.
+//! The response object of design document 001 (docs/differences.md): the outcome of a request, for programs. Computed
+//! from a run on demand and stored nowhere; every field is a fact of the log, and no model writes any of it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Document 003's event stream of a session: thirteen kinds, tool outputs in full, sub-agents' events wrapped.
+//! The event stream of a session in design document 003 (docs/differences.md): thirteen kinds, tool outputs in full,
+//! sub-agents' events wrapped.
 
 use std::collections::BTreeMap;
 

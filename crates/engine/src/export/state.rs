@@ -1,5 +1,5 @@
-//! Document 001's project state: a run as one object that another program can store and read back. It is a copy of the
-//! log, which stays authoritative; nothing is ever restored from it.
+//! The project state of design document 001 (docs/differences.md): a run as one object that another program can store
+//! and read back. It is a copy of the log, which stays authoritative; nothing is ever restored from it.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Document 002's communication log: one record `{ts, role, type, data}` per step, in order of time. Nothing in it is
-//! random: two runs differ in `ts` only.
+//! The communication log of design document 002 (docs/differences.md): one record `{ts, role, type, data}` per step, in
+//! order of time. Nothing in it is random: two runs differ in `ts` only.
 
 use std::collections::BTreeMap;
 

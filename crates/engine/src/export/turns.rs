@@ -1,5 +1,5 @@
-//! Document 003's view of a conversation: its configuration, and its history as turns of five kinds, read from the log.
-//! The history sent to the model may be shorter.
+//! A conversation as design document 003 (docs/differences.md) views it: its configuration, and its history as turns of
+//! five kinds, read from the log. The history sent to the model may be shorter.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use types::{Decision, Event, Fault, Phase, RuleId, Scope, TaskId, Timestamp};
 
 use crate::Run;
 use crate::stages::{intake, schedule};
-use crate::state::{Question, Stage, TaskState, current};
+use crate::state::{Question, TaskState, TaskStatus, current};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let Some(adviser) = &run.policy().adviser else { return vec![] };
@@ -22,9 +22,9 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![intake::clarification(run, questions, decision.clone(), now)];
     }
     match state.stage() {
-        Stage::Submitted { submission, .. } => vec![advised(state, submission)],
+        TaskStatus::Submitted { submission, .. } => vec![advised(state, submission)],
         // The rules have accepted the request; a missing opinion has no effect.
-        Stage::Rejected { fault, .. } => vec![without(state, fault)],
+        TaskStatus::Rejected { fault, .. } => vec![without(state, fault)],
         _ => schedule::start(run, &id, state, &adviser.role, Scope::default(), now),
     }
 }

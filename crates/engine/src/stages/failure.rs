@@ -1,6 +1,6 @@
-//! Failed attempts: whether there is another, by which role and with which feedback, or whether a person decides. One
-//! table, keyed by the class of the failure. Infrastructure errors are retried; wrong results are not; the two are
-//! never mixed up.
+//! Failed attempts: whether there is another, by which role and with which feedback, or whether a person decides. The
+//! first rule in `failures` of the policy that matches class and code of the failure decides. A check is never run again
+//! on the same commit; only the attempt is made again. Failures of models are handled in `agent/away.rs`.
 
 mod escalation;
 mod retry;
@@ -8,7 +8,7 @@ mod retry;
 use types::{Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, Timestamp};
 
 use crate::stages::budget;
-use crate::state::{Run, Stage};
+use crate::state::{Run, TaskStatus};
 use retry::{Failed, Next, executions, retry, rule_for};
 
 pub(crate) use retry::{covers, evidence};
@@ -20,11 +20,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
         .find_map(|(task, task_state)| match task_state.stage() {
             // A question about the budget waits for its answer.
-            Stage::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
+            TaskStatus::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
                 let failed = Failed { task, task_state, fault, commit: commit.as_ref() };
                 Some(answer(run, &failed, now))
             }
-            Stage::Escalated { fault, commit, question } => {
+            TaskStatus::Escalated { fault, commit, question } => {
                 let failed = Failed { task, task_state, fault, commit: commit.as_ref() };
                 escalation::follow(run, &failed, *question, now)
             }

@@ -7,7 +7,7 @@ use types::{
 };
 
 use crate::stages::plan;
-use crate::state::{Run, Stage};
+use crate::state::{Run, TaskStatus};
 
 /// The only task, and its name in every message.
 pub(crate) const TASK: &str = "T1";
@@ -21,11 +21,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![planned(run, spec, &intent.dev, now)];
     }
     match run.planning().stage() {
-        Stage::Submitted { submission, .. } => {
+        TaskStatus::Submitted { submission, .. } => {
             let reason = format!("the {} wrote a complete spec", intent.product);
             written(submission, Decision::new(RuleId::fixed("spec.product"), reason))
         }
-        Stage::Waiting if run.route() == Some(&intent.dev) => inline(run),
+        TaskStatus::Waiting if run.route() == Some(&intent.dev) => inline(run),
         _ => vec![],
     }
 }

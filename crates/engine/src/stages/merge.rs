@@ -3,13 +3,13 @@
 use types::{Event, Fault, FaultClass, MergeCheck, TaskId, Timestamp};
 
 use crate::stages::verify;
-use crate::state::{Run, Stage, TaskState, current};
+use crate::state::{Run, TaskState, TaskStatus, current};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
     let Some(task_state) = run.task_state(&task.id) else { return vec![] };
     match task_state.stage() {
-        Stage::Verified { commit } => vec![Event::MergeStarted {
+        TaskStatus::Verified { commit } => vec![Event::MergeStarted {
             task: task.id.clone(),
             commit: commit.clone(),
             onto: run.head().clone(),
@@ -22,7 +22,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 pub(crate) fn landed(run: &Run) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
     let Some(task_state) = run.task_state(&task.id) else { return vec![] };
-    let Stage::Landed { commit, .. } = task_state.stage() else { return vec![] };
+    let TaskStatus::Landed { commit, .. } = task_state.stage() else { return vec![] };
     let proof = needs_proof(run, task_state)
         .then(|| {
             let attempt = current(&task.id, task_state);
@@ -39,7 +39,7 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
 
 /// Whether no check has seen this state of the branch: other results were merged since the attempt began.
 fn needs_proof(run: &Run, task_state: &TaskState) -> bool {
-    let Stage::Landed { before, .. } = task_state.stage() else { return false };
+    let TaskStatus::Landed { before, .. } = task_state.stage() else { return false };
     run.policy().merge.check == MergeCheck::Each && task_state.base() != Some(&before.head)
 }
 

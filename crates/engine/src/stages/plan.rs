@@ -8,7 +8,7 @@ use types::{
 };
 
 use crate::stages::question;
-use crate::state::{Question, Run, Stage};
+use crate::state::{Question, Run, TaskStatus};
 
 const APPROVAL: &str = "plan.approval";
 const APPROVE: &str = "approve";
@@ -25,7 +25,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         let ready = run.passed(Phase::Initiation) && run.proof().is_some();
         return if ready { given(run, plan, now) } else { vec![] };
     }
-    let Stage::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
+    let TaskStatus::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
     let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
     let shown = approval(run, &attempt);
     if shown.is_some_and(Question::is_open) {
@@ -86,7 +86,7 @@ fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
 /// The plan that waits for a person's approval.
 #[must_use]
 pub fn proposed(run: &Run) -> Option<Plan> {
-    let Stage::Submitted { submission, .. } = run.planning().stage() else { return None };
+    let TaskStatus::Submitted { submission, .. } = run.planning().stage() else { return None };
     let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
     let shown = approval(run, &attempt).filter(|question| question.is_open())?;
     rules::plan::judged(run.policy(), run.request()?, submission, &shown.room).ok()

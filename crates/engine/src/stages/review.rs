@@ -11,7 +11,7 @@ use types::{
 };
 
 use crate::stages::schedule;
-use crate::state::{Run, Stage, TaskState, current, passed};
+use crate::state::{Run, TaskState, TaskStatus, current, passed};
 
 /// Keys for a model's claims about the checks, which do not count.
 pub(crate) const MODEL_PASSED: &str = "model_passed";
@@ -22,8 +22,10 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, task_state) in run.busy_reviews() {
         let Some(task) = run.reviewed_task(&id) else { continue };
         let events = match task_state.stage() {
-            Stage::Submitted { submission, .. } => judged(run, &task, &id, task_state, submission),
-            Stage::Retrying { released: true, .. } => begin(run, &id, task_state, now),
+            TaskStatus::Submitted { submission, .. } => {
+                judged(run, &task, &id, task_state, submission)
+            }
+            TaskStatus::Retrying { released: true, .. } => begin(run, &id, task_state, now),
             _ => vec![],
         };
         if !events.is_empty() {
@@ -55,11 +57,11 @@ pub(crate) fn hold(
     let id = rules::review_id::review_of(&attempt.task)?;
     let task_state = run.task_state(&id);
     Some(match task_state.map(TaskState::stage) {
-        None | Some(Stage::Waiting) => match task_state {
+        None | Some(TaskStatus::Waiting) => match task_state {
             Some(task_state) => begin(run, &id, task_state, now),
             None => begin(run, &id, &TaskState::ready(), now),
         },
-        Some(Stage::Failed | Stage::Skipped) => {
+        Some(TaskStatus::Failed | TaskStatus::Skipped) => {
             let fault = task_state.and_then(|task_state| task_state.faults().last().cloned());
             let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
             let reason = format!("the {role} did not complete the review");

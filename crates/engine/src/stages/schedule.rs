@@ -5,7 +5,7 @@ use types::{AttemptId, Decision, Event, Fault, Phase, RoleId, RuleId, Scope, Tas
 
 use crate::stages::budget::{self, Allotment, allot};
 use crate::stages::intent;
-use crate::state::{Hold, Run, Stage, TaskState};
+use crate::state::{Hold, Run, TaskState, TaskStatus};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Older logs have no sandbox probe: that comes first, then the work.
@@ -60,8 +60,8 @@ pub(crate) fn start(
     now: Timestamp,
 ) -> Vec<Event> {
     let (start, feedback, other, model) = match task_state.stage() {
-        Stage::Waiting => (None, task_state.told().cloned(), None, None),
-        Stage::Retrying { start, feedback, role, model, released: true, .. } => {
+        TaskStatus::Waiting => (None, task_state.told().cloned(), None, None),
+        TaskStatus::Retrying { start, feedback, role, model, released: true, .. } => {
             (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
         _ => return vec![],
@@ -104,14 +104,15 @@ fn put_off(
     role: &RoleId,
     until: Timestamp,
 ) -> Vec<Event> {
-    let comes_back = |task_state: &TaskState| matches!(task_state.stage(), Stage::Retrying { at, released: false, .. } if *at >= until);
+    let comes_back = |task_state: &TaskState| matches!(task_state.stage(), TaskStatus::Retrying { at, released: false, .. } if *at >= until);
     if run.busy().any(|(_, task_state)| comes_back(task_state)) {
         return vec![];
     }
     let failures = run.breakers().failures(role);
     let reason = format!("{role} failed {failures} times in a row and is paused");
     let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
-    if let Stage::Retrying { start: from, feedback: told, role, model: by, .. } = task_state.stage()
+    if let TaskStatus::Retrying { start: from, feedback: told, role, model: by, .. } =
+        task_state.stage()
     {
         (start, feedback) = (from.clone(), told.clone());
         (other, model) = (role.clone(), by.clone());

@@ -9,7 +9,7 @@ use types::{
 
 use crate::stages::review;
 use crate::stages::trials::{self, DID_NOT_PASS, Next};
-use crate::state::{Asked, CheckState, Run, Stage, TaskState, current};
+use crate::state::{Asked, CheckState, Run, TaskState, TaskStatus, current};
 use rules::permit::names_file;
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -17,10 +17,10 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, task_state) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
         let attempt = current(&id, task_state);
         let events = match task_state.stage() {
-            Stage::Submitted { commit, changes, findings, .. } => {
+            TaskStatus::Submitted { commit, changes, findings, .. } => {
                 submitted(run, &attempt, commit, (changes, findings), now)
             }
-            Stage::Checking { commit } => checking(run, &attempt, (task_state, commit), now),
+            TaskStatus::Checking { commit } => checking(run, &attempt, (task_state, commit), now),
             _ => vec![],
         };
         if !events.is_empty() {

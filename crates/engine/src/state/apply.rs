@@ -12,7 +12,7 @@ use super::checks::{all_checks, finish_check, finish_merge, start_check, take_of
 use super::progress;
 use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
-use super::task_state::{CheckState, Last, Running, Stage, TaskState};
+use super::task_state::{CheckState, Last, Running, TaskState, TaskStatus};
 use super::{Asked, Run, answers};
 use rules::dag;
 use rules::ledger::{Ledger, claim, narrower};
@@ -42,7 +42,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::RunRefused { decision } => run.refused = Some(decision),
         Event::RequestAdvised { attempt, questions, decision } => {
             let commit = run.head.clone();
-            let finished = Stage::Finished { commit };
+            let finished = TaskStatus::Finished { commit };
             change(run, &attempt.task, |task_state| task_state.stage = finished);
             run.reviews.advice = (!questions.is_empty()).then_some((questions, decision));
         }
@@ -118,22 +118,22 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::CheckFinished { check, end } => finish_check(run, &check, &end),
         Event::MergeStarted { task, commit, onto } => {
             change(run, &task, |task_state| {
-                task_state.stage = Stage::Merging { commit, onto, since: at }
+                task_state.stage = TaskStatus::Merging { commit, onto, since: at }
             });
         }
         Event::MergeFinished { task, end, fault } => finish_merge(run, &task, end, fault),
         Event::RetryScheduled { task, at, start, feedback, role, model, .. } => {
             let released = false;
-            retry(run, &task, Stage::Retrying { at, start, feedback, role, model, released });
+            retry(run, &task, TaskStatus::Retrying { at, start, feedback, role, model, released });
         }
         Event::RetryReleased { task } => change(run, &task, |task_state| {
-            if let Stage::Retrying { released, .. } = &mut task_state.stage {
+            if let TaskStatus::Retrying { released, .. } = &mut task_state.stage {
                 *released = true;
             }
         }),
         Event::TaskVerified { attempt, commit, evidence, .. } => {
             change(run, &attempt.task, |task_state| {
-                task_state.stage = Stage::Verified { commit };
+                task_state.stage = TaskStatus::Verified { commit };
                 task_state.evidence = evidence;
             });
         }
@@ -146,7 +146,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             run.reviews.reviewed.insert(attempt, Reviewed { passed, report });
             // The review's own state is free for the next attempt at the task.
             change(run, &review.task, |task_state| {
-                task_state.stage = Stage::Waiting;
+                task_state.stage = TaskStatus::Waiting;
                 task_state.faults.clear();
             });
         }
@@ -159,8 +159,8 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::TaskSkipped { task, .. } => {
             change(run, &task, |task_state| {
-                task_state.waived = matches!(task_state.stage, Stage::Escalated { .. });
-                task_state.stage = Stage::Skipped;
+                task_state.waived = matches!(task_state.stage, TaskStatus::Escalated { .. });
+                task_state.stage = TaskStatus::Skipped;
             });
             release(run, &task);
         }
@@ -212,9 +212,9 @@ fn asked(
 fn escalate(run: &mut Run, task: &TaskId) {
     let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
     change(run, task, |task_state| {
-        if let Stage::Rejected { fault, commit } = &task_state.stage {
+        if let TaskStatus::Rejected { fault, commit } = &task_state.stage {
             let (fault, commit) = (fault.clone(), commit.clone());
-            task_state.stage = Stage::Escalated { fault, commit, question };
+            task_state.stage = TaskStatus::Escalated { fault, commit, question };
         }
     });
 }
@@ -234,15 +234,15 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
         task_state.evidence = None;
         task_state.base = base.or(task_state.base.take());
         task_state.share = running.budget;
-        task_state.stage = Stage::Running(Box::new(running));
+        task_state.stage = TaskStatus::Running(Box::new(running));
     });
 }
 
-fn retry(run: &mut Run, task: &TaskId, retrying: Stage) {
+fn retry(run: &mut Run, task: &TaskId, retrying: TaskStatus) {
     run.budget_state.went_on(task);
     // An attempt that is only postponed is not another one.
     let stage = run.task_state(task).map(TaskState::stage);
-    if !matches!(stage, None | Some(Stage::Waiting | Stage::Retrying { .. })) {
+    if !matches!(stage, None | Some(TaskStatus::Waiting | TaskStatus::Retrying { .. })) {
         run.retries += 1;
     }
     change(run, task, |task_state| task_state.stage = retrying);
@@ -250,7 +250,7 @@ fn retry(run: &mut Run, task: &TaskId, retrying: Stage) {
 
 fn finish_task(run: &mut Run, task: &TaskId, commit: CommitId) {
     change(run, task, |task_state| {
-        task_state.stage = Stage::Finished { commit };
+        task_state.stage = TaskStatus::Finished { commit };
         // The changes of an unproven task are kept: they may still be proven.
         let unproven = |weighed: &Weighed| weighed.level == Level::Unproven;
         if !task_state.evidence.as_ref().is_some_and(unproven) {
@@ -266,7 +266,7 @@ fn fail_task(run: &mut Run, task: &TaskId, fault: Fault) {
         if task_state.faults.last() != Some(&fault) {
             task_state.faults.push(fault);
         }
-        task_state.stage = Stage::Failed;
+        task_state.stage = TaskStatus::Failed;
     });
     release(run, task);
 }
@@ -274,11 +274,11 @@ fn fail_task(run: &mut Run, task: &TaskId, fault: Fault) {
 /// The commit that a task's attempt left, if it left one.
 fn handed_in(task_state: &TaskState) -> Option<CommitId> {
     match &task_state.stage {
-        Stage::Submitted { commit, .. }
-        | Stage::Checking { commit }
-        | Stage::Landed { commit, .. }
-        | Stage::Merging { commit, .. } => Some(commit.clone()),
-        Stage::Rejected { commit, .. } => commit.clone(),
+        TaskStatus::Submitted { commit, .. }
+        | TaskStatus::Checking { commit }
+        | TaskStatus::Landed { commit, .. }
+        | TaskStatus::Merging { commit, .. } => Some(commit.clone()),
+        TaskStatus::Rejected { commit, .. } => commit.clone(),
         _ => None,
     }
 }
@@ -294,7 +294,7 @@ fn adopt(run: &mut Run, plan: Plan) {
     let free =
         plan.tasks.iter().zip(0..).filter(|(_, place)| run.task_states[*place].waits_for == 0);
     run.ready = free.map(|(task, place)| (task.priority, place)).collect();
-    run.planning.stage = Stage::Finished { commit: run.head.clone() };
+    run.planning.stage = TaskStatus::Finished { commit: run.head.clone() };
     run.plan = Some(plan);
 }
 
@@ -307,7 +307,7 @@ fn release(run: &mut Run, task: &TaskId) {
     run.done += 1;
     run.unreachable.remove(&place);
     if !finished {
-        let waiting = |place: &usize| matches!(run.task_states[*place].stage, Stage::Waiting);
+        let waiting = |place: &usize| matches!(run.task_states[*place].stage, TaskStatus::Waiting);
         run.unreachable.extend(dependants.iter().copied().filter(waiting));
     }
     // Those that needed the result of a task that failed stay where they are until they are skipped.
@@ -315,7 +315,7 @@ fn release(run: &mut Run, task: &TaskId) {
     for waiter in freed {
         let Some(task_state) = run.task_states.get_mut(waiter) else { continue };
         task_state.waits_for = task_state.waits_for.saturating_sub(1);
-        if task_state.waits_for == 0 && matches!(task_state.stage, Stage::Waiting) {
+        if task_state.waits_for == 0 && matches!(task_state.stage, TaskStatus::Waiting) {
             let priority =
                 run.plan.as_ref().and_then(|plan| Some(plan.tasks.get(waiter)?.priority));
             run.ready.insert((priority.unwrap_or_default(), waiter));
@@ -337,7 +337,7 @@ fn finish_attempt(
     at: Timestamp,
 ) {
     let running = match run.task_state(&attempt.task).map(TaskState::stage) {
-        Some(Stage::Running(running)) => Some((**running).clone()),
+        Some(TaskStatus::Running(running)) => Some((**running).clone()),
         _ => None,
     };
     run.ledger.settle(running.as_ref().map_or(Spend::default(), |one| claim(one.budget)), spent);
@@ -359,12 +359,12 @@ fn finish_attempt(
                 run.reviews.handed_in.insert(attempt.task.clone(), submission.clone());
             }
             change(run, &attempt.task, |task_state| {
-                task_state.stage = Stage::Submitted { commit, changes, submission, findings };
+                task_state.stage = TaskStatus::Submitted { commit, changes, submission, findings };
             });
         }
         AttemptResult::Failed { fault, commit } => reject(run, &attempt.task, fault, commit),
         AttemptResult::Cancelled => {
-            change(run, &attempt.task, |task_state| task_state.stage = Stage::Skipped);
+            change(run, &attempt.task, |task_state| task_state.stage = TaskStatus::Skipped);
             release(run, &attempt.task);
         }
     }

@@ -3,7 +3,7 @@
 use types::{AttemptId, CommitId, Fault, TaskId};
 
 use super::Run;
-use super::task_state::{Running, Stage, TaskState};
+use super::task_state::{Running, TaskState, TaskStatus};
 
 /// Changes one task state and updates the sets of ready and busy tasks.
 pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskState)) {
@@ -19,7 +19,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
     let Some(place) = run.places.get(task).copied() else { return };
     let Some(task_state) = run.task_states.get_mut(place) else { return };
     how(task_state);
-    let (busy, waiting) = (task_state.is_busy(), matches!(task_state.stage, Stage::Waiting));
+    let (busy, waiting) = (task_state.is_busy(), matches!(task_state.stage, TaskStatus::Waiting));
     if busy {
         run.busy.insert(place);
     } else {
@@ -34,7 +34,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
 /// Changes the state of an attempt in progress.
 pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnce(&mut Running)) {
     change(run, &attempt.task, |task_state| {
-        if let (Stage::Running(running), true) =
+        if let (TaskStatus::Running(running), true) =
             (&mut task_state.stage, task_state.attempts == attempt.n)
         {
             how(running);
@@ -45,6 +45,6 @@ pub(super) fn change_running(run: &mut Run, attempt: &AttemptId, how: impl FnOnc
 pub(super) fn reject(run: &mut Run, task: &TaskId, fault: Fault, commit: Option<CommitId>) {
     change(run, task, |task_state| {
         task_state.faults.push(fault.clone());
-        task_state.stage = Stage::Rejected { fault, commit };
+        task_state.stage = TaskStatus::Rejected { fault, commit };
     });
 }

@@ -4,13 +4,13 @@ use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
 use super::Run;
 use super::change::{change, reject};
-use super::task_state::{Before, CheckState, Stage, TaskState, TrialState};
+use super::task_state::{Before, CheckState, TaskState, TaskStatus, TrialState};
 use types::choices::STOP;
 use types::choices::{CHECK, LEAVE, SETUP};
 
 /// Takes a result that breaks others off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {
-    let Some(Stage::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
+    let Some(TaskStatus::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
         return;
     };
     let Before { head, changes, missing } = (**before).clone();
@@ -35,7 +35,7 @@ pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
             change(run, &attempt.task, |task_state| task_state.proofs.push(state));
         }
         Subject::Attempt(attempt) => change(run, &attempt.task, |task_state| {
-            task_state.stage = Stage::Checking { commit: state.commit.clone() };
+            task_state.stage = TaskStatus::Checking { commit: state.commit.clone() };
             task_state.checks.push(state);
         }),
     }
@@ -103,7 +103,9 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
             // Merged onto its own base, a result has the files that were checked.
             let task_state = run.task_state(task);
             let checked = task_state.and_then(|task_state| match &task_state.stage {
-                Stage::Merging { commit, .. } if task_state.base.as_ref() == Some(&before.head) => {
+                TaskStatus::Merging { commit, .. }
+                    if task_state.base.as_ref() == Some(&before.head) =>
+                {
                     Some(commit.clone())
                 }
                 _ => None,
@@ -115,7 +117,7 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
             change(run, task, |task_state| {
                 let last = task_state.last.as_ref().map(|last| last.changes.clone());
                 task_state.merged.push(last.unwrap_or_default());
-                task_state.stage = Stage::Landed { commit, before };
+                task_state.stage = TaskStatus::Landed { commit, before };
             });
         }
         MergeEnd::Conflict { .. } => {

@@ -8,7 +8,7 @@ use types::{
 
 use super::metrics::{Failure, RunMetrics, Submitted};
 use super::task_state::TaskState;
-use super::{Run, Stage};
+use super::{Run, TaskStatus};
 
 /// Maximum number of decisions kept per task, and their maximum length in characters.
 const MOST_DECISIONS: usize = 50;
@@ -77,7 +77,7 @@ impl Run {
     /// Whether only a person can continue a task.
     pub(super) fn waits(&self, task: &TaskId, task_state: &TaskState) -> bool {
         let plan_is_shown =
-            *task == TaskId::plan() && matches!(task_state.stage(), Stage::Submitted { .. });
+            *task == TaskId::plan() && matches!(task_state.stage(), TaskStatus::Submitted { .. });
         task_state.waits_for_a_person() || plan_is_shown
     }
 
@@ -117,9 +117,9 @@ impl Run {
     pub(crate) fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
         let task_state = self.task_state(task)?;
         let status = match task_state.stage() {
-            Stage::Finished { .. } => SpecTaskStatus::Completed,
-            Stage::Failed => SpecTaskStatus::Failed,
-            Stage::Skipped => SpecTaskStatus::Skipped,
+            TaskStatus::Finished { .. } => SpecTaskStatus::Completed,
+            TaskStatus::Failed => SpecTaskStatus::Failed,
+            TaskStatus::Skipped => SpecTaskStatus::Skipped,
             _ if self.finished.is_none() => return None,
             _ if task_state.attempts() == 0 => SpecTaskStatus::Skipped,
             _ => SpecTaskStatus::Failed,
@@ -188,8 +188,10 @@ impl Run {
                 known => estimate.saturating_mul(notes.took_of_estimated.0) / known,
             });
             let whole = paced.or(mean)?;
-            let began =
-                notes.began.get(&task.id).filter(|_| !matches!(task_state.stage(), Stage::Waiting));
+            let began = notes
+                .began
+                .get(&task.id)
+                .filter(|_| !matches!(task_state.stage(), TaskStatus::Waiting));
             let done = began.map_or(0, |began| now.since(*began).0);
             left = left.saturating_add(whole.saturating_sub(done));
             open += 1;

@@ -4,7 +4,7 @@
 use types::Phase;
 
 use super::Run;
-use super::task_state::{Stage, TaskState};
+use super::task_state::{TaskState, TaskStatus};
 use types::choices::{AGAIN, GO, RETRY};
 
 /// Applies an answer to a gate's question.
@@ -42,7 +42,7 @@ pub(super) fn plan_once_more(run: &mut Run, told: Option<String>) {
 /// Resets every unfinished task that no person waived; its failures still count, those of its review do not.
 fn work_again(run: &mut Run, told: Option<&String>) {
     for review in run.reviews.reviews.values_mut().filter(|review| review.is_settled()) {
-        review.stage = Stage::Waiting;
+        review.stage = TaskStatus::Waiting;
         review.faults.clear();
     }
     let lost = |task_state: &TaskState| {
@@ -52,7 +52,7 @@ fn work_again(run: &mut Run, told: Option<&String>) {
         (0..run.task_states.len()).filter(|at| lost(&run.task_states[*at])).collect();
     for place in &places {
         let task_state = &mut run.task_states[*place];
-        task_state.stage = Stage::Waiting;
+        task_state.stage = TaskStatus::Waiting;
         task_state.told = told.cloned();
         run.retries += u32::from(task_state.attempts > 0);
         unsettle(run, *place);
@@ -98,9 +98,9 @@ fn culprit(run: &Run) -> Option<usize> {
     owner.or_else(|| run.order.iter().rev().find(finished).copied())
 }
 
-fn once_more(run: &Run, told: Option<String>, start: Option<types::CommitId>) -> Stage {
+fn once_more(run: &Run, told: Option<String>, start: Option<types::CommitId>) -> TaskStatus {
     let at = run.started;
-    Stage::Retrying { at, start, feedback: told, role: None, model: None, released: true }
+    TaskStatus::Retrying { at, start, feedback: told, role: None, model: None, released: true }
 }
 
 fn unsettle(run: &mut Run, place: usize) {

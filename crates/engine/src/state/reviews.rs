@@ -5,7 +5,7 @@ use types::{Artifact, AttemptId, Decision, TaskId};
 
 use super::Run;
 use super::review_state::Reviewed;
-use super::task_state::{Stage, TaskState};
+use super::task_state::{TaskState, TaskStatus};
 
 /// The fault of an agent without enough context.
 const INSUFFICIENT: &str = "agent.insufficient_input";
@@ -57,7 +57,7 @@ impl Run {
     /// Whether an agent that will be retried lacked context, and documents were selected only once.
     pub(crate) fn wants_more_context(&self) -> bool {
         let lacking = |task_state: &TaskState| {
-            matches!(task_state.stage, Stage::Retrying { .. })
+            matches!(task_state.stage, TaskStatus::Retrying { .. })
                 && task_state.faults.last().is_some_and(|fault| fault.code == INSUFFICIENT)
         };
         self.reviews.selections == 1 && self.busy().any(|(_, task_state)| lacking(task_state))

@@ -9,7 +9,7 @@ use types::{
 /// The state of one task.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TaskState {
-    pub(super) stage: Stage,
+    pub(super) stage: TaskStatus,
     pub(super) attempts: u32,
     /// The faults of all attempts, in order.
     pub(super) faults: Vec<Fault>,
@@ -41,7 +41,7 @@ pub(crate) struct TaskState {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stage {
+pub(crate) enum TaskStatus {
     Waiting,
     /// An attempt is in progress, or about to be.
     Running(Box<Running>),
@@ -157,7 +157,7 @@ pub(crate) struct TrialState {
 impl TaskState {
     pub(super) fn waiting(waits_for: usize) -> Self {
         Self {
-            stage: Stage::Waiting,
+            stage: TaskStatus::Waiting,
             attempts: 0,
             faults: vec![],
             checks: vec![],
@@ -180,7 +180,7 @@ impl TaskState {
         Self::waiting(0)
     }
 
-    pub(crate) fn stage(&self) -> &Stage {
+    pub(crate) fn stage(&self) -> &TaskStatus {
         &self.stage
     }
 
@@ -246,63 +246,67 @@ impl TaskState {
 
     /// Whether a person waived it.
     pub(crate) fn is_waived(&self) -> bool {
-        self.waived && matches!(self.stage, Stage::Skipped)
+        self.waived && matches!(self.stage, TaskStatus::Skipped)
     }
 
     pub(crate) fn is_settled(&self) -> bool {
-        matches!(self.stage, Stage::Finished { .. } | Stage::Failed | Stage::Skipped)
+        matches!(self.stage, TaskStatus::Finished { .. } | TaskStatus::Failed | TaskStatus::Skipped)
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        matches!(self.stage, Stage::Finished { .. })
+        matches!(self.stage, TaskStatus::Finished { .. })
     }
 
     pub(crate) fn is_failed(&self) -> bool {
-        matches!(self.stage, Stage::Failed)
+        matches!(self.stage, TaskStatus::Failed)
     }
 
     /// Whether it cannot continue without a person.
     pub(crate) fn waits_for_a_person(&self) -> bool {
         match &self.stage {
-            Stage::Running(running) => running.waits(),
-            Stage::Escalated { .. } => true,
+            TaskStatus::Running(running) => running.waits(),
+            TaskStatus::Escalated { .. } => true,
             _ => false,
         }
     }
 
     /// Whether it occupies a slot for concurrent tasks.
     pub(crate) fn takes_a_slot(&self) -> bool {
-        matches!(self.stage, Stage::Running(_) | Stage::Submitted { .. } | Stage::Checking { .. })
+        matches!(
+            self.stage,
+            TaskStatus::Running(_) | TaskStatus::Submitted { .. } | TaskStatus::Checking { .. }
+        )
     }
 
     /// Whether it continues without another attempt: it is being checked or merged.
     pub(crate) fn goes_on_by_itself(&self) -> bool {
         matches!(
             self.stage,
-            Stage::Submitted { .. }
-                | Stage::Checking { .. }
-                | Stage::Merging { .. }
-                | Stage::Landed { .. }
+            TaskStatus::Submitted { .. }
+                | TaskStatus::Checking { .. }
+                | TaskStatus::Merging { .. }
+                | TaskStatus::Landed { .. }
         )
     }
 
     /// Whether it is in progress. A verified result only waits for its turn to be merged.
     pub(super) fn is_busy(&self) -> bool {
-        !self.is_settled() && !matches!(self.stage, Stage::Waiting | Stage::Verified { .. })
+        !self.is_settled()
+            && !matches!(self.stage, TaskStatus::Waiting | TaskStatus::Verified { .. })
     }
 
     pub(crate) fn shown(&self) -> TaskStage {
         match self.stage {
-            Stage::Waiting => TaskStage::Waiting,
-            Stage::Running(_) => TaskStage::Running,
-            Stage::Submitted { .. } | Stage::Checking { .. } => TaskStage::Checking,
-            Stage::Rejected { .. } | Stage::Retrying { .. } => TaskStage::Retrying,
-            Stage::Escalated { .. } => TaskStage::Asking,
-            Stage::Verified { .. } => TaskStage::Verified,
-            Stage::Merging { .. } | Stage::Landed { .. } => TaskStage::Merging,
-            Stage::Finished { .. } => TaskStage::Finished,
-            Stage::Failed => TaskStage::Failed,
-            Stage::Skipped => TaskStage::Skipped,
+            TaskStatus::Waiting => TaskStage::Waiting,
+            TaskStatus::Running(_) => TaskStage::Running,
+            TaskStatus::Submitted { .. } | TaskStatus::Checking { .. } => TaskStage::Checking,
+            TaskStatus::Rejected { .. } | TaskStatus::Retrying { .. } => TaskStage::Retrying,
+            TaskStatus::Escalated { .. } => TaskStage::Asking,
+            TaskStatus::Verified { .. } => TaskStage::Verified,
+            TaskStatus::Merging { .. } | TaskStatus::Landed { .. } => TaskStage::Merging,
+            TaskStatus::Finished { .. } => TaskStage::Finished,
+            TaskStatus::Failed => TaskStage::Failed,
+            TaskStatus::Skipped => TaskStage::Skipped,
         }
     }
 }

@@ -8,7 +8,7 @@ use types::{
 use super::Run;
 use super::forecast;
 use super::questions::Question;
-use super::task_state::{CheckState, Stage, TaskState};
+use super::task_state::{CheckState, TaskState, TaskStatus};
 
 /// The title of planning.
 const PLANNING: &str = "make the plan";
@@ -144,7 +144,7 @@ impl Run {
         let run = self;
         let asked = run.asked.as_ref()?;
         let finished =
-            |task_state: &&TaskState| matches!(task_state.stage(), Stage::Finished { .. });
+            |task_state: &&TaskState| matches!(task_state.stage(), TaskStatus::Finished { .. });
         Some(Listed::Run(ListedRun {
             goal: Listed::shown(&asked.request.text),
             status: run.status(),
@@ -173,7 +173,7 @@ fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], task_state: &TaskS
         attempts: task_state.attempts(),
         checks: task_state.checks().iter().map(check_view).collect(),
         commit: match task_state.stage() {
-            Stage::Finished { commit } => Some(commit.clone()),
+            TaskStatus::Finished { commit } => Some(commit.clone()),
             _ => None,
         },
         fault: task_state.faults().last().map(|fault| fault.what.clone()),

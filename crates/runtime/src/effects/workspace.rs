@@ -35,7 +35,7 @@ pub(crate) enum Workspace {
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
-    repo: Finding,
+    repo: RepoLookup,
     /// The commit that it was made from, if it is one of our worktrees.
     pub(crate) start: Option<CommitId>,
     /// The attempt's assignment, if it is one.
@@ -54,14 +54,14 @@ pub(crate) struct Folder {
 }
 
 /// The repository of a folder, if any: known, or still being looked up.
-pub(crate) type Finding = Shared<BoxFuture<'static, Option<Repo>>>;
+pub(crate) type RepoLookup = Shared<BoxFuture<'static, Option<Repo>>>;
 
-fn found(repo: Repo) -> Finding {
+fn found(repo: Repo) -> RepoLookup {
     std::future::ready(Some(repo)).boxed().shared()
 }
 
 /// Looks up the repository rooted at a folder, in the background.
-pub(crate) fn looked_for(folder: &Path) -> Finding {
+pub(crate) fn looked_for(folder: &Path) -> RepoLookup {
     let folder = folder.to_owned();
     let looking = async move {
         let found = Repo::discover(&folder).await.ok();
@@ -80,7 +80,7 @@ impl Folder {
     /// `repo` is awaited when needed.
     pub(crate) fn new(
         path: &Path,
-        repo: Finding,
+        repo: RepoLookup,
         isolation: IsolationLevel,
         policy: SandboxPolicy,
     ) -> Self {

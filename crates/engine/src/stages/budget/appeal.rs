@@ -10,7 +10,7 @@ use types::{Fault, FaultClass};
 use super::tree::{least, part};
 use crate::Run;
 use crate::stages::question;
-use crate::state::Stage;
+use crate::state::TaskStatus;
 use rules::ledger::CALL;
 use types::choices::STOP;
 
@@ -43,7 +43,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let broke = run.busy().find_map(|(task, task_state)| match task_state.stage() {
-        Stage::Rejected { fault, commit } if fault.code == CALL => Some((task, fault, commit)),
+        TaskStatus::Rejected { fault, commit } if fault.code == CALL => Some((task, fault, commit)),
         _ => None,
     });
     let Some((task, fault, commit)) = broke else { return vec![] };
@@ -112,7 +112,7 @@ pub(crate) fn exhausted(
 /// The number of the attempt that cannot continue or start.
 fn stuck(run: &Run, task: &TaskId) -> u32 {
     run.task_state(task).map_or(1, |task_state| {
-        let next = u32::from(!matches!(task_state.stage(), Stage::Rejected { .. }));
+        let next = u32::from(!matches!(task_state.stage(), TaskStatus::Rejected { .. }));
         task_state.attempts().saturating_add(next)
     })
 }
@@ -173,7 +173,7 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
         }
         Some(task) => {
             let fault = match run.task_state(task).map(|task_state| task_state.stage()) {
-                Some(Stage::Rejected { fault, .. }) => fault.clone(),
+                Some(TaskStatus::Rejected { fault, .. }) => fault.clone(),
                 _ => unpaid("budget.not_raised", reason.clone()),
             };
             let decision = Decision::new(RuleId::fixed("budget.not_raised"), reason);

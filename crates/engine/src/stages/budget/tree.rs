@@ -4,7 +4,7 @@
 use types::{Budget, Decision, Money, Phase, Role, RuleId, TaskId};
 
 use crate::Run;
-use crate::state::Stage;
+use crate::state::TaskStatus;
 use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
 
 /// The budget of an attempt.
@@ -22,7 +22,7 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
     let free = run.ledger().free();
     let running = run
         .busy()
-        .filter(|(_, task_state)| matches!(task_state.stage(), Stage::Running(_)))
+        .filter(|(_, task_state)| matches!(task_state.stage(), TaskStatus::Running(_)))
         .count();
     let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
     let waiting = run.unfinished().saturating_sub(running).max(1);
