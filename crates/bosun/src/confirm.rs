@@ -9,7 +9,7 @@ use crate::usage_error::UsageError;
 
 /// Whether the user confirms. `what` is the command to be confirmed.
 pub(crate) fn sure(what: &'static str, run: &RunId, goal: &str) -> anyhow::Result<bool> {
-    let goal = print::one_line(goal, 60);
+    let goal = types::headline(goal, 60);
     if !std::io::stdin().is_terminal() {
         return Err(UsageError::WhichRun { what, run: run.clone(), goal }.into());
     }

@@ -78,10 +78,15 @@ struct Function {
     arguments: Option<Value>,
 }
 
+/// Why a text could not be read; valid JSON of another form is not called invalid.
+pub(crate) fn not_json(error: &serde_json::Error) -> String {
+    if error.is_data() { error.to_string() } else { format!("not valid JSON: {error}") }
+}
+
 /// Reads a conversation. `name` appears in error messages.
 pub(crate) fn read(name: &str, text: &str) -> Result<Conversation, CliError> {
     let wrong = |cause: String| CliError::Json { path: name.to_owned(), cause };
-    let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(not_json(&error)))?;
     let mut talk = Conversation::default();
     for (place, value) in list.into_iter().enumerate() {
         let at = |error: serde_json::Error| wrong(format!("message {}: {error}", place + 1));
@@ -146,7 +151,7 @@ fn wanted(call: Wanted) -> Call {
 /// Reads a list of tools, each with a name, a description and a schema, the schema under any of the usual keys.
 pub(crate) fn tools(name: &str, text: &str) -> Result<Vec<ToolSpec>, CliError> {
     let wrong = |cause: String| CliError::Json { path: name.to_owned(), cause };
-    let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let list: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(not_json(&error)))?;
     let tool = |(place, value): (usize, &Value)| {
         let value = value.get("function").unwrap_or(value);
         let schema = ["schema", "parameters", "input_schema"].iter().find_map(|key| value.get(key));

@@ -61,6 +61,8 @@ pub(crate) enum CliError {
     NoDecision { what: String, run: types::RunId },
     #[error("no such folder: {path}")]
     NoFolder { path: String },
+    #[error("run {run} has no attempt {attempt}; `bosun show {run}` lists its tasks and attempts")]
+    NoAttempt { run: types::RunId, attempt: types::AttemptId },
     #[error("reading {path}: {source}")]
     Unreadable {
         path: String,
@@ -242,6 +244,7 @@ fn of_wrong(wrong: &CliError) -> Exit {
         | CliError::NotARun { .. }
         | CliError::NoDecision { .. }
         | CliError::NoFolder { .. }
+        | CliError::NoAttempt { .. }
         | CliError::NothingAsked => Exit::Usage,
         CliError::NothingToResume
         | CliError::NothingToAccept
@@ -360,6 +363,7 @@ fn of_git(error: &GitError) -> Exit {
         GitError::NotARepository { .. } | GitError::Bare { .. } | GitError::NoCommit => {
             Exit::NotARepository
         }
+        GitError::NoFolder { .. } => Exit::Usage,
         GitError::Dirty { .. } => Exit::DirtyTree,
         GitError::Io { source, .. } if is_disk(source) => Exit::CannotWrite,
         // Git reports disk failures only as text.

@@ -64,7 +64,7 @@ pub fn judge(policy: &Policy, reading: &Reading) -> Judged {
             decision.seeing(format!("{} bytes in the middle were not read", reading.passed_over()));
     }
     if let Some(estimate) = reading.facts.estimate {
-        decision = decision.seeing(format!("an estimate of {estimate} tokens"));
+        decision = decision.seeing(format!("estimated {estimate} tokens"));
     }
     let questions = match rule.verdict {
         Admission::Ask if rule.questions.is_empty() => vec![rule.reason.clone()],
@@ -93,12 +93,12 @@ fn reason(rule: &AdmissionRule, policy: &Policy, reading: &Reading) -> String {
     let facts = &reading.facts;
     if rule.when.over_budget == Some(true) {
         let over = |what: &str, (estimate, most): (u64, u64)| {
-            format!("an estimate of {estimate} {what}, a budget of {most}")
+            format!("estimated {estimate} {what}, budget {most} {what}")
         };
         let tokens = over_tokens(reading).map(|over_by| over("tokens", over_by));
         let time = over_time(reading).map(|over_by| over("seconds", over_by));
         let money = over_money(reading)
-            .map(|(estimate, most)| format!("an estimate of ${estimate}, a budget of ${most}"));
+            .map(|(estimate, most)| format!("estimated ${estimate}, budget ${most}"));
         let numbers: Vec<String> = tokens.into_iter().chain(time).chain(money).collect();
         return format!("{}: {}", rule.reason, numbers.join("; "));
     }

@@ -194,7 +194,7 @@ pub fn lacking(free: Budget, wanted: Spend) -> Option<String> {
     let what = match (tokens, money, calls) {
         (Some(left), ..) => format!("{} tokens, but only {left} are left", wanted.tokens),
         (_, Some(left), _) => format!("${}, but only ${left} is left", wanted.money),
-        (.., Some(_)) => "one more call, but none is left".to_owned(),
+        (.., Some(_)) => return Some("the attempt's budget of model calls is used up".to_owned()),
         _ => return None,
     };
     Some(format!("the next call may use {what} of the attempt's budget"))

@@ -10,8 +10,8 @@ use store::{Batch, Clean, Journal, JournalError, Lease, Redactor, Summary};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use types::{
-    CallId, Command, Digest, Effect, EffectId, Envelope, Fault, FaultClass, Input, Listed, LogId,
-    Outcome, Recovered, Timestamp,
+    CallId, Command, Digest, Effect, EffectId, Envelope, Event, Fault, FaultClass, Input, Listed,
+    LogId, Outcome, Recovered, Timestamp,
 };
 
 use crate::clock::Clock;
@@ -118,6 +118,8 @@ pub(crate) struct Drive<M> {
     observer: Option<Observer<M>>,
     /// The summary that is stored beside the log.
     listed: Option<Listed>,
+    /// Whether the machine has been woken before the loop runs.
+    woken: bool,
 }
 
 impl<M: Machine> Drive<M> {
@@ -135,7 +137,8 @@ impl<M: Machine> Drive<M> {
         around: LoopDeps,
     ) -> Result<Self, DriveError> {
         let log = lease.log().clone();
-        let mut drive = Self { machine, log, lease, seq: 0, around, observer: None, listed: None };
+        let (observer, listed, woken) = (None, None, false);
+        let mut drive = Self { machine, log, lease, seq: 0, around, observer, listed, woken };
         drive.seq = fold(&mut drive.machine, &drive.log, &*drive.around.journal).await?;
         Ok(drive)
     }
@@ -199,6 +202,23 @@ impl<M: Machine> Drive<M> {
         Ok(some)
     }
 
+    /// Takes all commands in the inbox of a session that is resumed. It is woken first: a call that an answer allows is
+    /// not one that was interrupted. Interrupted calls have to be looked at before the machine wakes; then the commands
+    /// are left to the loop.
+    pub(crate) async fn take_posted_awake(&mut self) -> Result<(), DriveError> {
+        if self.around.journal.posted(&self.log.run).await?.is_empty() || self.machine.is_over() {
+            return self.take_posted().await.map(|_| ());
+        }
+        let woke = Input::Woke { workspace: None, recovered: vec![] };
+        let decided = self.machine.decide(&woke, self.around.clock.now());
+        if decided.iter().any(|event| matches!(event, Event::ToolLost { .. })) {
+            return Ok(());
+        }
+        self.take(&woke, None).await?;
+        self.woken = true;
+        self.take_posted().await.map(|_| ())
+    }
+
     async fn store(
         &mut self,
         events: &[Clean],
@@ -257,8 +277,10 @@ impl<M: Machine> Drive<M> {
         waiting: WhenWaiting,
         in_flight: &mut RunningEffects,
     ) -> Result<Left, DriveError> {
-        let Recovery { workspace, recovered } = executor.look(&self.machine).await;
-        self.take(&Input::Woke { workspace, recovered }, None).await?;
+        if !std::mem::take(&mut self.woken) {
+            let Recovery { workspace, recovered } = executor.look(&self.machine).await;
+            self.take(&Input::Woke { workspace, recovered }, None).await?;
+        }
         let mut renewal = self.lease.renew_every().map(tokio::time::interval);
         loop {
             if self.machine.is_over() {

@@ -96,11 +96,11 @@ impl Bosun {
     pub async fn accept(&self, run: &RunId, how: &Acceptance) -> Result<Settlement, SettleError> {
         let mut drive = self.finished(run).await?;
         let view = self.shown(&drive.machine);
-        if view.status != Status::Done && !how.force {
-            return Err(SettleError::NotDone { run: run.clone(), status: view.status.as_str() });
-        }
         if view.head == view.base {
             return Err(SettleError::Nothing { run: run.clone() });
+        }
+        if view.status != Status::Done && !how.force {
+            return Err(SettleError::NotDone { run: run.clone(), status: view.status.as_str() });
         }
         let repo = self.repository_of(&drive.machine).await?;
         let (started, now) =
@@ -217,7 +217,7 @@ impl Bosun {
 
 /// The message of a merge commit, with the trailer that names the run.
 fn message(view: &RunView) -> String {
-    let goal = types::one_line(&view.goal, 60);
+    let goal = types::headline(&view.goal, 60);
     let CommitId(result) = &view.head;
     format!("Merge {}: {goal}\n\nThe result is {result}.\n\nBosun-Run: {}\n", view.branch, view.run)
 }

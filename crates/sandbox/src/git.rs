@@ -68,6 +68,10 @@ impl Repo {
     /// Finds the repository that a folder belongs to.
     pub async fn discover(path: &Path) -> Result<Self, GitError> {
         let git = Git::locate()?;
+        // Otherwise git itself would seem to be missing.
+        if !path.is_dir() {
+            return Err(GitError::NoFolder { path: path.display().to_string() });
+        }
         let at = GitDir::Folder(path);
         let not_found = || GitError::NotARepository { path: path.display().to_string() };
         let wanted = ["rev-parse", "--path-format=absolute", "--git-common-dir"];

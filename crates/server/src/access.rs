@@ -16,6 +16,8 @@ use file::{AccessFile, Listed, StoredLogin};
 use token::{digest, draw};
 pub use user::{Project, Role, User};
 
+/// The user who started the server on this machine.
+pub const OWNER: &str = "owner";
 /// Lifetime of a browser login.
 const LOGIN_DAYS: i64 = 30;
 /// Lifetime of a login link, which works only once.
@@ -114,13 +116,16 @@ impl Access {
         })
     }
 
-    /// Creates a single-use login code that expires soon. An unknown user is created as an admin: write access to this
-    /// file implies control of the journal beside it.
+    /// Creates a single-use login code that expires soon. The owner is created as an admin if necessary: write access to
+    /// this file implies control of the journal beside it. Any other user must exist.
     pub fn link(&self, name: &str, now: Timestamp) -> Result<String, AccessError> {
         file::check_name(name)?;
         let code = draw();
         self.change(|file| {
             if !file.users.iter().any(|user| user.user.name == name) {
+                if name != OWNER {
+                    return Err(AccessError::Unknown { what: "user", name: name.to_owned() });
+                }
                 let user = User { name: name.to_owned(), role: Role::Admin, projects: None };
                 file.add(user, String::new(), now);
             }

@@ -163,7 +163,7 @@ impl Drivers {
         if change(&mut shared.paused) {
             let text: String = shared.paused.iter().map(|run| format!("{run}\n")).collect();
             if let Err(error) = std::fs::write(&self.paused_file, text) {
-                tracing::warn!(%error, "which runs are paused cannot be remembered");
+                tracing::warn!(%error, "cannot save which runs are paused");
             }
         }
     }

@@ -29,10 +29,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Json::<T>::from_request(request, state).await {
             Ok(Json(body)) => Ok(Self(body)),
-            Err(JsonRejection::JsonDataError(error)) => Err(Problem::unfit(error.body_text())),
+            Err(JsonRejection::JsonDataError(error)) => Err(unfit(error.body_text())),
             Err(error) => Err(Problem::new(error.status(), error.body_text())),
         }
     }
+}
+
+/// A body with the wrong content. If it is no object at all, the cause would name a type of this program.
+fn unfit(text: String) -> Problem {
+    let cause = text.split_once("target type: ").map_or("", |(_, cause)| cause);
+    let of_whole = cause.starts_with("invalid ") && cause.contains("expected struct ");
+    if of_whole || cause.starts_with('[') {
+        return Problem::unfit("the body must be a JSON object");
+    }
+    Problem::unfit(text)
 }
 
 /// The query parameters of a request.

@@ -164,13 +164,7 @@ fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
     let headers = request.headers();
     let bearer = headers.get(header::AUTHORIZATION).map(|value| value.to_str().unwrap_or(""));
     let found = match bearer {
-        Some(value) => {
-            let token =
-                value.split_once(' ').filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
-            app.access
-                .by_token(token.map_or("", |(_, token)| token.trim()))
-                .map_err(Problem::from)?
-        }
+        Some(value) => app.access.by_token(token(value).unwrap_or("")).map_err(Problem::from)?,
         None => match cookie(app, headers) {
             Some(cookie) => app.access.by_cookie(&cookie, app.now()).map_err(Problem::from)?,
             None => None,
@@ -181,8 +175,19 @@ fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
     }
     let tried = bearer.is_some() || cookie(app, headers).is_some();
     slow_down(app, "", if tried { WRONG_SECRET } else { 1.0 })?;
-    let how = "send a token as `Authorization: Bearer TOKEN`, or open the link that `bosun serve` or `bosun user link` prints";
+    let how = match bearer.and_then(token) {
+        Some(_) => "this token is not valid",
+        None => {
+            "send a token as `Authorization: Bearer TOKEN`, or open the link that `bosun serve` or `bosun user link` prints"
+        }
+    };
     Err(Problem::new(StatusCode::UNAUTHORIZED, how).into())
+}
+
+/// The token in the value of an `Authorization` header.
+fn token(value: &str) -> Option<&str> {
+    let (kind, token) = value.split_once(' ')?;
+    kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// Counts a wrong secret. Fails if there were too many.
@@ -201,7 +206,8 @@ fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<C
     slow_down(app, &caller.user.name, 1.0)?;
     if caller.user.role < role {
         let (name, has, needs) = (&caller.user.name, caller.user.role.as_str(), role.as_str());
-        return Err(Problem::forbidden(format!("{name} is {has}, and this takes {needs}")).into());
+        let detail = format!("this requires the role {needs}; {name} has the role {has}");
+        return Err(Problem::forbidden(detail).into());
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     if caller.proof == Proof::Cookie && !reads && !request.headers().contains_key(&OURS) {

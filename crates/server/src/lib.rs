@@ -26,7 +26,7 @@ mod tls;
 pub mod views;
 mod webhook;
 
-pub use access::{Access, AccessError, Project, Role, User};
+pub use access::{Access, AccessError, OWNER, Project, Role, User};
 pub use factory::{ModelItem, PolicyItem, RunFactory, Unfit, WantedRun, WantedSession};
 pub use serve::{ServeError, Server, ServerConfig};
 pub use tls::TlsError;

@@ -124,7 +124,7 @@ fn described(
         "responses": responses,
     });
     if operation.role != Role::Viewer {
-        described["description"] = json!(format!("Takes the role {}.", operation.role.as_str()));
+        described["description"] = json!(format!("Requires the role {}.", operation.role.as_str()));
     }
     if let Some(body) = operation.body {
         let content = json!({ "application/json": { "schema": body(inputs) } });
@@ -174,6 +174,10 @@ mod tests {
         let document = document(&operations(), "1", "bosun");
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
+                for one in operation["parameters"].as_array().into_iter().flatten() {
+                    let described = one["in"] != "query" || one["description"].is_string();
+                    assert!(described, "{method} {path}: {one}");
+                }
                 for response in operation["responses"].as_object().unwrap().values() {
                     let Some(content) = response["content"].as_object() else { continue };
                     assert!(

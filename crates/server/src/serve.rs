@@ -145,12 +145,12 @@ impl Server {
         format!("{scheme}://{}", self.name.as_ref().unwrap_or(&address))
     }
 
-    /// Serves until `stop` is cancelled; then parks all runs and returns.
+    /// Serves until `stop` is cancelled; then suspends all runs and returns.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ServeError> {
         if self.resume {
             let entries = self.app.listing.entries(&self.app.bosun).await?;
             let resumed = self.app.drivers.resume_all(&entries).await;
-            tracing::info!(resumed, "runs are taken up again");
+            tracing::info!(resumed, "runs are resumed");
         }
         if let Some((hook, home)) = self.webhook {
             let (bosun, stopping) = (self.app.bosun.clone(), self.app.stopping.clone());
@@ -174,7 +174,7 @@ impl Server {
             }
         };
         app.stopping.cancelled().await;
-        tracing::info!("stopping: runs are parked");
+        tracing::info!("stopping: runs are suspended");
         app.drivers.stop().await;
         match tokio::time::timeout(DRAIN_TIMEOUT, served).await {
             Ok(Ok(ended)) => Ok(ended?),

@@ -85,7 +85,7 @@ async fn body(bosun: &Bosun, line: &Positioned) -> Value {
     let goal = bosun.view(run).await.map(|view| view.goal).unwrap_or_default();
     let mut body = json!({
         "position": line.position, "type": line.line.event.kind(), "run": run, "at": line.line.at,
-        "goal": types::one_line(&goal, MOST_TEXT),
+        "goal": types::headline(&goal, MOST_TEXT),
     });
     match &line.line.event {
         Event::QuestionAsked { question, text, .. } => {

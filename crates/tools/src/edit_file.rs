@@ -134,7 +134,10 @@ fn replace(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
     let (old, new) = (args.old_string.as_bytes(), args.new_string.as_bytes());
     let count = memmem::find_iter(bytes, old).count();
     if count > 0 {
-        return substitute(bytes, old, new, count, args);
+        // A text within a line says nothing about line endings; new lines get those of the file.
+        let within = !old.contains(&b'\n') && !new.contains(&b'\r') && has_returns(bytes);
+        let new = if within { with_returns(new) } else { new.to_vec() };
+        return substitute(bytes, old, &new, count, args);
     }
     // Models write line endings as one character; a file may have two.
     if memmem::find(bytes, b"\r\n").is_some() && !old.contains(&b'\r') {
@@ -167,6 +170,12 @@ fn substitute(
     }
     edited.extend_from_slice(&bytes[from..]);
     Ok(Edit { bytes: edited, count, remark: None })
+}
+
+/// Whether every line of a file ends with a carriage return.
+fn has_returns(bytes: &[u8]) -> bool {
+    let mut ends = memmem::find_iter(bytes, b"\n").peekable();
+    ends.peek().is_some() && ends.all(|at| at > 0 && bytes[at - 1] == b'\r')
 }
 
 fn with_returns(text: &[u8]) -> Vec<u8> {
@@ -316,6 +325,15 @@ mod tests {
     fn a_near_match_at_the_end_is_removed_without_touching_the_line_before() {
         let edited = replaced(b"one\n\n2", "2 ", "").expect("an edit");
         assert_eq!(edited, b"one\n\n");
+    }
+
+    /// A74: a file has one kind of line endings before and after.
+    #[test]
+    fn new_lines_get_the_line_endings_of_the_file() {
+        let edited = replaced(b"one\r\ntwo\r\n", "two", "two\n2").expect("an edit");
+        assert_eq!(edited, b"one\r\ntwo\r\n2\r\n");
+        let mixed = replaced(b"one\r\ntwo\n", "two", "two\n2").expect("an edit");
+        assert_eq!(mixed, b"one\r\ntwo\n2\n");
     }
 
     #[test]

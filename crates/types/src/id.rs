@@ -24,10 +24,18 @@ pub struct Id<K> {
 
 /// A text that is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a {word} id")]
+#[error("{text:?} is not {}", called(word))]
 pub struct NotAnId {
     pub word: &'static str,
     pub text: String,
+}
+
+fn called(word: &str) -> String {
+    match word {
+        "uuid" => "a UUID".to_owned(),
+        "attempt" => "an attempt id".to_owned(),
+        _ => format!("a {word} id"),
+    }
 }
 
 #[derive(Debug)]
@@ -125,7 +133,7 @@ impl<K: Kind> Id<K> {
     /// An id from a literal in the program; an invalid one is a bug and is shown as such.
     #[must_use]
     pub fn fixed(text: &'static str) -> Self {
-        debug_assert!(K::allows(text), "{text:?} is not a {} id", K::WORD);
+        debug_assert!(K::allows(text), "{text:?} is not {}", called(K::WORD));
         Self::trusted(text)
     }
 }
@@ -386,8 +394,7 @@ mod tests {
         {
             assert!(bad.parse::<LogId>().is_err(), "{bad:?} was taken as a log id");
         }
-        assert!("../T1".parse::<TaskId>().is_err());
-        assert!("norule".parse::<RuleId>().is_err());
+        assert!("../T1".parse::<TaskId>().is_err() && "norule".parse::<RuleId>().is_err());
         assert!("s1.t2.c3.c4".parse::<CallId>().is_err());
     }
 }

@@ -101,7 +101,7 @@ pub use session_view::*;
 pub use shape::{Field, Problem, Shape};
 pub use spec::*;
 pub use spending::*;
-pub use text::{count, one_line, shell_word, visible};
+pub use text::{count, headline, one_line, shell_word, visible};
 pub use time::*;
 pub use tool::*;
 pub use tool_policy::*;

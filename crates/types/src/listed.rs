@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Effort, ModelRef, Money, RunId, SessionState, Settling, Spend, Status, Timestamp, Usage,
-    one_line,
+    headline,
 };
 
 /// Maximum length of a stored text.
@@ -108,6 +108,6 @@ impl Listed {
     #[must_use]
     pub fn shown(text: &str) -> String {
         let beginning: String = text.chars().take(2 * MOST_SHOWN).collect();
-        one_line(&beginning, MOST_SHOWN)
+        headline(&beginning, MOST_SHOWN)
     }
 }

@@ -124,7 +124,7 @@ impl ForecastBasis {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "the plan's estimates",
-            Self::ProjectType => "the sort of project",
+            Self::ProjectType => "the type of project",
         }
     }
 }

@@ -24,10 +24,20 @@ pub fn one_line(text: &str, most: usize) -> String {
     line
 }
 
-/// A number with its noun: `1 retry`, `2 retries`.
+/// The first paragraph of a text on one line: a person's own words, without what Bosun adds below them.
+#[must_use]
+pub fn headline(text: &str, most: usize) -> String {
+    let lines = text.trim_start().lines().take_while(|line| !line.trim().is_empty());
+    one_line(&lines.collect::<Vec<_>>().join(" "), most)
+}
+
+/// A number with its noun: `1 retry`, `2 retries`, `2 lists of files`.
 #[must_use]
 pub fn count(number: impl std::fmt::Display, one: &str) -> String {
     let number = number.to_string();
+    if let Some((one, rest)) = one.split_once(" of ") {
+        return format!("{} of {rest}", count(number, one));
+    }
     match one.strip_suffix("ry") {
         _ if number == "1" => format!("1 {one}"),
         Some(stem) => format!("{number} {stem}ries"),
@@ -85,11 +95,19 @@ mod tests {
     }
 
     #[test]
+    fn a_headline_is_the_first_paragraph() {
+        assert_eq!(headline("\nFix the\nbug\r\n\r\nWhat follows", 80), "Fix the bug");
+        assert_eq!((headline("", 9).as_str(), headline("abcdef", 4).as_str()), ("", "abc…"));
+    }
+
+    #[test]
     fn one_of_something_is_not_several() {
         let told = |number: u64| ["model call", "retry", "match"].map(|one| count(number, one));
         assert_eq!(told(0), ["0 model calls", "0 retries", "0 matches"]);
         assert_eq!(told(1), ["1 model call", "1 retry", "1 match"]);
         assert_eq!(told(21), ["21 model calls", "21 retries", "21 matches"]);
+        assert_eq!(count(0, "folder of files"), "0 folders of files");
+        assert_eq!(count(1, "folder of files"), "1 folder of files");
     }
 
     #[test]

@@ -221,7 +221,7 @@ mod tests {
     fn a_power_stays_with_its_owner() {
         assert_eq!(findings("store", "rusqlite = \"1\""), [""; 0]);
         let found = findings("runtime", "rusqlite = \"1\"");
-        assert!(found[0].contains("`rusqlite` belongs to store"), "{found:?}");
+        assert!(found[0].contains("`rusqlite` is only for store"), "{found:?}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use types::nearest;
 
 use crate::args::{self, ConfigCommand};
 use crate::config;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
 use crate::setup_error::SetupError;
@@ -128,6 +128,9 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
             print::line(says)?;
         }
         return Ok(Exit::Done);
+    }
+    if !args.repo.is_dir() {
+        return Err(CliError::NoFolder { path: args.repo.display().to_string() }.into());
     }
     let Some(files) = project_files(&top)? else {
         if args.json {

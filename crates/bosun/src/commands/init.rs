@@ -118,8 +118,9 @@ fn tops(written: &[String]) -> String {
 
 /// The detected workspace set-up as a commented-out table, for the user to enable.
 fn workspace_table(found: &WorkspacePolicy) -> String {
-    let mut text = "\n# How a fresh checkout is made ready for agents and checks. Without this table, what is to be \
-                    brought along is\n# found as it was here; commands run only if they are named.\n# [workspace]\n"
+    let mut text = "\n# Set-up of a fresh checkout for agents and checks. Without this table, the files \
+                    to copy are detected\n# automatically; set-up commands run only if they are listed \
+                    here.\n# [workspace]\n"
         .to_owned();
     let mut line = |key: &str, value: &serde_json::Value, says: &str| {
         let empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);

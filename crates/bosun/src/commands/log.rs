@@ -44,6 +44,11 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     }
     let log = LogId { run, attempt: args.attempt };
     let journal = &**bosun.journal();
+    if let Some(attempt) = &log.attempt
+        && journal.read(&log, 0, 1).await?.is_empty()
+    {
+        return Err(CliError::NoAttempt { run: log.run.clone(), attempt: attempt.clone() }.into());
+    }
     if args.json {
         raw(journal, &log).await?;
     } else {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use runtime::sandbox::Repo;
 use runtime::{Clock as _, Order, RealClock};
-use server::{Access, Project, Server, ServerConfig, Webhook};
+use server::{Access, OWNER, Project, Server, ServerConfig, Webhook};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -18,9 +18,6 @@ use crate::home::Home;
 use crate::print;
 use crate::usage_error::UsageError;
 use factory::MachineFactory;
-
-/// User that the printed link logs in.
-const OWNER: &str = "owner";
 
 pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -45,16 +42,23 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
     .await?;
     let code = access.link(OWNER, RealClock.now())?;
     print::line(&format!("{}/?token={code}", server.url()))?;
-    print::note("open this link; it works once. For another: bosun user link. Ctrl-C to stop");
+    let url = server.url();
+    print::note(&format!(
+        "open this link; it works once. For another: bosun user link --url {url}. Ctrl-C to stop"
+    ));
     let stop = CancellationToken::new();
     tokio::spawn(told_to_stop(stop.clone()));
     server.run(stop).await?;
-    print::note("all runs are paused; the next start resumes them");
+    print::note("all runs are suspended; the next start resumes them");
     Ok(Exit::Done)
 }
 
 /// Target of notifications. A secret is required, because unsigned notifications could be forged.
 fn webhook(url: String) -> Result<Webhook, UsageError> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
+        return Err(UsageError::NotAWebhook { url });
+    }
     let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
     if secret.is_empty() {
         return Err(UsageError::NoWebhookSecret);

@@ -112,8 +112,8 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
 
 /// Comment for the author of a new spec. The canonical form has no comments.
 const HEAD: &str = "\
-# What is wanted, and how one will see that it is there. `bosun spec check` says what is wrong.
-# More that may be here:
+# Describes a change and how to verify it. `bosun spec check` lists problems in this file.
+# Optional keys:
 #   requirements: [{description: ..., priority: must | should | could, verification: ...}]
 #   out_of_scope: [...]
 #   assumptions: [{statement: ..., source: a document, or operator_input}]

@@ -108,7 +108,7 @@ fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Li
     parts.extend(expected.map(|(money, from)| {
         (3, format!("forecast {} from {}", dollars(money), from.as_str()), DIM)
     }));
-    parts.push((2, one_line(&view.goal, MOST_CHARACTERS), DIM));
+    parts.push((2, types::headline(&view.goal, MOST_CHARACTERS), DIM));
     fitted(parts, width)
 }
 

@@ -119,7 +119,7 @@ impl Screen {
     pub(super) fn tell_end(&self, view: &RunView) {
         if self.notifies && view.ended.is_some() {
             let took = RealClock.now().since(self.opened);
-            let text = format!("{}: {}", view.status_word(), print::one_line(&view.goal, 120));
+            let text = format!("{}: {}", view.status_word(), types::headline(&view.goal, 120));
             let on_terminal = self.live.is_some();
             notify::tell(&view.run, Occasion::End(took), &text, Some(view), on_terminal);
         }

@@ -9,7 +9,7 @@ use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
     CheckView, Ended, Forecast, GateView, Money, RunView, Status, TaskStage, TaskView, Terms,
-    Usage, count, one_line,
+    Usage, count, headline, one_line,
 };
 
 /// Column at which the values of the figures begin.
@@ -42,7 +42,7 @@ pub(crate) fn interrupted(view: &RunView, home: &Home, width: Option<usize>) -> 
 fn told(view: &RunView, home: &Home, width: Option<usize>, interrupted: bool) -> String {
     let mut out = String::new();
     let title =
-        one_line(&view.goal, width.map_or(100, |width| width.saturating_sub(13).clamp(20, 100)));
+        headline(&view.goal, width.map_or(100, |width| width.saturating_sub(13).clamp(20, 100)));
     let _ = writeln!(out, "\n{}  {title}", status(view, interrupted));
     if let Some(why) = &view.why {
         let reason = format!("{} ({})", one_line(&why.reason, 200), why.rule);

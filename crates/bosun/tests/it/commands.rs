@@ -102,6 +102,8 @@ fn a_program_can_read_what_happens() {
     );
     assert!(place.run(&["log", id, "--verify"]).status.success());
     assert!(stdout(&place.run(&["log", id, "--attempt", "T1.1"])).contains("tool.finished"));
+    let (code, said) = fails(&place, &["log", id, "--attempt", "T9.9"]);
+    assert!(code == 2 && said.contains("has no attempt T9.9"), "{code} {said}");
 }
 
 #[test]

@@ -201,6 +201,26 @@ say = "Built."
     assert_eq!(std::fs::read_to_string(work.join("built")).ok().as_deref(), Some("other\n"));
 }
 
+/// A call that is allowed from another process is made, once, and does not count as interrupted.
+#[test]
+fn a_call_that_another_process_allows_is_made() {
+    let place = Place::new();
+    let replies = r#"
+[[attempt.reply]]
+call = { tool = "shell", command = "rm -r old" }
+[[attempt.reply]]
+say = "Gone."
+"#;
+    std::fs::create_dir_all(place.path().join("work/old")).expect("a folder");
+    let output = run(&place, replies, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let answered = place.run(&["answer", "newest", "allow"]);
+    assert_eq!(answered.status.code(), Some(0), "{}", stderr(&answered));
+    assert_eq!(stdout(&answered), "Gone.\n");
+    assert!(!place.path().join("work/old").exists(), "it was not run");
+    assert!(!stdout(&place.run(&["log", "newest"])).contains("tool.lost"));
+}
+
 /// Without a person, a call that would be asked about is denied, and the model is told.
 #[test]
 fn headless_denies_what_would_be_asked() {

@@ -49,7 +49,7 @@ pub fn pull_request(view: &RunView) -> PullRequest {
 #[must_use]
 pub fn commit_message(view: &RunView, task: &TaskView) -> String {
     let mut text = format!("{}\n\n", one_line(&task.title, TITLE));
-    let _ = writeln!(text, "Why: {}\n", one_line(&view.goal, 400));
+    let _ = writeln!(text, "Why: {}\n", types::headline(&view.goal, 400));
     let attempts = count(task.attempts, "attempt");
     let level =
         task.evidence.as_ref().map(|weighed| format!(", evidence: {}", weighed.level.as_str()));

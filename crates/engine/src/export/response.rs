@@ -204,7 +204,7 @@ fn message(view: &RunView) -> String {
     let finished = finished(view);
     let tasks = format!("{finished} of {} tasks finished", view.tasks.len());
     let why = view.why.as_ref().map(|why| one_line(&why.reason, SHOWN)).unwrap_or_default();
-    let goal = one_line(&view.goal, SHOWN);
+    let goal = types::headline(&view.goal, SHOWN);
     match view.status {
         Status::Done => format!(
             "done: {goal}; {tasks}, {} changed (+{} -{}), all checks passed on branch {}{}",

@@ -117,10 +117,13 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
 
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
     let why = end.cannot_run.as_deref().unwrap_or_default().trim_end_matches('.');
+    let named = match check.name == check.command {
+        true => format!("`{}`", check.command),
+        false => format!("{} (`{}`)", check.name, check.command),
+    };
     let text = format!(
-        "the check {} (`{}`) cannot run on the untouched tree: {why}. Planning has not started. \
-         How should the run continue?",
-        check.name, check.command
+        "the check {named} cannot run on the untouched tree: {why}. Planning has not started. \
+         How should the run continue?"
     );
     let reason = "a check that cannot run cannot verify any work";
     let mut decision = Decision::new(RuleId::fixed("baseline.cannot_run"), reason)

@@ -25,7 +25,13 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let percent = run.policy().limits.warn_at_percent;
     let warned = |task: Option<TaskId>, spent: Spend, budget: Budget, what: &[String]| {
         let of = task.as_ref().map_or("the budget".to_owned(), |task| format!("{task}'s share"));
-        let reason = format!("at least {percent} % of {of} is spent: {}", what.join(", "));
+        let exceeded = budget.tokens.is_some_and(|most| spent.tokens > most)
+            || budget.money.is_some_and(|most| spent.money > most)
+            || budget.calls.is_some_and(|most| spent.calls > most);
+        let reason = match exceeded {
+            true => format!("{of} is exceeded: {}", what.join(", ")),
+            false => format!("at least {percent} % of {of} is spent: {}", what.join(", ")),
+        };
         let decision = Decision::new(RuleId::fixed("budget.warn"), reason);
         vec![Event::BudgetWarned { spent, budget, decision, task }]
     };

@@ -4,7 +4,8 @@
 use evidence::files::{FileKind, kind};
 use types::{ChangeKind, Changes, Fault, FaultClass, Task, WorkPath};
 
-const NOTHING: &str = "verify.nothing_done";
+/// The rule against results that leave the work undone.
+pub const NOTHING: &str = "verify.nothing_done";
 /// The rule against untouched files. Applied once per task: a plan may name more files than the work needs.
 pub const UNTOUCHED: &str = "verify.untouched";
 
@@ -31,8 +32,7 @@ pub fn nothing_done(
         return None;
     }
     if changes.0.is_empty() {
-        let what = "the submission changes nothing; if the work cannot be done, submit `blocked` \
-                    with the reason";
+        let what = "the submission changes nothing";
         return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
     }
     let changes = &Changes(changes.0.iter().chain(&earlier.0).cloned().collect());

@@ -76,10 +76,10 @@ fn header(from: &mut impl BufRead) -> Result<Header, AuditError> {
     let first = match next(from, MAX_RECORD_BYTES) {
         Ok(first) => first.ok_or_else(|| not("it is empty"))?,
         Err(AuditError::Io(error)) => return Err(error.into()),
-        Err(_) => return Err(not("its first line is no header")),
+        Err(_) => return Err(not("the first line is not a header")),
     };
     let Ok(Format { format }) = serde_json::from_str(&first) else {
-        return Err(not("its first line is no header"));
+        return Err(not("the first line is not a header"));
     };
     if format != FORMAT {
         return Err(AuditError::OtherFormat { found: types::one_line(&format, 100) });

@@ -25,7 +25,7 @@ pub const LAYOUT: [(&str, &str); 13] = [
     ("config/policies.yaml", include_str!("layout/policies.yaml")),
     (
         "kb/README.md",
-        "Notes on the project, one file for each. No agent is given them by itself.\n",
+        "Notes on the project, one file for each. They are not passed to agents automatically.\n",
     ),
     ("workspace/.gitkeep", ""),
     ("runs/.gitkeep", ""),

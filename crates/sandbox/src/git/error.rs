@@ -11,6 +11,8 @@ use crate::error::chain;
 /// Error of a git operation.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
+    #[error("no such folder: {path}")]
+    NoFolder { path: String },
     #[error("{path} is not in a git repository; run `git init` there first")]
     NotARepository { path: String },
     #[error("{path} is a bare repository, without files to work on; name a clone of it")]
@@ -21,11 +23,7 @@ pub enum GitError {
     GitMissing,
     #[error("git {found} is too old; 2.38 or newer is needed")]
     TooOld { found: String },
-    #[error(
-        "the working tree has {} ({}); commit or stash them first (untracked files: git stash -u)",
-        types::count(count, "uncommitted change"),
-        paths.join(", ")
-    )]
+    #[error("the working tree has {}", dirty(paths, *count))]
     Dirty {
         /// The first few of the changed files.
         paths: Vec<String>,
@@ -140,7 +138,7 @@ impl GitError {
     #[must_use]
     pub fn fault(&self) -> Fault {
         let (class, code) = match self {
-            Self::NotARepository { .. } | Self::Bare { .. } => {
+            Self::NoFolder { .. } | Self::NotARepository { .. } | Self::Bare { .. } => {
                 (FaultClass::Structural, "git.no_repository")
             }
             Self::NoCommit => (FaultClass::Structural, "git.no_commit"),
@@ -165,6 +163,18 @@ impl GitError {
         };
         Fault::new(class, code, chain(self))
     }
+}
+
+/// Number and names of uncommitted changes, and what to do with them.
+fn dirty(paths: &[String], count: u64) -> String {
+    let changes = types::count(count, "uncommitted change");
+    let mut names = paths.join(", ");
+    let more = count.saturating_sub(paths.len() as u64);
+    if more > 0 {
+        names.push_str(&format!(" and {more} more"));
+    }
+    let them = if count == 1 { "it" } else { "them" };
+    format!("{changes} ({names}); commit or stash {them} first (untracked files: git stash -u)")
 }
 
 /// Wraps the error of a file operation.

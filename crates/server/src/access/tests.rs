@@ -47,6 +47,13 @@ fn a_link_logs_in_once_and_not_for_ever() {
 }
 
 #[test]
+fn a_link_for_an_unknown_user_creates_nobody() {
+    let (_home, access) = opened();
+    assert!(matches!(access.link("bob", at(0)), Err(AccessError::Unknown { .. })));
+    assert_eq!(access.users().expect("they are read").len(), 0);
+}
+
+#[test]
 fn names_and_projects_are_checked() {
     let (_home, access) = opened();
     for name in ["", "a b", "../x", ".hidden", "ä", &"x".repeat(41)] {

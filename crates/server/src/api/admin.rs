@@ -90,7 +90,7 @@ pub(crate) async fn add_project(
 ) -> Result<(StatusCode, Json<Project>), Problem> {
     let path = Path::new(&new.path);
     if !path.is_absolute() {
-        return Err(Problem::unfit("the path of a project is absolute"));
+        return Err(Problem::unfit("the path of a project must be absolute"));
     }
     let repo = Repo::discover(path).await;
     let repo = repo.map_err(|error| Problem::unfit(crate::problem::chain(&error)))?;
@@ -146,7 +146,7 @@ pub(crate) async fn remove_user(
     Named(name): Named<String>,
 ) -> Result<Json<Page<User>>, Problem> {
     if caller.user.name == name {
-        return Err(Problem::conflict("nobody removes themselves; let another admin do it"));
+        return Err(Problem::conflict("you cannot remove yourself; ask another admin"));
     }
     app.access.remove_user(&name)?;
     Ok(Json(Page::whole(app.access.users()?)))

@@ -206,7 +206,7 @@ pub(crate) async fn give(
         return Err(Problem::conflict(format!("question {question} has an answer on its way")));
     }
     if text.trim().is_empty() {
-        return Err(Problem::unfit("an answer has words"));
+        return Err(Problem::unfit("the answer is empty"));
     }
     if let Some(terms) = &asked.terms {
         terms.choose(text).map_err(|wrong| Problem::unfit(wrong.to_string()))?;

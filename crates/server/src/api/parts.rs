@@ -200,8 +200,10 @@ async fn known_attempt(app: &App, run: &types::RunId, name: &str) -> Result<Atte
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Of {
+    /// The change of this task.
     #[serde(default)]
     task: Option<String>,
+    /// The change of this attempt.
     #[serde(default)]
     attempt: Option<String>,
 }
@@ -230,6 +232,7 @@ pub(crate) async fn change(
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Lines {
+    /// Only lines after this one.
     #[serde(default)]
     after: Option<u64>,
     /// At most 1,000, which is the default.

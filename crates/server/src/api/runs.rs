@@ -88,8 +88,10 @@ impl From<StateFilter> for ListState {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunQuery {
+    /// Only runs in this state.
     #[serde(default)]
     state: Option<StateFilter>,
+    /// Only runs of the project with this name.
     #[serde(default)]
     project: Option<String>,
     /// Only runs whose goal or id has this text.

@@ -40,7 +40,7 @@ pub(super) async fn measure(
         let url = format!("http://{}", served.address());
         let (mut bare, mut painted, mut shown) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..VISITS {
-            let printed = site.run(&["user", "link", "ann", "--url", &url]).await?;
+            let printed = site.run(&["user", "link", "--url", &url]).await?;
             let link = printed.split_whitespace().find(|word| word.starts_with("http"));
             let page = browser.page().await?;
             // The browser starts processes for every new tab's site, regardless of the response; that time is not the

@@ -127,20 +127,21 @@ impl Proposal {
             None => "# [budget]\n# money = \"2.00\"".to_owned(),
         };
         format!(
-            "# The settings of this project. `bosun config show --origin` prints what holds and why; docs/configuration.md has\n\
-             # every key. A project chooses models and checks and lowers the budget; addresses, keys and rules that permit more\n\
-             # are for each person's own config.toml. After a change: bosun trust\n\
+            "# Settings of this project. `bosun config show --origin` prints the effective settings and\n\
+             # their origin; docs/configuration.md describes every key. A project can choose models and\n\
+             # checks, and lower the budget; addresses, keys and rules that permit more belong in each\n\
+             # user's own config.toml. After a change, run: bosun trust\n\
              \n\
-             # Commands that must pass in the end. Bosun runs them itself, in the sandbox.\n\
+             # Commands that the result must pass. Bosun runs them itself, in the sandbox.\n\
              {checks}\n\
              \n\
-             # The model for this project. Without it, each person's own setting counts.\n\
+             # The model for this project. Without it, each user's own setting applies.\n\
              {model}\n\
              \n\
-             # What one run may spend. A person can lower it further, or raise it on the command line.\n\
+             # The budget of one run. A user can lower it further, or raise it on the command line.\n\
              {budget}\n\
              \n\
-             # Roles may have models of their own.\n\
+             # A role can have its own model.\n\
              # [roles.planner]\n\
              # model = \"anthropic/claude-opus-5-5\"\n"
         )

@@ -73,7 +73,7 @@ fn schema(path: &Path) -> anyhow::Result<OutputSchema> {
     let text = files::read(path)?;
     let schema = serde_json::from_str(&text).map_err(|error| CliError::Json {
         path: path.display().to_string(),
-        cause: error.to_string(),
+        cause: crate::conversation::not_json(&error),
     })?;
     Ok(OutputSchema { name: "answer".to_owned(), schema })
 }

@@ -64,7 +64,7 @@ fn what_is_lacking_is_named_with_both_numbers() {
     let tokens = lacks(Budget { tokens: Some(9), ..Budget::default() });
     assert!(tokens.contains("10 tokens, but only 9 are left"), "{tokens}");
     assert!(lacks(in_money(1)).contains("$5.0000, but only $0.000000001 is left"));
-    assert!(lacks(Budget { calls: Some(0), ..Budget::default() }).contains("none is left"));
+    assert!(lacks(Budget { calls: Some(0), ..Budget::default() }).contains("is used up"));
     assert_eq!(lacking(in_money(5_000_000_000), wanted), None);
 }
 

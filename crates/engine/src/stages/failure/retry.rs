@@ -73,6 +73,9 @@ pub(super) fn retry(
 /// Feedback for the next attempt: the fault, and the output of failed checks.
 fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
     let mut text = fault.what.clone();
+    if fault.code == rules::findings::unchanged::NOTHING {
+        text.push_str("; if the work cannot be done, submit `blocked` with the reason");
+    }
     if !fault.evidence.is_empty() {
         text.push_str(&format!("\n\n{}", fault.evidence));
     }

@@ -26,7 +26,7 @@ pub fn one(view: &RunView, gate: &GateView) -> String {
             if gate.go { Verdict::Go } else { card.verdict }
         });
     let _ = writeln!(text, "- Run: {}", view.run);
-    let _ = writeln!(text, "- Goal: {}", types::one_line(&view.goal, 200));
+    let _ = writeln!(text, "- Goal: {}", types::headline(&view.goal, 200));
     let _ = writeln!(text, "- Decision: **{}**", verdict.as_str());
     if let Some(card) = &gate.card {
         let _ = writeln!(text, "- Score: {} of 100 (minimum {})", card.score, card.threshold);

@@ -156,7 +156,7 @@ fn an_estimate_above_the_time_is_refused_with_both_numbers() {
         })
     };
     let reason = judged(60).expect("it is refused");
-    assert!(reason.ends_with("an estimate of 180 seconds, a budget of 60"), "{reason}");
+    assert!(reason.ends_with("estimated 180 seconds, budget 60 seconds"), "{reason}");
     assert_eq!(judged(300), None);
 }
 
