@@ -175,7 +175,7 @@ impl Home {
         base_url: Option<&str>,
     ) -> anyhow::Result<Option<ModelServer>> {
         let (Some(model), Some(url)) = (model, base_url) else { return Ok(None) };
-        models::must_be_an_address(url)?;
+        models::must_be_an_address("--base-url", url)?;
         self.ask_at(model, models::Elsewhere { base_url: Some(url.to_owned()), dialect: None })?;
         if self.redactor().scrub(url) != url {
             return Err(SetupError::SecretInUrl.into());

@@ -29,7 +29,7 @@ pub(crate) fn settings() -> anyhow::Result<Settings> {
 }
 
 /// Rejects anything but an HTTP(S) URL, and URLs with user info: requests carry the key, and addresses are recorded.
-pub(crate) fn must_be_an_address(url: &str) -> Result<(), SetupError> {
+pub(crate) fn must_be_an_address(option: &'static str, url: &str) -> Result<(), SetupError> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     if authority.contains('@') {
@@ -37,7 +37,7 @@ pub(crate) fn must_be_an_address(url: &str) -> Result<(), SetupError> {
     }
     let is_bad = |c: char| c.is_whitespace() || c.is_control();
     if authority.is_empty() || url.contains(is_bad) {
-        return Err(SetupError::NoUrl { url: types::one_line(url, 100) });
+        return Err(SetupError::NoUrl { option, url: types::one_line(url, 100) });
     }
     Ok(())
 }

@@ -124,11 +124,12 @@ impl Known {
     }
 
     /// Report for the terminal, with the next commands.
-    pub(crate) fn report(&self, home: &Home) -> String {
+    pub(crate) fn report(&self, home: &Home, interrupted: bool) -> String {
         let view = &self.view;
         let mut out = String::new();
         let cost = view.cost.map_or("cost unknown".to_owned(), |cost| format!("${cost}"));
-        let _ = writeln!(out, "\n{}  {}\n", view.state.as_str(), one_line(&self.about, 100));
+        let state = if interrupted { "interrupted" } else { view.state.as_str() };
+        let _ = writeln!(out, "\n{state}  {}\n", one_line(&self.about, 100));
         let _ = writeln!(out, "  folder    {}", one_line(&self.folder, 200));
         let _ = writeln!(out, "  model     {}", one_line(&view.model.to_string(), 100));
         let _ = writeln!(

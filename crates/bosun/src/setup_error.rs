@@ -20,8 +20,8 @@ pub(crate) enum SetupError {
          your config.toml (`bosun config path` shows where)"
     )]
     OnlyLocal { model: types::ModelRef },
-    #[error("--base-url: {url:?} is not an HTTP or HTTPS URL")]
-    NoUrl { url: String },
+    #[error("{option}: {url:?} is not an HTTP or HTTPS URL")]
+    NoUrl { option: &'static str, url: String },
     #[error(
         "--base-url: the URL contains a user name, password or key, which would be recorded with the run; configure \
          the server in your config.toml, with its key in an environment variable (docs/providers.md)"

@@ -7,8 +7,6 @@ use types::RunId;
 pub(crate) enum UsageError {
     #[error("--webhook needs a signing secret; set BOSUN_WEBHOOK_SECRET")]
     NoWebhookSecret,
-    #[error("--webhook {url:?} is not a URL that begins with https:// or http:// and a host")]
-    NotAWebhook { url: String },
     #[error("no run given; the newest candidate is {run} ({goal}): bosun {what} {run}")]
     WhichRun { what: &'static str, run: RunId, goal: String },
     #[error("no open run to cancel; `bosun list` shows all runs")]

@@ -83,7 +83,8 @@ impl ChatContext {
                     return Err(SessionError::Busy.into());
                 }
                 session.read_only(true).await?;
-                session.submit(format!("{PLAN}\n\n{text}")).await?;
+                // The person's words first: they are the headline of the session.
+                session.submit(format!("{text}\n\n{PLAN}")).await?;
                 return Ok(Done::Planning(true));
             }
             UiCommand::Go => {

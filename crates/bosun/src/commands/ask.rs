@@ -24,13 +24,17 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let settings = models::settings()?;
     let named = args.model.clone();
     let elsewhere = Elsewhere { base_url: args.base_url.clone(), dialect: args.dialect };
-    let at = named.as_ref().map(|model| (model, elsewhere));
+    let given = elsewhere.base_url.is_some() || elsewhere.dialect.is_some();
+    let at = named.as_ref().filter(|_| given).map(|model| (model, elsewhere));
     let mut registry = models::registry(settings, at)?;
     if args.no_stream {
         registry = registry.in_one_piece();
     }
     let model = named.or_else(|| registry.default_model()).ok_or(CliError::NoModelToAsk)?;
     let request = request(&args, model)?;
+    if let Some(problem) = registry.problem(&request.model) {
+        return Err(problem.into());
+    }
     let wanted = request.options.output.clone();
     let answered = if args.json {
         // Nothing is streamed to the user, so an interrupted reply can be requested again.
@@ -84,7 +88,7 @@ fn request(args: &args::Ask, model: types::ModelRef) -> anyhow::Result<ModelRequ
         Some(path) => conversation::read(&path.display().to_string(), &read(path)?)?,
         None => Conversation::default(),
     };
-    if let Some(text) = question(args)? {
+    if let Some(text) = question(args)?.filter(|text| !text.trim().is_empty()) {
         talk.messages.push(Message::user(text));
     }
     if talk.messages.is_empty() {

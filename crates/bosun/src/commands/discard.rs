@@ -13,6 +13,7 @@ use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
+use crate::sessions;
 use crate::usage_error::UsageError;
 
 pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {
@@ -21,6 +22,9 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
         Some(run) => (run, true),
         None => (newest_here(&bosun).await?, false),
     };
+    if sessions::one(&bosun, &run).await?.is_some() {
+        return Err(CliError::NotARun { run }.into());
+    }
     let view = bosun.view(&run).await?;
     // A run that is not named is never discarded without asking.
     if (!args.yes || !named) && view.settled.is_none() {

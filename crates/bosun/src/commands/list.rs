@@ -4,7 +4,7 @@ use std::path::Path;
 
 use runtime::{Bosun, Clock as _, Entry, Found, ListFilter, RealClock, presets};
 use serde_json::json;
-use types::{ListedRun, Spend, Status, Timestamp, count};
+use types::{ListedRun, SessionState, Spend, Status, Timestamp, count};
 
 use crate::args::{self, ListState};
 use crate::exit::{CliError, Exit};
@@ -58,11 +58,15 @@ async fn chosen(
         if args.limit.is_some_and(|most| shown.len() >= most) {
             break;
         }
-        let Found::Run { listed: ListedRun { status: Status::Running, .. }, .. } = &entry.found
-        else {
+        let running = match &entry.found {
+            Found::Run { listed, .. } => listed.status == Status::Running,
+            Found::Session(listed) => listed.state == SessionState::Processing,
+            Found::Damaged { .. } | Found::Newer { .. } => false,
+        };
+        if !running {
             shown.push((entry, false));
             continue;
-        };
+        }
         let interrupted = driven::is_interrupted(bosun, &entry.run, Status::Running).await?;
         let state = if interrupted { ListState::Interrupted } else { ListState::Running };
         let wanted = |named: &ListState| [ListState::Open, state].contains(named);
@@ -125,7 +129,7 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
             },
         ),
         Found::Session(listed) => (
-            format!("session {}", listed.state.as_str()),
+            format!("session {}", if interrupted { "interrupted" } else { listed.state.as_str() }),
             count(listed.turns, "turn"),
             Some(Spend {
                 money: listed.cost.unwrap_or_default(),

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args;
 use crate::exit::Exit;
 use crate::home::Home;
+use crate::models;
 use crate::print;
 use crate::usage_error::UsageError;
 use factory::MachineFactory;
@@ -54,14 +55,11 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
 }
 
 /// Target of notifications. A secret is required, because unsigned notifications could be forged.
-fn webhook(url: String) -> Result<Webhook, UsageError> {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
-        return Err(UsageError::NotAWebhook { url });
-    }
+fn webhook(url: String) -> anyhow::Result<Webhook> {
+    models::must_be_an_address("--webhook", &url)?;
     let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
     if secret.is_empty() {
-        return Err(UsageError::NoWebhookSecret);
+        return Err(UsageError::NoWebhookSecret.into());
     }
     Ok(Webhook { url, secret })
 }

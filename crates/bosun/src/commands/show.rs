@@ -2,7 +2,7 @@
 
 use engine::export::{junit, project_state, sarif};
 use runtime::{Bosun, Clock as _, RealClock};
-use types::RunId;
+use types::{RunId, SessionState};
 
 use crate::args;
 use crate::driven;
@@ -22,7 +22,9 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         if args.json {
             print::json(&known.json())?;
         } else {
-            print::text(&known.report(home))?;
+            let processing = known.view.state == SessionState::Processing;
+            let interrupted = processing && !bosun.is_driven(&run).await?;
+            print::text(&known.report(home, interrupted))?;
         }
         return Ok(Exit::Done);
     }

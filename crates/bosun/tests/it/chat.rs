@@ -344,6 +344,10 @@ say = "It went on."
     screen.waits_for("    begun");
     send("-KILL", &process);
     screen.waits_for("Killed");
+    let says = |args: &[&str]| stdout(&place.run(args));
+    assert!(says(&["list"]).contains("session interrupted"), "{}", says(&["list"]));
+    assert!(says(&["show"]).contains("interrupted  Go"), "{}", says(&["show"]));
+    assert_eq!(says(&["list", "--state", "running", "-q"]), "");
     std::fs::write(folder.join("go"), "").expect("a file");
     // The killed process could not restore the terminal.
     screen.types("stty sane; clear");

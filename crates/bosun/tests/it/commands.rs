@@ -371,8 +371,12 @@ fn asking_without_a_model_or_a_question_says_what_to_do() {
     let output = nobody.output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("bosun models"), "{}", stderr(&output));
-    let (code, said) = fails(&place, &["ask", "-m", "local/x"]);
-    assert!(code == 2 && said.contains("nothing to ask"), "{said}");
+    for question in [&["ask", "-m", "local/x"][..], &["ask", "-m", "local/x", " "]] {
+        let (code, said) = fails(&place, question);
+        assert!(code == 2 && said.contains("nothing to ask"), "{said}");
+    }
+    let (code, said) = fails(&place, &["ask", "-m", "antropic/claude-sonnet-4-5", "hello"]);
+    assert!(code == 2 && said.contains("did you mean anthropic/claude"), "{code} {said}");
     let unreachable =
         ["ask", "-m", "local/x", "--base-url", "http://127.0.0.1:9", "--json", "hello"];
     let settings = place.path().join("models.toml");

@@ -18,7 +18,7 @@ const MISTAKES: &[(&str, i32, &str, &str)] = &[
     ("accept", 68, "no result to accept", "bosun list"),
     ("discard", 68, "no result to discard", "bosun list"),
     ("discard RUN", 2, "no terminal", "--yes"),
-    ("list --repo nowhere", 2, "nowhere", "--repo"),
+    ("list --repo nowhere", 2, "nowhere", "no such folder"),
     ("trust nowhere", 2, "nowhere", "no such folder"),
     ("log r_nosuch --verify", 68, "r_nosuch", "bosun list"),
     ("rewind RUN --to 1", 68, "not a session", "bosun list"),

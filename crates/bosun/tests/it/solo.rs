@@ -157,6 +157,11 @@ say = "Green it is."
     let asked = lines.find(|line| line["event"] == "question.asked").expect("it asks");
     assert_eq!((&waits["run"], &waits["asked"]), (&id.as_str().into(), &asked["at"]));
     assert!(waits["age_ms"].as_u64() > Some(0), "{waits}");
+    for command in ["accept", "discard"] {
+        let refused = place.run(&[command, &id]);
+        assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+        assert!(stderr(&refused).contains("is a session, not a run"), "{}", stderr(&refused));
+    }
     let gates = place.run(&["show", &id, "--gates"]);
     assert_eq!(gates.status.code(), Some(2), "a session has none: {}", stdout(&gates));
     assert_eq!(place.run(&["show", &id, "--gate", "planning"]).status.code(), Some(2));

@@ -92,7 +92,8 @@ fn deno(files: &dyn Files) -> Option<&'static str> {
     Some(if task { "deno task test" } else { "deno test" })
 }
 
-/// A Python project has tests if its settings mention pytest, or if there are files that pytest would collect.
+/// A Python project has tests if its settings mention pytest, or if there are files that pytest would collect; unless a
+/// Makefile has a target for them, and pytest is mentioned nowhere.
 fn pytest(files: &dyn Files) -> Option<&'static str> {
     let is_test = |path: &str| {
         let python = path.rsplit('/').next().and_then(|name| name.strip_suffix(".py"));
@@ -107,7 +108,11 @@ fn pytest(files: &dyn Files) -> Option<&'static str> {
     // Elsewhere, a file with the name of a test may be anything.
     let folders: &[&str] = if project { &[""] } else { &["tests/", "test/"] };
     let there = folders.iter().any(|folder| files.has_below(folder, is_test));
-    (named || there).then_some("python3 -m pytest -q")
+    let makefiles = ["GNUmakefile", "makefile", "Makefile"];
+    let settings = ["pyproject.toml", "setup.cfg", "tox.ini"];
+    let mentioned = makefiles.iter().chain(&settings).any(|path| says(path, "pytest"));
+    let elsewhere = make(files).is_some() && !mentioned;
+    (named || there && !elsewhere).then_some("python3 -m pytest -q")
 }
 
 fn maven(files: &dyn Files) -> Option<&'static str> {
@@ -241,6 +246,16 @@ mod tests {
         ] {
             assert!(commands(&files).is_empty(), "{files:?}");
         }
+    }
+
+    /// A Makefile says how the tests of a project are run, unless it or the settings mention pytest.
+    #[test]
+    fn a_makefile_without_pytest_is_enough() {
+        let with = |recipe| [("pyproject.toml", ""), ("tests/test_a.py", ""), ("Makefile", recipe)];
+        assert_eq!(commands(&with("test:\n\tpython3 -m unittest\n")), ["make test"]);
+        let both = ["python3 -m pytest -q", "make test"];
+        assert_eq!(commands(&with("test:\n\tpython3 -m pytest\n")), both);
+        assert_eq!(commands(&with("all:\n")), both[..1]);
     }
 
     #[test]
