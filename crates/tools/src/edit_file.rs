@@ -173,7 +173,7 @@ fn substitute(
 }
 
 /// Whether every line of a file ends with a carriage return.
-fn has_returns(bytes: &[u8]) -> bool {
+pub(crate) fn has_returns(bytes: &[u8]) -> bool {
     let mut ends = memmem::find_iter(bytes, b"\n").peekable();
     ends.peek().is_some() && ends.all(|at| at > 0 && bytes[at - 1] == b'\r')
 }

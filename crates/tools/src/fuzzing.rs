@@ -49,7 +49,7 @@ pub fn patch(bytes: &[u8]) {
     }
 }
 
-/// An edit changes only the text that it replaces. Input: a file, a zero byte, the old text, a zero byte, the new text.
+/// An edit changes only the text that it replaces, and new lines within a line get the file's endings. Input: a file, a zero byte, the old text, a zero byte, the new text.
 pub fn edit(bytes: &[u8]) {
     let (file, rest) = halves(bytes);
     let (old, new) = halves(rest);
@@ -62,6 +62,8 @@ pub fn edit(bytes: &[u8]) {
         Err(_) => assert_ne!(count, 1, "a text that stands there once was not replaced"),
         Ok(after) if count == 1 => {
             let at = memchr::memmem::find(file, old.as_bytes()).unwrap_or_default();
+            let within = !old.contains('\n') && !new.contains('\r') && edit_file::has_returns(file);
+            let new = if within { new.replace('\n', "\r\n") } else { new.into_owned() };
             let expected = [&file[..at], new.as_bytes(), &file[at + old.len()..]].concat();
             assert_eq!(after, expected);
         }

@@ -102,8 +102,6 @@ fn a_program_can_read_what_happens() {
     );
     assert!(place.run(&["log", id, "--verify"]).status.success());
     assert!(stdout(&place.run(&["log", id, "--attempt", "T1.1"])).contains("tool.finished"));
-    let (code, said) = fails(&place, &["log", id, "--attempt", "T9.9"]);
-    assert!(code == 2 && said.contains("has no attempt T9.9"), "{code} {said}");
 }
 
 #[test]
@@ -375,8 +373,6 @@ fn asking_without_a_model_or_a_question_says_what_to_do() {
         let (code, said) = fails(&place, question);
         assert!(code == 2 && said.contains("nothing to ask"), "{said}");
     }
-    let (code, said) = fails(&place, &["ask", "-m", "antropic/claude-sonnet-4-5", "hello"]);
-    assert!(code == 2 && said.contains("did you mean anthropic/claude"), "{code} {said}");
     let unreachable =
         ["ask", "-m", "local/x", "--base-url", "http://127.0.0.1:9", "--json", "hello"];
     let settings = place.path().join("models.toml");

@@ -30,6 +30,8 @@ const MISTAKES: &[(&str, i32, &str, &str)] = &[
         "standard input",
         "nothing to ask",
     ),
+    ("ask -m antropic/claude-sonnet-4-5 hello", 2, "antropic", "did you mean anthropic/claude"),
+    ("log RUN --attempt T9.9", 2, "no attempt T9.9", "bosun show RUN"),
     ("run --policy solo --repo . work", 2, "no such file: solo", "--preset solo"),
     ("run --check  work", 2, "''", "expected a command"),
     ("run --money 0 work", 2, "greater than 0", "--money"),

@@ -25,9 +25,10 @@ async fn a_run_is_started_on_the_page_watched_to_its_end_and_accepted() {
     looked.sees("No open questions").await;
     looked.press("g").await;
     looked.press("n").await;
-    looked.fill("#text, [name=text]", GOAL).await;
+    // The goal last: a preview without a model would be refused.
     looked.click("details.new-more summary").await;
     looked.fill("#script, [name=script]", TWO_TASKS).await;
+    looked.fill("#text, [name=text]", GOAL).await;
     // The verdict of the rules, before anything is spent.
     looked.sees("Admitted").await;
     looked.sees("intake.").await;

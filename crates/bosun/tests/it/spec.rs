@@ -223,7 +223,7 @@ fn a_spec_in_the_repository_is_no_uncommitted_work() {
     let done = place.run(&[run.as_slice(), &["--spec-out", path]].concat());
     assert!(done.status.success(), "{}{}", stdout(&done), stderr(&done));
     assert!(file(&place, path).contains("status: done"), "{}", file(&place, path));
-    assert!(stdout(&done).contains("Write hello to greeting.txt. Visitors"), "{}", stdout(&done));
+    assert!(stdout(&done).contains("  Write hello to greeting.txt.\n"), "{}", stdout(&done));
     let accepted = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
     assert!(accepted.status.success(), "{}", stderr(&accepted));
     assert!(repo.join("greeting.txt").exists() && file(&place, path).contains("status: done"));
