@@ -55,9 +55,7 @@ pub(crate) enum CliError {
     NoQuestion { run: types::RunId },
     #[error("question #{number} of run {run} is not open; `bosun questions` lists the open ones")]
     NotOpen { run: types::RunId, number: u32 },
-    #[error(
-        "{run} is a session, not a run: its changes are already in the folder; `bosun log {run}` shows its log"
-    )]
+    #[error("{run} is a session, not a run; `bosun log {run}` shows its log")]
     NotARun { run: types::RunId },
     #[error("{what}; `bosun why {run}` lists the decisions")]
     NoDecision { what: String, run: types::RunId },

@@ -202,20 +202,21 @@ impl<M: Machine> Drive<M> {
         Ok(some)
     }
 
-    /// Takes all commands in the inbox of a session that is resumed. It is woken first: a call that an answer allows is
-    /// not one that was interrupted. Interrupted calls have to be looked at before the machine wakes; then the commands
-    /// are left to the loop.
-    pub(crate) async fn take_posted_awake(&mut self) -> Result<(), DriveError> {
-        if self.around.journal.posted(&self.log.run).await?.is_empty() || self.machine.is_over() {
-            return self.take_posted().await.map(|_| ());
+    /// Takes all commands in the inbox of a session that is resumed. If one is an answer, the session is woken first: a
+    /// call that the answer allows is not one that was interrupted. Interrupted calls have to be looked at before the
+    /// machine wakes; then the commands are left to the loop.
+    pub(crate) async fn wake_and_take_posted(&mut self) -> Result<(), DriveError> {
+        let posted = self.around.journal.posted(&self.log.run).await?;
+        let answered = posted.iter().any(|(_, command)| matches!(command, Command::Answer { .. }));
+        if answered && !self.machine.is_over() {
+            let woke = Input::Woke { workspace: None, recovered: vec![] };
+            let decided = self.machine.decide(&woke, self.around.clock.now());
+            if decided.iter().any(|event| matches!(event, Event::ToolLost { .. })) {
+                return Ok(());
+            }
+            self.take(&woke, None).await?;
+            self.woken = true;
         }
-        let woke = Input::Woke { workspace: None, recovered: vec![] };
-        let decided = self.machine.decide(&woke, self.around.clock.now());
-        if decided.iter().any(|event| matches!(event, Event::ToolLost { .. })) {
-            return Ok(());
-        }
-        self.take(&woke, None).await?;
-        self.woken = true;
         self.take_posted().await.map(|_| ())
     }
 

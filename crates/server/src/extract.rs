@@ -72,3 +72,38 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequestParts<S> f
         Ok(Self(named))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[expect(dead_code, reason = "only its form matters")]
+    struct Wanted {
+        goal: String,
+        budget: Option<Nested>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    #[expect(dead_code, reason = "only its form matters")]
+    struct Nested {
+        tokens: u64,
+    }
+
+    fn said(body: &str) -> String {
+        match Json::<Wanted>::from_bytes(body.as_bytes()) {
+            Err(JsonRejection::JsonDataError(error)) => format!("{:?}", unfit(error.body_text())),
+            other => panic!("{body}: {other:?}"),
+        }
+    }
+
+    /// A body that is no object is called that; a wrong field keeps its path.
+    #[test]
+    fn a_body_must_be_an_object() {
+        for body in ["[]", "[1]", "\"x\"", "7", "null"] {
+            assert!(said(body).contains("the body must be a JSON object"), "{}", said(body));
+        }
+        let nested = said(r#"{"goal":"x","budget":7}"#);
+        assert!(nested.contains("budget") && !nested.contains("must be a JSON object"), "{nested}");
+    }
+}

@@ -135,9 +135,11 @@ fn replace(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
     let count = memmem::find_iter(bytes, old).count();
     if count > 0 {
         // A text within a line says nothing about line endings; new lines get those of the file.
-        let within = !old.contains(&b'\n') && !new.contains(&b'\r') && has_returns(bytes);
-        let new = if within { with_returns(new) } else { new.to_vec() };
-        return substitute(bytes, old, &new, count, args);
+        let adds_lines = new.contains(&b'\n') && !new.contains(&b'\r') && !old.contains(&b'\n');
+        if adds_lines && has_returns(bytes) {
+            return substitute(bytes, old, &with_returns(new), count, args);
+        }
+        return substitute(bytes, old, new, count, args);
     }
     // Models write line endings as one character; a file may have two.
     if memmem::find(bytes, b"\r\n").is_some() && !old.contains(&b'\r') {

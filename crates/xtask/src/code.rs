@@ -79,8 +79,18 @@ pub(crate) fn block_end(code: &[&str], start: usize) -> Option<usize> {
     None
 }
 
+/// The functions outside of tests: the line of each, counted from zero, its name and its length.
+pub(crate) fn functions<'a>(code: &[&'a str]) -> Vec<(usize, &'a str, usize)> {
+    let tests = test_blocks(code);
+    let declared =
+        code.iter().enumerate().filter_map(|(at, line)| Some((at, function_name(line)?)));
+    let product = declared.filter(|(at, _)| !tests.iter().any(|block| block.contains(at)));
+    let length = |at| block_end(code, at).map_or(1, |end| end - at + 1);
+    product.map(|(at, name)| (at, name, length(at))).collect()
+}
+
 /// The name of the function that a line declares.
-pub(crate) fn function_name(line: &str) -> Option<&str> {
+fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     loop {
         if let Some(name) = rest.strip_prefix("fn ") {

@@ -78,16 +78,9 @@ fn longest_function(tree: &Tree) -> Option<(usize, String, String)> {
     for (path, text) in tree.rust().filter(|(path, _)| !code::is_test_file(path)) {
         let blank = code::without_prose(text);
         let lines: Vec<&str> = blank.lines().collect();
-        let tests = code::test_blocks(&lines);
-        for (at, line) in lines.iter().enumerate() {
-            let Some(name) = code::function_name(line) else { continue };
-            if tests.iter().any(|block| block.contains(&at)) {
-                continue;
-            }
-            let length = code::block_end(&lines, at).map_or(1, |end| end - at + 1);
-            let found = (length, name.to_owned(), path.to_owned());
-            longest = longest.max(Some(found));
-        }
+        let functions = code::functions(&lines).into_iter();
+        let found = functions.map(|(_, name, length)| (length, name.to_owned(), path.to_owned()));
+        longest = longest.max(found.max());
     }
     longest
 }

@@ -184,7 +184,7 @@ impl Bosun {
             Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
         // Posted commands are handled before the state is visible.
         let over = drive.machine.is_over();
-        drive.take_posted_awake().await.map_err(Error::from)?;
+        drive.wake_and_take_posted().await.map_err(Error::from)?;
         // A session can also be closed without its folder.
         if over || (drive.machine.is_over() && !folder.is_dir()) {
             return Err(SessionError::Closed);
@@ -214,7 +214,7 @@ impl Bosun {
         let mut drive =
             Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
         let over = drive.machine.is_over();
-        drive.take_posted_awake().await.map_err(Error::from)?;
+        drive.wake_and_take_posted().await.map_err(Error::from)?;
         if over || drive.machine.is_over() {
             return Err(SessionError::Closed);
         }

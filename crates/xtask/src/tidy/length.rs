@@ -1,7 +1,5 @@
 //! Hard limits on the length of files and functions.
 
-use std::ops::Range;
-
 use crate::code;
 use crate::finding::Finding;
 use crate::tree::Tree;
@@ -58,14 +56,8 @@ fn imports(path: &str, code: &[&str]) -> Option<Finding> {
 }
 
 fn functions(path: &str, code: &[&str]) -> Vec<Finding> {
-    let tests: Vec<Range<usize>> = code::test_blocks(code);
     let mut findings = Vec::new();
-    for (at, line) in code.iter().enumerate() {
-        let Some(name) = code::function_name(line) else { continue };
-        if tests.iter().any(|block| block.contains(&at)) {
-            continue;
-        }
-        let lines = code::block_end(code, at).map_or(1, |end| end - at + 1);
+    for (at, name, lines) in code::functions(code) {
         if lines > FUNCTION_LINES && !EXHAUSTIVE.contains(&(path, name)) {
             let what = format!(
                 "function `{name}` has {lines} lines, at most {FUNCTION_LINES}; \
