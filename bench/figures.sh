@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the release binary and measures it against its targets.
+# Builds the program as it is released, and measures it against its targets.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo --locked xtask bench size

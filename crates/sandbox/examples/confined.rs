@@ -1,5 +1,5 @@
 //! Runs a command in the sandbox in this folder, as often as asked, and says what it cost beside the plain shell:
-//! `cargo run --release -p sandbox --example confined -- 200 true`.
+//! `cargo run --profile dist -p sandbox --example confined -- 200 true`.
 #![expect(clippy::print_stdout, reason = "a program that shows figures")]
 
 use std::time::{Duration, Instant};

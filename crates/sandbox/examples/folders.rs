@@ -1,5 +1,5 @@
 //! Runs commands in the sandbox in many folders in turn, and says how long one of them took:
-//! `cargo run --release -p sandbox --example folders -- 20 10` for 20 folders and ten rounds.
+//! `cargo run --profile dist -p sandbox --example folders -- 20 10` for 20 folders and ten rounds.
 #![expect(clippy::print_stdout, reason = "a program that shows figures")]
 
 use std::time::{Duration, Instant};

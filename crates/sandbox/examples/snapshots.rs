@@ -1,6 +1,6 @@
 //! Measures snapshots on generated workspaces: the first one, one where nothing was touched, one where a file was.
 //!
-//!     cargo run --release -p sandbox --example snapshots -- [FILES...]
+//!     cargo run --profile dist -p sandbox --example snapshots -- [FILES...]
 
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 

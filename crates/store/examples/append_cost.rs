@@ -1,5 +1,5 @@
 //! Measures the cost of an append: one log alone, one log in batches, and 100 logs in parallel, on disk and in memory.
-//! Run it with `cargo run --release -p store --example append_cost [FOLDER]`; the folder selects the disk.
+//! Run it with `cargo run --profile dist -p store --example append_cost [FOLDER]`; the folder selects the disk.
 #![allow(clippy::print_stdout, reason = "printing figures is all that it does")]
 
 use std::path::PathBuf;

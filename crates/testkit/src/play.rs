@@ -12,8 +12,9 @@ use runtime::sandbox::Repo;
 use runtime::store::{Journal, SqliteJournal};
 use runtime::{
     Acceptance, Bosun, Config, Error, Handle, Isolation, Left, ManualClock, Mix, NewRun, Order,
-    presets,
+    Prompts, presets,
 };
+use serde_json::Value;
 use types::{
     Attack, Command, CommitId, Envelope, IsolationLevel, LogId, Policy, Proof, Request, RunId,
     RunView, Settling, Status, Timestamp,
@@ -354,19 +355,15 @@ pub(crate) fn policy(
     if changes.is_empty() {
         return Ok(policy);
     }
-    let mut table = toml::Table::try_from(&policy)?;
+    let mut whole = serde_json::to_value(&policy)?;
     for (path, value) in changes {
         let (folder, name) = path.rsplit_once('.').unwrap_or(("", path));
-        let mut place = &mut table;
-        for step in folder.split('.').filter(|step| !step.is_empty()) {
-            place = place
-                .get_mut(step)
-                .and_then(toml::Value::as_table_mut)
-                .with_context(|| format!("the policy has no table {path}"))?;
-        }
-        place.insert(name.to_owned(), value.clone());
+        let place = format!("/{}", folder.replace('.', "/"));
+        let table = whole.pointer_mut(place.trim_end_matches('/')).and_then(Value::as_object_mut);
+        let table = table.with_context(|| format!("the policy has no table {path}"))?;
+        table.insert(name.to_owned(), serde_json::to_value(value)?);
     }
-    Ok(presets::read("the changed policy", &toml::to_string(&table)?)?)
+    Ok(presets::read_json("the changed policy", &whole, &Prompts::default())?)
 }
 
 /// Watches for a line of the trace with this prefix, and cancels then.

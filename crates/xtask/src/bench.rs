@@ -16,7 +16,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-pub(crate) use build::{release_binary, release_example};
+pub(crate) use build::{dist_binary, dist_example};
 
 struct Bench {
     name: &'static str,

@@ -1,12 +1,12 @@
 //! Runs an example of testkit that starts `bosun serve`. If a binary is given, the example is built without
-//! optimisation, which is quick but slightly affects the measurement; otherwise both are release builds.
+//! optimisation, which is quick but slightly affects the measurement; otherwise both are built as for a release.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::bench::{release_binary, release_example};
+use crate::bench::{dist_binary, dist_example};
 
 /// Raises the limit of open files to the maximum; the server inherits it.
 const RAISED: &str = "ulimit -n \"$(ulimit -H -n)\" && exec \"$0\" \"$@\"";
@@ -46,8 +46,8 @@ pub(crate) fn run(root: &Path, name: &str, options: &Options) -> anyhow::Result<
             command.args(["--example", name, "--", "--binary", binary]);
         }
         None => {
-            let binary = release_binary(root)?;
-            command.arg(release_example(root, "testkit", name)?).arg("--binary").arg(binary);
+            let binary = dist_binary(root)?;
+            command.arg(dist_example(root, "testkit", name)?).arg("--binary").arg(binary);
         }
     }
     let status = command.args(&options.others).current_dir(root).status().context("running sh")?;

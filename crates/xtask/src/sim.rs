@@ -6,13 +6,13 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 
 pub(crate) const HELP: &str = "\
-usage: cargo xtask sim [--seeds N] [--from SEED] [--seed SEED] [--trace] [--release]
+usage: cargo xtask sim [--seeds N] [--from SEED] [--seed SEED] [--trace] [--dist]
 
   --seeds N     how many seeds to play, 500 if nothing is said
   --from SEED   the first of them, 0 if nothing is said
   --seed SEED   this one alone
   --trace       show everything that happens in them
-  --release     build it to be fast; worth it for some thousands of seeds";
+  --dist        build it to be fast; worth it for some thousands of seeds";
 
 /// The requested seeds.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ struct Wanted {
     from: u64,
     seeds: u64,
     trace: bool,
-    release: bool,
+    dist: bool,
 }
 
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
@@ -30,8 +30,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
     };
     let mut command = Command::new("cargo");
     command.args(["test", "--quiet", "--locked", "--package", "runtime", "--lib"]);
-    if wanted.release {
-        command.arg("--release");
+    if wanted.dist {
+        command.args(["--profile", "dist"]);
     }
     command.args(["--", "--exact", "sim::tests::no_law_is_broken_in_many_seeds", "--nocapture"]);
     command.env("SIM_FROM", wanted.from.to_string());
@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {
 }
 
 fn read(words: &[&str]) -> anyhow::Result<Option<Wanted>> {
-    let mut wanted = Wanted { from: 0, seeds: 500, trace: false, release: false };
+    let mut wanted = Wanted { from: 0, seeds: 500, trace: false, dist: false };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let mut number = || -> anyhow::Result<u64> {
@@ -57,7 +57,7 @@ fn read(words: &[&str]) -> anyhow::Result<Option<Wanted>> {
             "--from" => wanted.from = number()?,
             "--seed" => (wanted.from, wanted.seeds) = (number()?, 1),
             "--trace" => wanted.trace = true,
-            "--release" => wanted.release = true,
+            "--dist" => wanted.dist = true,
             "help" | "--help" | "-h" => return Ok(None),
             other => bail!("sim does not know {other:?}\n\n{HELP}"),
         }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn one_seed_is_played_with_its_trace() {
         let wanted = read(&["--seed", "7", "--trace"]).unwrap();
-        assert_eq!(wanted, Some(Wanted { from: 7, seeds: 1, trace: true, release: false }));
+        assert_eq!(wanted, Some(Wanted { from: 7, seeds: 1, trace: true, dist: false }));
         assert!(read(&["--seeds", "many"]).is_err() && read(&["--sed"]).is_err());
     }
 }

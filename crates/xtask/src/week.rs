@@ -1,4 +1,4 @@
-//! Endurance of the server: the example `week` of testkit with the release binary, or with any other one.
+//! Endurance of the server: the example `week` of testkit with the program as it is released, or with any other one.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ usage: cargo xtask week [--runs N] [--seed S] [--binary PATH]
 
   --runs N       how many runs to start, 500 if nothing is said
   --seed S       what draws their kinds and the moments of restarts, 19 if nothing is said
-  --binary PATH  the program to run; without it, the release build, which is made first";
+  --binary PATH  the program to run; without it, the one in target/dist, which is built first";
 
 /// Starts runs through the API while the server is restarted.
 pub(crate) fn run(root: &Path, words: &[&str]) -> anyhow::Result<()> {

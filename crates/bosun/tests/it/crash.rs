@@ -1,13 +1,11 @@
-//! Plays every folder of scenarios again, cutting the power once after each kind of line in it, and resumes: the
-//! outcome is the same, nothing is lost, and no finished work is repeated. Kinds that many runs have are cut in one
-//! folder only. `EVERY_LINE=1` cuts every scenario after every line.
+//! Scenarios played again with the power cut once after each kind of line in their folder, and resumed: the outcome is
+//! the same, nothing is lost, and no finished work is repeated. Kinds that many runs have are cut in one folder only.
+//! `EVERY_LINE=1` cuts every scenario after every line.
 
 use std::path::Path;
 
-use crate::scenarios::{PRESETS, STAGES, TALKS};
-use testkit::{
-    Played, Points, Scenario, Talked, all_below, play, play_and_cut, scenarios, talk, talk_and_cut,
-};
+use testkit::{Played, Points, Scenario, Talked, play, play_and_cut, scenarios, talk_and_cut};
+use tokio::runtime::Runtime;
 use types::{
     CommitId, Measure, Millis, Progress, QuestionView, RunView, Settled, Spend, TaskView, Terms,
     Timestamp, Usage,
@@ -18,26 +16,49 @@ use types::{
 const COMMON: [&str; 3] =
     ["merge/accepted.toml", "failure/no_submission.toml", "failure/out_of_scope.toml"];
 
-fn cut_all(stage: &str) {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+/// The kinds that are cut in folders that are listed earlier.
+pub(crate) fn not_common(runtime: &Runtime, stage: &str) -> Points {
     let mut points = Points::default();
     for common in COMMON.iter().take_while(|path| !Path::new(path).starts_with(stage)) {
         let common = Scenario::load(&scenarios().join(common)).expect("a scenario");
         points.of(&runtime.block_on(play(&common)).expect("it is played").lines);
     }
-    for path in all_below(&scenarios().join(stage)).expect("the folder can be read") {
-        let name = format!("{stage}/{}", path.file_name().unwrap_or_default().display());
-        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
-        let whole =
-            runtime.block_on(play(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        for point in points.of(&whole.lines) {
-            let cut = runtime.block_on(play_and_cut(&scenario, &point)).unwrap_or_else(|error| {
-                panic!("{name} cut after line {} of {}: {error:?}", point.seq, point.log)
-            });
-            let place = format!("{name} cut after line {} of {}", point.seq, point.log);
-            assert_eq!(essence(&whole), essence(&cut), "{place}\n{}", cut.trace());
-            assert_eq!(whole.files, cut.files, "{place}");
-        }
+    points
+}
+
+pub(crate) fn cut_run(
+    runtime: &Runtime,
+    name: &str,
+    scenario: &Scenario,
+    whole: &Played,
+    points: &mut Points,
+) {
+    for point in points.of(&whole.lines) {
+        let place = format!("{name} cut after line {} of {}", point.seq, point.log);
+        let cut = runtime
+            .block_on(play_and_cut(scenario, &point))
+            .unwrap_or_else(|error| panic!("{place}: {error:?}"));
+        assert_eq!(essence(whole), essence(&cut), "{place}\n{}", cut.trace());
+        assert_eq!(whole.files, cut.files, "{place}");
+    }
+}
+
+/// The same for conversations: no input is lost, and the files end up the same.
+pub(crate) fn cut_conversation(
+    runtime: &Runtime,
+    name: &str,
+    scenario: &Scenario,
+    whole: &Talked,
+    points: &mut Points,
+) {
+    for point in points.of(&whole.lines) {
+        let place = format!("{name} cut after line {}", point.seq);
+        let cut = runtime
+            .block_on(talk_and_cut(scenario, &point))
+            .unwrap_or_else(|error| panic!("{place}: {error:?}"));
+        let essence =
+            |talked: &Talked| (talked.state, talked.last_words.clone(), talked.files.clone());
+        assert_eq!(essence(whole), essence(&cut), "{place}\n{}", cut.trace());
     }
 }
 
@@ -72,48 +93,4 @@ fn essence(played: &Played) -> RunView {
         tasks,
         ..view
     }
-}
-
-/// The same for conversations: no input is lost, and the files end up the same.
-#[test]
-fn conversations() {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let mut points = Points::default();
-    for path in all_below(&scenarios().join(TALKS)).expect("the folder can be read") {
-        let name = path.file_name().unwrap_or_default().display().to_string();
-        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
-        let whole =
-            runtime.block_on(talk(&scenario)).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        for point in points.of(&whole.lines) {
-            let place = format!("{name} cut after line {}", point.seq);
-            let cut = runtime
-                .block_on(talk_and_cut(&scenario, &point))
-                .unwrap_or_else(|error| panic!("{place}: {error:?}"));
-            let essence =
-                |talked: &Talked| (talked.state, talked.last_words.clone(), talked.files.clone());
-            assert_eq!(essence(&whole), essence(&cut), "{place}\n{}", cut.trace());
-        }
-    }
-}
-
-/// One test per folder, so that they run in parallel.
-macro_rules! cut {
-    ($($folder:ident),+) => {
-        const CUT: &[&str] = &[$(stringify!($folder)),+];
-        $(#[test]
-        fn $folder() {
-            cut_all(stringify!($folder));
-        })+
-    };
-}
-
-cut!(
-    spec, intake, route, context, isolation, plan, schedule, session, permit, verify, merge, gate,
-    failure, budget, human, audited, strict
-);
-
-#[test]
-fn no_folder_stays_whole() {
-    let known: Vec<&str> = STAGES.into_iter().chain(PRESETS).collect();
-    assert_eq!(CUT, known);
 }

@@ -13,21 +13,17 @@ const ANSWERS: [&str; 2] =
     ["retry leave the test of version as it is", "retry CHANGES.md was promised; write it"];
 
 /// Number of moments tried. `cargo xtask crash` tries hundreds of others: those around every single write.
-const MOMENTS: usize = 15;
+const MOMENTS: usize = 6;
 
 /// The moments are split among tests, so that they run in parallel.
 #[test]
-fn the_demo_survives_being_killed_while_it_is_planned_and_begun() {
-    killed_at(0..5);
+fn the_demo_survives_being_killed_while_it_is_planned_and_tried() {
+    killed_at(0..3);
 }
 /// P42: finished work is not repeated.
 #[test]
 fn the_demo_survives_being_killed_while_tasks_are_tried_again_and_merged() {
-    killed_at(5..10);
-}
-#[test]
-fn the_demo_survives_being_killed_near_its_end() {
-    killed_at(10..MOMENTS);
+    killed_at(3..MOMENTS);
 }
 
 fn killed_at(moments: std::ops::Range<usize>) {
@@ -69,7 +65,7 @@ fn kill_after(place: &Place, lines: usize, moment: usize) {
         out.read_line(&mut line).expect("a line");
     }
     // Reading part of the next output takes as long as the binary takes to produce it.
-    let mut bytes = vec![0; moment * 80];
+    let mut bytes = vec![0; moment * 200];
     out.read_exact(&mut bytes).ok();
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");

@@ -1,36 +1,17 @@
-//! Plays every scenario as it is written. `UPDATE=1 cargo t` rewrites the traces; review the diff.
+//! Plays every scenario as it is written, then again with power cuts (`crash.rs`). `UPDATE=1 cargo t` rewrites the
+//! traces, without cuts; review the diff.
 
 use std::collections::BTreeSet;
 
-use testkit::{Scenario, all_below, play, rewrite_trace, scenarios, talk, unread};
+use testkit::{Points, Scenario, all_below, play, rewrite_trace, scenarios, talk, unread};
 
-/// Folders of the stages, in the order of the line.
-pub(crate) const STAGES: [&str; 15] = [
-    "spec",
-    "intake",
-    "route",
-    "context",
-    "isolation",
-    "plan",
-    "schedule",
-    "session",
-    "permit",
-    "verify",
-    "merge",
-    "gate",
-    "failure",
-    "budget",
-    "human",
-];
+use crate::crash;
 
 /// The folder of conversations with a single agent.
-pub(crate) const TALKS: &str = "talk";
+const TALKS: &str = "talk";
 
 /// The folder of unusable files.
 const FILES: &str = "files";
-
-/// Folders of presets other than the crew, each with stories from end to end.
-pub(crate) const PRESETS: [&str; 2] = ["audited", "strict"];
 
 /// The folder of policies with which no run can start.
 const UNUSABLE: &str = "policy";
@@ -56,8 +37,7 @@ fn no_folder_of_scenarios_is_forgotten() {
     let found: BTreeSet<String> = below
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
-    let known =
-        STAGES.iter().chain(&PRESETS).chain(&[TALKS, FILES, UNUSABLE]).map(ToString::to_string);
+    let known = PLAYED.iter().chain(&[TALKS, FILES, UNUSABLE]).map(ToString::to_string);
     let known: BTreeSet<String> = known.collect();
     assert_eq!(found, known);
 }
@@ -66,6 +46,7 @@ fn play_all(stage: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let paths = all_below(&scenarios().join(stage)).expect("the folder can be read");
     assert!(!paths.is_empty(), "there is no scenario in {stage}");
+    let mut points = crash::not_common(&runtime, stage);
     for path in paths {
         let name = format!("{stage}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
@@ -77,12 +58,16 @@ fn play_all(stage: &str) {
         assert_eq!(played.view.status, scenario.expect.status, "the status of {name}");
         assert_eq!(played.files, scenario.expect.files, "the files of {name}");
         shows(&name, &scenario, &trace);
+        if !rewrites() {
+            crash::cut_run(&runtime, &name, &scenario, &played, &mut points);
+        }
     }
 }
 
 #[test]
 fn conversations() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let mut points = Points::default();
     for path in all_below(&scenarios().join(TALKS)).expect("the folder can be read") {
         let name = format!("{TALKS}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
@@ -94,6 +79,9 @@ fn conversations() {
         assert_eq!(waits, scenario.expect.status == types::Status::Waiting, "the state of {name}");
         assert_eq!(talked.files, scenario.expect.files, "the files of {name}");
         shows(&name, &scenario, &talked.trace());
+        if !rewrites() {
+            crash::cut_conversation(&runtime, &name, &scenario, &talked, &mut points);
+        }
     }
 }
 
@@ -111,7 +99,7 @@ fn files() {
 
 /// Compares the trace with the expected one; with `UPDATE`, writes it instead.
 fn as_written(name: &str, path: &std::path::Path, scenario: &Scenario, trace: &str) {
-    if std::env::var_os("UPDATE").is_some() {
+    if rewrites() {
         let text = std::fs::read_to_string(path).expect("it was just read");
         std::fs::write(path, rewrite_trace(&text, trace)).expect("it can be written");
     } else {
@@ -120,6 +108,10 @@ fn as_written(name: &str, path: &std::path::Path, scenario: &Scenario, trace: &s
             "the trace of {name} is not as written; it is now:\n{trace}"
         );
     }
+}
+
+fn rewrites() -> bool {
+    std::env::var_os("UPDATE").is_some()
 }
 
 /// Asserts that the trace contains what the scenario claims to show.
@@ -146,71 +138,18 @@ fn every_rule_of_the_shipped_policy_is_shown_by_a_scenario() {
     assert_eq!(hidden, Vec::<String>::new(), "no scenario's trace has these rules");
 }
 
-#[test]
-fn spec() {
-    play_all("spec");
+/// One test per folder, so that they run in parallel.
+macro_rules! play {
+    ($($folder:ident),+) => {
+        const PLAYED: &[&str] = &[$(stringify!($folder)),+];
+        $(#[test]
+        fn $folder() {
+            play_all(stringify!($folder));
+        })+
+    };
 }
-#[test]
-fn intake() {
-    play_all("intake");
-}
-#[test]
-fn route() {
-    play_all("route");
-}
-#[test]
-fn context() {
-    play_all("context");
-}
-#[test]
-fn isolation() {
-    play_all("isolation");
-}
-#[test]
-fn plan() {
-    play_all("plan");
-}
-#[test]
-fn schedule() {
-    play_all("schedule");
-}
-#[test]
-fn session() {
-    play_all("session");
-}
-#[test]
-fn permit() {
-    play_all("permit");
-}
-#[test]
-fn verify() {
-    play_all("verify");
-}
-#[test]
-fn merge() {
-    play_all("merge");
-}
-#[test]
-fn gate() {
-    play_all("gate");
-}
-#[test]
-fn failure() {
-    play_all("failure");
-}
-#[test]
-fn budget() {
-    play_all("budget");
-}
-#[test]
-fn audited() {
-    play_all("audited");
-}
-#[test]
-fn strict() {
-    play_all("strict");
-}
-#[test]
-fn human() {
-    play_all("human");
-}
+
+play!(
+    spec, intake, route, context, isolation, plan, schedule, session, permit, verify, merge, gate,
+    failure, budget, human, audited, strict
+);

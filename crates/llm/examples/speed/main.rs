@@ -1,4 +1,4 @@
-//! How fast the model layer is: `cargo xtask bench llm`, or `cargo run --release -p llm --example speed`.
+//! How fast the model layer is: `cargo xtask bench llm`, or `cargo run --profile dist -p llm --example speed`.
 //! Everything is on this machine: bytes made here, and a server on the loopback that answers with them.
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]

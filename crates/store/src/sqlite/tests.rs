@@ -120,8 +120,9 @@ async fn an_append_that_nobody_waits_for_leaves_the_log_usable() {
     let journal = open(&path).await;
     let lease = journal.lease(&log("r_ab")).await.expect("a lease");
     {
+        // Begun, and dropped; usually before it is written.
         let mut abandoned = std::pin::pin!(append(&journal, &lease, 0, "abandoned"));
-        assert!(futures::poll!(abandoned.as_mut()).is_pending());
+        let _ = futures::poll!(abandoned.as_mut());
     }
     let error = append(&journal, &lease, 0, "again").await.expect_err("it was written after all");
     assert!(matches!(error, JournalError::Conflict { found: 1, .. }), "{error}");

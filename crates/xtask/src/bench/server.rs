@@ -1,4 +1,4 @@
-//! The load of the server: the example `server` of testkit with the release binary, or with any other one.
+//! The load of the server: the example `server` of testkit with the program as it is released, or with any other one.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use super::build::{release_binary, release_example};
+use super::build::{dist_binary, dist_example};
 use super::figures::{Figure, judge};
 use crate::sample;
 use pacer::{Beat, Call, Pacer};
@@ -61,8 +61,8 @@ impl Measured {
 }
 
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let whole = release_binary(root)?;
-    let bare = release_example(root, "runtime", "bare")?;
+    let whole = dist_binary(root)?;
+    let bare = dist_example(root, "runtime", "bare")?;
     let programs = Programs { whole, bare };
     let scratch = root.join("target/bench-session");
     let mut figures = vec![];

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::build::release_binary;
+use super::build::dist_binary;
 use super::figures::{Figure, judge};
 
-pub(crate) const ABOUT: &str = "start time, binary size and peak memory of target/release/bosun";
+pub(crate) const ABOUT: &str = "start time, binary size and peak memory of target/dist/bosun";
 
 const STARTS: usize = 20;
 const MEGABYTE: f64 = 1_000_000.0;
@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 const DEMO_AT_MOST: Duration = Duration::from_secs(300);
 
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    let binary = release_binary(root)?;
+    let binary = dist_binary(root)?;
     let length = fs::metadata(&binary).context("measuring the binary")?.len();
     let mut figures = vec![
         Figure {
