@@ -64,13 +64,16 @@ fn points_into_conf(line: &str) -> bool {
     line.trim_start().starts_with("--> ") && line.contains("clippy.toml:")
 }
 
+/// Not the examples, of which each is a whole program to link; the lints have compiled them.
+const TESTED: &[&str] = &["--lib", "--bins", "--tests"];
+
 fn tests(root: &Path) -> anyhow::Result<()> {
     let nextest = Command::new("cargo").args(["nextest", "--version"]).output();
     let (mut totals, mut passed) = if nextest.is_ok_and(|output| output.status.success()) {
         with_nextest(root)?
     } else {
         println!("cargo-nextest is not installed, so `cargo test` runs the tests");
-        with_cargo_test(root, &["--workspace", "--all-targets"])?
+        with_cargo_test(root, &[&["--workspace"], TESTED].concat())?
     };
     // Of the whole workspace, so that nothing is built again with fewer features; a library may opt out.
     let (documented, well) = with_cargo_test(root, &["--workspace", "--doc"])?;
@@ -89,16 +92,15 @@ fn tests(root: &Path) -> anyhow::Result<()> {
 fn with_nextest(root: &Path) -> anyhow::Result<(Totals, bool)> {
     let words = ["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--color", "never"];
     let mut command = cargo(root, &words);
-    command.args(["--status-level", "pass", "--final-status-level", "fail"]);
+    command.args(TESTED).args(["--status-level", "pass", "--final-status-level", "fail"]);
     command.args(["--test-threads", &threads().to_string()]);
     let streamed = stream(command, totals::nextest_tells)?;
     Ok((totals::of_nextest(&streamed.kept), streamed.success))
 }
 
-/// Many tests wait for git, for syncs and for each other's processes, so there are three for two cores.
+/// Many tests wait for git, for syncs and for each other's processes, so there are two for each core.
 fn threads() -> usize {
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    cores + cores / 2
+    2 * std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 fn with_cargo_test(root: &Path, which: &[&str]) -> anyhow::Result<(Totals, bool)> {

@@ -28,7 +28,7 @@ usage: cargo xtask crash [--points N] [--seed N] [--only REGEX] [--jobs N] [--bi
   --keep DIR     keep what a violation left, in a folder below DIR for each";
 
 /// The points in `ci`: as many of every kind as fit into two minutes on two cores.
-const CI_POINTS: usize = 300;
+const CI_POINTS: usize = 160;
 const CI_SEED: u64 = 15;
 
 #[derive(Debug)]
