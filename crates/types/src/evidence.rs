@@ -132,6 +132,9 @@ impl Level {
     }
 }
 
+/// The rule by which a person accepts a result that is in doubt.
+pub const ACCEPTED_IN_DOUBT: &str = "person.accept";
+
 /// The evidence level of a task's result, and the reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Weighed {

@@ -151,6 +151,26 @@ pub struct TaskView {
     /// The evidence for its result, once determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<crate::Weighed>,
+    /// A person's acceptance of a result that was in doubt; the doubt is the last failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
+}
+
+impl TaskView {
+    /// How well its result is proven, in a word or two; `None` if that was not determined.
+    #[must_use]
+    pub fn standing(&self) -> Option<&'static str> {
+        let accepted = self.accepted.as_ref().map(|_| "accepted in doubt");
+        accepted.or_else(|| self.evidence.as_ref().map(|weighed| weighed.level.as_str()))
+    }
+
+    /// The acceptance of a doubtful result, with the doubt.
+    #[must_use]
+    pub fn accepted_although(&self) -> Option<String> {
+        let (accepted, doubt) =
+            (self.accepted.as_ref()?, self.fault.as_deref().unwrap_or_default());
+        Some(format!("{accepted}, although it was in doubt: {doubt}"))
+    }
 }
 
 /// The displayed stage of a task.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Wording(u32);
 
 impl Wording {
-    /// Raised with every change to a sentence that is recorded.
+    /// Raised once for each release in which a recorded sentence changed.
     pub const CURRENT: Self = Self(2);
 
     /// Logs of the first version do not name it.

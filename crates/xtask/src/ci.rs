@@ -98,9 +98,11 @@ fn with_nextest(root: &Path) -> anyhow::Result<(Totals, bool)> {
     Ok((totals::of_nextest(&streamed.kept), streamed.success))
 }
 
-/// Many tests wait for git, for syncs and for each other's processes, so there are two for each core.
+/// Many tests wait for git, for syncs and for each other's processes, so there are three for two cores; more gain
+/// nothing.
 fn threads() -> usize {
-    2 * std::thread::available_parallelism().map_or(2, usize::from)
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    cores + cores / 2
 }
 
 fn with_cargo_test(root: &Path, which: &[&str]) -> anyhow::Result<(Totals, bool)> {

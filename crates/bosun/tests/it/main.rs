@@ -21,6 +21,8 @@ mod naming;
 mod mistakes;
 // Results of a run: diff, transcript, review, pull request, commits.
 mod results;
+// A doubtful result that a person accepted.
+mod doubt;
 // Confirmations and comments on a terminal.
 mod asked_here;
 // Help, completions, manual pages, closed pipes.

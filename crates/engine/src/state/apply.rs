@@ -131,10 +131,12 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
                 *released = true;
             }
         }),
-        Event::TaskVerified { attempt, commit, evidence, .. } => {
+        Event::TaskVerified { attempt, commit, evidence, decision } => {
+            let in_doubt = decision.rule.as_str() == types::ACCEPTED_IN_DOUBT;
             change(run, &attempt.task, |task_state| {
                 task_state.stage = TaskStatus::Verified { commit };
                 task_state.evidence = evidence;
+                task_state.accepted = in_doubt.then_some(decision.reason);
             });
         }
         Event::TaskRejected { attempt, fault } => {
@@ -232,6 +234,7 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
         task_state.proofs.clear();
         task_state.trials.clear();
         task_state.evidence = None;
+        task_state.accepted = None;
         task_state.base = base.or(task_state.base.take());
         task_state.share = running.budget;
         task_state.stage = TaskStatus::Running(Box::new(running));

@@ -21,6 +21,8 @@ pub(crate) struct TaskState {
     pub(super) trials: Vec<TrialState>,
     /// The evidence for its result, once determined.
     pub(super) evidence: Option<Weighed>,
+    /// A person's acceptance of a result that was in doubt.
+    pub(super) accepted: Option<String>,
     /// The branch commit that the current attempt started from.
     pub(super) base: Option<CommitId>,
     /// The budget of the current attempt.
@@ -164,6 +166,7 @@ impl TaskState {
             proofs: vec![],
             trials: vec![],
             evidence: None,
+            accepted: None,
             base: None,
             share: Budget::default(),
             spent: Spend::default(),

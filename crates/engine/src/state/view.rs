@@ -178,6 +178,7 @@ fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], task_state: &TaskS
         },
         fault: task_state.faults().last().map(|fault| fault.what.clone()),
         evidence: task_state.evidence().cloned(),
+        accepted: task_state.accepted.clone(),
     }
 }
 

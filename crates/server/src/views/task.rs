@@ -205,6 +205,7 @@ fn not_begun(task: &Task) -> TaskView {
         commit: None,
         fault: None,
         evidence: None,
+        accepted: None,
     }
 }
 

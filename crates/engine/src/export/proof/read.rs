@@ -75,6 +75,9 @@ pub struct TaskClaim {
     pub id: String,
     pub title: String,
     pub evidence: Option<Weighed>,
+    /// Who accepted the result in spite of which doubt.
+    #[serde(default)]
+    pub accepted: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

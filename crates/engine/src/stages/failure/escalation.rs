@@ -129,7 +129,7 @@ pub(super) fn follow(
         Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
             attempt: current(&failed.task, failed.task_state),
             commit: failed.commit.cloned().unwrap_or_default(),
-            decision: by("person.accept", "reviewed and accepted the result"),
+            decision: by(types::ACCEPTED_IN_DOUBT, "reviewed and accepted the result"),
             evidence: None,
         },
         Some(SKIP) => Event::TaskSkipped {
