@@ -2,7 +2,7 @@
 //! scripts from goals, replies and file names.
 
 use serde_json::json;
-use testkit::browser::{Browser, REBOUND};
+use testkit::browser::{Browser, Page, REBOUND};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -48,7 +48,7 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
     let (page, target, port) = (&looked.page, served.url(), elsewhere().await);
     // The first is same-site for cookies, because ports do not count; the second is cross-site.
     for host in ["127.0.0.1", "localhost"] {
-        page.open(&format!("http://{host}:{port}/")).await.expect("somebody else's page");
+        visit(page, &format!("http://{host}:{port}/")).await;
         for script in [
             format!(
                 "fetch('{target}/api/v1/me', {{ credentials: 'include' }}).then((a) => a.text())"
@@ -96,7 +96,7 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
         .expect("the form is refused");
     }
     // Embedding in a frame fails, too.
-    page.open(&format!("http://127.0.0.1:{port}/")).await.expect("somebody else's page");
+    visit(page, &format!("http://127.0.0.1:{port}/")).await;
     let frame = format!(
         "new Promise((done) => {{ const frame = document.createElement('iframe'); frame.src = '{target}/'; \
          frame.onload = () => done(frame.contentDocument === null); document.body.append(frame); }})"
@@ -104,6 +104,13 @@ async fn a_page_of_another_origin_learns_and_changes_nothing() {
     assert_eq!(page.eval(&frame).await.expect("a frame"), true, "it is not readable");
     assert!(page.complaints().iter().any(|text| text.contains("frame")), "and it is not shown");
     assert_eq!(ann.get("/runs").await["items"], json!([]), "nothing was started");
+}
+
+/// Opens somebody else's page, and waits for it: what ends first may be the navigation of a form before.
+async fn visit(page: &Page, url: &str) {
+    page.open(url).await.expect("somebody else's page");
+    let there = format!("location.href === '{url}' && document.readyState === 'complete'");
+    page.wait_until(&there).await.expect("it is loaded");
 }
 
 #[tokio::test]
