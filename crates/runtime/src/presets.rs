@@ -11,8 +11,7 @@ mod schema;
 mod shipped;
 pub mod strict;
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 use types::Policy;
@@ -59,18 +58,12 @@ pub fn preset(name: &str) -> Result<Policy, PolicyError> {
 
 /// The same, with these prompts.
 pub fn preset_with(name: &str, prompts: &Prompts) -> Result<Policy, PolicyError> {
-    // Reading and checking one takes longer than everything else before the first request.
-    static READ: Mutex<BTreeMap<String, Policy>> = Mutex::new(BTreeMap::new());
-    if *prompts != Prompts::default() {
-        return read_with(name, text(name)?, prompts);
-    }
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(policy) = read.get(name) {
+    let memo = shipped::memo(name).filter(|_| *prompts == Prompts::default());
+    if let Some(policy) = memo.and_then(OnceLock::get) {
         return Ok(policy.clone());
     }
     let policy = read_with(name, text(name)?, prompts)?;
-    read.insert(name.to_owned(), policy.clone());
-    Ok(policy)
+    Ok(memo.map_or(policy.clone(), |memo| memo.get_or_init(|| policy).clone()))
 }
 
 /// A policy from the text of a file; `name` is for messages. A file without roles extends the crew's.

@@ -157,16 +157,16 @@ pub struct TaskView {
 }
 
 impl TaskView {
-    /// How well its result is proven, in a word or two; `None` if that was not determined.
+    /// The level of its evidence, or that a doubt was accepted; `None` if there is neither.
     #[must_use]
-    pub fn standing(&self) -> Option<&'static str> {
+    pub fn evidence_label(&self) -> Option<&'static str> {
         let accepted = self.accepted.as_ref().map(|_| "accepted in doubt");
         accepted.or_else(|| self.evidence.as_ref().map(|weighed| weighed.level.as_str()))
     }
 
-    /// The acceptance of a doubtful result, with the doubt.
+    /// Who accepted its result, and the doubt that they accepted.
     #[must_use]
-    pub fn accepted_although(&self) -> Option<String> {
+    pub fn accepted_doubt(&self) -> Option<String> {
         let (accepted, doubt) =
             (self.accepted.as_ref()?, self.fault.as_deref().unwrap_or_default());
         Some(format!("{accepted}, although it was in doubt: {doubt}"))

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
+use crate::tree::target_folder;
 use call::Observation;
 use fixture::{Fixture, User};
 
@@ -85,9 +86,8 @@ fn vectors(file: &Path) -> anyhow::Result<Vec<Value>> {
 
 /// The most recently built program.
 pub(crate) fn binary(root: &Path) -> anyhow::Result<PathBuf> {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let built = ["debug/bosun", "release/bosun"].map(|name| root.join(&target).join(name));
+    let target = target_folder(root);
+    let built = ["debug/bosun", "release/bosun"].map(|name| target.join(name));
     let age = |path: &PathBuf| path.metadata().and_then(|found| found.modified()).ok();
     let newest = built.into_iter().filter(|path| path.is_file()).max_by_key(age);
     newest.context("the program is not built; run `cargo build -p bosun`")

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::tidy;
+use crate::tree::target_folder;
 use stream::{Streamed, stream};
 use totals::Totals;
 
@@ -125,7 +126,7 @@ fn cargo(root: &Path, words: &[&str]) -> Command {
 /// Whether the product was never built incrementally here: then nothing is gained by preparing for a second build, which
 /// takes a seventh of the time of the first.
 fn is_cold(root: &Path) -> bool {
-    let built = std::fs::read_dir(root.join("target/debug/incremental"));
+    let built = std::fs::read_dir(target_folder(root).join("debug/incremental"));
     let of_the_product = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("bosun-");
     !built.is_ok_and(|built| built.flatten().any(|entry| of_the_product(&entry.file_name())))
 }

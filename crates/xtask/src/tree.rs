@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -12,6 +12,11 @@ const HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github"];
 const BUILT: &[&str] = &["target", "node_modules"];
 /// Longer files are recordings, not sources.
 const LONGEST: u64 = 2 * 1024 * 1024;
+
+/// Where cargo builds.
+pub(crate) fn target_folder(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
 
 /// Text files by path. Paths are relative to the repository's root and use `/`.
 #[derive(Debug, Default)]

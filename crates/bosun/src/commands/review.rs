@@ -148,7 +148,7 @@ async fn go_through(
 }
 
 fn head(task: &TaskView) -> String {
-    let level = task.standing().map(|word| format!(", {word}"));
+    let level = task.evidence_label().map(|word| format!(", {word}"));
     let (title, stage) = (one_line(&task.title, 100), task.stage.as_str());
     format!("\n{}  {title} ({stage}{})\n", task.id, level.unwrap_or_default())
 }

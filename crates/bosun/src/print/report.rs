@@ -125,7 +125,7 @@ fn status(view: &RunView, interrupted: bool) -> String {
 fn told_checks(task: &TaskView, mark: impl Fn(&CheckView) -> String) -> String {
     let checks = task.checks.iter();
     let checks = checks.map(|check| format!("{} {}", mark(check), one_line(&check.check.name, 30)));
-    let level = task.standing().map(|word| format!("  {word}"));
+    let level = task.evidence_label().map(|word| format!("  {word}"));
     format!("{}{}", checks.collect::<Vec<_>>().join(", "), level.unwrap_or_default())
 }
 
@@ -145,7 +145,7 @@ fn task_line(task: &TaskView, room: usize) -> String {
     let line = format!("{:<5} {stage} {title:<room$} {tries:<11} {checks}", task.id);
     match (&task.fault, task.stage) {
         (Some(fault), TaskStage::Failed) => format!("{line}\n        {}", one_line(fault, 160)),
-        _ => match task.accepted_although() {
+        _ => match task.accepted_doubt() {
             Some(words) => format!("{line}\n        {}", one_line(&words, 240)),
             None => line.trim_end().to_owned(),
         },

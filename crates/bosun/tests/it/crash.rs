@@ -16,8 +16,8 @@ use types::{
 const COMMON: [&str; 3] =
     ["merge/accepted.toml", "failure/no_submission.toml", "failure/out_of_scope.toml"];
 
-/// The kinds that are cut in folders that are listed earlier.
-pub(crate) fn not_common(runtime: &Runtime, stage: &str) -> Points {
+/// Points without the kinds of the common runs that are cut in other folders.
+pub(crate) fn without_common(runtime: &Runtime, stage: &str) -> Points {
     let mut points = Points::default();
     for common in COMMON.iter().take_while(|path| !Path::new(path).starts_with(stage)) {
         let common = Scenario::load(&scenarios().join(common)).expect("a scenario");

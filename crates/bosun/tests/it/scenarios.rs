@@ -46,7 +46,7 @@ fn play_all(stage: &str) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let paths = all_below(&scenarios().join(stage)).expect("the folder can be read");
     assert!(!paths.is_empty(), "there is no scenario in {stage}");
-    let mut points = crash::not_common(&runtime, stage);
+    let mut points = crash::without_common(&runtime, stage);
     for path in paths {
         let name = format!("{stage}/{}", path.file_name().unwrap_or_default().display());
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));

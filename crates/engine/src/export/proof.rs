@@ -302,7 +302,7 @@ fn task(task: &TaskView) -> Value {
         "attempts": task.attempts,
         "gitCommit": task.commit,
         "evidence": task.evidence,
-        "accepted": task.accepted_although(),
+        "accepted": task.accepted_doubt(),
     })
 }
 

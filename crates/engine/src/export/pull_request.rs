@@ -51,9 +51,9 @@ pub fn commit_message(view: &RunView, task: &TaskView) -> String {
     let mut text = format!("{}\n\n", one_line(&task.title, TITLE));
     let _ = writeln!(text, "Why: {}\n", types::headline(&view.goal, 400));
     let attempts = count(task.attempts, "attempt");
-    let level = task.standing().map(|word| format!(", evidence: {word}"));
+    let level = task.evidence_label().map(|word| format!(", evidence: {word}"));
     let _ = writeln!(text, "Task: {}, {attempts}{}", task.id, level.unwrap_or_default());
-    if let Some(words) = task.accepted_although() {
+    if let Some(words) = task.accepted_doubt() {
         let _ = writeln!(text, "Accepted: {}", one_line(&words, 240));
     }
     for check in &task.checks {
@@ -87,7 +87,7 @@ fn tasks(body: &mut String, view: &RunView) {
         "\n## Tasks\n\n| task | | state | attempts | evidence |\n|---|---|---|---|---|\n",
     );
     for task in &view.tasks {
-        let level = task.standing().unwrap_or_default();
+        let level = task.evidence_label().unwrap_or_default();
         let (title, stage) = (escaped(&task.title), task.stage.as_str());
         let _ = writeln!(body, "| {} | {title} | {stage} | {} | {level} |", task.id, task.attempts);
     }
@@ -104,7 +104,7 @@ fn evidence(body: &mut String, view: &RunView) {
         for check in &task.checks {
             let _ = writeln!(body, "- {}: {}", task.id, told(check));
         }
-        let accepted = task.accepted_although();
+        let accepted = task.accepted_doubt();
         for reason in task.evidence.iter().flat_map(|weighed| &weighed.because).chain(&accepted) {
             let _ = writeln!(body, "- {}: {}", task.id, escaped(reason));
         }

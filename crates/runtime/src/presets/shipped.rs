@@ -1,4 +1,8 @@
-//! The shipped policies, as texts.
+//! The shipped policies: their texts, and what was read from them.
+
+use std::sync::OnceLock;
+
+use types::Policy;
 
 const CREW: &str = concat!(
     include_str!("../../../../policies/requests.toml"),
@@ -16,6 +20,12 @@ const SHIPPED: [(&str, &str); 5] =
 /// The text of a preset.
 pub(super) fn find(name: &str) -> Option<&'static str> {
     SHIPPED.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text)
+}
+
+/// The cell for a preset as read with the shipped prompts. Its text is constant, so a process reads and checks it once.
+pub(super) fn memo(name: &str) -> Option<&'static OnceLock<Policy>> {
+    static READ: [OnceLock<Policy>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
+    READ.get(SHIPPED.iter().position(|(known, _)| *known == name)?)
 }
 
 /// The names of the presets.

@@ -159,7 +159,7 @@ fn row(
             let because = weighed.because.join("; ");
             evidence.push(format!("{} is {}: {because}", task.id, weighed.level.as_str()));
         }
-        evidence.extend(view.accepted_although().map(|words| format!("{}: {words}", task.id)));
+        evidence.extend(view.accepted_doubt().map(|words| format!("{}: {words}", task.id)));
         let level = view.evidence.map(|weighed| weighed.level);
         cells.push(SpecTaskCell { id: task.id.clone(), stage: view.stage, level });
     }

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
+use crate::tree::target_folder;
+
 /// Builds and runs an example, which prints and checks its own figures.
 pub(super) fn example(root: &Path, package: &str, name: &str) -> anyhow::Result<()> {
     let program = dist_example(root, package, name)?;
@@ -34,7 +36,5 @@ fn build(root: &Path, what: &[&str]) -> anyhow::Result<()> {
 
 /// The folder of these builds.
 fn dist(root: &Path) -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    root.join(target).join("dist")
+    target_folder(root).join("dist")
 }
