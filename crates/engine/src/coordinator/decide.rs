@@ -1,4 +1,4 @@
-//! Decisions of a run. Inputs from outside are recorded; for due work the stages are called in the order of `LINE`, and
+//! Decisions of a run. Inputs from outside are recorded; for due work the stages are called in the order of `STAGES`, and
 //! the first with an answer wins.
 
 use types::{
@@ -17,7 +17,7 @@ use crate::state::{Run, TaskState, TaskStatus};
 type StageFn = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// All stages, in order.
-const LINE: [StageFn; 17] = [
+const STAGES: [StageFn; 17] = [
     question::due,
     intake::due,
     route::due,
@@ -67,7 +67,7 @@ fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         let landed = merge::landed(run);
         return if landed.is_empty() { report_due(run, now) } else { landed };
     }
-    LINE.iter().map(|stage| stage(run, now)).find(|events| !events.is_empty()).unwrap_or_default()
+    STAGES.iter().map(|stage| stage(run, now)).find(|events| !events.is_empty()).unwrap_or_default()
 }
 
 /// After the end of a run only one event can follow: the settlement of its result.

@@ -1,6 +1,6 @@
 //! Failed attempts: whether there is another, by which role and with which feedback, or whether a person decides. The
-//! first rule in `failures` of the policy that matches class and code of the failure decides. A check is never run again
-//! on the same commit; only the attempt is made again. Failures of models are handled in `agent/away.rs`.
+//! first rule in `failures` of the policy that matches class and code of the failure decides. Only a person can have a
+//! check run again on the same commit; a rule repeats the attempt. Failures of models are handled in `agent/away.rs`.
 
 mod escalation;
 mod retry;
