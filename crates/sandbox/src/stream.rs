@@ -10,6 +10,9 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Instant;
+
+use types::{Ended, ExecResult};
 
 use crate::capture::{CAP_BYTES, Capture};
 #[cfg(not(target_os = "linux"))]
@@ -55,15 +58,6 @@ pub(crate) struct Streams {
     apart: [Capture; 2],
     listener: Option<Listener>,
     buffer: Vec<u8>,
-}
-
-/// Captured output of a command.
-#[derive(Debug, Default)]
-pub(crate) struct CapturedOutput {
-    pub(crate) both: String,
-    pub(crate) output: String,
-    pub(crate) errors: String,
-    pub(crate) dropped: u64,
 }
 
 impl Streams {
@@ -139,11 +133,11 @@ impl Streams {
         Ok(())
     }
 
-    /// Takes the captured output, which leaves the captures empty.
-    pub(crate) fn finish(&mut self) -> CapturedOutput {
+    /// Result of a command that has ended; leaves the captures empty.
+    pub(crate) fn finish(&mut self, ended: Ended, began: Instant) -> ExecResult {
         let taken = |capture: &mut Capture| std::mem::replace(capture, Capture::new(0)).finish();
-        let (both, dropped) = taken(&mut self.both);
-        let [output, errors] = self.apart.each_mut().map(|capture| taken(capture).0);
-        CapturedOutput { both, output, errors, dropped }
+        let (output, dropped) = taken(&mut self.both);
+        let [stdout, stderr] = self.apart.each_mut().map(|capture| taken(capture).0);
+        ExecResult { ended, output, stdout, stderr, dropped, elapsed: began.elapsed().into() }
     }
 }

@@ -20,7 +20,7 @@ use super::line::{self, MAX_MESSAGE};
 use super::proxy::Proxy;
 use super::shared_network::SharedNetwork;
 use super::spec::{KILL, Report, Spec, TERM};
-use crate::process::{GRACE, result};
+use crate::process::{GRACE, append};
 use crate::stream::Streams;
 use crate::{EnvError, Hosts, Listener};
 
@@ -201,19 +201,11 @@ impl Held {
     }
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
-        let mut result = result(&mut self.streams, ended, began);
-        // Refusals and limits are part of the output, so that the model and the log show them.
+        let mut result = self.streams.finish(ended, began);
         let refused = self.proxy.iter().flat_map(Proxy::refused);
         let lines = refused.map(|reason| format!("[network: {reason}]\n"));
         let limit = self.limit.iter().map(|reason| format!("[limit: ended, because {reason}]\n"));
-        for line in lines.chain(limit) {
-            for text in [&mut result.output, &mut result.stderr] {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                text.push_str(&line);
-            }
-        }
+        lines.chain(limit).for_each(|line| append(&line, &mut result));
         result
     }
 }
