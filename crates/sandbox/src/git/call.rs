@@ -14,6 +14,7 @@ use types::Timestamp;
 
 use super::GitError;
 use super::identity::Author;
+use crate::person_program::on_path;
 
 /// Timeout of one call; checking out a large tree takes the longest.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -105,13 +106,7 @@ pub(super) struct With<'a> {
 impl Git {
     /// Finds git on the PATH, in absolute folders only. Does not check the version: for calls that every git supports.
     pub(super) fn locate() -> Result<Self, GitError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("git"))
-            .find(|program| program.is_file())
-            .ok_or(GitError::GitMissing)?;
-        Ok(Self { program })
+        Ok(Self { program: on_path("git").ok_or(GitError::GitMissing)? })
     }
 
     /// Finds git and checks its version.
