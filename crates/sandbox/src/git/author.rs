@@ -58,7 +58,7 @@ impl Repo {
             };
             let args = ["commit-tree", tree.as_str(), "-p", hash(&parent)?, "-F", "-"];
             let made = self.git().run_with(self.here(), &args, with).await?;
-            parent = CommitId(made.line()?.to_string_lossy().into_owned());
+            parent = CommitId(made.word()?);
         }
         self.sync_commit(&parent, &[base]).await?;
         Ok(parent)

@@ -118,8 +118,9 @@ impl Git {
 
     /// Checks that this git supports everything that is used here.
     pub(super) async fn new_enough(&self) -> Result<(), GitError> {
-        let text = self.bare(Path::new("/"), &["--version"]).await?.line()?;
-        let text = text.to_string_lossy().into_owned();
+        let mut command = self.plain();
+        command.current_dir("/").arg("--version");
+        let text = complete(command, "--version".to_owned(), &[]).await?.or_failed()?.word()?;
         let found = text.strip_prefix("git version ").unwrap_or(&text).to_owned();
         let mut numbers = found.split('.').map(str::parse::<u32>);
         match (numbers.next(), numbers.next()) {
@@ -233,13 +234,6 @@ impl Git {
         command
     }
 
-    /// A call that needs no repository.
-    async fn bare(&self, at: &Path, args: &[&str]) -> Result<Answer, GitError> {
-        let mut command = self.plain();
-        command.current_dir(at).args(args);
-        complete(command, described(args), &[]).await?.or_failed()
-    }
-
     pub(super) fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -313,6 +307,11 @@ impl Answer {
             Some(line) if !line.is_empty() => Ok(OsStr::from_bytes(line).to_owned()),
             _ => Err(GitError::Failed { command: self.command, stderr: "no answer".to_owned() }),
         }
+    }
+
+    /// The only line of the output as text, such as a hash.
+    pub(super) fn word(self) -> Result<String, GitError> {
+        Ok(self.line()?.to_string_lossy().into_owned())
     }
 
     /// The entries of an output in `-z` form.

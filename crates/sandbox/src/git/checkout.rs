@@ -148,8 +148,7 @@ impl Repo {
         }
         let with = With { stdin: &orders, ..With::default() };
         self.git().run_with(place, &["update-index", "-z", "--index-info"], with).await?;
-        let tree = self.git().run(place, &["write-tree"]).await?.line()?;
-        let tree = tree.to_string_lossy().into_owned();
+        let tree = self.git().run(place, &["write-tree"]).await?.word()?;
         gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
         self.commit_of(&tree, &[commit], "work", Timestamp::default()).await
     }
@@ -169,9 +168,7 @@ impl Repo {
 
     async fn write_text(&self, text: &str) -> Result<String, GitError> {
         let with = With { stdin: text.as_bytes(), ..With::default() };
-        let answer =
-            self.git().run_with(self.here(), &["hash-object", "-w", "--stdin"], with).await?;
-        Ok(answer.line()?.to_string_lossy().into_owned())
+        self.git().run_with(self.here(), &["hash-object", "-w", "--stdin"], with).await?.word()
     }
 }
 

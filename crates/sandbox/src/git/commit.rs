@@ -46,8 +46,7 @@ impl Repo {
         let place = worktree.place();
         self.git().run_with(place, &["add", "--all", "--", "."], with).await?;
         self.leave_out_repositories(place, start).await?;
-        let tree = self.git().run(place, &["write-tree"]).await?.line()?;
-        let tree = tree.to_string_lossy().into_owned();
+        let tree = self.git().run(place, &["write-tree"]).await?.word()?;
         let commit = if tree == self.tree_of(start).await? {
             start.clone()
         } else {
@@ -205,8 +204,7 @@ impl Repo {
 
     async fn tree_of(&self, commit: &CommitId) -> Result<String, GitError> {
         let wanted = format!("{}^{{tree}}", hash(commit)?);
-        let answer = self.git().run(self.here(), &["rev-parse", "--verify", &wanted]).await?;
-        Ok(answer.line()?.to_string_lossy().into_owned())
+        self.git().run(self.here(), &["rev-parse", "--verify", &wanted]).await?.word()
     }
 
     pub(super) async fn commit_of(
@@ -223,8 +221,7 @@ impl Repo {
             args.extend(["-p", hash(parent)?]);
         }
         args.extend(["-F", "-"]);
-        let answer = self.git().run_with(self.here(), &args, with).await?;
-        Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
+        Ok(CommitId(self.git().run_with(self.here(), &args, with).await?.word()?))
     }
 
     /// Points a worktree's HEAD at a commit, which protects the commit from garbage collection.

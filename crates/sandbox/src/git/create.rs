@@ -14,11 +14,9 @@ impl Repo {
         let here = GitDir::Folder(dir);
         git.run(here, &["init", "--quiet", "--template=", "--initial-branch=main"]).await?;
         git.run(here, &["add", "--all", "--", "."]).await?;
-        let tree = git.run(here, &["write-tree"]).await?.line()?;
+        let tree = git.run(here, &["write-tree"]).await?.word()?;
         let with = With { stdin: message.as_bytes(), date: Some(at), ..With::default() };
-        let tree = tree.to_string_lossy().into_owned();
-        let commit = git.run_with(here, &["commit-tree", &tree, "-F", "-"], with).await?.line()?;
-        let commit = commit.to_string_lossy().into_owned();
+        let commit = git.run_with(here, &["commit-tree", &tree, "-F", "-"], with).await?.word()?;
         git.run(here, &["update-ref", "HEAD", &commit]).await?;
         Self::discover(dir).await
     }

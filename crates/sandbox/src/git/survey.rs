@@ -42,19 +42,15 @@ impl Repo {
             None => self.head().await?,
         };
         self.refuse_dirty().await?;
-        let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
-        let branch = self.git().try_run(self.here(), &args).await?;
-        let branch = branch.succeeded().then(|| branch.line()).transpose()?;
-        let args = ["ls-tree", "-r", "-z", hash(&base)?];
-        let answer = self.git().run(self.here(), &args).await?;
-        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let branch = self.checked_out().await?;
+        let (blobs, file_count) = self.listed(&base).await?;
         let files = blobs.iter().take(MAX_FILES).map(|blob| blob.path.clone()).collect();
         Ok(Survey {
             repository: crate::names::folder_name(self.root()),
             base,
-            branch: branch.map(|name| name.to_string_lossy().into_owned()),
+            branch,
             files,
-            file_count: answer.names().count() as u64,
+            file_count,
             documents: self.documents(&blobs).await?,
             checks: self.checks(&blobs).await?,
         })
@@ -62,18 +58,21 @@ impl Repo {
 
     /// The documents for agents in the last commit, regardless of the working tree.
     pub async fn documents_at_head(&self) -> Result<Vec<Document>, GitError> {
-        let base = self.head().await?;
-        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
-        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let (blobs, _) = self.listed(&self.head().await?).await?;
         self.documents(&blobs).await
     }
 
     /// The checks that the files of the last commit suggest, regardless of the working tree.
     pub async fn checks_at_head(&self) -> Result<Vec<Check>, GitError> {
-        let base = self.head().await?;
-        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
-        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let (blobs, _) = self.listed(&self.head().await?).await?;
         self.checks(&blobs).await
+    }
+
+    /// The regular files of a commit, and the number of all of its entries.
+    async fn listed(&self, commit: &CommitId) -> Result<(Vec<Blob>, u64), GitError> {
+        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", hash(commit)?]).await?;
+        let blobs = answer.names().filter_map(Blob::parse).collect();
+        Ok((blobs, answer.names().count() as u64))
     }
 
     /// The commit that is checked out.
@@ -83,7 +82,7 @@ impl Repo {
         if !answer.succeeded() {
             return Err(GitError::NoCommit);
         }
-        Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
+        Ok(CommitId(answer.word()?))
     }
 
     /// Refuses uncommitted work.

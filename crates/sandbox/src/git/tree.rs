@@ -17,10 +17,7 @@ impl Repo {
         let wanted = format!("{}^{{tree}}", hash(commit)?);
         let args = ["rev-parse", "--verify", "--quiet", wanted.as_str()];
         let answer = self.git().try_run(self.here(), &args).await?;
-        if !answer.succeeded() {
-            return Ok(None);
-        }
-        Ok(Some(answer.line()?.to_string_lossy().into_owned()))
+        answer.succeeded().then(|| answer.word()).transpose()
     }
 
     /// Changes between two commits, with lines added and removed; a renamed file counts as removed and added.
