@@ -4,6 +4,7 @@
 use types::{CommitId, Sealed, Timestamp};
 
 use super::call::{GitDir, With};
+use super::tree::POINTER;
 use super::worktree::Worktree;
 use super::{GitError, Repo, hash};
 
@@ -22,8 +23,6 @@ pub(super) enum Together {
     Conflict { paths: Vec<String>, hunks: String },
 }
 
-/// Mode of a tree entry that points to a commit of another repository.
-const POINTER: &str = "160000";
 /// Maximum number of files shown of a conflict, and maximum number of characters of all of them.
 const MOST_CONFLICTS: usize = 10;
 const MOST_HUNKS: usize = 4_000;

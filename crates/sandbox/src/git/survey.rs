@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use types::{Check, CommitId, Document, Survey, WorkPath};
 
 use super::call::{Answer, With};
-use super::tree::{escaped, name};
+use super::tree::{name, tree_line};
 use super::{GitError, Repo, hash};
+use crate::names::escaped;
 
 const MAX_FILES: usize = 200;
 const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
@@ -181,15 +182,12 @@ struct Blob {
 }
 
 impl Blob {
-    /// Parses one line of `ls-tree -z`: mode, type, object, tab, path. Links and submodules are not files, and a path
-    /// that is not a valid workspace path is left out.
+    /// Parses one line of `ls-tree -z`. Links and submodules are not files, and a path that is not a valid workspace
+    /// path is left out.
     fn parse(line: &[u8]) -> Option<Self> {
-        let tab = line.iter().position(|byte| *byte == b'\t')?;
-        let (facts, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
-        let mut facts = facts.split(' ');
-        let regular = matches!(facts.next()?, "100644" | "100755");
-        let object = facts.nth(1)?.to_owned();
-        regular.then(|| Some(Self { object, path: name(path).ok()? }))?
+        let (mode, object, path) = tree_line(line)?;
+        let path = name(path).ok().filter(|_| matches!(mode, "100644" | "100755"))?;
+        Some(Self { object: object.to_owned(), path })
     }
 }
 
