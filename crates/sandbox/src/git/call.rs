@@ -13,7 +13,6 @@ use tokio::process::Command;
 use types::Timestamp;
 
 use super::GitError;
-use super::identity::Author;
 use crate::person_program::on_path;
 
 /// Timeout of one call; checking out a large tree takes the longest.
@@ -71,6 +70,13 @@ pub(super) enum GitDir<'a> {
     Inside(&'a Path),
     /// In a worktree with explicit git files and index, so that nothing in the worktree is trusted.
     Worktree { dir: &'a Path, git_dir: &'a Path, index: &'a Path },
+}
+
+/// The author of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    pub name: String,
+    pub email: String,
 }
 
 /// The git program.

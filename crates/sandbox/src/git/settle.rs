@@ -84,10 +84,7 @@ impl Repo {
         if end != *at {
             return Err(GitError::WentOn { name: name.to_owned(), end: end.0 });
         }
-        self.refuse_checked_out(name, &full).await?;
-        self.clear_lock(&full).await?;
-        self.git().run(self.here(), &["update-ref", "-d", &full, hash(at)?]).await?;
-        self.sync_ref(&full).await
+        self.update_branch(name, &full, &["-d", &full, hash(at)?]).await
     }
 
     /// Moves a branch back from a commit that was undone. A branch that ends elsewhere is left alone.
@@ -100,11 +97,7 @@ impl Repo {
         let full = self.branch_ref(name).await?;
         let _alone = self.alone().await?;
         if self.end_of(&full).await?.as_ref() == Some(commit) {
-            self.refuse_checked_out(name, &full).await?;
-            self.clear_lock(&full).await?;
-            let args = ["update-ref", &full, hash(back_to)?, hash(commit)?];
-            self.git().run(self.here(), &args).await?;
-            self.sync_ref(&full).await?;
+            self.update_branch(name, &full, &[&full, hash(back_to)?, hash(commit)?]).await?;
         }
         Ok(())
     }
