@@ -160,12 +160,13 @@ impl Repo {
     }
 
     async fn checks(&self, blobs: &[Blob]) -> Result<Vec<Check>, GitError> {
+        let paths = blobs.iter().map(|blob| blob.path.as_str()).collect();
         let mut texts = BTreeMap::new();
         let wanted = |blob: &&Blob| checks::READ.contains(&blob.path.as_str());
         for blob in blobs.iter().filter(wanted) {
             texts.insert(blob.path.as_str(), self.text(blob, MAX_MANIFEST_BYTES).await?);
         }
-        Ok(checks::found(&Committed { blobs, texts }))
+        Ok(checks::found(&checks::Files { paths, texts }))
     }
 
     async fn text(&self, blob: &Blob, limit: usize) -> Result<String, GitError> {
@@ -194,24 +195,4 @@ impl Blob {
 fn is_document(path: &WorkPath) -> bool {
     let path = path.as_str();
     path == "AGENTS.md" || (path.starts_with("context/") && path.ends_with(".md"))
-}
-
-/// The files of a commit, with the texts of those that may suggest checks.
-struct Committed<'a> {
-    blobs: &'a [Blob],
-    texts: BTreeMap<&'a str, String>,
-}
-
-impl checks::Files for Committed<'_> {
-    fn has(&self, path: &str) -> bool {
-        self.blobs.iter().any(|blob| blob.path.as_str() == path)
-    }
-
-    fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
-        self.blobs.iter().filter_map(|blob| blob.path.as_str().strip_prefix(folder)).any(fits)
-    }
-
-    fn text(&self, path: &str) -> Option<&str> {
-        self.texts.get(path).map(String::as_str)
-    }
 }
