@@ -105,8 +105,8 @@ fn place(folder: &WorkPath, name: &OsString) -> String {
 
 /// Removes an entry without following any link. An entry that cannot be removed shows when the work is committed.
 fn remove(folder: &OwnedFd, name: &OsString) {
-    let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
-    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+    let Ok(kind) = jail::kind_in(folder, name) else { return };
+    if kind == FileType::Directory {
         let place = format!("/proc/self/fd/{}", folder.as_raw_fd());
         std::fs::remove_dir_all(std::path::Path::new(&place).join(name)).ok();
     } else {

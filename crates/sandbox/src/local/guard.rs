@@ -257,8 +257,8 @@ fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
 /// Removes a file or link, and the settings folders that become empty.
 fn remove(jail: &Jail, path: &WorkPath) {
     let Ok((folder, name)) = jail.parent(path) else { return };
-    let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
-    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+    let Ok(kind) = jail::kind_in(&folder, name) else { return };
+    if kind != FileType::Directory {
         rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
     }
     let mut text = path.as_str();

@@ -5,9 +5,9 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, FileType, Mode, Nsecs, OFlags};
+use rustix::fs::{AtFlags, Nsecs};
 
-use crate::jail::{Jail, Links};
+use crate::jail::{Jail, Links, open_file};
 
 /// The folder that was opened last.
 #[derive(Debug, Default)]
@@ -20,12 +20,8 @@ impl Near {
     /// Opens a regular file for reading; `None` if it vanished, is unreadable, or has become something else.
     pub(super) fn file(&mut self, jail: &Jail, path: &str) -> Option<File> {
         let (folder, name) = self.folder_of(jail, path)?;
-        // `NONBLOCK` keeps a pipe that took the file's place from blocking the call before its type is known.
-        let flags =
-            OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let fd = rustix::fs::openat(folder, name, flags, Mode::empty()).ok()?;
-        let stat = rustix::fs::fstat(&fd).ok()?;
-        (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| File::from(fd))
+        let file = open_file(folder, name).ok()?;
+        file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
     }
 
     /// Modification time of a file, in seconds and nanoseconds.

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use types::Digest;
 
@@ -199,12 +199,11 @@ impl<'a> Walk<'a> {
         below: &mut Folder,
         rules: &Arc<Rules>,
     ) -> Result<(), SnapshotError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if self.depth == MAX_DEPTH {
             below.shut = true;
             return Ok(());
         }
-        match rustix::fs::openat(fd, OsStr::from_bytes(name), flags, Mode::empty()) {
+        match jail::open_folder(fd, OsStr::from_bytes(name)) {
             Ok(inner) => {
                 below.shut = false;
                 self.depth += 1;
