@@ -22,9 +22,9 @@ use types::{Sensitive, WorkPath};
 use self::guard::Guarding;
 pub use self::intent::IntentLog;
 use self::places::Running;
+use self::state::Files;
 use crate::change::Change;
 use crate::confine::{self, Confine};
-use crate::environment::one_by_one;
 use crate::error::EnvError;
 use crate::jail::Jail;
 use crate::process::Shell;
@@ -140,27 +140,27 @@ impl LocalEnvironment {
         Ok(())
     }
 
-    /// Makes a change that is recorded first. Its call may make other changes.
-    async fn part(&self, change: Change) -> Result<(), EnvError> {
-        let named = self.intents.clone();
-        let named = named.map(|(log, name)| (log, format!("{name}{}", intent::PART_OF_CALL)));
-        self.noted(named, vec![change]).await
+    /// Makes one change, which is recorded first if there is a log. Its call may make other changes.
+    async fn change(&self, change: Change) -> Result<(), EnvError> {
+        change.paths().try_for_each(|path| self.may_change(path))?;
+        let intents = self.intents.clone();
+        let work = move |files: &Files<'_>| match intents {
+            Some((log, name)) => {
+                log.make(&format!("{name}{}", intent::PART_OF_CALL), &[change], files)
+            }
+            None => files.make(&change),
+        };
+        self.with_files(work).await
     }
 
-    /// Makes changes that are recorded first.
-    async fn noted(
+    /// Changes files on a thread where blocking is allowed.
+    async fn with_files(
         &self,
-        named: Option<(IntentLog, String)>,
-        changes: Vec<Change>,
+        work: impl FnOnce(&Files<'_>) -> Result<(), EnvError> + Send + 'static,
     ) -> Result<(), EnvError> {
-        let Some((log, name)) = named else { return one_by_one(self, changes).await };
-        for path in changes.iter().flat_map(Change::paths) {
-            self.may_change(path)?;
-        }
         let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
-        let work = move |jail: &Jail, _: &WorkPath| {
-            log.make(&name, &changes, &state::Files { jail, root: &root, hidden: &hidden })
-        };
+        let work =
+            move |jail: &Jail, _: &WorkPath| work(&Files { jail, root: &root, hidden: &hidden });
         self.blocking(&WorkPath::root(), work).await
     }
 
@@ -172,20 +172,31 @@ impl LocalEnvironment {
 
     /// Surveys what commands must not see or change.
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
-        self.look_through(stop.clone(), |search, names| search.survey(names)).await
+        self.look_through(stop, |search, names| search.survey(names)).await
     }
 
     /// Walks all names of the workspace, except those that are cached.
     async fn look_through<T: Send + 'static>(
         &self,
-        stop: CancellationToken,
+        stop: &CancellationToken,
         find: impl FnOnce(&SearchRoot<'_>, &mut NotableNames) -> T + Send + 'static,
     ) -> Result<T, EnvError> {
-        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
         let names = Arc::clone(&self.names);
+        let find = move |search: &SearchRoot<'_>| {
+            Ok(find(search, &mut names.lock().unwrap_or_else(PoisonError::into_inner)))
+        };
+        self.search(stop, find).await
+    }
+
+    /// Searches on a thread where blocking is allowed.
+    async fn search<T: Send + 'static>(
+        &self,
+        stop: &CancellationToken,
+        find: impl FnOnce(&SearchRoot<'_>) -> Result<T, EnvError> + Send + 'static,
+    ) -> Result<T, EnvError> {
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let find = move |jail: &Jail, _: &WorkPath| {
-            let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
-            Ok(find(&search, &mut names.lock().unwrap_or_else(PoisonError::into_inner)))
+            find(&SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop })
         };
         self.blocking(&WorkPath::root(), find).await
     }

@@ -34,8 +34,8 @@ pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
 pub(super) fn with_restored(restored: &Restored, mut result: ExecResult) -> ExecResult {
     let paths = &restored.paths;
     if !paths.is_empty() {
-        let kept =
-            restored.kept_in().map(|folder| format!(" (copies are in {})", folder.display()));
+        let kept = restored.kept_in.as_ref();
+        let kept = kept.map(|folder| format!(" (copies are in {})", folder.display()));
         let named: Vec<&str> = paths.iter().take(MOST).map(WorkPath::as_str).collect();
         let more = if paths.len() > MOST { " and others" } else { "" };
         let line = format!(

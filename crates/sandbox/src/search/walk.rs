@@ -19,7 +19,7 @@ use super::near::Near;
 use super::pattern::{Include, below, glob_of, matcher};
 use super::request::{Found, GlobRequest, GrepRequest, Hits, MAX_UNNAMED};
 use crate::error::EnvError;
-use crate::jail::{Jail, is_protected};
+use crate::jail::{Jail, is_protected_name};
 use crate::names::{escaped, is_path};
 use crate::staging::STAGING;
 
@@ -207,24 +207,13 @@ impl Unnamed {
 }
 
 fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
-    let name = entry.file_name();
-    // Fast path for most names: no file system equates a plain name with one of git's.
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let first = name.as_bytes().first();
-    if above.is_empty() && first != Some(&b'.') && name.as_bytes().iter().all(plain) {
-        return false;
-    }
-    let name = name.to_string_lossy();
-    if name.starts_with(STAGING) || name.parse().is_ok_and(|name: WorkPath| is_protected(&name)) {
+    let name = entry.file_name().as_bytes();
+    if name.starts_with(STAGING.as_bytes()) || is_protected_name(name) {
         return true;
     }
     let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-    let verdicts = above.iter().rev().map(|ignore| ignore.matched(entry.path(), folder));
-    verdicts
-        .filter(|verdict| !verdict.is_none())
-        .map(|verdict| verdict.is_ignore())
-        .next()
-        .unwrap_or(false)
+    let mut verdicts = above.iter().rev().map(|ignore| ignore.matched(entry.path(), folder));
+    verdicts.find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
 }
 
 /// Truncates hits to `max` matching lines in total. Returns whether anything was cut off.
