@@ -62,6 +62,11 @@ pub(crate) async fn run(
     Ok(running.streams.finish(ended, began))
 }
 
+/// Wraps the error of a step in running a command.
+pub(crate) fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
+    move |source| EnvError::Exec { doing, source }
+}
+
 /// Appends a note to the output of a command, so that the model and the log show it.
 pub(crate) fn append(line: &str, result: &mut ExecResult) {
     for text in [&mut result.output, &mut result.stderr] {
@@ -82,7 +87,6 @@ struct Running {
 
 impl Running {
     fn start(mut command: Command, listener: Option<Listener>) -> Result<Self, EnvError> {
-        let failed = |doing| move |source| EnvError::Exec { doing, source };
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
         let mark = sweep::mark();
         command.env(sweep::NAME, &mark);
@@ -97,7 +101,6 @@ impl Running {
         timeout: Millis,
         stop: &CancellationToken,
     ) -> Result<Ended, EnvError> {
-        let failed = |doing| move |source| EnvError::Exec { doing, source };
         let cut = tokio::select! {
             biased;
             ended = self.ended() => return ended.map_err(failed("waiting for")),

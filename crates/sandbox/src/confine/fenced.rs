@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, getuid};
 use types::IsolationLevel;
 
@@ -46,10 +46,7 @@ pub(super) fn serve(ours: &mut UnixStream) -> Result<(), SetupError> {
             let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
             std::process::exit(say(&mut line, &report));
         }
-        let any = Pid::from_raw(-1);
-        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
-            waitpid(any, Some(WaitPidFlag::WNOHANG))
-        {}
+        command::reap(None);
     }
     Ok(())
 }

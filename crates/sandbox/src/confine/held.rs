@@ -20,7 +20,7 @@ use super::line::{self, MAX_MESSAGE};
 use super::proxy::Proxy;
 use super::shared_network::SharedNetwork;
 use super::spec::{KILL, Report, Spec, TERM};
-use crate::process::{GRACE, append};
+use crate::process::{GRACE, append, failed};
 use crate::stream::Streams;
 use crate::{EnvError, Hosts, Listener};
 
@@ -29,10 +29,6 @@ const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// How long setting up a sandbox may take on a busy machine.
 const SETUP: Duration = Duration::from_secs(10);
-
-fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
-    move |source| EnvError::Exec { doing, source }
-}
 
 /// Dependencies of a sandboxed command: helpers, reachable hosts and the shared network.
 #[derive(Debug, Clone, Copy)]
@@ -243,7 +239,7 @@ fn orders(
     };
     give().map_err(|source| match helper.last_words() {
         Some(reason) => EnvError::Sandbox { reason },
-        None => EnvError::Exec { doing: "giving orders for", source },
+        None => failed("giving orders for")(source),
     })
 }
 

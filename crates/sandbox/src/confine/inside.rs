@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::IsolationLevel;
@@ -135,10 +135,7 @@ fn build(
             return Ok(());
         }
         // It has its spec. Reaps earlier ones that have exited, without waiting, since exiting takes them a while.
-        let any = Pid::from_raw(-1);
-        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
-            waitpid(any, Some(WaitPidFlag::WNOHANG))
-        {}
+        command::reap(None);
     }
 }
 

@@ -27,13 +27,10 @@ pub(super) fn raise(
     limits: &Limits,
     filter: &Filter,
 ) -> Result<(), SetupError> {
-    bound(limits)?;
     disarm()?;
-    nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
     // Behind the namespaces, every visible file may be read.
     let fence = Fence { read: vec![PathBuf::from("/")], write: writable.to_vec() };
-    fence.raise()?;
-    filter.install()
+    fence_in(&fence, limits, filter)
 }
 
 /// System calls that the kernel refuses, as compiled BPF programs.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use types::{IsolationLevel, Scope, WorkPath};
+use types::{Attack, IsolationLevel, Scope, WorkPath};
 
 /// The argument that makes this program a sandbox helper.
 pub(super) const WORD: &str = "--bosun-confine";
@@ -115,7 +115,7 @@ pub(crate) enum Report {
     Exceeded(String),
     /// The sandbox could not be set up, so nothing was run.
     Failed(String),
-    Probed(Vec<(String, Option<String>)>),
+    Probed(Vec<Attack>),
     /// The granted hosts can be reached; the listener comes with this message.
     Listening,
     /// The command's network namespace comes with this message.
