@@ -99,10 +99,8 @@ impl Variables {
         for (name, value) in FIXED {
             put(&mut given, name.into(), value.into());
         }
-        for (name, value) in self.set.iter().filter(|(name, _)| !injects(name)) {
-            put(&mut given, name.into(), value.into());
-        }
-        for (name, value) in &self.told {
+        let set = self.set.iter().filter(|(name, _)| !injects(name));
+        for (name, value) in set.chain(&self.told) {
             put(&mut given, name.into(), value.into());
         }
         for (name, value) in &mut given {
