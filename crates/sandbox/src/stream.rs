@@ -116,7 +116,7 @@ impl Streams {
         let Some(pipe) = &mut self.pipes[place] else { return Ok(()) };
         match pipe.read(&mut self.buffer) {
             Ok(0) => {
-                self.ready.forget(pipe)?;
+                self.ready.forget(place, pipe)?;
                 self.pipes[place] = None;
             }
             Ok(count) => {
