@@ -3,10 +3,11 @@
 //! opened from its parent and no link is followed. Reads may follow links that stay inside; writes follow none, because
 //! scopes are defined by paths.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -204,6 +205,18 @@ pub(crate) fn open_folder(above: impl AsFd, name: impl Arg) -> Result<OwnedFd, E
 /// Opens a file for reading from its folder. A link is not followed; the type is not checked.
 pub(crate) fn open_file(folder: impl AsFd, name: impl Arg) -> Result<File, Errno> {
     rustix::fs::openat(folder, name, FILE | OFlags::NOFOLLOW, Mode::empty()).map(File::from)
+}
+
+/// Names of the entries of a folder.
+pub(crate) fn names_in(folder: impl AsFd) -> Result<Vec<OsString>, Errno> {
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if !matches!(name.as_slice(), b"." | b"..") {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
 }
 
 /// Type of an entry of a folder. A link is not followed.

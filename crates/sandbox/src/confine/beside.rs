@@ -4,9 +4,10 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fs::{Dir, FileType, OFlags};
+use rustix::fs::{FileType, OFlags};
 use types::{Scope, WorkPath};
 
 use super::error::{SetupError, doing};
@@ -39,13 +40,10 @@ pub(super) fn open_folder(
 
 /// Names of the entries of a folder, without symlinks.
 fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
-    let listed = jail::open_folder(folder, ".")?;
     let mut names = Vec::new();
-    for entry in Dir::read_from(&listed)? {
-        let entry = entry?;
-        let name = entry.file_name().to_str().map_err(io::Error::other)?;
-        let link = jail::kind_in(folder, name)? == FileType::Symlink;
-        if !link && !matches!(name, "." | "..") {
+    for name in jail::names_in(jail::open_folder(folder, ".")?)? {
+        let name = std::str::from_utf8(name.as_bytes()).map_err(io::Error::other)?;
+        if jail::kind_in(folder, name)? != FileType::Symlink {
             names.push(name.to_owned());
         }
     }

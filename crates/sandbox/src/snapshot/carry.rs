@@ -175,16 +175,11 @@ fn remove_hollow(above: &OwnedFd, name: &OsStr, depth: usize) -> Result<(), Errn
         removed => return removed,
     }
     let folder = jail::open_folder(above, name)?;
-    for entry in rustix::fs::Dir::read_from(&folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if matches!(name, b"." | b"..") {
-            continue;
-        }
-        if jail::is_protected_name(name) {
+    for name in jail::names_in(&folder)? {
+        if jail::is_protected_name(name.as_bytes()) {
             return Err(Errno::NOTEMPTY);
         }
-        match remove_hollow(&folder, OsStr::from_bytes(name), depth + 1) {
+        match remove_hollow(&folder, &name, depth + 1) {
             Err(Errno::NOTDIR) => return Err(Errno::NOTEMPTY),
             removed => removed?,
         }
