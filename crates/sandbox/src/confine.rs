@@ -36,6 +36,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use types::{ExecResult, IsolationLevel, Millis, Scope, WorkPath};
 
+use crate::variables::TOOLCHAINS;
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
 use helper::SandboxHelpers;
@@ -228,26 +229,6 @@ impl Confine {
         }
     }
 }
-
-/// Environment variables that name the location of a toolchain.
-const TOOLCHAINS: [&str; 16] = [
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "GOPATH",
-    "GOROOT",
-    "GOMODCACHE",
-    "GEM_HOME",
-    "PNPM_HOME",
-    "JAVA_HOME",
-    "MAVEN_HOME",
-    "GRADLE_HOME",
-    "NVM_DIR",
-    "VOLTA_HOME",
-    "PYENV_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "RBENV_ROOT",
-];
 
 /// Toolchains outside the usual places, by the variables that name them. Leaves out those that would expose the home
 /// folder or that contain the workspace or are in it.

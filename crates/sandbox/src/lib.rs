@@ -129,5 +129,5 @@ pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
 pub use temporary::sweep_temporary;
 pub use user::user_name;
-pub use variables::{CORE, Variables};
+pub use variables::Variables;
 pub use wrap::{ReadOnly, Recorded};
