@@ -58,6 +58,7 @@
 //! # let _: Box<dyn Environment> = Box::new(Memory::default());
 //! ```
 
+mod bounds;
 mod bring;
 mod by_person;
 mod capture;
@@ -101,10 +102,11 @@ mod wrap;
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
+pub use bounds::{Bounds, Limits};
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
-pub use confine::{Confine, HelperExe, Limits};
+pub use confine::{Confine, HelperExe};
 pub use document::{documents, text};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};

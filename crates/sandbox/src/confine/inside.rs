@@ -213,12 +213,12 @@ fn obey(
     let writable = root_fs::complete(&handed, &trees)?;
     drop(trees);
     let spec = handed.spec;
-    restrict::raise(&writable, &spec.limits, filter)?;
+    restrict::raise(&writable, &spec.bounds.limits, filter)?;
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
         Action::Run { shell, line: words } => {
             let temporary = private::TEMPORARY.first().map(PathBuf::from);
-            let mut meter = Meter::new(spec.limits, temporary, vec![spec.root.clone()]);
+            let mut meter = Meter::new(spec.bounds.limits, temporary, vec![spec.root.clone()]);
             let child = command::start(command::shell(&spec, shell, words, fds), || Ok(()))?;
             let all = command::Everybody { terminate: &everybody, list: &others };
             command::watch(line, child, &mut meter, &all)

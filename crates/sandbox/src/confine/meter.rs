@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::disk::{self, Growth};
 use super::processes::{Usage, hides, memory_files, segments, unowned};
-use super::spec::Limits;
+use crate::bounds::Limits;
 
 /// Time until the first measurement, and minimum time between two.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -8,8 +8,9 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
 use types::{Attack, IsolationLevel, Millis, Proof, WorkPath};
 
-use super::spec::{Action, Limits, Report, Targets};
+use super::spec::{Action, Report, Targets};
 use super::{Confine, HelperExe, held, probe};
+use crate::bounds::{Bounds, Limits};
 use crate::error::EnvError;
 use crate::process::{Shell, failed};
 use crate::temporary::temporary;
@@ -35,7 +36,8 @@ impl Confine {
         let targets = Targets { outside: outside.clone(), secret, port, pid };
 
         // A task's scope refers to another workspace; here, the whole workspace is writable.
-        let confine = Confine { scope: None, ..self.clone() };
+        let bounds = Bounds { scope: None, ..self.bounds.clone() };
+        let confine = Confine { bounds, ..self.clone() };
         // With this process's own home, as for commands.
         let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
         let variables = home.into_iter().collect();
@@ -43,7 +45,9 @@ impl Confine {
         let report = held::probe(&confine.helper_exe.0, spec).await;
         drop((listener, service));
         match report? {
-            Report::Probed(attacks) => Ok(judged(confine.level, attacks, &workspace, &outside)),
+            Report::Probed(attacks) => {
+                Ok(judged(confine.bounds.level, attacks, &workspace, &outside))
+            }
             Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
             other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
         }
@@ -62,7 +66,8 @@ impl Confine {
         for ((what, line, limit, timeout), limits) in GREEDY.into_iter().zip(limits) {
             let workspace = temporary("proof").map_err(failed("making room for"))?;
             let root = workspace.path().canonicalize().map_err(failed("making room for"))?;
-            let confine = Confine { scope: None, ..self.clone().limits(limits) };
+            let bounds = Bounds { scope: None, limits, ..self.bounds.clone() };
+            let confine = Confine { bounds, ..self.clone() };
             let action = Shell::find().action(format!("{line}; sleep 9"));
             let variables = Variables::default().for_command(std::env::vars_os(), &root);
             let spec = confine.spec(&root, WorkPath::root(), action, variables);
@@ -80,7 +85,8 @@ impl Confine {
     pub async fn probe(helper_exe: HelperExe) -> Proof {
         let mut missing = Vec::new();
         for level in [IsolationLevel::Full, IsolationLevel::Landlock] {
-            match Self::new(helper_exe.clone()).holding(level).prove().await {
+            let bounds = Bounds { level, ..Bounds::default() };
+            match Self::new(helper_exe.clone(), bounds).prove().await {
                 Ok(proof) if proof.level == level => return Proof { missing, ..proof },
                 Ok(proof) => missing.extend(proof.through().map(|attack| {
                     let how = attack.through.as_deref().unwrap_or_default();

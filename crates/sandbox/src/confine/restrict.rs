@@ -17,7 +17,7 @@ use seccompiler::{
 };
 
 use super::error::{SetupError, doing};
-use super::spec::Limits;
+use crate::bounds::Limits;
 
 /// Requested Landlock ABI; older kernels enforce the part that they support.
 const LANDLOCK: ABI = ABI::V6;

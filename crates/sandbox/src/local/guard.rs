@@ -67,8 +67,8 @@ impl Guarding {
             // If the folder to be closed contains a named file, its other files are closed one by one.
             let shared = self.named.iter().any(|named| below(&top, named));
             let place = if shared { path.clone() } else { top };
-            if !spec.closed.contains(&place) {
-                spec.closed.push(place);
+            if !spec.bounds.closed.contains(&place) {
+                spec.bounds.closed.push(place);
             }
         }
     }
