@@ -185,6 +185,3 @@ fn toolchains(variables: &[(OsString, OsString)], home: &Path, root: &Path) -> V
     found.dedup();
     found
 }
-
-/// A shared confinement.
-pub(crate) type Shared = Arc<Confine>;

@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use types::{ExecResult, Millis, Proof, Scope, WorkPath};
@@ -110,6 +109,3 @@ pub(crate) enum Action {
     #[expect(dead_code, reason = "it is told what to run, as everywhere")]
     Run { shell: PathBuf, line: String },
 }
-
-/// A shared confinement.
-pub(crate) type Shared = Arc<Confine>;

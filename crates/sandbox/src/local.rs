@@ -24,7 +24,7 @@ pub use self::intent::IntentLog;
 use self::places::Running;
 use self::state::Files;
 use crate::change::Change;
-use crate::confine::{self, Confine};
+use crate::confine::Confine;
 use crate::error::EnvError;
 use crate::jail::Jail;
 use crate::process::Shell;
@@ -38,7 +38,7 @@ pub struct LocalEnvironment {
     jail: Arc<Jail>,
     root: PathBuf,
     shell: Shell,
-    confine: Option<confine::Shared>,
+    confine: Option<Arc<Confine>>,
     variables: Variables,
     hidden: Arc<Hidden>,
     /// Names in the workspace that `hidden` applies to, as of the last command.
