@@ -89,21 +89,22 @@ impl Streams {
     /// being noticed. Cancel-safe.
     pub(crate) async fn listen(&mut self) -> io::Result<()> {
         self.ready.wait().await?;
-        for _ in 0..PIECES {
-            // Checked within `try_io`, so that output that arrives meanwhile is not missed.
-            match self.ready.next() {
-                Ok(place) => self.read(place)?,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        // Checked within `try_io`, so that output that arrives meanwhile is not missed.
+        self.read_pieces(PIECES, Ready::next)
     }
 
     /// Reads the output that is available now, up to a limit.
     pub(crate) fn take_in(&mut self) -> io::Result<()> {
-        for _ in 0..4 * PIECES {
-            match self.ready.now() {
+        self.read_pieces(4 * PIECES, Ready::now)
+    }
+
+    fn read_pieces(
+        &mut self,
+        most: usize,
+        readable: fn(&Ready) -> io::Result<usize>,
+    ) -> io::Result<()> {
+        for _ in 0..most {
+            match readable(&self.ready) {
                 Ok(place) => self.read(place)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
