@@ -134,11 +134,11 @@ impl Confine {
         }
         // The proxy needs a network namespace.
         let full = self.bounds.level == IsolationLevel::Full;
-        let network = !self.hosts.is_empty() && full;
         let joins = full && self.shared.is_there();
-        let proxy_port = if joins { self.shared.next_port() } else { network::PROXY_PORT };
-        if network {
-            let proxy = format!("http://127.0.0.1:{proxy_port}");
+        let port = || if joins { self.shared.next_port() } else { network::PROXY_PORT };
+        let proxy_port = (full && !self.hosts.is_empty()).then(port);
+        if let Some(port) = proxy_port {
+            let proxy = format!("http://127.0.0.1:{port}");
             for name in PROXIED {
                 variables.push((name.into(), proxy.clone().into()));
             }
@@ -161,7 +161,6 @@ impl Confine {
             hidden: Vec::new(),
             pinned: Vec::new(),
             beside: Vec::new(),
-            network,
             proxy_port,
             shares: false,
             joins,

@@ -109,7 +109,7 @@ impl Held {
         let helpers = Arc::clone(way.helpers);
         let known = helpers.known(&spec.prelude());
         // A short spec for a running helper fits into the socket's buffer; anything else may block.
-        let quick = known.is_some() && !spec.network && !spec.shares && spec.is_short();
+        let quick = known.is_some() && spec.proxy_port.is_none() && !spec.shares && spec.is_short();
         let joined = way.shared.namespace().filter(|_| spec.joins);
         let given = move || {
             let helper = known.map_or_else(|| helpers.hire(&spec.prelude()), Ok);
@@ -232,10 +232,7 @@ fn orders(
         let fds: Vec<BorrowedFd<'_>> = own.chain(joined.map(std::os::fd::AsFd::as_fd)).collect();
         helper.order(spec, &fds)?;
         drop(theirs);
-        if spec.network || spec.shares {
-            return awaited(line, spec.network, spec.shares);
-        }
-        Ok(Ok(Given { line, first: None, proxied: None, shared: None }))
+        awaited(line, spec.proxy_port.is_some(), spec.shares)
     };
     give().map_err(|source| match helper.last_words() {
         Some(reason) => EnvError::Sandbox { reason },
@@ -243,7 +240,7 @@ fn orders(
     })
 }
 
-/// Waits for the listener inside, the network namespace, or both.
+/// Waits for the listener inside, the network namespace, both, or nothing.
 fn awaited(mut line: Line, listens: bool, shares: bool) -> io::Result<Followed> {
     line.set_read_timeout(Some(SETUP))?;
     let (mut first, mut proxied, mut shared) = (None, None, None);

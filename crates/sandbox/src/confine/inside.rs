@@ -205,8 +205,8 @@ fn obey(
             .and_then(|namespace| line::send(line, &Report::Network, &[namespace.as_fd()]));
         opened.map_err(doing("handing over the network"))?;
     }
-    if handed.spec.network {
-        let opened = network::listen(handed.spec.proxy_port)
+    if let Some(port) = handed.spec.proxy_port {
+        let opened = network::listen(port)
             .and_then(|listener| line::send(line, &Report::Listening, &[listener.as_fd()]));
         opened.map_err(doing("opening a way to the granted hosts"))?;
     }

@@ -44,10 +44,8 @@ pub(crate) struct Spec {
     pub(crate) pinned: Vec<WorkPath>,
     /// Folders in which files of the scope may be replaced, parents first.
     pub(crate) beside: Vec<WorkPath>,
-    /// Whether the granted hosts can be reached.
-    pub(crate) network: bool,
-    /// Port of the proxy in that case.
-    pub(crate) proxy_port: u16,
+    /// Port of the proxy, if there are granted hosts to reach.
+    pub(crate) proxy_port: Option<u16>,
     /// Whether the command's network namespace is sent back, for later commands.
     pub(crate) shares: bool,
     /// Whether a network namespace comes with the spec, to be used instead of a new one.
