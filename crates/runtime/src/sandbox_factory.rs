@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rules::folder::{self, MachineFolders};
 use sandbox::{
-    Confine, EnvError, Environment as _, HelperExe, Hosts, Limits, LocalEnvironment, Repo,
+    Bounds, Confine, EnvError, Environment as _, HelperExe, Hosts, Limits, LocalEnvironment, Repo,
     Variables,
 };
 use tokio::sync::OnceCell;
@@ -167,13 +167,13 @@ impl SandboxFactory {
         });
         let env = match &self.isolation {
             Isolation::Kernel(helper_exe) if proof.level > IsolationLevel::None => {
-                let confine = confine(helper_exe.clone(), &spec)?.holding(proof.level);
-                let confine = self.masking_own(confine, &spec);
-                let confine = match spec.scope {
-                    Some(scope) => confine.writing_to(with_builds(scope, &spec).await?),
-                    None => confine,
-                };
-                env.confined(confine)
+                let hosts = hosts(spec.policy)?;
+                let mut bounds = Bounds { level: proof.level, ..bounds(&spec) };
+                bounds.masked.extend(self.own_to_mask(&spec));
+                if let Some(scope) = spec.scope {
+                    bounds.scope = Some(with_builds(scope, &spec).await?);
+                }
+                env.confined(Confine::new(helper_exe.clone(), bounds).reaching(hosts))
             }
             _ => env,
         };
@@ -183,13 +183,12 @@ impl SandboxFactory {
 }
 
 impl SandboxFactory {
-    /// Masks Bosun's own state where another mount would expose it. Our worktrees are inside it.
-    fn masking_own(&self, confine: Confine, spec: &SandboxSpec<'_>) -> Confine {
+    /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.
+    fn own_to_mask(&self, spec: &SandboxSpec<'_>) -> Vec<PathBuf> {
         let needed = |own: &&std::path::PathBuf| {
             spec.folder.starts_with(own) || spec.ready.is_some_and(|ready| ready.sees_below(own))
         };
-        let own = self.machine.own.iter().filter(|own| !needed(own));
-        own.cloned().fold(confine, Confine::masking)
+        self.machine.own.iter().filter(|own| !needed(own)).cloned().collect()
     }
 }
 
@@ -204,12 +203,14 @@ fn known(machine: MachineFolders) -> MachineFolders {
 }
 
 /// Makes a repository readable, without the keys that people put into its settings.
-fn seeing(confine: Confine, repo: &Repo) -> Confine {
+fn show(repo: &Repo, bounds: &mut Bounds) {
     let settings = repo.common_dir().join("config");
-    let confine = confine.seeing(repo.common_dir().to_owned());
+    bounds.visible.push(repo.common_dir().to_owned());
     // Unreadable settings may hold anything.
     let text = std::fs::read_to_string(&settings).map(|text| text.to_lowercase());
-    if text.is_ok_and(|text| !holds_keys(&text)) { confine } else { confine.masking(settings) }
+    if !text.is_ok_and(|text| !holds_keys(&text)) {
+        bounds.masked.push(settings);
+    }
 }
 
 /// Whether the settings of a repository hold credentials: a user name in an address, a header, a helper.
@@ -237,22 +238,25 @@ fn variables(policy: &SandboxPolicy) -> Variables {
     if policy.network.is_empty() { all.offline() } else { all }
 }
 
-fn confine(helper_exe: HelperExe, spec: &SandboxSpec<'_>) -> Result<Confine, Fault> {
+fn bounds(spec: &SandboxSpec<'_>) -> Bounds {
     const MB: u64 = 1024 * 1024;
     let policy = spec.policy;
-    let confine = Confine::new(helper_exe).reaching(hosts(policy)?).limits(Limits {
+    let limits = Limits {
         processes: policy.processes,
         memory_bytes: policy.memory_mb.saturating_mul(MB),
         file_bytes: policy.file_mb.saturating_mul(MB),
         temp_bytes: policy.temp_mb.saturating_mul(MB),
         disk_bytes: policy.disk_mb.saturating_mul(MB),
-    });
-    let confine = match spec.repo {
-        // Hidden files are in the history too, so commands see none of it.
-        Some(repo) if !hides_a_folder(spec) => seeing(confine, repo),
-        Some(_) | None => confine,
     };
-    Ok(spec.ready.map_or(confine.clone(), |ready| ready.confine(confine)))
+    let mut bounds = Bounds { limits, ..Bounds::default() };
+    // Hidden files are in the history too, so commands see none of it.
+    if let Some(repo) = spec.repo.filter(|_| !hides_a_folder(spec)) {
+        show(repo, &mut bounds);
+    }
+    if let Some(ready) = spec.ready {
+        ready.bound(&mut bounds);
+    }
+    bounds
 }
 
 /// Whether the policy hides a whole folder of the workspace, such as `context/**`.

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
+use sandbox::{Bounds, Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{ExecRequest, Millis, WorkPath};
 
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let command = words.collect::<Vec<_>>().join(" ");
     tokio::runtime::Runtime::new()?.block_on(async {
         let bare = LocalEnvironment::open(&std::env::current_dir()?)?;
-        let confined = bare.clone().confined(Confine::new(helper_exe));
+        let confined = bare.clone().confined(Confine::new(helper_exe, Bounds::default()));
         if times == 1 {
             let result = confined.exec(asked(&command), &CancellationToken::new()).await?;
             println!("{}\n[{} after {}]", result.output.trim_end(), result.ended, result.elapsed);

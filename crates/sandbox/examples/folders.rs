@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
+use sandbox::{Bounds, Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{ExecRequest, Millis, WorkPath};
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let places = (0..folders).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>()?;
         let mut all = Vec::new();
         for place in &places {
-            let confine = Confine::new(helper_exe.clone());
+            let confine = Confine::new(helper_exe.clone(), Bounds::default());
             all.push(LocalEnvironment::open(place.path())?.confined(confine));
         }
         let mut took = Vec::new();

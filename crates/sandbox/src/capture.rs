@@ -30,16 +30,13 @@ impl Capture {
 
     /// Returns the text, and the number of bytes dropped from the middle, where a marker replaces them.
     pub(crate) fn finish(self) -> (String, u64) {
-        let mut text = String::from_utf8_lossy(&self.head).into_owned();
         let tail: Vec<u8> = self.tail.into();
         if self.dropped == 0 {
-            let mut whole = self.head;
-            whole.extend_from_slice(&tail);
-            return (String::from_utf8_lossy(&whole).into_owned(), 0);
+            return (String::from_utf8_lossy(&[self.head, tail].concat()).into_owned(), 0);
         }
-        text.push_str(&format!("\n[{} bytes of output are not shown here]\n", self.dropped));
-        text.push_str(&String::from_utf8_lossy(&tail));
-        (text, self.dropped)
+        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
+        let dropped = self.dropped;
+        (format!("{head}\n[{dropped} bytes of output are not shown here]\n{tail}"), dropped)
     }
 }
 

@@ -36,11 +36,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use types::{ExecResult, IsolationLevel, Millis, Scope, WorkPath};
 
+use crate::bounds::Bounds;
+use crate::variables::TOOLCHAINS;
 use crate::{EnvError, Hosts, Listener};
 use held::Way;
 use helper::SandboxHelpers;
 use shared_network::SharedNetwork;
-pub use spec::Limits;
 use spec::WORD;
 pub(crate) use spec::{Action, Spec};
 
@@ -68,66 +69,17 @@ const PROXIED: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_pr
 #[derive(Debug, Clone)]
 pub struct Confine {
     helper_exe: HelperExe,
-    /// Where commands may write in the workspace; if unset, everywhere except git's own files.
-    scope: Option<Scope>,
-    /// Paths of this machine that commands may read in addition to the usual ones.
-    visible: Vec<PathBuf>,
-    masked: Vec<PathBuf>,
-    closed: Vec<WorkPath>,
-    reopened: Vec<WorkPath>,
-    limits: Limits,
+    bounds: Bounds,
     /// Hosts that commands may reach; an empty list means no network.
     hosts: Arc<Hosts>,
     /// The network of background processes, shared by later commands.
     shared: Arc<SharedNetwork>,
-    level: IsolationLevel,
 }
 
 impl Confine {
     #[must_use]
-    pub fn new(helper_exe: HelperExe) -> Self {
-        let (visible, limits, hosts) = (Vec::new(), Limits::default(), Arc::default());
-        let (masked, closed, reopened) = (Vec::new(), Vec::new(), Vec::new());
-        let (scope, shared, level) = (None, Arc::default(), IsolationLevel::Full);
-        Self { helper_exe, scope, visible, masked, closed, reopened, limits, hosts, shared, level }
-    }
-
-    /// Restricts writes to these paths of the workspace. A missing folder is created. A file can be written, even if it
-    /// was missing; it can be replaced by a rename only where the environment supports that
-    /// (`LocalEnvironment::replacing_files`), since otherwise it is a mount point.
-    #[must_use]
-    pub fn writing_to(mut self, scope: Scope) -> Self {
-        self.scope = Some(scope);
-        self
-    }
-
-    /// Lets commands read one more path of this machine, such as the repository behind a worktree.
-    #[must_use]
-    pub fn seeing(mut self, path: PathBuf) -> Self {
-        self.visible.push(path);
-        self
-    }
-
-    /// Presents this file or folder of the machine to commands as empty, if it is visible at all.
-    #[must_use]
-    pub fn masking(mut self, path: PathBuf) -> Self {
-        self.masked.push(path);
-        self
-    }
-
-    /// Makes these paths of the workspace read-only, even where everything else is writable, except for those listed as
-    /// reopened. Without namespaces this cannot be enforced; then only the scope counts.
-    #[must_use]
-    pub fn closing(mut self, closed: Vec<WorkPath>, reopened: Vec<WorkPath>) -> Self {
-        (self.closed, self.reopened) = (closed, reopened);
-        self
-    }
-
-    /// Confines commands at another level than the highest, where that one is not available.
-    #[must_use]
-    pub fn holding(mut self, level: IsolationLevel) -> Self {
-        self.level = level;
-        self
+    pub fn new(helper_exe: HelperExe, bounds: Bounds) -> Self {
+        Self { helper_exe, bounds, hosts: Arc::default(), shared: Arc::default() }
     }
 
     /// Lets commands reach these hosts through a proxy in this process; everything else stays closed.
@@ -147,19 +99,13 @@ impl Confine {
         Ok(confine)
     }
 
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
     pub(crate) fn scope(&self) -> Option<&Scope> {
-        self.scope.as_ref()
+        self.bounds.scope.as_ref()
     }
 
     /// Whether the siblings of a file in the scope can be kept read-only while their folder is writable.
     pub(crate) fn closes_beside(&self) -> bool {
-        self.level == IsolationLevel::Full
+        self.bounds.level == IsolationLevel::Full
     }
 
     /// Runs a command in this sandbox.
@@ -187,12 +133,12 @@ impl Confine {
             *value = "/tmp".into();
         }
         // The proxy needs a network namespace.
-        let full = self.level == IsolationLevel::Full;
-        let network = !self.hosts.is_empty() && full;
+        let full = self.bounds.level == IsolationLevel::Full;
         let joins = full && self.shared.is_there();
-        let proxy_port = if joins { self.shared.next_port() } else { network::PROXY_PORT };
-        if network {
-            let proxy = format!("http://127.0.0.1:{proxy_port}");
+        let port = || if joins { self.shared.next_port() } else { network::PROXY_PORT };
+        let proxy_port = (full && !self.hosts.is_empty()).then(port);
+        if let Some(port) = proxy_port {
+            let proxy = format!("http://127.0.0.1:{port}");
             for name in PROXIED {
                 variables.push((name.into(), proxy.clone().into()));
             }
@@ -203,51 +149,24 @@ impl Confine {
         let home = home.map(|(_, home)| PathBuf::from(home));
         let home = home.filter(|home| home.is_absolute() && home.components().count() > 1);
         let home = home.unwrap_or_else(|| PathBuf::from("/home/user"));
-        let mut visible = self.visible.clone();
-        visible.extend(toolchains(&variables, &home, root));
+        let mut bounds = self.bounds.clone();
+        bounds.visible.extend(toolchains(&variables, &home, root));
         Spec {
             root: root.to_owned(),
             folder,
             action,
             variables,
             home,
-            scope: self.scope.clone(),
-            visible,
-            masked: self.masked.clone(),
+            bounds,
             hidden: Vec::new(),
             pinned: Vec::new(),
             beside: Vec::new(),
-            closed: self.closed.clone(),
-            reopened: self.reopened.clone(),
-            limits: self.limits,
-            level: self.level,
-            network,
             proxy_port,
             shares: false,
             joins,
         }
     }
 }
-
-/// Environment variables that name the location of a toolchain.
-const TOOLCHAINS: [&str; 16] = [
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "GOPATH",
-    "GOROOT",
-    "GOMODCACHE",
-    "GEM_HOME",
-    "PNPM_HOME",
-    "JAVA_HOME",
-    "MAVEN_HOME",
-    "GRADLE_HOME",
-    "NVM_DIR",
-    "VOLTA_HOME",
-    "PYENV_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "RBENV_ROOT",
-];
 
 /// Toolchains outside the usual places, by the variables that name them. Leaves out those that would expose the home
 /// folder or that contain the workspace or are in it.
@@ -265,6 +184,3 @@ fn toolchains(variables: &[(OsString, OsString)], home: &Path, root: &Path) -> V
     found.dedup();
     found
 }
-
-/// A shared confinement.
-pub(crate) type Shared = Arc<Confine>;

@@ -4,11 +4,11 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use types::{ExecResult, IsolationLevel, Millis, Proof, Scope, WorkPath};
+use types::{ExecResult, Millis, Proof, Scope, WorkPath};
 
+use crate::bounds::Bounds;
 use crate::{EnvError, Hosts, Listener};
 
 const REASON: &str =
@@ -28,38 +28,13 @@ impl HelperExe {
 /// How commands would be confined.
 #[derive(Debug, Clone)]
 pub struct Confine {
-    scope: Option<Scope>,
+    bounds: Bounds,
 }
 
 impl Confine {
     #[must_use]
-    pub fn new(_helper_exe: HelperExe) -> Self {
-        Self { scope: None }
-    }
-
-    #[must_use]
-    pub fn writing_to(self, scope: Scope) -> Self {
-        Self { scope: Some(scope) }
-    }
-
-    #[must_use]
-    pub fn seeing(self, _path: PathBuf) -> Self {
-        self
-    }
-
-    #[must_use]
-    pub fn masking(self, _path: PathBuf) -> Self {
-        self
-    }
-
-    #[must_use]
-    pub fn closing(self, _closed: Vec<WorkPath>, _reopened: Vec<WorkPath>) -> Self {
-        self
-    }
-
-    #[must_use]
-    pub fn holding(self, _level: IsolationLevel) -> Self {
-        self
+    pub fn new(_helper_exe: HelperExe, bounds: Bounds) -> Self {
+        Self { bounds }
     }
 
     #[must_use]
@@ -70,11 +45,6 @@ impl Confine {
     /// The same confinement for one command; there is no network filter to extend.
     pub(crate) fn also_reaching(&self, _hosts: &[String]) -> Result<Self, EnvError> {
         Ok(self.clone())
-    }
-
-    #[must_use]
-    pub fn limits(self, _limits: Limits) -> Self {
-        self
     }
 
     /// Reports no isolation: there is no sandbox to attack.
@@ -93,7 +63,7 @@ impl Confine {
     }
 
     pub(crate) fn scope(&self) -> Option<&Scope> {
-        self.scope.as_ref()
+        self.bounds.scope.as_ref()
     }
 
     pub(crate) fn closes_beside(&self) -> bool {
@@ -118,18 +88,18 @@ impl Confine {
         _action: Action,
         _variables: Vec<(OsString, OsString)>,
     ) -> Spec {
-        let (hidden, pinned, beside, closed) = (vec![], vec![], vec![], vec![]);
-        Spec { hidden, pinned, beside, closed, shares: false, joins: false }
+        let (hidden, pinned, beside) = (vec![], vec![], vec![]);
+        Spec { bounds: self.bounds.clone(), hidden, pinned, beside, shares: false, joins: false }
     }
 }
 
 /// Sandbox spec, ignored here.
 #[derive(Debug)]
 pub(crate) struct Spec {
+    pub(crate) bounds: Bounds,
     pub(crate) hidden: Vec<WorkPath>,
     pub(crate) pinned: Vec<WorkPath>,
     pub(crate) beside: Vec<WorkPath>,
-    pub(crate) closed: Vec<WorkPath>,
     pub(crate) shares: bool,
     pub(crate) joins: bool,
 }
@@ -139,21 +109,3 @@ pub(crate) enum Action {
     #[expect(dead_code, reason = "it is told what to run, as everywhere")]
     Run { shell: PathBuf, line: String },
 }
-
-/// Resource limits of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limits {
-    /// Processes and threads at once.
-    pub processes: u64,
-    /// Memory of one process, and of all of them together.
-    pub memory_bytes: u64,
-    /// The largest file that may be written.
-    pub file_bytes: u64,
-    /// All private temporary folders together.
-    pub temp_bytes: u64,
-    /// Total bytes that one command writes to the workspace.
-    pub disk_bytes: u64,
-}
-
-/// A shared confinement.
-pub(crate) type Shared = Arc<Confine>;

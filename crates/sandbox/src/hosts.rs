@@ -18,9 +18,14 @@ pub struct Hosts {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Grant {
-    Name(String),
+    Exactly(Host),
     /// Every subdomain of this name, but not the name itself.
     Below(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Host {
+    Name(String),
     Address(IpAddr),
 }
 
@@ -66,8 +71,8 @@ impl Hosts {
         for host in list {
             match host.as_ref() {
                 REGISTRIES => {
-                    let names = REGISTRY_HOSTS.iter().map(|name| Grant::Name((*name).to_owned()));
-                    self.granted.extend(names);
+                    let names = REGISTRY_HOSTS.iter().map(|name| Host::Name((*name).to_owned()));
+                    self.granted.extend(names.map(Grant::Exactly));
                 }
                 host => self.granted.push(grant(host)?),
             }
@@ -101,13 +106,12 @@ impl Hosts {
     pub fn permits(&self, name: &str) -> bool {
         let Some(asked) = host(name) else { return false };
         self.granted.iter().any(|grant| match (grant, &asked) {
-            (Grant::Name(name), Host::Name(asked)) => name == asked,
+            (Grant::Exactly(host), asked) => host == asked,
             (Grant::Below(domain), Host::Name(asked)) => asked
                 .strip_suffix(domain.as_str())
                 .and_then(|rest| rest.strip_suffix('.'))
                 .is_some_and(|rest| !rest.is_empty()),
-            (Grant::Address(address), Host::Address(asked)) => address == asked,
-            _ => false,
+            (Grant::Below(_), Host::Address(_)) => false,
         })
     }
 
@@ -162,15 +166,7 @@ fn grant(text: &str) -> Result<Grant, BadHost> {
     if text.trim().trim_matches('.') == "*" {
         return Err(BadHost::Everything { host: text.to_owned() });
     }
-    match host(text).ok_or_else(bad)? {
-        Host::Name(name) => Ok(Grant::Name(name)),
-        Host::Address(address) => Ok(Grant::Address(address)),
-    }
-}
-
-enum Host {
-    Name(String),
-    Address(IpAddr),
+    host(text).map(Grant::Exactly).ok_or_else(bad)
 }
 
 /// Normalizes a host for comparison: lower case, no trailing dot, plain ASCII. Spellings that other programs might

@@ -3,14 +3,16 @@
 //! opened from its parent and no link is followed. Reads may follow links that stay inside; writes follow none, because
 //! scopes are defined by paths.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::path::Arg;
 use types::WorkPath;
 
 use crate::EnvError;
@@ -44,22 +46,24 @@ const LOOKUPS: u32 = 64;
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
-const LOOK: OFlags =
-    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const LOOK: OFlags = FILE;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Flags to read a file. `NONBLOCK` keeps a pipe in its place from blocking the call before its type is known.
+const FILE: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl Jail {
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         Ok(Self { root: rustix::fs::open(root, FOLDER, Mode::empty())? })
     }
 
-    /// Opens a regular file for reading. `NONBLOCK` keeps a pipe from blocking the call before its type is known.
+    /// Opens a regular file for reading.
     pub(crate) fn file(&self, path: &WorkPath, links: Links) -> Result<File, EnvError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let fd =
-            self.resolve(path, flags, links).map_err(|errno| refused(errno, "opening", path))?;
-        let stat = rustix::fs::fstat(&fd).map_err(|errno| refused(errno, "opening", path))?;
+        let failed = |errno| refused(errno, "opening", path);
+        let fd = self.resolve(path, FILE, links).map_err(failed)?;
+        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(File::from(fd)),
             FileType::Directory => Err(EnvError::IsFolder { path: path.clone() }),
@@ -102,8 +106,7 @@ impl Jail {
                     Err(errno) => return Err(errno),
                 }
             }
-            folder = rustix::fs::openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|errno| link_in(&folder, name, errno))?;
+            folder = open_folder(&folder, name).map_err(|errno| link_in(&folder, name, errno))?;
         }
         Ok(folder)
     }
@@ -194,6 +197,34 @@ impl Jail {
     }
 }
 
+/// Opens a folder from its parent. A link is not followed.
+pub(crate) fn open_folder(above: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(above, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// Opens a file for reading from its folder. A link is not followed; the type is not checked.
+pub(crate) fn open_file(folder: impl AsFd, name: impl Arg) -> Result<File, Errno> {
+    rustix::fs::openat(folder, name, FILE | OFlags::NOFOLLOW, Mode::empty()).map(File::from)
+}
+
+/// Names of the entries of a folder.
+pub(crate) fn names_in(folder: impl AsFd) -> Result<Vec<OsString>, Errno> {
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if !matches!(name.as_slice(), b"." | b"..") {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
+/// Type of an entry of a folder. A link is not followed.
+pub(crate) fn kind_in(folder: impl AsFd, name: impl Arg) -> Result<FileType, Errno> {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(FileType::from_raw_mode(stat.st_mode))
+}
+
 /// Reads an open file whole, if it has at most `max` bytes.
 pub(crate) fn whole(file: File, path: &WorkPath, max: u64) -> Result<Vec<u8>, EnvError> {
     let failed = |source| EnvError::Io { doing: "reading", path: path.clone(), source };
@@ -255,11 +286,7 @@ fn split(path: &WorkPath) -> Result<(WorkPath, &str), EnvError> {
 
 /// Opening a link as a folder fails with "not a folder" or "loop"; returns "loop" if it was a link.
 fn link_in(folder: impl AsFd, name: &OsStr, errno: Errno) -> Errno {
-    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-    match stat {
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
-        _ => errno,
-    }
+    if kind_in(folder, name) == Ok(FileType::Symlink) { Errno::LOOP } else { errno }
 }
 
 /// Converts an error of the kernel into one for a path.

@@ -58,6 +58,7 @@
 //! # let _: Box<dyn Environment> = Box::new(Memory::default());
 //! ```
 
+mod bounds;
 mod bring;
 mod by_person;
 mod capture;
@@ -101,17 +102,18 @@ mod wrap;
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
+pub use bounds::{Bounds, Limits};
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
-pub use confine::{Confine, HelperExe, Limits};
+pub use confine::{Confine, HelperExe};
 pub use document::{documents, text};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
-pub use git::unsupported_git;
 pub use git::{
     Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
+    unsupported_git,
 };
 pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};
@@ -129,5 +131,5 @@ pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
 pub use temporary::sweep_temporary;
 pub use user::user_name;
-pub use variables::{CORE, Variables};
+pub use variables::Variables;
 pub use wrap::{ReadOnly, Recorded};

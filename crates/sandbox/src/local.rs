@@ -7,7 +7,6 @@ mod intent;
 mod listing;
 mod moving;
 mod places;
-mod reach;
 mod reasons;
 mod state;
 mod watch;
@@ -22,9 +21,9 @@ use types::{Sensitive, WorkPath};
 use self::guard::Guarding;
 pub use self::intent::IntentLog;
 use self::places::Running;
+use self::state::Files;
 use crate::change::Change;
-use crate::confine::{self, Confine};
-use crate::environment::one_by_one;
+use crate::confine::Confine;
 use crate::error::EnvError;
 use crate::jail::Jail;
 use crate::process::Shell;
@@ -38,7 +37,7 @@ pub struct LocalEnvironment {
     jail: Arc<Jail>,
     root: PathBuf,
     shell: Shell,
-    confine: Option<confine::Shared>,
+    confine: Option<Arc<Confine>>,
     variables: Variables,
     hidden: Arc<Hidden>,
     /// Names in the workspace that `hidden` applies to, as of the last command.
@@ -129,6 +128,44 @@ impl LocalEnvironment {
         self
     }
 
+    /// Keeps the content of files that match these globs from being read, under any name or through any link; confined
+    /// commands see them empty.
+    pub fn hiding(self, patterns: &[&str]) -> Result<Self, EnvError> {
+        self.with_hidden(|hidden| hidden.hiding(patterns))
+    }
+
+    /// Lets commands and searches see files with passwords, such as `.env`, that match these globs.
+    pub fn revealing(self, patterns: &[&str]) -> Result<Self, EnvError> {
+        self.with_hidden(|hidden| hidden.revealing(patterns))
+    }
+
+    /// Keeps these paths of the machine out of reach, as far as they are in the workspace.
+    pub fn keeping_out(self, places: &[PathBuf]) -> Result<Self, EnvError> {
+        let inside =
+            places.iter().filter_map(|place| place.strip_prefix(&self.root).ok()?.to_str());
+        let inside = inside.filter(|place| !place.is_empty()).map(str::to_owned).collect();
+        self.with_hidden(|hidden| Ok(hidden.keeping_out(inside)))
+    }
+
+    /// Lets these files be read although they are named like keys: the user has committed them.
+    pub fn trusting(self, tracked: Vec<WorkPath>) -> Result<Self, EnvError> {
+        self.with_hidden(|hidden| Ok(hidden.tracking(tracked)))
+    }
+
+    /// Disables the search for keys and passwords: for a folder that contains only committed files.
+    pub fn without_secrets(self) -> Result<Self, EnvError> {
+        self.with_hidden(|hidden| Ok(hidden.without_secrets()))
+    }
+
+    fn with_hidden(
+        mut self,
+        change: impl FnOnce(Hidden) -> Result<Hidden, EnvError>,
+    ) -> Result<Self, EnvError> {
+        self.hidden = Arc::new(change((*self.hidden).clone())?);
+        self.names = Arc::default();
+        Ok(self)
+    }
+
     /// Refuses changes to paths that are out of reach, and records writes of the file tools to settings.
     fn may_change(&self, path: &WorkPath) -> Result<(), EnvError> {
         if let Some(why) = self.hidden.closes(path) {
@@ -140,27 +177,27 @@ impl LocalEnvironment {
         Ok(())
     }
 
-    /// Makes a change that is recorded first. Its call may make other changes.
-    async fn part(&self, change: Change) -> Result<(), EnvError> {
-        let named = self.intents.clone();
-        let named = named.map(|(log, name)| (log, format!("{name}{}", intent::PART_OF_CALL)));
-        self.noted(named, vec![change]).await
+    /// Makes one change, which is recorded first if there is a log. Its call may make other changes.
+    async fn change(&self, change: Change) -> Result<(), EnvError> {
+        change.paths().try_for_each(|path| self.may_change(path))?;
+        let intents = self.intents.clone();
+        let work = move |files: &Files<'_>| match intents {
+            Some((log, name)) => {
+                log.make(&format!("{name}{}", intent::PART_OF_CALL), &[change], files)
+            }
+            None => files.make(&change),
+        };
+        self.with_files(work).await
     }
 
-    /// Makes changes that are recorded first.
-    async fn noted(
+    /// Changes files on a thread where blocking is allowed.
+    async fn with_files(
         &self,
-        named: Option<(IntentLog, String)>,
-        changes: Vec<Change>,
+        work: impl FnOnce(&Files<'_>) -> Result<(), EnvError> + Send + 'static,
     ) -> Result<(), EnvError> {
-        let Some((log, name)) = named else { return one_by_one(self, changes).await };
-        for path in changes.iter().flat_map(Change::paths) {
-            self.may_change(path)?;
-        }
         let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
-        let work = move |jail: &Jail, _: &WorkPath| {
-            log.make(&name, &changes, &state::Files { jail, root: &root, hidden: &hidden })
-        };
+        let work =
+            move |jail: &Jail, _: &WorkPath| work(&Files { jail, root: &root, hidden: &hidden });
         self.blocking(&WorkPath::root(), work).await
     }
 
@@ -172,20 +209,31 @@ impl LocalEnvironment {
 
     /// Surveys what commands must not see or change.
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
-        self.look_through(stop.clone(), |search, names| search.survey(names)).await
+        self.look_through(stop, |search, names| search.survey(names)).await
     }
 
     /// Walks all names of the workspace, except those that are cached.
     async fn look_through<T: Send + 'static>(
         &self,
-        stop: CancellationToken,
+        stop: &CancellationToken,
         find: impl FnOnce(&SearchRoot<'_>, &mut NotableNames) -> T + Send + 'static,
     ) -> Result<T, EnvError> {
-        let (root, hidden) = (self.root.clone(), Arc::clone(&self.hidden));
         let names = Arc::clone(&self.names);
+        let find = move |search: &SearchRoot<'_>| {
+            Ok(find(search, &mut names.lock().unwrap_or_else(PoisonError::into_inner)))
+        };
+        self.search(stop, find).await
+    }
+
+    /// Searches on a thread where blocking is allowed.
+    async fn search<T: Send + 'static>(
+        &self,
+        stop: &CancellationToken,
+        find: impl FnOnce(&SearchRoot<'_>) -> Result<T, EnvError> + Send + 'static,
+    ) -> Result<T, EnvError> {
+        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
         let find = move |jail: &Jail, _: &WorkPath| {
-            let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
-            Ok(find(&search, &mut names.lock().unwrap_or_else(PoisonError::into_inner)))
+            find(&SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop })
         };
         self.blocking(&WorkPath::root(), find).await
     }

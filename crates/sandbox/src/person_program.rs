@@ -27,14 +27,18 @@ pub struct ProgramOutput {
     pub stderr: String,
 }
 
+/// Finds a program on this process's `PATH`, in absolute folders only.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
+}
+
 impl PersonProgram {
-    /// Finds a program on this process's `PATH`, in absolute folders only.
+    /// Finds a program on this process's `PATH`.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        let path = folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()));
-        path.map(|path| Self { path })
+        on_path(name).map(|path| Self { path })
     }
 
     /// Runs the program in a folder with these arguments and this input.

@@ -15,7 +15,7 @@ use types::{Ended, ExecResult, Millis};
 use crate::EnvError;
 use crate::child::Child;
 use crate::confine::Action;
-use crate::stream::{CapturedOutput, Listener, Streams};
+use crate::stream::{Listener, Streams};
 use crate::sweep;
 
 /// Time between TERM and KILL.
@@ -57,24 +57,24 @@ pub(crate) async fn run(
 ) -> Result<ExecResult, EnvError> {
     let began = Instant::now();
     let mut running = Running::start(command, listener)?;
-    let ended = match running.until_cut(timeout, stop).await? {
-        Cut::Not(ended) | Cut::Short(ended) => ended,
-    };
+    let ended = running.until_cut(timeout, stop).await?;
     running.sweep(began.elapsed()).await;
-    Ok(running.finish(ended, began))
+    Ok(running.streams.finish(ended, began))
 }
 
-/// Result of a command.
-pub(crate) fn result(streams: &mut Streams, ended: Ended, began: Instant) -> ExecResult {
-    let CapturedOutput { both, output, errors, dropped } = streams.finish();
-    let elapsed = began.elapsed().into();
-    ExecResult { ended, output: both, stdout: output, stderr: errors, dropped, elapsed }
+/// Wraps the error of a step in running a command.
+pub(crate) fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
+    move |source| EnvError::Exec { doing, source }
 }
 
-/// Whether a command ended by itself.
-enum Cut {
-    Not(Ended),
-    Short(Ended),
+/// Appends a note to the output of a command, so that the model and the log show it.
+pub(crate) fn append(line: &str, result: &mut ExecResult) {
+    for text in [&mut result.output, &mut result.stderr] {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(line);
+    }
 }
 
 /// A running command. Dropping it kills the rest of its process group.
@@ -87,7 +87,6 @@ struct Running {
 
 impl Running {
     fn start(mut command: Command, listener: Option<Listener>) -> Result<Self, EnvError> {
-        let failed = |doing| move |source| EnvError::Exec { doing, source };
         let (streams, out, err) = Streams::open(listener).map_err(failed("making pipes for"))?;
         let mark = sweep::mark();
         command.env(sweep::NAME, &mark);
@@ -101,16 +100,15 @@ impl Running {
         &mut self,
         timeout: Millis,
         stop: &CancellationToken,
-    ) -> Result<Cut, EnvError> {
-        let failed = |doing| move |source| EnvError::Exec { doing, source };
+    ) -> Result<Ended, EnvError> {
         let cut = tokio::select! {
             biased;
-            ended = self.ended() => return Ok(Cut::Not(ended.map_err(failed("waiting for"))?)),
+            ended = self.ended() => return ended.map_err(failed("waiting for")),
             () = stop.cancelled() => Ended::Stopped,
             () = tokio::time::sleep(timeout.duration()) => Ended::TimedOut,
         };
         self.terminate().await.map_err(failed("ending"))?;
-        Ok(Cut::Short(cut))
+        Ok(cut)
     }
 
     /// Reads output until the command itself ends. Cancel-safe.
@@ -149,10 +147,6 @@ impl Running {
     async fn sweep(&self, elapsed: Duration) {
         self.signal(Signal::SIGKILL);
         sweep::sweep(self.mark.clone(), self.child.id(), elapsed).await;
-    }
-
-    fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
-        result(&mut self.streams, ended, began)
     }
 }
 

@@ -4,7 +4,6 @@
 
 mod hidden;
 mod lines;
-mod near;
 mod notable;
 mod pattern;
 mod request;

@@ -31,7 +31,7 @@ use index::Index;
 use objects::Objects;
 pub use objects::Swept;
 pub use walk::Tree;
-use walk::{AsTheyAre, Limits, Walk};
+use walk::{Limits, Walk};
 
 /// Takes and restores snapshots of one workspace. Restoring is in `restore.rs`.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl Snapshots {
     }
 
     fn walk(&self, index: &mut Index) -> Result<Tree, SnapshotError> {
-        Walk::take(&self.objects, self.limits, &AsTheyAre, self.jail.root(), index)
+        Walk::take(&self.objects, self.limits, None, self.jail.root(), index)
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {

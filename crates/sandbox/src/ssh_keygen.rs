@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use crate::person_program::on_path;
 use crate::temporary::temporary;
 
 /// Timeout of a call without prompts.
@@ -61,13 +62,7 @@ struct Answer {
 impl SshKeygen {
     /// Finds the program on `PATH`, in absolute folders only.
     pub fn locate() -> Result<Self, SignatureError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("ssh-keygen"))
-            .find(|program| program.is_file())
-            .ok_or(SignatureError::Missing)?;
-        Ok(Self { program })
+        Ok(Self { program: on_path("ssh-keygen").ok_or(SignatureError::Missing)? })
     }
 
     /// Signs each message with a key: the file of a private key, or of a public key whose private half an agent holds.

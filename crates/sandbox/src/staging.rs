@@ -13,12 +13,20 @@ pub(crate) const STAGING: &str = ".bosun-staging-";
 /// Creates an empty staging file beside the file to be written, under a unique name.
 pub(crate) fn stage(folder: &OwnedFd) -> Result<(String, File), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let (name, fd) =
+        under_new_name(|name| rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666)))?;
+    Ok((name, fd.into()))
+}
+
+/// Creates a staging entry under the first name that does not exist yet.
+pub(crate) fn under_new_name<T>(
+    make: impl Fn(&str) -> Result<T, Errno>,
+) -> Result<(String, T), Errno> {
     for n in 0..10_000_u32 {
         let name = format!("{STAGING}{}-{n}", std::process::id());
-        match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(0o666)) {
-            Ok(fd) => return Ok((name, fd.into())),
+        match make(&name) {
             Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
+            made => return made.map(|made| (name, made)),
         }
     }
     Err(Errno::EXIST)

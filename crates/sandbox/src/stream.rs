@@ -10,6 +10,9 @@ use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Instant;
+
+use types::{Ended, ExecResult};
 
 use crate::capture::{CAP_BYTES, Capture};
 #[cfg(not(target_os = "linux"))]
@@ -57,15 +60,6 @@ pub(crate) struct Streams {
     buffer: Vec<u8>,
 }
 
-/// Captured output of a command.
-#[derive(Debug, Default)]
-pub(crate) struct CapturedOutput {
-    pub(crate) both: String,
-    pub(crate) output: String,
-    pub(crate) errors: String,
-    pub(crate) dropped: u64,
-}
-
 impl Streams {
     /// Opens the pipes. Returns the ends to read from, and those for the command's output and errors.
     pub(crate) fn open(listener: Option<Listener>) -> io::Result<(Self, PipeWriter, PipeWriter)> {
@@ -95,21 +89,22 @@ impl Streams {
     /// being noticed. Cancel-safe.
     pub(crate) async fn listen(&mut self) -> io::Result<()> {
         self.ready.wait().await?;
-        for _ in 0..PIECES {
-            // Checked within `try_io`, so that output that arrives meanwhile is not missed.
-            match self.ready.next() {
-                Ok(place) => self.read(place)?,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        // Checked within `try_io`, so that output that arrives meanwhile is not missed.
+        self.read_pieces(PIECES, Ready::next)
     }
 
     /// Reads the output that is available now, up to a limit.
     pub(crate) fn take_in(&mut self) -> io::Result<()> {
-        for _ in 0..4 * PIECES {
-            match self.ready.now() {
+        self.read_pieces(4 * PIECES, Ready::now)
+    }
+
+    fn read_pieces(
+        &mut self,
+        most: usize,
+        readable: fn(&Ready) -> io::Result<usize>,
+    ) -> io::Result<()> {
+        for _ in 0..most {
+            match readable(&self.ready) {
                 Ok(place) => self.read(place)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
@@ -122,7 +117,7 @@ impl Streams {
         let Some(pipe) = &mut self.pipes[place] else { return Ok(()) };
         match pipe.read(&mut self.buffer) {
             Ok(0) => {
-                self.ready.forget(pipe)?;
+                self.ready.forget(place, pipe)?;
                 self.pipes[place] = None;
             }
             Ok(count) => {
@@ -139,11 +134,11 @@ impl Streams {
         Ok(())
     }
 
-    /// Takes the captured output, which leaves the captures empty.
-    pub(crate) fn finish(&mut self) -> CapturedOutput {
+    /// Result of a command that has ended; leaves the captures empty.
+    pub(crate) fn finish(&mut self, ended: Ended, began: Instant) -> ExecResult {
         let taken = |capture: &mut Capture| std::mem::replace(capture, Capture::new(0)).finish();
-        let (both, dropped) = taken(&mut self.both);
-        let [output, errors] = self.apart.each_mut().map(|capture| taken(capture).0);
-        CapturedOutput { both, output, errors, dropped }
+        let (output, dropped) = taken(&mut self.both);
+        let [stdout, stderr] = self.apart.each_mut().map(|capture| taken(capture).0);
+        ExecResult { ended, output, stdout, stderr, dropped, elapsed: began.elapsed().into() }
     }
 }

@@ -99,10 +99,8 @@ impl Variables {
         for (name, value) in FIXED {
             put(&mut given, name.into(), value.into());
         }
-        for (name, value) in self.set.iter().filter(|(name, _)| !injects(name)) {
-            put(&mut given, name.into(), value.into());
-        }
-        for (name, value) in &self.told {
+        let set = self.set.iter().filter(|(name, _)| !injects(name));
+        for (name, value) in set.chain(&self.told) {
             put(&mut given, name.into(), value.into());
         }
         for (name, value) in &mut given {
@@ -122,7 +120,7 @@ impl Variables {
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { return false };
         let wanted = match self.inherit {
             Inherit::None => false,
-            Inherit::Core => CORE.contains(&name),
+            Inherit::Core => CORE.contains(&name) || TOOLCHAINS.contains(&name),
             Inherit::All => !name.starts_with("LC_") && name != "LANGUAGE",
         };
         let named = self.named.iter().any(|wanted| wanted == name);
@@ -130,8 +128,8 @@ impl Variables {
     }
 }
 
-/// The names that `Inherit::Core` inherits.
-pub const CORE: [&str; 26] = [
+/// The names that `Inherit::Core` inherits besides those of toolchains.
+const CORE: [&str; 10] = [
     "PATH",
     "HOME",
     "USER",
@@ -139,12 +137,17 @@ pub const CORE: [&str; 26] = [
     "SHELL",
     "TZ",
     "TMPDIR",
+    "RUSTUP_TOOLCHAIN",
+    "GOCACHE",
+    "NVM_BIN",
+];
+
+/// Variables that name the location of a toolchain: inherited as well, and the locations are visible in a sandbox.
+pub(crate) const TOOLCHAINS: [&str; 16] = [
     "CARGO_HOME",
     "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
     "GOPATH",
     "GOROOT",
-    "GOCACHE",
     "GOMODCACHE",
     "GEM_HOME",
     "PNPM_HOME",
@@ -152,7 +155,6 @@ pub const CORE: [&str; 26] = [
     "MAVEN_HOME",
     "GRADLE_HOME",
     "NVM_DIR",
-    "NVM_BIN",
     "VOLTA_HOME",
     "PYENV_ROOT",
     "VIRTUAL_ENV",

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use runtime::sandbox::{
-    Confine, Environment, GlobRequest, GrepRequest, HelperExe, LocalEnvironment,
+    Bounds, Confine, Environment, GlobRequest, GrepRequest, HelperExe, LocalEnvironment,
 };
 use tokio_util::sync::CancellationToken;
 use types::{ExecRequest, Keep, Millis, ToolPolicy, WorkPath};
@@ -185,7 +185,7 @@ async fn commands(helper_exe: HelperExe, missed: &mut Vec<String>) -> anyhow::Re
     const TURNS: usize = 60;
     let folder = tempfile::tempdir().context("making a folder")?;
     let bare = LocalEnvironment::open(folder.path())?;
-    let held = bare.clone().confined(Confine::new(helper_exe));
+    let held = bare.clone().confined(Confine::new(helper_exe, Bounds::default()));
     let request = |command: &str| {
         ExecRequest::new(command.to_owned(), WorkPath::root(), Millis::seconds(120))
     };

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use runtime::llm::{self, Http, KeyState, LocalServer, ProviderView, Registry};
-use runtime::sandbox::{Confine, HelperExe, Repo};
+use runtime::sandbox::{Bounds, Confine, HelperExe, Repo};
 use runtime::{Found, Order};
 use serde_json::json;
 use types::{Attack, IsolationLevel, Millis, ModelRef};
@@ -128,7 +128,8 @@ async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     };
     let mut attacks = proof.attacks;
     if proof.level != IsolationLevel::None {
-        match Confine::new(helper_exe).holding(proof.level).prove_limits().await {
+        let bounds = Bounds { level: proof.level, ..Bounds::default() };
+        match Confine::new(helper_exe, bounds).prove_limits().await {
             Ok(limits) => attacks.extend(limits),
             Err(error) => attacks.push(Attack {
                 what: "exceed a limit".to_owned(),

@@ -173,7 +173,7 @@ pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
 /// The repository's suggestion.
 async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault> {
     let fault = |error: sandbox::GitError| error.fault();
-    let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_here());
+    let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_in(repo.root()));
     let (files, ignored) = (files.map_err(fault)?, ignored.map_err(fault)?);
     let mut present: Vec<&str> = ignored.iter().map(WorkPath::as_str).collect();
     let environments: Vec<WorkPath> =

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sandbox::{Confine, Variables, venv};
+use sandbox::{Bounds, Variables, venv};
 use types::{Artifact, Fault, WorkPath};
 
 use super::place::{STAGING, broken, free_place};
@@ -68,9 +68,9 @@ impl Ready {
     }
 
     /// Adds the visible and read-only paths.
-    pub(crate) fn confine(&self, confine: Confine) -> Confine {
-        let confine = self.visible.iter().cloned().fold(confine, Confine::seeing);
-        confine.closing(self.closed.clone(), self.reopened.clone())
+    pub(crate) fn bound(&self, bounds: &mut Bounds) {
+        bounds.visible.extend(self.visible.iter().cloned());
+        (bounds.closed, bounds.reopened) = (self.closed.clone(), self.reopened.clone());
     }
 
     /// Where builds may write: read-only paths are left out, their exceptions are not.

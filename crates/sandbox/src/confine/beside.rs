@@ -4,14 +4,15 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use nix::mount::{MsFlags, mount};
-use rustix::fs::{Dir, FileType, OFlags};
+use rustix::fs::{FileType, OFlags};
 use types::{Scope, WorkPath};
 
 use super::error::{SetupError, doing};
-use super::mount::{Access, Reach, attach, attribute, beneath, by_number, open};
+use super::mount::{Access, Reach, attach, attribute, beneath, bind, by_number, open};
+use crate::jail;
 
 /// Mounts a writable folder over its read-only self, and makes the entries outside the scope read-only.
 pub(super) fn open_folder(
@@ -39,19 +40,10 @@ pub(super) fn open_folder(
 
 /// Names of the entries of a folder, without symlinks.
 fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
-    let listed = rustix::fs::openat(
-        folder,
-        ".",
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        rustix::fs::Mode::empty(),
-    )?;
     let mut names = Vec::new();
-    for entry in Dir::read_from(&listed)? {
-        let entry = entry?;
-        let name = entry.file_name().to_str().map_err(io::Error::other)?;
-        let stat = rustix::fs::statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
-        let link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
-        if !link && !matches!(name, "." | "..") {
+    for name in jail::names_in(jail::open_folder(folder, ".")?)? {
+        let name = std::str::from_utf8(name.as_bytes()).map_err(io::Error::other)?;
+        if jail::kind_in(folder, name)? != FileType::Symlink {
             names.push(name.to_owned());
         }
     }
@@ -61,7 +53,6 @@ fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
 fn close(folder: &OwnedFd, name: &str) -> io::Result<()> {
     let entry = beneath(folder, name)?;
     let place = by_number(&entry);
-    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
-    mount(Some(&place), &place, None::<&str>, flags, None::<&str>)?;
+    bind(&place, &place)?;
     attribute(&beneath(folder, name)?, Access::Read, Reach::Below)
 }

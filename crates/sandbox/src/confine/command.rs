@@ -67,7 +67,7 @@ pub(super) fn watch(
     let signals = SignalFd::new(&ends).map_err(doing("watching for ends"))?;
     loop {
         // Checks before waiting: the command may have ended before the signal was watched.
-        if let Some(report) = reap(child) {
+        if let Some(report) = reap(Some(child)) {
             return Ok(report);
         }
         let wait = meter.wait();
@@ -99,11 +99,14 @@ pub(super) fn watch(
     }
 }
 
-fn reap(child: Pid) -> Option<Report> {
+/// Reaps children that have exited, all of them or up to this one, on which it reports.
+pub(super) fn reap(child: Option<Pid>) -> Option<Report> {
     loop {
         match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, code)) if pid == child => return Some(Report::Exited(code)),
-            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == child => {
+            Ok(WaitStatus::Exited(pid, code)) if Some(pid) == child => {
+                return Some(Report::Exited(code));
+            }
+            Ok(WaitStatus::Signaled(pid, signal, _)) if Some(pid) == child => {
                 return Some(Report::Signalled(signal as i32));
             }
             Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) => {}

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, getuid};
 use types::IsolationLevel;
 
@@ -46,10 +46,7 @@ pub(super) fn serve(ours: &mut UnixStream) -> Result<(), SetupError> {
             let report = report.unwrap_or_else(|error| Report::Failed(error.to_string()));
             std::process::exit(say(&mut line, &report));
         }
-        let any = Pid::from_raw(-1);
-        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
-            waitpid(any, Some(WaitPidFlag::WNOHANG))
-        {}
+        command::reap(None);
     }
     Ok(())
 }
@@ -70,17 +67,17 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
         .map_err(doing("entering the workspace"))?;
     match &spec.action {
         Action::Probe(targets) => {
-            restrict::fence_in(&fence, &spec.limits, &filter)?;
+            restrict::fence_in(&fence, &spec.bounds.limits, &filter)?;
             Ok(Report::Probed(probe::attack(&spec.root, targets, IsolationLevel::Landlock)))
         }
         Action::Run { shell, line } => {
             let mut shell = command::shell(spec, shell, line, pipes);
             shell.env("TMPDIR", temp.path());
-            let limits = spec.limits;
+            let limits = spec.bounds.limits;
             let fenced =
                 move || restrict::fence_in(&fence, &limits, &filter).map_err(io::Error::other);
             let places = vec![spec.root.clone(), temp.path().to_owned()];
-            let mut meter = Meter::new(spec.limits, None, places);
+            let mut meter = Meter::new(spec.bounds.limits, None, places);
             let child = command::start(shell, fenced)?;
             let everybody = Everybody { terminate: &|| all(Signal::SIGTERM), list: &descendants };
             let ended = command::watch(ours, child, &mut meter, &everybody);
@@ -95,8 +92,8 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
     let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     read.extend(SETTINGS.iter().map(|name| Path::new("/etc").join(name)));
     let mut places: Vec<PathBuf> = TOOLCHAINS.iter().map(|place| spec.home.join(place)).collect();
-    places.extend(spec.visible.iter().cloned());
-    let mut closed = spec.masked.clone();
+    places.extend(spec.bounds.visible.iter().cloned());
+    let mut closed = spec.bounds.masked.clone();
     closed.extend(places.iter().flat_map(|place| KEYS.map(|key| place.join(key))));
     read.extend(places.into_iter().flat_map(|place| without(place, &closed)));
     read.extend(DEVICES.iter().map(PathBuf::from));
@@ -104,7 +101,7 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
     read.push(spec.root.clone());
     let mut write = vec![temp.to_owned()];
     write.extend(DEVICES[..3].iter().map(PathBuf::from));
-    match &spec.scope {
+    match &spec.bounds.scope {
         None => write.push(spec.root.clone()),
         // Landlock applies to the target of a symlink, so a path of the scope that contains one is left out.
         Some(scope) => write.extend(scope.0.iter().filter_map(|artifact| {

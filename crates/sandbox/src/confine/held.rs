@@ -20,7 +20,7 @@ use super::line::{self, MAX_MESSAGE};
 use super::proxy::Proxy;
 use super::shared_network::SharedNetwork;
 use super::spec::{KILL, Report, Spec, TERM};
-use crate::process::{GRACE, result};
+use crate::process::{GRACE, append, failed};
 use crate::stream::Streams;
 use crate::{EnvError, Hosts, Listener};
 
@@ -29,10 +29,6 @@ const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// How long setting up a sandbox may take on a busy machine.
 const SETUP: Duration = Duration::from_secs(10);
-
-fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> EnvError {
-    move |source| EnvError::Exec { doing, source }
-}
 
 /// Dependencies of a sandboxed command: helpers, reachable hosts and the shared network.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +109,7 @@ impl Held {
         let helpers = Arc::clone(way.helpers);
         let known = helpers.known(&spec.prelude());
         // A short spec for a running helper fits into the socket's buffer; anything else may block.
-        let quick = known.is_some() && !spec.network && !spec.shares && spec.is_short();
+        let quick = known.is_some() && spec.proxy_port.is_none() && !spec.shares && spec.is_short();
         let joined = way.shared.namespace().filter(|_| spec.joins);
         let given = move || {
             let helper = known.map_or_else(|| helpers.hire(&spec.prelude()), Ok);
@@ -201,19 +197,11 @@ impl Held {
     }
 
     fn finish(mut self, ended: Ended, began: Instant) -> ExecResult {
-        let mut result = result(&mut self.streams, ended, began);
-        // Refusals and limits are part of the output, so that the model and the log show them.
+        let mut result = self.streams.finish(ended, began);
         let refused = self.proxy.iter().flat_map(Proxy::refused);
         let lines = refused.map(|reason| format!("[network: {reason}]\n"));
         let limit = self.limit.iter().map(|reason| format!("[limit: ended, because {reason}]\n"));
-        for line in lines.chain(limit) {
-            for text in [&mut result.output, &mut result.stderr] {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                text.push_str(&line);
-            }
-        }
+        lines.chain(limit).for_each(|line| append(&line, &mut result));
         result
     }
 }
@@ -244,18 +232,15 @@ fn orders(
         let fds: Vec<BorrowedFd<'_>> = own.chain(joined.map(std::os::fd::AsFd::as_fd)).collect();
         helper.order(spec, &fds)?;
         drop(theirs);
-        if spec.network || spec.shares {
-            return awaited(line, spec.network, spec.shares);
-        }
-        Ok(Ok(Given { line, first: None, proxied: None, shared: None }))
+        awaited(line, spec.proxy_port.is_some(), spec.shares)
     };
     give().map_err(|source| match helper.last_words() {
         Some(reason) => EnvError::Sandbox { reason },
-        None => EnvError::Exec { doing: "giving orders for", source },
+        None => failed("giving orders for")(source),
     })
 }
 
-/// Waits for the listener inside, the network namespace, or both.
+/// Waits for the listener inside, the network namespace, both, or nothing.
 fn awaited(mut line: Line, listens: bool, shares: bool) -> io::Result<Followed> {
     line.set_read_timeout(Some(SETUP))?;
     let (mut first, mut proxied, mut shared) = (None, None, None);

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, Pid, fork, getgid, getuid};
 
 use types::IsolationLevel;
@@ -135,10 +135,7 @@ fn build(
             return Ok(());
         }
         // It has its spec. Reaps earlier ones that have exited, without waiting, since exiting takes them a while.
-        let any = Pid::from_raw(-1);
-        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
-            waitpid(any, Some(WaitPidFlag::WNOHANG))
-        {}
+        command::reap(None);
     }
 }
 
@@ -208,20 +205,20 @@ fn obey(
             .and_then(|namespace| line::send(line, &Report::Network, &[namespace.as_fd()]));
         opened.map_err(doing("handing over the network"))?;
     }
-    if handed.spec.network {
-        let opened = network::listen(handed.spec.proxy_port)
+    if let Some(port) = handed.spec.proxy_port {
+        let opened = network::listen(port)
             .and_then(|listener| line::send(line, &Report::Listening, &[listener.as_fd()]));
         opened.map_err(doing("opening a way to the granted hosts"))?;
     }
     let writable = root_fs::complete(&handed, &trees)?;
     drop(trees);
     let spec = handed.spec;
-    restrict::raise(&writable, &spec.limits, filter)?;
+    restrict::raise(&writable, &spec.bounds.limits, filter)?;
     nix::sys::prctl::set_dumpable(false).map_err(doing("closing our memory"))?;
     match &spec.action {
         Action::Run { shell, line: words } => {
             let temporary = private::TEMPORARY.first().map(PathBuf::from);
-            let mut meter = Meter::new(spec.limits, temporary, vec![spec.root.clone()]);
+            let mut meter = Meter::new(spec.bounds.limits, temporary, vec![spec.root.clone()]);
             let child = command::start(command::shell(&spec, shell, words, fds), || Ok(()))?;
             let all = command::Everybody { terminate: &everybody, list: &others };
             command::watch(line, child, &mut meter, &all)

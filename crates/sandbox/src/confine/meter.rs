@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::disk::{self, Growth};
 use super::processes::{Usage, hides, memory_files, segments, unowned};
-use super::spec::Limits;
+use crate::bounds::Limits;
 
 /// Time until the first measurement, and minimum time between two.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -64,7 +64,8 @@ impl Meter {
 
     fn look(&mut self, processes: &[Pid]) -> Option<String> {
         let Limits { processes: most, memory_bytes, .. } = self.limits;
-        let usage: Vec<Usage> = processes.iter().filter_map(|pid| Usage::of(*pid)).collect();
+        let measure = || processes.iter().filter_map(|pid| Usage::of(*pid)).collect();
+        let usage: Vec<Usage> = measure();
         let tasks: u64 = usage.iter().map(|one| one.tasks).sum();
         if tasks > most {
             return Some(format!("{tasks} processes and threads, more than {most} (processes)"));
@@ -81,9 +82,7 @@ impl Meter {
             if used > memory_bytes {
                 // A process that exits during the measurement leaves its share of common pages to the others, which are
                 // then counted including it: the limit has to be exceeded twice.
-                let usage: Vec<Usage> =
-                    processes.iter().filter_map(|pid| Usage::of(*pid)).collect();
-                let (private, again) = self.memory(&usage);
+                let (private, again) = self.memory(&measure());
                 (shared, used) = (again, used.min(private.saturating_add(again)));
             }
             // Growth until now that is not the command's belongs to other processes.

@@ -7,7 +7,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
 
-use types::IsolationLevel;
+use types::{Attack, IsolationLevel};
 
 use super::spec::Targets;
 
@@ -22,11 +22,9 @@ pub(super) const GIT: &str = "change git's own files";
 pub(super) const SEE: &str = "see processes of the machine";
 pub(super) const METADATA: &str = "change the mode of a file outside";
 
-type Attempts = Vec<(String, Option<String>)>;
-
-pub(super) fn attack(workspace: &Path, targets: &Targets, level: IsolationLevel) -> Attempts {
-    let mut attempts = Attempts::new();
-    let mut note = |what: &str, through: Option<String>| attempts.push((what.to_owned(), through));
+pub(super) fn attack(workspace: &Path, targets: &Targets, level: IsolationLevel) -> Vec<Attack> {
+    let mut attacks = Vec::new();
+    let mut note = |what: &str, through| attacks.push(Attack { what: what.to_owned(), through });
     note("write outside the workspace", write_outside(&targets.outside));
     note("read a secret outside the workspace", got(&fs::read(&targets.secret), "read it"));
     note(METADATA, change_mode(&targets.secret));
@@ -45,7 +43,7 @@ pub(super) fn attack(workspace: &Path, targets: &Targets, level: IsolationLevel)
         got(&open("/proc/sys/kernel/core_pattern"), "opened it"),
     );
     note("use the workspace", use_workspace(workspace));
-    attempts
+    attacks
 }
 
 /// An operation that succeeded got through.

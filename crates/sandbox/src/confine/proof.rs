@@ -8,29 +8,85 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
 use types::{Attack, IsolationLevel, Millis, Proof, WorkPath};
 
-use super::spec::{Action, Limits, Report, Targets};
+use super::spec::{Action, Report, Targets};
 use super::{Confine, HelperExe, held, probe};
+use crate::bounds::{Bounds, Limits};
 use crate::error::EnvError;
-use crate::process::Shell;
+use crate::process::{Shell, failed};
 use crate::temporary::temporary;
 use crate::variables::Variables;
 
 impl Confine {
     /// Attacks such a sandbox from inside, in a temporary workspace.
     pub async fn prove(&self) -> Result<Proof, EnvError> {
-        prove(self).await
+        let folder = temporary("proof");
+        let folder = folder.map_err(failed("making a place to prove"))?;
+        let at = folder.path().canonicalize().map_err(failed("making a place to prove"))?;
+        let (workspace, outside) = (at.join("workspace"), at.join("outside"));
+        for folder in [&workspace.join(".git"), &outside] {
+            std::fs::create_dir_all(folder).map_err(failed("making a place to prove"))?;
+        }
+        let secret = outside.join("secret");
+        std::fs::write(&secret, "secret").map_err(failed("planting a secret for"))?;
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed("listening for"))?;
+        let port = listener.local_addr().map_err(failed("listening for"))?.port();
+        let service = UnixListener::bind(workspace.join(probe::SERVICE));
+        let service = service.map_err(failed("listening for"))?;
+        let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
+        let targets = Targets { outside: outside.clone(), secret, port, pid };
+
+        // A task's scope refers to another workspace; here, the whole workspace is writable.
+        let bounds = Bounds { scope: None, ..self.bounds.clone() };
+        let confine = Confine { bounds, ..self.clone() };
+        // With this process's own home, as for commands.
+        let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
+        let variables = home.into_iter().collect();
+        let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
+        let report = held::probe(&confine.helper_exe.0, spec).await;
+        drop((listener, service));
+        match report? {
+            Report::Probed(attacks) => {
+                Ok(judged(confine.bounds.level, attacks, &workspace, &outside))
+            }
+            Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
+            other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
+        }
     }
 
-    /// Exceeds each limit on the combined usage of a command's processes, in a temporary workspace.
+    /// Exceeds each limit on the combined usage of a command's processes with real commands, in a temporary workspace.
     pub async fn prove_limits(&self) -> Result<Vec<Attack>, EnvError> {
-        prove_limits(self).await
+        const MB: u64 = 1 << 20;
+        let usual = Limits::default();
+        let limits = [
+            Limits { memory_bytes: 32 * MB, ..usual },
+            Limits { processes: 8, ..usual },
+            Limits { disk_bytes: 16 * MB, ..usual },
+        ];
+        let mut attacks = Vec::new();
+        for ((what, line, limit, timeout), limits) in GREEDY.into_iter().zip(limits) {
+            let workspace = temporary("proof").map_err(failed("making room for"))?;
+            let root = workspace.path().canonicalize().map_err(failed("making room for"))?;
+            let bounds = Bounds { scope: None, limits, ..self.bounds.clone() };
+            let confine = Confine { bounds, ..self.clone() };
+            let action = Shell::find().action(format!("{line}; sleep 9"));
+            let variables = Variables::default().for_command(std::env::vars_os(), &root);
+            let spec = confine.spec(&root, WorkPath::root(), action, variables);
+            let result = confine.run(spec, None, timeout, &CancellationToken::new()).await?;
+            // For an ordinary user, the kernel refuses processes before they are counted.
+            let refused = limits.processes < usual.processes && result.output.contains("fork");
+            let held = result.output.contains(limit) || refused;
+            let through = (!held).then(|| format!("it was not ended: {}", result.ended));
+            attacks.push(Attack { what: what.to_owned(), through });
+        }
+        Ok(attacks)
     }
 
     /// Isolation that this machine supports: the highest level that withstood an attack from inside.
     pub async fn probe(helper_exe: HelperExe) -> Proof {
         let mut missing = Vec::new();
         for level in [IsolationLevel::Full, IsolationLevel::Landlock] {
-            match Self::new(helper_exe.clone()).holding(level).prove().await {
+            let bounds = Bounds { level, ..Bounds::default() };
+            match Self::new(helper_exe.clone(), bounds).prove().await {
                 Ok(proof) if proof.level == level => return Proof { missing, ..proof },
                 Ok(proof) => missing.extend(proof.through().map(|attack| {
                     let how = attack.through.as_deref().unwrap_or_default();
@@ -40,39 +96,6 @@ impl Confine {
             }
         }
         Proof { level: IsolationLevel::None, attacks: vec![], missing }
-    }
-}
-
-async fn prove(confine: &Confine) -> Result<Proof, EnvError> {
-    let failed = |doing| move |source| EnvError::Exec { doing, source };
-    let folder = temporary("proof");
-    let folder = folder.map_err(failed("making a place to prove"))?;
-    let at = folder.path().canonicalize().map_err(failed("making a place to prove"))?;
-    let (workspace, outside) = (at.join("workspace"), at.join("outside"));
-    for folder in [&workspace.join(".git"), &outside] {
-        std::fs::create_dir_all(folder).map_err(failed("making a place to prove"))?;
-    }
-    let secret = outside.join("secret");
-    std::fs::write(&secret, "secret").map_err(failed("planting a secret for"))?;
-    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed("listening for"))?;
-    let port = listener.local_addr().map_err(failed("listening for"))?.port();
-    let service = UnixListener::bind(workspace.join(probe::SERVICE));
-    let service = service.map_err(failed("listening for"))?;
-    let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
-    let targets = Targets { outside: outside.clone(), secret, port, pid };
-
-    // A task's scope refers to another workspace; here, the whole workspace is writable.
-    let confine = Confine { scope: None, ..confine.clone() };
-    // With this process's own home, as for commands.
-    let home = std::env::var_os("HOME").map(|home| (OsString::from("HOME"), home));
-    let variables = home.into_iter().collect();
-    let spec = confine.spec(&workspace, WorkPath::root(), Action::Probe(targets), variables);
-    let report = held::probe(&confine.helper_exe.0, spec).await;
-    drop((listener, service));
-    match report? {
-        Report::Probed(attempts) => Ok(judged(confine.level, attempts, &workspace, &outside)),
-        Report::Failed(reason) => Err(EnvError::Sandbox { reason }),
-        other => Err(EnvError::Sandbox { reason: format!("it said {other:?}") }),
     }
 }
 
@@ -100,45 +123,15 @@ const GREEDY: [(&str, &str, &str, Millis); 3] = [
     ),
 ];
 
-/// Exceeds limits with real commands.
-async fn prove_limits(confine: &Confine) -> Result<Vec<Attack>, EnvError> {
-    const MB: u64 = 1 << 20;
-    let usual = Limits::default();
-    let limits = [
-        Limits { memory_bytes: 32 * MB, ..usual },
-        Limits { processes: 8, ..usual },
-        Limits { disk_bytes: 16 * MB, ..usual },
-    ];
-    let mut attacks = Vec::new();
-    for ((what, line, limit, timeout), limits) in GREEDY.into_iter().zip(limits) {
-        let failed = |source| EnvError::Exec { doing: "making room for", source };
-        let workspace = temporary("proof").map_err(failed)?;
-        let root = workspace.path().canonicalize().map_err(failed)?;
-        let confine = Confine { scope: None, ..confine.clone().limits(limits) };
-        let action = Shell::find().action(format!("{line}; sleep 9"));
-        let variables = Variables::default().for_command(std::env::vars_os(), &root);
-        let spec = confine.spec(&root, WorkPath::root(), action, variables);
-        let result = confine.run(spec, None, timeout, &CancellationToken::new()).await?;
-        // For an ordinary user, the kernel refuses processes before they are counted.
-        let refused = limits.processes < usual.processes && result.output.contains("fork");
-        let held = result.output.contains(limit) || refused;
-        let through = (!held).then(|| format!("it was not ended: {}", result.ended));
-        attacks.push(Attack { what: what.to_owned(), through });
-    }
-    Ok(attacks)
-}
-
 /// Attacks that Landlock alone does not block, and does not claim to.
 const NOT_CLAIMED: [&str; 4] = [probe::GIT, probe::SEE, probe::METADATA, "leave git changed"];
 
 fn judged(
     level: IsolationLevel,
-    attempts: Vec<(String, Option<String>)>,
+    mut attacks: Vec<Attack>,
     workspace: &Path,
     outside: &Path,
 ) -> Proof {
-    let mut attacks: Vec<Attack> =
-        attempts.into_iter().map(|(what, through)| Attack { what, through }).collect();
     let mut seen = |what: &str, through: bool| {
         let through = through.then(|| "it shows outside".to_owned());
         attacks.push(Attack { what: what.to_owned(), through });

@@ -17,7 +17,7 @@ use seccompiler::{
 };
 
 use super::error::{SetupError, doing};
-use super::spec::Limits;
+use crate::bounds::Limits;
 
 /// Requested Landlock ABI; older kernels enforce the part that they support.
 const LANDLOCK: ABI = ABI::V6;
@@ -27,13 +27,12 @@ pub(super) fn raise(
     limits: &Limits,
     filter: &Filter,
 ) -> Result<(), SetupError> {
+    // First, since without capabilities a limit of the machine could not be raised.
     bound(limits)?;
     disarm()?;
-    nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
     // Behind the namespaces, every visible file may be read.
     let fence = Fence { read: vec![PathBuf::from("/")], write: writable.to_vec() };
-    fence.raise()?;
-    filter.install()
+    enter(&fence, filter)
 }
 
 /// System calls that the kernel refuses, as compiled BPF programs.
@@ -119,6 +118,10 @@ impl Fence {
 /// Applies the restrictions that work without namespaces.
 pub(super) fn fence_in(fence: &Fence, limits: &Limits, filter: &Filter) -> Result<(), SetupError> {
     bound(limits)?;
+    enter(fence, filter)
+}
+
+fn enter(fence: &Fence, filter: &Filter) -> Result<(), SetupError> {
     nix::sys::prctl::set_no_new_privs().map_err(doing("renouncing privileges"))?;
     fence.raise()?;
     filter.install()

@@ -70,7 +70,7 @@ pub(super) fn complete(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf
     for place in toolchains.chain([spec.home.join(".cargo"), spec.home.join(".local/share/uv")]) {
         KEYS.iter().try_for_each(|key| mask(&place.join(key)))?;
     }
-    spec.masked.iter().try_for_each(|path| mask(path))?;
+    spec.bounds.masked.iter().try_for_each(|path| mask(path))?;
     let mut writable = workspace(handed, rest)?;
     let root = open(Path::new("/"), OFlags::DIRECTORY).map_err(doing("closing the root"))?;
     attribute(&root, Access::Read, Reach::This).map_err(doing("closing the root"))?;
@@ -162,12 +162,12 @@ fn workspace(handed: &Handed, trees: &[OwnedFd]) -> Result<Vec<PathBuf>, SetupEr
         if path.is_root() { root.to_owned() } else { root.join(path.as_str()) }
     };
     let mut writable = Vec::new();
-    if spec.scope.is_none() {
+    if spec.bounds.scope.is_none() {
         writable.push(root.to_owned());
     }
     let (folders, scope) = scope.split_at(handed.beside.len());
     for (folder, tree) in handed.beside.iter().zip(folders) {
-        beside::open_folder(root, folder, tree, &spec.scope.clone().unwrap_or_default())?;
+        beside::open_folder(root, folder, tree, &spec.bounds.scope.clone().unwrap_or_default())?;
         writable.push(inside(folder));
     }
     for (artifact, tree) in handed.scope.iter().zip(scope) {
@@ -199,10 +199,13 @@ fn close_places<'a>(
     target: &OwnedFd,
 ) -> Result<Vec<&'a WorkPath>, SetupError> {
     // Opened before any path is closed, to keep their previous access.
-    let again =
-        spec.reopened.iter().filter_map(|path| Some((path, beneath(target, path.as_str()).ok()?)));
+    let again = spec
+        .bounds
+        .reopened
+        .iter()
+        .filter_map(|path| Some((path, beneath(target, path.as_str()).ok()?)));
     let again: Vec<(&WorkPath, OwnedFd)> = again.collect();
-    for path in &spec.closed {
+    for path in &spec.bounds.closed {
         let Ok(place) = beneath(target, path.as_str()) else { continue };
         let place = by_number(&place);
         bind(&place, &place).map_err(doing(format!("closing {path}")))?;

@@ -57,7 +57,7 @@ impl Finder {
             self.known.clear();
         }
         let mut found = self.search(&spec.root, usize::MAX);
-        for folder in &spec.visible {
+        for folder in &spec.bounds.visible {
             found.extend(self.search(folder, SHALLOW));
         }
         let services = SERVICES.map(|(folder, name)| (PathBuf::from(folder), OsString::from(name)));

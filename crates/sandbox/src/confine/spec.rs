@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use types::{IsolationLevel, Scope, WorkPath};
+use types::{Attack, IsolationLevel, WorkPath};
+
+use crate::bounds::{Bounds, Limits};
 
 /// The argument that makes this program a sandbox helper.
 pub(super) const WORD: &str = "--bosun-confine";
@@ -35,26 +37,15 @@ pub(crate) struct Spec {
     pub(crate) action: Action,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) home: PathBuf,
-    pub(crate) scope: Option<Scope>,
-    pub(crate) visible: Vec<PathBuf>,
-    /// Files of the machine that appear empty, wherever they would be visible.
-    pub(crate) masked: Vec<PathBuf>,
+    pub(crate) bounds: Bounds,
     /// Files of the workspace that appear empty.
     pub(crate) hidden: Vec<WorkPath>,
     /// Folders of the workspace that cannot be moved, parents first.
     pub(crate) pinned: Vec<WorkPath>,
     /// Folders in which files of the scope may be replaced, parents first.
     pub(crate) beside: Vec<WorkPath>,
-    /// Paths of the workspace that are read-only, regardless of the scope.
-    pub(crate) closed: Vec<WorkPath>,
-    /// Paths in `closed` that are writable nevertheless.
-    pub(crate) reopened: Vec<WorkPath>,
-    pub(crate) limits: Limits,
-    pub(crate) level: IsolationLevel,
-    /// Whether the granted hosts can be reached.
-    pub(crate) network: bool,
-    /// Port of the proxy in that case.
-    pub(crate) proxy_port: u16,
+    /// Port of the proxy, if there are granted hosts to reach.
+    pub(crate) proxy_port: Option<u16>,
     /// Whether the command's network namespace is sent back, for later commands.
     pub(crate) shares: bool,
     /// Whether a network namespace comes with the spec, to be used instead of a new one.
@@ -64,20 +55,20 @@ pub(crate) struct Spec {
 impl Spec {
     /// Whether the message certainly fits into a socket's buffer.
     pub(crate) fn is_short(&self) -> bool {
-        let places = self.scope.as_ref().map_or(0, |scope| scope.0.len());
+        let Bounds { scope, visible, closed, reopened, .. } = &self.bounds;
+        let places = scope.as_ref().map_or(0, |scope| scope.0.len());
         let line = match &self.action {
             Action::Run { line, .. } => line.len(),
             Action::Probe(_) => 0,
         };
-        let inside =
-            self.hidden.len() + self.pinned.len() + self.closed.len() + self.reopened.len();
-        places + self.beside.len() + inside + self.visible.len() < 100 && line < 16 * 1024
+        let inside = self.hidden.len() + self.pinned.len() + closed.len() + reopened.len();
+        places + self.beside.len() + inside + visible.len() < 100 && line < 16 * 1024
     }
 
     pub(crate) fn prelude(&self) -> Prelude {
-        let Limits { temp_bytes, processes, .. } = self.limits;
+        let Limits { temp_bytes, processes, .. } = self.bounds.limits;
         let (root, home) = (self.root.clone(), self.home.clone());
-        Prelude { level: self.level, root, home, temp_bytes, processes }
+        Prelude { level: self.bounds.level, root, home, temp_bytes, processes }
     }
 }
 
@@ -115,37 +106,9 @@ pub(crate) enum Report {
     Exceeded(String),
     /// The sandbox could not be set up, so nothing was run.
     Failed(String),
-    Probed(Vec<(String, Option<String>)>),
+    Probed(Vec<Attack>),
     /// The granted hosts can be reached; the listener comes with this message.
     Listening,
     /// The command's network namespace comes with this message.
     Network,
-}
-
-/// Resource limits of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    /// Concurrent processes and threads.
-    pub processes: u64,
-    /// Memory of one process, and of all together.
-    pub memory_bytes: u64,
-    /// Size of the largest file.
-    pub file_bytes: u64,
-    /// Size of all private temporary folders together.
-    pub temp_bytes: u64,
-    /// Total size of a command's writes to the workspace.
-    pub disk_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        const GIB: u64 = 1 << 30;
-        Self {
-            processes: 1024,
-            memory_bytes: 8 * GIB,
-            file_bytes: 8 * GIB,
-            temp_bytes: 2 * GIB,
-            disk_bytes: 32 * GIB,
-        }
-    }
 }

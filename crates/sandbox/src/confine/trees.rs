@@ -47,8 +47,8 @@ impl Handed {
 pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedFd>), SetupError> {
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
-    let places = places.filter(|place| !spec.visible.contains(place));
-    for path in spec.visible.iter().cloned().chain(places) {
+    let places = places.filter(|place| !spec.bounds.visible.contains(place));
+    for path in spec.bounds.visible.iter().cloned().chain(places) {
         // A missing path cannot be visible.
         let Ok(found) = fs::metadata(&path) else { continue };
         let what = || format!("putting in {}", path.display());
@@ -57,8 +57,8 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
         visible.push((path, found.is_dir()));
     }
     let root = open(&spec.root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
-    let access = if spec.scope.is_some() { Access::Read } else { Access::Write };
-    if let Some(places) = &spec.scope {
+    let access = if spec.bounds.scope.is_some() { Access::Read } else { Access::Write };
+    if let Some(places) = &spec.bounds.scope {
         make_folders(places, &root)?;
     }
     trees.push(tree(&root, access).map_err(doing("putting in the workspace"))?);
@@ -74,7 +74,7 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
         let above = artifact.path.as_str().rsplit_once('/').map_or(".", |(above, _)| above);
         !artifact.whole_folder && beside.iter().any(|folder| folder.as_str() == above)
     };
-    let places = spec.scope.iter().flat_map(|scope| &scope.0);
+    let places = spec.bounds.scope.iter().flat_map(|scope| &scope.0);
     for artifact in places.filter(|artifact| !in_open_folder(artifact)) {
         // A path that is missing or a symlink cannot be made writable.
         let Ok(from) = beneath(&root, artifact.path.as_str()) else { continue };

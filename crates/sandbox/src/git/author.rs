@@ -1,12 +1,13 @@
-//! The user's own identity, and re-creation of a result's commits with that user as author: the same trees, in the same
+//! The user's own identity and the few other settings read from their git configuration, of which nothing else takes
+//! effect here; and re-creation of a result's commits with that user as author: the same trees, in the same
 //! order, with other messages. Checks apply to trees, so their results stay valid. The committer stays Bosun.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use types::{CommitId, Timestamp};
 
-use super::call::{Git, With};
-use super::identity::Author;
+use super::call::{Author, Git, With, complete, described};
 use super::{GitError, Repo, hash};
 
 /// Maximum number of commits to re-create.
@@ -18,6 +19,32 @@ impl Git {
         let name = self.user_setting(folder, "user.name").await;
         let email = self.user_setting(folder, "user.email").await;
         name.zip(email).map(|(name, email)| Author { name, email })
+    }
+
+    /// A setting as the user's own git has it in a folder. Reading this part of their configuration is safe.
+    pub(super) async fn user_setting(&self, folder: &Path, name: &str) -> Option<String> {
+        let mut command = self.plain();
+        command.current_dir(folder).env_remove("GIT_CONFIG_GLOBAL");
+        command.envs(std::env::var_os("HOME").map(|home| ("HOME", home)));
+        command.envs(std::env::var_os("XDG_CONFIG_HOME").map(|home| ("XDG_CONFIG_HOME", home)));
+        let args = ["config", "--get", name];
+        command.args(args);
+        let answer = complete(command, described(&args), &[]).await.ok()?;
+        let set = answer.succeeded().then(|| answer.line().ok()).flatten()?;
+        Some(set.to_string_lossy().trim().to_owned()).filter(|set| !set.is_empty())
+    }
+
+    /// The user's global list of ignored files, if any. Reading this part of the user's configuration is safe, and
+    /// without it, files that the user ignores everywhere would count as uncommitted work.
+    pub(super) async fn user_excludes(&self) -> Option<OsString> {
+        let home = std::env::var_os("HOME")?;
+        let mut command = self.plain();
+        command.current_dir("/").env("HOME", &home).env_remove("GIT_CONFIG_GLOBAL");
+        let args = ["config", "--global", "--type=path", "--get", "core.excludesFile"];
+        command.args(args);
+        let answer = complete(command, described(&args), &[]).await.ok()?;
+        let set = answer.succeeded().then(|| answer.line().ok()).flatten();
+        Some(set.unwrap_or_else(|| PathBuf::from(home).join(".config/git/ignore").into()))
     }
 }
 
@@ -58,7 +85,7 @@ impl Repo {
             };
             let args = ["commit-tree", tree.as_str(), "-p", hash(&parent)?, "-F", "-"];
             let made = self.git().run_with(self.here(), &args, with).await?;
-            parent = CommitId(made.line()?.to_string_lossy().into_owned());
+            parent = CommitId(made.word()?);
         }
         self.sync_commit(&parent, &[base]).await?;
         Ok(parent)

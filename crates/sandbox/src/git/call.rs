@@ -13,7 +13,7 @@ use tokio::process::Command;
 use types::Timestamp;
 
 use super::GitError;
-use super::identity::Author;
+use crate::person_program::on_path;
 
 /// Timeout of one call; checking out a large tree takes the longest.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -72,6 +72,13 @@ pub(super) enum GitDir<'a> {
     Worktree { dir: &'a Path, git_dir: &'a Path, index: &'a Path },
 }
 
+/// The author of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Author {
+    pub name: String,
+    pub email: String,
+}
+
 /// The git program.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
@@ -105,13 +112,7 @@ pub(super) struct With<'a> {
 impl Git {
     /// Finds git on the PATH, in absolute folders only. Does not check the version: for calls that every git supports.
     pub(super) fn locate() -> Result<Self, GitError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join("git"))
-            .find(|program| program.is_file())
-            .ok_or(GitError::GitMissing)?;
-        Ok(Self { program })
+        Ok(Self { program: on_path("git").ok_or(GitError::GitMissing)? })
     }
 
     /// Finds git and checks its version.
@@ -123,8 +124,9 @@ impl Git {
 
     /// Checks that this git supports everything that is used here.
     pub(super) async fn new_enough(&self) -> Result<(), GitError> {
-        let text = self.bare(Path::new("/"), &["--version"]).await?.line()?;
-        let text = text.to_string_lossy().into_owned();
+        let mut command = self.plain();
+        command.current_dir("/").arg("--version");
+        let text = complete(command, "--version".to_owned(), &[]).await?.or_failed()?.word()?;
         let found = text.strip_prefix("git version ").unwrap_or(&text).to_owned();
         let mut numbers = found.split('.').map(str::parse::<u32>);
         match (numbers.next(), numbers.next()) {
@@ -238,13 +240,6 @@ impl Git {
         command
     }
 
-    /// A call that needs no repository.
-    async fn bare(&self, at: &Path, args: &[&str]) -> Result<Answer, GitError> {
-        let mut command = self.plain();
-        command.current_dir(at).args(args);
-        complete(command, described(args), &[]).await?.or_failed()
-    }
-
     pub(super) fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -318,6 +313,11 @@ impl Answer {
             Some(line) if !line.is_empty() => Ok(OsStr::from_bytes(line).to_owned()),
             _ => Err(GitError::Failed { command: self.command, stderr: "no answer".to_owned() }),
         }
+    }
+
+    /// The only line of the output as text, such as a hash.
+    pub(super) fn word(self) -> Result<String, GitError> {
+        Ok(self.line()?.to_string_lossy().into_owned())
     }
 
     /// The entries of an output in `-z` form.

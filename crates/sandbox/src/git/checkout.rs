@@ -9,6 +9,7 @@ use types::{CommitId, Timestamp, WorkPath};
 use super::call::{GitDir, With};
 use super::durable::UNSYNCED;
 use super::error::{failed, gone};
+use super::tree::{name, next_object, tree_line};
 use super::{GitError, Repo, hash};
 
 /// Maximum size of a file that is returned as text.
@@ -66,7 +67,7 @@ impl Repo {
             self.git().try_run(place, &["update-index", "-q", "--refresh"]).await?;
             answer = self.git().run(place, &differing).await?;
         }
-        Ok(answer.names().filter_map(|name| super::tree::name(name).ok()).collect())
+        Ok(answer.names().filter_map(|path| name(path).ok()).collect())
     }
 
     /// Removes a checkout with everything in it.
@@ -115,7 +116,7 @@ impl Repo {
     pub async fn paths(&self, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
         let args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", hash(commit)?];
         let answer = self.git().run(self.here(), &args).await?;
-        Ok(answer.names().filter_map(|name| super::tree::name(name).ok()).collect())
+        Ok(answer.names().filter_map(|path| name(path).ok()).collect())
     }
 
     /// A commit with some files from another commit, or with other texts. No branch refers to it. `scratch` is the path
@@ -148,8 +149,7 @@ impl Repo {
         }
         let with = With { stdin: &orders, ..With::default() };
         self.git().run_with(place, &["update-index", "-z", "--index-info"], with).await?;
-        let tree = self.git().run(place, &["write-tree"]).await?.line()?;
-        let tree = tree.to_string_lossy().into_owned();
+        let tree = self.git().run(place, &["write-tree"]).await?.word()?;
         gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
         self.commit_of(&tree, &[commit], "work", Timestamp::default()).await
     }
@@ -157,21 +157,15 @@ impl Repo {
     async fn entry(&self, commit: &CommitId, path: &WorkPath) -> Result<Option<Entry>, GitError> {
         let args = ["ls-tree", "-z", "--full-tree", hash(commit)?, "--", path.as_str()];
         let answer = self.git().run(self.here(), &args).await?;
-        let line = answer.names().next().map(String::from_utf8_lossy);
-        let Some(line) = line else { return Ok(None) };
-        let facts = line.split('\t').next().unwrap_or_default();
-        let mut facts = facts.split(' ');
-        let (mode, _kind, object) = (facts.next(), facts.next(), facts.next());
-        Ok(mode
-            .zip(object)
-            .map(|(mode, object)| Entry { mode: mode.to_owned(), object: object.to_owned() }))
+        let Some((mode, object, _)) = answer.names().next().and_then(tree_line) else {
+            return Ok(None);
+        };
+        Ok(Some(Entry { mode: mode.to_owned(), object: object.to_owned() }))
     }
 
     async fn write_text(&self, text: &str) -> Result<String, GitError> {
         let with = With { stdin: text.as_bytes(), ..With::default() };
-        let answer =
-            self.git().run_with(self.here(), &["hash-object", "-w", "--stdin"], with).await?;
-        Ok(answer.line()?.to_string_lossy().into_owned())
+        self.git().run_with(self.here(), &["hash-object", "-w", "--stdin"], with).await?.word()
     }
 }
 
@@ -200,16 +194,12 @@ fn lay_out(git_dir: &Path, objects: &Path, commit: &str) -> Result<(), GitError>
     Ok(())
 }
 
-/// Parses the output of `cat-file --batch`: a line with the size, then that many bytes and a line break.
+/// The texts in the output of `cat-file --batch` for these paths.
 fn contents(mut answer: &[u8], paths: &[&WorkPath]) -> Vec<(WorkPath, String)> {
     let mut found = Vec::new();
     for path in paths {
-        let Some(end) = answer.iter().position(|byte| *byte == b'\n') else { break };
-        let line = String::from_utf8_lossy(&answer[..end]).into_owned();
-        let size = line.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok());
-        let Some(size) = size.filter(|size| end + 1 + size <= answer.len()) else { break };
-        let bytes = &answer[end + 1..end + 1 + size];
-        answer = answer.get(end + 2 + size..).unwrap_or_default();
+        let Some((bytes, rest)) = next_object(answer) else { break };
+        answer = rest;
         if let (false, Ok(text)) = (bytes.contains(&0), std::str::from_utf8(bytes)) {
             found.push(((*path).clone(), text.to_owned()));
         }

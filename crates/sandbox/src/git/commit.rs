@@ -1,9 +1,12 @@
 //! Commits made by Bosun: fixed author, given dates, one parent. The same tree, parent, message and time give the same
 //! hash, so repeating it after a crash changes nothing.
 
+use std::path::Path;
+
 use types::{CommitId, Sealed, Timestamp};
 
-use super::call::{GitDir, With};
+use super::call::{Git, GitDir, With};
+use super::tree::POINTER;
 use super::worktree::Worktree;
 use super::{GitError, Repo, hash};
 
@@ -22,8 +25,6 @@ pub(super) enum Together {
     Conflict { paths: Vec<String>, hunks: String },
 }
 
-/// Mode of a tree entry that points to a commit of another repository.
-const POINTER: &str = "160000";
 /// Maximum number of files shown of a conflict, and maximum number of characters of all of them.
 const MOST_CONFLICTS: usize = 10;
 const MOST_HUNKS: usize = 4_000;
@@ -31,11 +32,24 @@ const MOST_HUNKS: usize = 4_000;
 const AROUND: usize = 2;
 
 impl Repo {
+    /// Turns a folder into a repository, with all of its files as the first commit on `main`.
+    pub async fn create(dir: &Path, message: &str, at: Timestamp) -> Result<Self, GitError> {
+        let git = Git::find().await?;
+        let here = GitDir::Folder(dir);
+        git.run(here, &["init", "--quiet", "--template=", "--initial-branch=main"]).await?;
+        git.run(here, &["add", "--all", "--", "."]).await?;
+        let tree = git.run(here, &["write-tree"]).await?.word()?;
+        let with = With { stdin: message.as_bytes(), date: Some(at), ..With::default() };
+        let commit = git.run_with(here, &["commit-tree", &tree, "-F", "-"], with).await?.word()?;
+        git.run(here, &["update-ref", "HEAD", &commit]).await?;
+        Self::discover(dir).await
+    }
+
     /// Commits the content of a worktree on top of `start`. Commits made by an agent itself are ignored; only the files
     /// count. Returns `start` if nothing changed.
     pub async fn seal(
         &self,
-        dir: &std::path::Path,
+        dir: &Path,
         start: &CommitId,
         message: &str,
         at: Timestamp,
@@ -46,8 +60,7 @@ impl Repo {
         let place = worktree.place();
         self.git().run_with(place, &["add", "--all", "--", "."], with).await?;
         self.leave_out_repositories(place, start).await?;
-        let tree = self.git().run(place, &["write-tree"]).await?.line()?;
-        let tree = tree.to_string_lossy().into_owned();
+        let tree = self.git().run(place, &["write-tree"]).await?.word()?;
         let commit = if tree == self.tree_of(start).await? {
             start.clone()
         } else {
@@ -134,10 +147,7 @@ impl Repo {
         let full = self.branch_ref(name).await?;
         // Git fails to list worktrees while one is being created.
         let _alone = self.alone().await?;
-        self.refuse_checked_out(name, &full).await?;
-        self.clear_lock(&full).await?;
-        self.git().run(self.here(), &["update-ref", &full, hash(to)?]).await?;
-        self.sync_ref(&full).await
+        self.update_branch(name, &full, &[&full, hash(to)?]).await
     }
 
     /// Full name of a branch, validated.
@@ -152,14 +162,22 @@ impl Repo {
         if good.succeeded() { Ok(full) } else { Err(bad()) }
     }
 
-    /// Refuses a branch that is checked out in any worktree. Needs the lock of `alone`.
-    pub(super) async fn refuse_checked_out(&self, name: &str, full: &str) -> Result<(), GitError> {
+    /// Changes a branch durably, by the arguments of `update-ref`. One that is checked out in any worktree is refused.
+    /// Needs the lock of `alone`.
+    pub(super) async fn update_branch(
+        &self,
+        name: &str,
+        full: &str,
+        args: &[&str],
+    ) -> Result<(), GitError> {
         let list = self.git().run(self.here(), &["worktree", "list", "--porcelain", "-z"]).await?;
         let mark = format!("branch {full}");
         if list.names().any(|line| line == mark.as_bytes()) {
             return Err(GitError::CheckedOut { name: name.to_owned() });
         }
-        Ok(())
+        self.clear_lock(full).await?;
+        self.git().run(self.here(), &[&["update-ref"][..], args].concat()).await?;
+        self.sync_ref(full).await
     }
 
     /// Leaves out repositories inside the worktree, which would be sealed as mere pointers to commits that exist
@@ -205,8 +223,7 @@ impl Repo {
 
     async fn tree_of(&self, commit: &CommitId) -> Result<String, GitError> {
         let wanted = format!("{}^{{tree}}", hash(commit)?);
-        let answer = self.git().run(self.here(), &["rev-parse", "--verify", &wanted]).await?;
-        Ok(answer.line()?.to_string_lossy().into_owned())
+        self.git().run(self.here(), &["rev-parse", "--verify", &wanted]).await?.word()
     }
 
     pub(super) async fn commit_of(
@@ -223,8 +240,7 @@ impl Repo {
             args.extend(["-p", hash(parent)?]);
         }
         args.extend(["-F", "-"]);
-        let answer = self.git().run_with(self.here(), &args, with).await?;
-        Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
+        Ok(CommitId(self.git().run_with(self.here(), &args, with).await?.word()?))
     }
 
     /// Points a worktree's HEAD at a commit, which protects the commit from garbage collection.

@@ -2,6 +2,7 @@
 //! contain them are synced. Git syncs the files it writes (`core.fsync`), but not the folders, and not objects that
 //! existed before. Clones for checks are temporary and never synced.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use types::CommitId;
@@ -36,12 +37,12 @@ impl Repo {
             let (folder, rest) = name.split_at_checked(2)?;
             Some(store.join(folder).join(rest))
         });
-        on_disk(files.collect(), store).await
+        on_disk(files.collect(), &store).await
     }
 
     /// Makes the current state of a reference durable, including its removal.
     pub(super) async fn sync_ref(&self, full: &str) -> Result<(), GitError> {
-        let common = self.inner.common.clone();
+        let common = self.common_dir();
         // With the reftable format, references are there instead.
         let tables = common.join("reftable");
         if tables.is_dir() {
@@ -65,42 +66,26 @@ impl Repo {
     /// Makes the files of the user's working tree that differ between two commits durable.
     pub(super) async fn sync_files(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         let changes = self.changes(from, to).await?;
-        let root = self.root().to_owned();
-        let files = changes.0.iter().map(|change| root.join(change.path.as_str()));
-        on_disk(files.collect(), root).await
+        let files = changes.0.iter().map(|change| self.root().join(change.path.as_str()));
+        on_disk(files.collect(), self.root()).await
     }
-}
-
-/// Makes a worktree's own git files and its registration durable.
-pub(super) async fn sync_worktree(git_dir: &Path, common: &Path) -> Result<(), GitError> {
-    let files = ["HEAD", "gitdir", "commondir"].map(|name| git_dir.join(name));
-    on_disk(files.to_vec(), common.to_owned()).await
 }
 
 /// Makes the files of a new worktree durable: a lost file would be taken for a change.
 pub(super) async fn sync_checkout(dir: &Path) -> Result<(), GitError> {
-    let place = dir.to_owned();
-    match tokio::task::spawn_blocking(move || sync_tree(&place)).await {
-        Ok(synced) => synced.map_err(failed("syncing", dir)),
-        Err(error) => Err(failed("syncing", dir)(std::io::Error::other(error))),
-    }
+    synced(dir, sync_tree).await
 }
 
-/// Makes the files written and removed by a reset durable, and both indexes of the worktree.
-pub(super) async fn sync_reset(
-    dir: &Path,
-    touched: Vec<PathBuf>,
-    (git_dir, indexes): (&Path, Vec<PathBuf>),
+/// Makes files durable, including their removal, and the folders above them up to `top`.
+pub(super) async fn on_disk(files: Vec<PathBuf>, top: &Path) -> Result<(), GitError> {
+    synced(top, move |top| sync_files(&files, top).and_then(|()| sync(top))).await
+}
+
+async fn synced(
+    place: &Path,
+    work: impl FnOnce(&Path) -> io::Result<()> + Send + 'static,
 ) -> Result<(), GitError> {
-    on_disk(touched, dir.to_owned()).await?;
-    on_disk(indexes, git_dir.to_owned()).await
-}
-
-async fn on_disk(files: Vec<PathBuf>, top: PathBuf) -> Result<(), GitError> {
-    let place = top.clone();
-    let work = move || sync_files(&files, &top).and_then(|()| sync(&top));
-    match tokio::task::spawn_blocking(work).await {
-        Ok(synced) => synced.map_err(failed("syncing", &place)),
-        Err(error) => Err(failed("syncing", &place)(std::io::Error::other(error))),
-    }
+    let top = place.to_owned();
+    let done = tokio::task::spawn_blocking(move || work(&top)).await;
+    done.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(failed("syncing", place))
 }

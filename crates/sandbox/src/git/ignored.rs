@@ -21,10 +21,8 @@ impl Repo {
 
     /// The text of a file in a commit, if it exists.
     pub async fn text_at(&self, commit: &CommitId, path: &str) -> Result<Option<String>, GitError> {
-        let name = format!("{}:{path}", hash(commit)?);
-        let answer = self.git().try_run(self.here(), &["cat-file", "blob", &name]).await?;
-        let text = || String::from_utf8_lossy(&answer.stdout).into_owned();
-        Ok(answer.succeeded().then(text))
+        let blob = self.blob_at(commit, path.as_bytes()).await?;
+        Ok(blob.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// The objects of some paths of a commit, one line each; a missing path has none.
@@ -40,16 +38,12 @@ impl Repo {
         Ok(lines.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The ignored files in the user's own checkout; a wholly ignored folder is one path.
-    pub async fn ignored_here(&self) -> Result<Vec<WorkPath>, GitError> {
-        let answer = self.git().run(self.here(), &IGNORED).await?;
-        Ok(answer.names().filter_map(plain).collect())
-    }
-
-    /// The same in one of Bosun's worktrees.
+    /// The ignored files in the user's own checkout or in one of Bosun's worktrees; a wholly ignored folder is one path.
     pub async fn ignored_in(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
-        let worktree = self.worktree(dir).await?;
-        let answer = self.git().run(worktree.place(), &IGNORED).await?;
+        let answer = match dir == self.root() {
+            true => self.git().run(self.here(), &IGNORED).await?,
+            false => self.git().run(self.worktree(dir).await?.place(), &IGNORED).await?,
+        };
         Ok(answer.names().filter_map(plain).collect())
     }
 
@@ -59,11 +53,7 @@ impl Repo {
         dir: &Path,
         since: Timestamp,
     ) -> Result<Vec<String>, GitError> {
-        // The user's own folder is not one of Bosun's worktrees.
-        let paths = match dir == self.root() {
-            true => self.ignored_here().await?,
-            false => self.ignored_in(dir).await?,
-        };
+        let paths = self.ignored_in(dir).await?;
         let dir = dir.to_owned();
         let looked = tokio::task::spawn_blocking(move || changed_since(&dir, &paths, since)).await;
         Ok(looked.unwrap_or_default())

@@ -3,7 +3,6 @@
 
 use types::{CommitId, Timestamp};
 
-use super::call::With;
 use super::commit::Together;
 use super::{GitError, Repo, hash};
 
@@ -27,8 +26,7 @@ impl Repo {
     pub async fn checked_out(&self) -> Result<Option<String>, GitError> {
         let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
         let branch = self.git().try_run(self.here(), &args).await?;
-        let branch = branch.succeeded().then(|| branch.line()).transpose()?;
-        Ok(branch.map(|name| name.to_string_lossy().into_owned()))
+        branch.succeeded().then(|| branch.word()).transpose()
     }
 
     /// Takes a commit onto the branch that is checked out, and updates the files. Uncommitted work is refused. If the
@@ -86,10 +84,7 @@ impl Repo {
         if end != *at {
             return Err(GitError::WentOn { name: name.to_owned(), end: end.0 });
         }
-        self.refuse_checked_out(name, &full).await?;
-        self.clear_lock(&full).await?;
-        self.git().run(self.here(), &["update-ref", "-d", &full, hash(at)?]).await?;
-        self.sync_ref(&full).await
+        self.update_branch(name, &full, &["-d", &full, hash(at)?]).await
     }
 
     /// Moves a branch back from a commit that was undone. A branch that ends elsewhere is left alone.
@@ -102,11 +97,7 @@ impl Repo {
         let full = self.branch_ref(name).await?;
         let _alone = self.alone().await?;
         if self.end_of(&full).await?.as_ref() == Some(commit) {
-            self.refuse_checked_out(name, &full).await?;
-            self.clear_lock(&full).await?;
-            let args = ["update-ref", &full, hash(back_to)?, hash(commit)?];
-            self.git().run(self.here(), &args).await?;
-            self.sync_ref(&full).await?;
+            self.update_branch(name, &full, &[&full, hash(back_to)?, hash(commit)?]).await?;
         }
         Ok(())
     }
@@ -115,8 +106,7 @@ impl Repo {
     async fn end_of(&self, full: &str) -> Result<Option<CommitId>, GitError> {
         let there = ["rev-parse", "--verify", "--quiet", full];
         let answer = self.git().try_run(self.here(), &there).await?;
-        let end = answer.succeeded().then(|| answer.line()).transpose()?;
-        Ok(end.map(|end| CommitId(end.to_string_lossy().into_owned())))
+        answer.succeeded().then(|| answer.word().map(CommitId)).transpose()
     }
 
     /// Whether `inner` is an ancestor of `outer`.
@@ -134,7 +124,7 @@ impl Repo {
     async fn forward(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         self.sync_commit(to, &[from]).await?;
         let args = ["merge", "--ff-only", "--quiet", "--no-verify-signatures", hash(to)?];
-        self.git().run_with(self.here(), &args, With::default()).await?;
+        self.git().run(self.here(), &args).await?;
         if let Some(branch) = self.checked_out().await? {
             self.sync_ref(&format!("refs/heads/{branch}")).await?;
         }

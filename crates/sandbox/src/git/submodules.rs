@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use types::{CommitId, WorkPath};
 
 use super::call::{Git, GitDir};
-use super::tree::name;
+use super::error::failed;
+use super::tree::{POINTER, name, tree_line};
 use super::{GitError, Repo, hash};
 
 /// Maximum depth of nested submodules.
@@ -84,10 +85,6 @@ impl Repo {
     async fn fill(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
         let Some(git_dir) = self.git_dir_of(one).await? else { return Ok(None) };
         let commit = hash(&one.submodule.commit)?;
-        let failed = |doing: &'static str, path: &Path| {
-            let path = path.display().to_string();
-            move |source| GitError::Io { doing, path, source }
-        };
         std::fs::create_dir_all(&one.to).map_err(failed("making", &one.to))?;
         let scratch = crate::temporary::temporary("index")
             .map_err(failed("making", Path::new("a folder")))?;
@@ -129,10 +126,9 @@ async fn pointers(
 ) -> Result<Vec<Submodule>, GitError> {
     let answer = git.run(at, &["ls-tree", "-r", "-z", hash(commit)?]).await?;
     let pointer = |line: &[u8]| {
-        let line = line.strip_prefix(b"160000 commit ")?;
-        let tab = line.iter().position(|byte| *byte == b'\t')?;
-        let commit = CommitId(String::from_utf8_lossy(&line[..tab]).into_owned());
-        Some(Submodule { path: name(&line[tab + 1..]).ok()?, commit })
+        let (mode, object, path) = tree_line(line)?;
+        let path = name(path).ok().filter(|_| mode == POINTER)?;
+        Some(Submodule { path, commit: CommitId(object.to_owned()) })
     };
     Ok(answer.names().filter_map(pointer).collect())
 }

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use types::{Check, CommitId, Document, Survey, WorkPath};
 
 use super::call::{Answer, With};
-use super::tree::{escaped, name};
+use super::tree::{name, tree_line};
 use super::{GitError, Repo, hash};
+use crate::names::escaped;
 
 const MAX_FILES: usize = 200;
 const MAX_DOCUMENT_BYTES: usize = 32 * 1024;
@@ -42,19 +43,15 @@ impl Repo {
             None => self.head().await?,
         };
         self.refuse_dirty().await?;
-        let args = ["symbolic-ref", "--short", "--quiet", "HEAD"];
-        let branch = self.git().try_run(self.here(), &args).await?;
-        let branch = branch.succeeded().then(|| branch.line()).transpose()?;
-        let args = ["ls-tree", "-r", "-z", hash(&base)?];
-        let answer = self.git().run(self.here(), &args).await?;
-        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let branch = self.checked_out().await?;
+        let (blobs, file_count) = self.listed(&base).await?;
         let files = blobs.iter().take(MAX_FILES).map(|blob| blob.path.clone()).collect();
         Ok(Survey {
             repository: crate::names::folder_name(self.root()),
             base,
-            branch: branch.map(|name| name.to_string_lossy().into_owned()),
+            branch,
             files,
-            file_count: answer.names().count() as u64,
+            file_count,
             documents: self.documents(&blobs).await?,
             checks: self.checks(&blobs).await?,
         })
@@ -62,18 +59,21 @@ impl Repo {
 
     /// The documents for agents in the last commit, regardless of the working tree.
     pub async fn documents_at_head(&self) -> Result<Vec<Document>, GitError> {
-        let base = self.head().await?;
-        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
-        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let (blobs, _) = self.listed(&self.head().await?).await?;
         self.documents(&blobs).await
     }
 
     /// The checks that the files of the last commit suggest, regardless of the working tree.
     pub async fn checks_at_head(&self) -> Result<Vec<Check>, GitError> {
-        let base = self.head().await?;
-        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", &base.0]).await?;
-        let blobs: Vec<Blob> = answer.names().filter_map(Blob::parse).collect();
+        let (blobs, _) = self.listed(&self.head().await?).await?;
         self.checks(&blobs).await
+    }
+
+    /// The regular files of a commit, and the number of all of its entries.
+    async fn listed(&self, commit: &CommitId) -> Result<(Vec<Blob>, u64), GitError> {
+        let answer = self.git().run(self.here(), &["ls-tree", "-r", "-z", hash(commit)?]).await?;
+        let blobs = answer.names().filter_map(Blob::parse).collect();
+        Ok((blobs, answer.names().count() as u64))
     }
 
     /// The commit that is checked out.
@@ -83,7 +83,7 @@ impl Repo {
         if !answer.succeeded() {
             return Err(GitError::NoCommit);
         }
-        Ok(CommitId(answer.line()?.to_string_lossy().into_owned()))
+        Ok(CommitId(answer.word()?))
     }
 
     /// Refuses uncommitted work.
@@ -160,12 +160,13 @@ impl Repo {
     }
 
     async fn checks(&self, blobs: &[Blob]) -> Result<Vec<Check>, GitError> {
+        let paths = blobs.iter().map(|blob| blob.path.as_str()).collect();
         let mut texts = BTreeMap::new();
         let wanted = |blob: &&Blob| checks::READ.contains(&blob.path.as_str());
         for blob in blobs.iter().filter(wanted) {
             texts.insert(blob.path.as_str(), self.text(blob, MAX_MANIFEST_BYTES).await?);
         }
-        Ok(checks::found(&Committed { blobs, texts }))
+        Ok(checks::found(&checks::Files { paths, texts }))
     }
 
     async fn text(&self, blob: &Blob, limit: usize) -> Result<String, GitError> {
@@ -182,39 +183,16 @@ struct Blob {
 }
 
 impl Blob {
-    /// Parses one line of `ls-tree -z`: mode, type, object, tab, path. Links and submodules are not files, and a path
-    /// that is not a valid workspace path is left out.
+    /// Parses one line of `ls-tree -z`. Links and submodules are not files, and a path that is not a valid workspace
+    /// path is left out.
     fn parse(line: &[u8]) -> Option<Self> {
-        let tab = line.iter().position(|byte| *byte == b'\t')?;
-        let (facts, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
-        let mut facts = facts.split(' ');
-        let regular = matches!(facts.next()?, "100644" | "100755");
-        let object = facts.nth(1)?.to_owned();
-        regular.then(|| Some(Self { object, path: name(path).ok()? }))?
+        let (mode, object, path) = tree_line(line)?;
+        let path = name(path).ok().filter(|_| matches!(mode, "100644" | "100755"))?;
+        Some(Self { object: object.to_owned(), path })
     }
 }
 
 fn is_document(path: &WorkPath) -> bool {
     let path = path.as_str();
     path == "AGENTS.md" || (path.starts_with("context/") && path.ends_with(".md"))
-}
-
-/// The files of a commit, with the texts of those that may suggest checks.
-struct Committed<'a> {
-    blobs: &'a [Blob],
-    texts: BTreeMap<&'a str, String>,
-}
-
-impl checks::Files for Committed<'_> {
-    fn has(&self, path: &str) -> bool {
-        self.blobs.iter().any(|blob| blob.path.as_str() == path)
-    }
-
-    fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
-        self.blobs.iter().filter_map(|blob| blob.path.as_str().strip_prefix(folder)).any(fits)
-    }
-
-    fn text(&self, path: &str) -> Option<&str> {
-        self.texts.get(path).map(String::as_str)
-    }
 }

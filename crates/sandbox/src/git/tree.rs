@@ -7,9 +7,16 @@ use types::{Artifact, ChangeKind, Changes, CommitId, FileChange, WorkPath};
 
 use super::call::With;
 use super::{GitError, Repo, hash};
+use crate::names::escaped;
 
 /// Maximum number of paths passed to one call.
 const MOST_PATHS: usize = 500;
+/// Mode of a symbolic link.
+const LINK: &str = "120000";
+/// Maximum length of a link's target; no kernel accepts a longer one.
+const LONGEST_TARGET: usize = 4096;
+/// Mode of an entry that points to a commit of another repository.
+pub(super) const POINTER: &str = "160000";
 
 impl Repo {
     /// The hash of a commit's tree; `None` if the repository does not have the commit.
@@ -17,10 +24,7 @@ impl Repo {
         let wanted = format!("{}^{{tree}}", hash(commit)?);
         let args = ["rev-parse", "--verify", "--quiet", wanted.as_str()];
         let answer = self.git().try_run(self.here(), &args).await?;
-        if !answer.succeeded() {
-            return Ok(None);
-        }
-        Ok(Some(answer.line()?.to_string_lossy().into_owned()))
+        answer.succeeded().then(|| answer.word()).transpose()
     }
 
     /// Changes between two commits, with lines added and removed; a renamed file counts as removed and added.
@@ -61,7 +65,7 @@ impl Repo {
         to: &CommitId,
         paths: &[WorkPath],
     ) -> Result<String, GitError> {
-        self.diff_by(from, to, paths, "--no-color").await
+        self.diff_in_parts(from, to, paths, "--no-color").await
     }
 
     /// The same, with every file treated as text.
@@ -71,10 +75,16 @@ impl Repo {
         to: &CommitId,
         paths: &[WorkPath],
     ) -> Result<String, GitError> {
-        self.diff_by(from, to, paths, "--text").await
+        self.diff_in_parts(from, to, paths, "--text").await
     }
 
-    async fn diff_by(
+    /// The patch from one commit to another with three context lines, byte for byte as git writes it. A renamed file is
+    /// one entry; a binary file is only named.
+    pub async fn patch(&self, from: &CommitId, to: &CommitId) -> Result<Vec<u8>, GitError> {
+        self.diff_by(from, to, &[], ["-U3", "--no-color"]).await
+    }
+
+    async fn diff_in_parts(
         &self,
         from: &CommitId,
         to: &CommitId,
@@ -83,14 +93,50 @@ impl Repo {
     ) -> Result<String, GitError> {
         let mut text = String::new();
         for some in paths.chunks(MOST_PATHS) {
-            let mut args = vec!["diff-tree", "-r", "-p", "-U0", "-M", "--no-ext-diff", option];
-            args.extend(["--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"]);
-            args.extend([hash(from)?, hash(to)?, "--"]);
-            args.extend(some.iter().map(WorkPath::as_str));
-            let answer = self.git().run(self.here(), &args).await?;
-            text.push_str(&String::from_utf8_lossy(&answer.stdout));
+            let part = self.diff_by(from, to, some, ["-U0", option]).await?;
+            text.push_str(&String::from_utf8_lossy(&part));
         }
         Ok(text)
+    }
+
+    async fn diff_by(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        paths: &[WorkPath],
+        options: [&str; 2],
+    ) -> Result<Vec<u8>, GitError> {
+        let mut args = vec!["diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv"];
+        args.extend(["--src-prefix=a/", "--dst-prefix=b/"]);
+        args.extend(options);
+        args.extend([hash(from)?, hash(to)?, "--"]);
+        args.extend(paths.iter().map(WorkPath::as_str));
+        Ok(self.git().run(self.here(), &args).await?.stdout)
+    }
+
+    /// Every symbolic link of a commit, by path, with its target as text. Whether a target is permitted is decided
+    /// elsewhere.
+    pub async fn links(&self, commit: &CommitId) -> Result<BTreeMap<String, String>, GitError> {
+        let args = ["ls-tree", "-r", "-z", "--full-tree", hash(commit)?];
+        let listed = self.git().run(self.here(), &args).await?;
+        let entries = listed.names().filter_map(tree_line);
+        let found: Vec<_> = entries.filter(|(mode, ..)| *mode == LINK).collect();
+        if found.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let asked: String = found.iter().map(|(_, object, _)| format!("{object}\n")).collect();
+        let with = With { stdin: asked.as_bytes(), ..With::default() };
+        let answer = self.git().run_with(self.here(), &["cat-file", "--batch"], with).await?;
+        let mut rest = answer.stdout.as_slice();
+        let mut links = BTreeMap::new();
+        for (_, _, path) in found {
+            let Some((target, after)) = next_object(rest) else { break };
+            let target = &target[..target.len().min(LONGEST_TARGET)];
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            links.insert(text(path), text(target));
+            rest = after;
+        }
+        Ok(links)
     }
 
     /// The folders that a commit's `.gitignore` lists by name and that contain nothing tracked: build output that is
@@ -169,6 +215,24 @@ fn change(line: &[u8], kinds: &BTreeMap<&[u8], ChangeKind>) -> Result<FileChange
     Ok(FileChange { path: name(path)?, added, removed, how })
 }
 
+/// Parses one line of `ls-tree -z`: mode, type, object, tab, path. Returns the mode, the object and the path.
+pub(super) fn tree_line(line: &[u8]) -> Option<(&str, &str, &[u8])> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let mut facts = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+    let (mode, _kind, object) = (facts.next()?, facts.next()?, facts.next()?);
+    Some((mode, object, &line[tab + 1..]))
+}
+
+/// The next object in the output of `cat-file --batch`, a line with the size, then that many bytes and a line break, and
+/// the remaining output.
+pub(super) fn next_object(answer: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = answer.iter().position(|byte| *byte == b'\n')?;
+    let line = std::str::from_utf8(&answer[..end]).ok()?;
+    let size: usize = line.rsplit(' ').next()?.parse().ok()?;
+    let content = answer.get(end + 1..)?.get(..size)?;
+    Some((content, answer.get(end + 2 + size..).unwrap_or_default()))
+}
+
 /// A file name from a repository as a workspace path, if it is a valid one.
 pub(super) fn name(bytes: &[u8]) -> Result<WorkPath, GitError> {
     let text = std::str::from_utf8(bytes).ok();
@@ -177,5 +241,3 @@ pub(super) fn name(bytes: &[u8]) -> Result<WorkPath, GitError> {
     path.filter(|path| Some(path.as_str()) == text)
         .ok_or_else(|| GitError::BadName { name: escaped(bytes) })
 }
-
-pub(super) use crate::names::escaped;

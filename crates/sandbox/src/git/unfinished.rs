@@ -12,8 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use types::CommitId;
 
-use super::call::With;
-use super::error::failed;
+use super::error::{failed, gone};
 use super::lock::unlocked;
 use super::{GitError, Repo, hash};
 use crate::durable::sync;
@@ -43,12 +42,7 @@ impl Repo {
     /// Removes the record: the move is done, or did not begin.
     pub(super) fn forget_move(&self) -> Result<(), GitError> {
         let path = self.common_dir().join(NOTE);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed("removing", &path)(error))
-            }
-            _ => Ok(()),
-        }
+        gone(std::fs::remove_file(&path)).map_err(failed("removing", &path))
     }
 
     /// Finishes an interrupted move, if its leftovers are the only difference from the commit before it.
@@ -62,7 +56,7 @@ impl Repo {
                 // lose files unrelated to the move. The exit code only tells that files differ, which is known.
                 self.git().try_run(self.here(), &["update-index", "-q", "--refresh"]).await?;
                 let args = ["reset", "--hard", "--quiet", hash(&to)?];
-                self.git().run_with(self.here(), &args, With::default()).await?;
+                self.git().run(self.here(), &args).await?;
             }
         }
         self.forget_move()
@@ -132,7 +126,12 @@ impl Repo {
             || self.blob_at(from, path).await?.is_some_and(|before| before == now))
     }
 
-    async fn blob_at(&self, commit: &CommitId, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
+    /// The bytes of a file in a commit, if it exists.
+    pub(super) async fn blob_at(
+        &self,
+        commit: &CommitId,
+        path: &[u8],
+    ) -> Result<Option<Vec<u8>>, GitError> {
         let mut name = format!("{}:", hash(commit)?).into_bytes();
         name.extend_from_slice(path);
         let args = [OsStr::new("cat-file"), OsStr::new("blob"), OsStr::from_bytes(&name)];

@@ -175,8 +175,7 @@ async fn commit(
     let with = With { stdin: message.as_bytes(), date: Some(time), ..With::default() };
     let args = ["commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-"];
     git.run_with(at, &args, with).await?;
-    let head = git.run(at, &["rev-parse", "--verify", "HEAD"]).await?;
-    Ok(head.line()?.to_string_lossy().into_owned())
+    git.run(at, &["rev-parse", "--verify", "HEAD"]).await?.word()
 }
 
 /// The files among `paths` that are in git's index; `None` if git fails. Outside a repository there are none.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use types::CommitId;
 
 use super::call::{GitDir, With};
-use super::durable::{sync_checkout, sync_reset, sync_worktree};
+use super::durable::{on_disk, sync_checkout};
 use super::error::{failed, gone};
 use super::{GitError, Repo, hash};
 use crate::names::escaped;
@@ -49,7 +49,8 @@ impl Worktree {
 
     /// Makes its commit and registration durable.
     pub(super) async fn sync(&self, common: &Path) -> Result<(), GitError> {
-        sync_worktree(&self.git_dir, common).await
+        let files = ["HEAD", "gitdir", "commondir"].map(|name| self.git_dir.join(name));
+        on_disk(files.to_vec(), common).await
     }
 
     /// Restores git files that an agent or a crash may have changed.
@@ -169,8 +170,8 @@ impl Repo {
         std::fs::copy(&worktree.index, &index).map_err(failed("copying", &worktree.index))?;
         let touched = written.names().chain(removed.names());
         let touched = touched.map(|name| worktree.dir.join(OsStr::from_bytes(name))).collect();
-        let indexes = (worktree.git_dir.as_path(), vec![worktree.index.clone(), index]);
-        sync_reset(&worktree.dir, touched, indexes).await?;
+        on_disk(touched, &worktree.dir).await?;
+        on_disk(vec![worktree.index.clone(), index], &worktree.git_dir).await?;
         worktree.sync(&self.inner.common).await
     }
 

@@ -8,11 +8,11 @@ use std::path::Path;
 use super::GitError;
 use super::call::{Git, GitDir, With};
 
-/// One command: its flags, its options with a value, and the maximum number of other arguments.
+/// One command: its flags and its options with a value, separated by spaces, and the maximum number of other arguments.
 struct Known {
     name: &'static str,
-    flags: &'static [&'static str],
-    values: &'static [&'static str],
+    flags: &'static str,
+    values: &'static str,
     others: usize,
 }
 
@@ -22,132 +22,48 @@ const MOST_WORDS: usize = 1_000;
 const LONGEST: usize = 64 * 1024;
 
 const KNOWN: [Known; 16] = [
-    Known {
-        name: "init",
-        flags: &["-q", "--quiet"],
-        values: &["-b", "--initial-branch"],
-        others: 0,
-    },
-    Known {
-        name: "add",
-        flags: &["-A", "--all", "-u", "--update", "-N", "--intent-to-add", "-v"],
-        values: &[],
-        others: ANY,
-    },
-    Known { name: "rm", flags: &["--cached", "-r", "-q", "--quiet"], values: &[], others: ANY },
-    Known { name: "mv", flags: &["-v"], values: &[], others: ANY },
-    Known {
-        name: "commit",
-        flags: &[
-            "-a",
-            "--all",
-            "--amend",
-            "--no-edit",
-            "--allow-empty",
-            "-q",
-            "--quiet",
-            "-s",
-            "--signoff",
-        ],
-        values: &["-m", "--message"],
-        others: ANY,
-    },
-    Known {
-        name: "branch",
-        flags: &[
-            "-a",
-            "--all",
-            "-r",
-            "--remotes",
-            "-l",
-            "--list",
-            "-v",
-            "--show-current",
-            "-d",
-            "--delete",
-            "-D",
-            "-m",
-            "--move",
-        ],
-        values: &[],
-        others: 2,
-    },
-    Known {
-        name: "switch",
-        flags: &["-d", "--detach", "-q", "--quiet"],
-        values: &["-c", "--create"],
-        others: 1,
-    },
-    Known {
-        name: "checkout",
-        flags: &["-q", "--quiet", "--detach", "--ours", "--theirs"],
-        values: &["-b"],
-        others: ANY,
-    },
-    Known {
-        name: "restore",
-        flags: &["-S", "--staged", "-W", "--worktree", "--ours", "--theirs", "-q", "--quiet"],
-        values: &["-s", "--source"],
-        others: ANY,
-    },
-    Known {
-        name: "reset",
-        flags: &["--soft", "--mixed", "--hard", "--keep", "-q", "--quiet"],
-        values: &[],
-        others: ANY,
-    },
-    Known {
-        name: "stash",
-        flags: &[
-            "-u",
-            "--include-untracked",
-            "-k",
-            "--keep-index",
-            "-S",
-            "--staged",
-            "--index",
-            "-q",
-            "--quiet",
-        ],
-        values: &["-m", "--message"],
-        others: ANY,
-    },
-    Known {
-        name: "tag",
-        flags: &["-l", "--list", "-a", "--annotate", "-d", "--delete"],
-        values: &["-m", "--message"],
-        others: ANY,
-    },
-    Known {
-        name: "merge",
-        flags: &[
-            "--no-ff",
-            "--ff",
-            "--ff-only",
-            "--squash",
-            "--no-commit",
-            "--abort",
-            "--continue",
-            "--no-edit",
-            "-q",
-        ],
-        values: &["-m"],
-        others: ANY,
-    },
-    Known {
-        name: "cherry-pick",
-        flags: &["-x", "-n", "--no-commit", "--abort", "--continue", "--skip"],
-        values: &[],
-        others: ANY,
-    },
-    Known {
-        name: "revert",
-        flags: &["-n", "--no-commit", "--no-edit", "--abort", "--continue", "--skip"],
-        values: &[],
-        others: ANY,
-    },
+    Known::new("init", "-q --quiet", "-b --initial-branch", 0),
+    Known::new("add", "-A --all -u --update -N --intent-to-add -v", "", ANY),
+    Known::new("rm", "--cached -r -q --quiet", "", ANY),
+    Known::new("mv", "-v", "", ANY),
+    Known::new(
+        "commit",
+        "-a --all --amend --no-edit --allow-empty -q --quiet -s --signoff",
+        "-m --message",
+        ANY,
+    ),
+    Known::new(
+        "branch",
+        "-a --all -r --remotes -l --list -v --show-current -d --delete -D -m --move",
+        "",
+        2,
+    ),
+    Known::new("switch", "-d --detach -q --quiet", "-c --create", 1),
+    Known::new("checkout", "-q --quiet --detach --ours --theirs", "-b", ANY),
+    Known::new(
+        "restore",
+        "-S --staged -W --worktree --ours --theirs -q --quiet",
+        "-s --source",
+        ANY,
+    ),
+    Known::new("reset", "--soft --mixed --hard --keep -q --quiet", "", ANY),
+    Known::new(
+        "stash",
+        "-u --include-untracked -k --keep-index -S --staged --index -q --quiet",
+        "-m --message",
+        ANY,
+    ),
+    Known::new("tag", "-l --list -a --annotate -d --delete", "-m --message", ANY),
+    Known::new(
+        "merge",
+        "--no-ff --ff --ff-only --squash --no-commit --abort --continue --no-edit -q",
+        "-m",
+        ANY,
+    ),
+    Known::new("cherry-pick", "-x -n --no-commit --abort --continue --skip", "", ANY),
+    Known::new("revert", "-n --no-commit --no-edit --abort --continue --skip", "", ANY),
     // Continuing a rebase would run the commands in its list.
-    Known { name: "rebase", flags: &["--abort", "-q", "--quiet"], values: &["--onto"], others: 2 },
+    Known::new("rebase", "--abort -q --quiet", "--onto", 2),
 ];
 
 /// Subcommands of `git stash` that are permitted.
@@ -182,6 +98,15 @@ pub fn unsupported(words: &[String]) -> Option<String> {
 }
 
 impl Known {
+    const fn new(
+        name: &'static str,
+        flags: &'static str,
+        values: &'static str,
+        others: usize,
+    ) -> Self {
+        Self { name, flags, values, others }
+    }
+
     fn complaint(&self, words: &[String]) -> Option<String> {
         let mut words = words.iter();
         let (mut others, mut first) = (0_usize, None);
@@ -214,13 +139,14 @@ impl Known {
 
     /// Whether an option is known, and whether the next argument is its value.
     fn takes(&self, word: &str) -> Takes {
+        let lists = |words: &str, word: &str| words.split(' ').any(|known| known == word);
         if let Some((name, _)) = word.split_once('=').filter(|_| word.starts_with("--")) {
-            return if self.values.contains(&name) { Takes::Nothing } else { Takes::Unknown };
+            return if lists(self.values, name) { Takes::Nothing } else { Takes::Unknown };
         }
-        if self.flags.contains(&word) {
+        if lists(self.flags, word) {
             return Takes::Nothing;
         }
-        if self.values.contains(&word) {
+        if lists(self.values, word) {
             return Takes::Next;
         }
         if word.starts_with("--") {
@@ -229,11 +155,11 @@ impl Known {
         // `-am` is `-a -m`.
         for (at, letter) in word[1..].char_indices() {
             let one = format!("-{letter}");
-            if self.values.contains(&one.as_str()) {
+            if lists(self.values, &one) {
                 let rest = &word[1 + at + letter.len_utf8()..];
                 return if rest.is_empty() { Takes::Next } else { Takes::Nothing };
             }
-            if !self.flags.contains(&one.as_str()) {
+            if !lists(self.flags, &one) {
                 return Takes::Unknown;
             }
         }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 
-use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::fs::{AtFlags, FileType};
 use types::{Scope, WorkPath};
 
 use crate::jail::{self, Jail, Links};
@@ -44,24 +44,13 @@ pub(super) fn listed(jail: &Jail, scope: &Scope) -> Vec<Listing> {
 fn listing(jail: &Jail, folder: WorkPath) -> Option<Listing> {
     let fd = jail.folder(&folder, Links::Refuse).ok()?;
     let mut entries = BTreeMap::new();
-    for name in names(&fd)? {
+    for name in jail::names_in(&fd).ok()? {
         // The sandbox closes entries by name, which must be UTF-8.
         name.to_str()?;
         let link = link(&fd, &name);
         entries.insert(name, link);
     }
     (entries.len() <= MOST_ENTRIES).then_some(Listing { folder, entries })
-}
-
-fn names(folder: &OwnedFd) -> Option<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder).ok()? {
-        let name = entry.ok()?.file_name().to_bytes().to_vec();
-        if !matches!(name.as_slice(), b"." | b"..") {
-            names.push(std::ffi::OsStr::from_bytes(&name).to_owned());
-        }
-    }
-    Some(names)
 }
 
 /// Target of a link; `None` for any other entry.
@@ -74,7 +63,7 @@ pub(super) fn tidy(jail: &Jail, scope: &Scope, before: &[Listing]) -> Vec<String
     let mut done = Vec::new();
     for listing in before {
         let Ok(folder) = jail.folder(&listing.folder, Links::Refuse) else { continue };
-        for name in names(&folder).unwrap_or_default() {
+        for name in jail::names_in(&folder).unwrap_or_default() {
             let path = place(&listing.folder, &name);
             let allowed = path.parse::<WorkPath>().is_ok_and(|path| scope.allows(&path));
             let known = listing.entries.contains_key(&name);
@@ -105,8 +94,8 @@ fn place(folder: &WorkPath, name: &OsString) -> String {
 
 /// Removes an entry without following any link. An entry that cannot be removed shows when the work is committed.
 fn remove(folder: &OwnedFd, name: &OsString) {
-    let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
-    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+    let Ok(kind) = jail::kind_in(folder, name) else { return };
+    if kind == FileType::Directory {
         let place = format!("/proc/self/fd/{}", folder.as_raw_fd());
         std::fs::remove_dir_all(std::path::Path::new(&place).join(name)).ok();
     } else {

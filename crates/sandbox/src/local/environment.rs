@@ -12,9 +12,9 @@ use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 use super::listing::list;
 use super::places::Places;
 use super::watch::Watch;
-use super::{LocalEnvironment, moving, places, reasons, writing};
+use super::{LocalEnvironment, places, reasons};
 use crate::change::Change;
-use crate::environment::{Environment, MAX_FILE_BYTES};
+use crate::environment::{Environment, MAX_FILE_BYTES, one_by_one};
 use crate::error::EnvError;
 use crate::git::{GitRequest, workspace};
 use crate::jail::{self, Jail, Links};
@@ -41,23 +41,21 @@ impl Environment for LocalEnvironment {
     }
 
     async fn initialize(&self) -> Result<(), EnvError> {
-        let root = self.root.clone();
         let scope = self.confine.as_ref().and_then(|confine| confine.scope().cloned());
-        let (hidden, names) = (Arc::clone(&self.hidden), Arc::clone(&self.names));
-        let work = move |jail: &Jail, _: &WorkPath| {
+        let names = Arc::clone(&self.names);
+        let work = move |search: &SearchRoot<'_>| {
+            let root = search.root;
             // The open folder may have been removed; opening it by name tells.
             let failed = |source| EnvError::Root { root: root.display().to_string(), source };
-            std::fs::read_dir(&root).map_err(failed)?;
+            std::fs::read_dir(root).map_err(failed)?;
             // Remove leftovers of commands whose end was not observed.
-            scope.iter().for_each(|scope| places::clear(jail, scope));
-            let stop = CancellationToken::new();
-            let search = SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop };
-            hidden.note_keys(|| search.keys());
+            scope.iter().for_each(|scope| places::clear(search.jail, scope));
+            search.hidden.note_keys(|| search.keys());
             // Which names are notable depends on the keys.
             *names.lock().unwrap_or_else(PoisonError::into_inner) = NotableNames::default();
             Ok(())
         };
-        self.blocking(&WorkPath::root(), work).await
+        self.search(&CancellationToken::new(), work).await
     }
 
     async fn read(&self, path: &WorkPath) -> Result<Vec<u8>, EnvError> {
@@ -66,34 +64,23 @@ impl Environment for LocalEnvironment {
     }
 
     async fn write(&self, path: &WorkPath, bytes: &[u8]) -> Result<(), EnvError> {
-        let bytes = bytes.to_vec();
-        self.may_change(path)?;
-        if self.intents.is_some() {
-            return self.part(Change::Write { path: path.clone(), bytes }).await;
-        }
-        self.blocking(path, move |jail, path| writing::write(jail, path, &bytes, None)).await
+        self.change(Change::Write { path: path.clone(), bytes: bytes.to_vec() }).await
     }
 
     async fn delete(&self, path: &WorkPath) -> Result<(), EnvError> {
-        self.may_change(path)?;
-        if self.intents.is_some() {
-            return self.part(Change::Delete { path: path.clone() }).await;
-        }
-        self.blocking(path, moving::delete).await
+        self.change(Change::Delete { path: path.clone() }).await
     }
 
     async fn rename(&self, from: &WorkPath, to: &WorkPath) -> Result<(), EnvError> {
-        self.may_change(from)?;
-        self.may_change(to)?;
-        if self.intents.is_some() {
-            return self.part(Change::Move { path: from.clone(), to: to.clone() }).await;
-        }
-        let (to, hidden) = (to.clone(), Arc::clone(&self.hidden));
-        self.blocking(from, move |jail, from| moving::rename(jail, from, &to, &hidden)).await
+        self.change(Change::Move { path: from.clone(), to: to.clone() }).await
     }
 
     async fn apply(&self, changes: Vec<Change>) -> Result<(), EnvError> {
-        self.noted(self.intents.clone(), changes).await
+        let Some((log, name)) = self.intents.clone() else {
+            return one_by_one(self, changes).await;
+        };
+        changes.iter().flat_map(Change::paths).try_for_each(|path| self.may_change(path))?;
+        self.with_files(move |files| log.make(&name, &changes, files)).await
     }
 
     async fn exists(&self, path: &WorkPath) -> Result<bool, EnvError> {
@@ -121,11 +108,7 @@ impl Environment for LocalEnvironment {
         request: GrepRequest,
         stop: &CancellationToken,
     ) -> Result<Found<Hits>, EnvError> {
-        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
-        let work = move |jail: &Jail, _: &WorkPath| {
-            SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.grep(&request)
-        };
-        self.blocking(&WorkPath::root(), work).await
+        self.search(stop, move |search| search.grep(&request)).await
     }
 
     async fn glob(
@@ -133,11 +116,7 @@ impl Environment for LocalEnvironment {
         request: GlobRequest,
         stop: &CancellationToken,
     ) -> Result<Found<WorkPath>, EnvError> {
-        let (root, hidden, stop) = (self.root.clone(), Arc::clone(&self.hidden), stop.clone());
-        let work = move |jail: &Jail, _: &WorkPath| {
-            SearchRoot { jail, root: &root, hidden: &hidden, stop: &stop }.glob(&request)
-        };
-        self.blocking(&WorkPath::root(), work).await
+        self.search(stop, move |search| search.glob(&request)).await
     }
 
     async fn git(&self, request: GitRequest) -> Result<String, EnvError> {

@@ -59,20 +59,16 @@ impl Guarding {
         Self { named, aside, now: Mutex::default() }
     }
 
-    fn is_named(&self, path: &WorkPath) -> bool {
-        self.named.contains(path)
-    }
-
     /// Closes existing settings to a command, as far as its scope lets it write to them at all.
     pub(super) fn close(&self, settings: &[WorkPath], scope: Option<&Scope>, spec: &mut Spec) {
         let reachable = |path: &&WorkPath| scope.is_none_or(|scope| scope.allows(path));
-        for path in settings.iter().filter(reachable).filter(|path| !self.is_named(path)) {
+        for path in settings.iter().filter(reachable).filter(|path| !self.named.contains(path)) {
             let top = top(path);
             // If the folder to be closed contains a named file, its other files are closed one by one.
             let shared = self.named.iter().any(|named| below(&top, named));
             let place = if shared { path.clone() } else { top };
-            if !spec.closed.contains(&place) {
-                spec.closed.push(place);
+            if !spec.bounds.closed.contains(&place) {
+                spec.bounds.closed.push(place);
             }
         }
     }
@@ -117,10 +113,9 @@ impl Guarding {
         new: Vec<WorkPath>,
         held: bool,
     ) -> Restored {
-        let aside = Aside { below: self.aside.clone(), folder: None };
-        let mut done = Restored { paths: vec![], aside };
+        let mut done = Restored::default();
         for path in new {
-            done.aside.keep(jail, &path);
+            done.keep(self.aside.as_deref(), jail, &path);
             remove(jail, &path);
             done.paths.push(path);
         }
@@ -129,7 +124,7 @@ impl Guarding {
             // A closed file in its original folder can only have been changed by something else, such as the user.
             let same_folder = kept.folder.is_some() && folder(jail, path) == kept.folder;
             if !(held && same_folder) && is_changed(jail, path, kept) {
-                done.aside.keep(jail, path);
+                done.keep(self.aside.as_deref(), jail, path);
                 if put_back(jail, path, kept) {
                     done.paths.push(path.clone());
                 }
@@ -143,39 +138,26 @@ impl Guarding {
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     pub(super) paths: Vec<WorkPath>,
-    aside: Aside,
+    /// Folder with copies of the removed or replaced files, created with the first.
+    pub(super) kept_in: Option<PathBuf>,
 }
 
 impl Restored {
-    /// Folder with copies of the removed or replaced files.
-    pub(super) fn kept_in(&self) -> Option<&Path> {
-        self.aside.folder.as_deref()
-    }
-}
-
-#[derive(Debug, Default)]
-struct Aside {
-    below: Option<PathBuf>,
-    /// Created with the first file.
-    folder: Option<PathBuf>,
-}
-
-impl Aside {
-    /// Keeps a copy of a file as it is now, unless it is a link or too large.
-    fn keep(&mut self, jail: &Jail, path: &WorkPath) {
+    /// Keeps a copy of a file as it is now below `aside`, unless it is a link or too large.
+    fn keep(&mut self, aside: Option<&Path>, jail: &Jail, path: &WorkPath) {
+        let Some(aside) = aside else { return };
         let Some((bytes, _)) = up_to(MAX_ALL, jail, path) else { return };
         // Best effort: without space, there is no copy.
-        self.write(path, &bytes).ok();
+        self.write(aside, path, &bytes).ok();
     }
 
-    fn write(&mut self, path: &WorkPath, bytes: &[u8]) -> io::Result<()> {
-        let Some(below) = &self.below else { return Ok(()) };
-        let folder = match &self.folder {
+    fn write(&mut self, aside: &Path, path: &WorkPath, bytes: &[u8]) -> io::Result<()> {
+        let folder = match &self.kept_in {
             Some(folder) => folder,
             None => {
-                std::fs::create_dir_all(below)?;
-                let new = tempfile::Builder::new().prefix("settings-").tempdir_in(below)?;
-                self.folder.insert(new.keep())
+                std::fs::create_dir_all(aside)?;
+                let new = tempfile::Builder::new().prefix("settings-").tempdir_in(aside)?;
+                self.kept_in.insert(new.keep())
             }
         };
         let file = folder.join(path.as_str());
@@ -208,7 +190,7 @@ fn below(folder: &WorkPath, path: &WorkPath) -> bool {
 fn remembered(jail: &Jail, settings: Vec<WorkPath>) -> BTreeMap<WorkPath, Kept> {
     let mut room = MAX_ALL;
     let keep = |path: WorkPath| {
-        let content = content(jail, &path).filter(|(bytes, _)| bytes.len() as u64 <= room);
+        let content = up_to(MAX_FILE, jail, &path).filter(|(bytes, _)| bytes.len() as u64 <= room);
         room -= content.as_ref().map_or(0, |(bytes, _)| bytes.len() as u64);
         let folder = folder(jail, &path);
         (path, Kept { folder, content })
@@ -216,10 +198,7 @@ fn remembered(jail: &Jail, settings: Vec<WorkPath>) -> BTreeMap<WorkPath, Kept> 
     settings.into_iter().map(keep).collect()
 }
 
-fn content(jail: &Jail, path: &WorkPath) -> Option<(Vec<u8>, u32)> {
-    up_to(MAX_FILE, jail, path)
-}
-
+/// Content and mode of a regular file of at most this size.
 fn up_to(most: u64, jail: &Jail, path: &WorkPath) -> Option<(Vec<u8>, u32)> {
     let file = jail.file(path, Links::Refuse).ok()?;
     let mode = file.metadata().ok()?.mode();
@@ -236,7 +215,7 @@ fn folder(jail: &Jail, path: &WorkPath) -> Option<(u64, u64)> {
 /// Whether a file has changed; false if its content was not remembered.
 fn is_changed(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
     let Some((bytes, _)) = &kept.content else { return false };
-    content(jail, path).is_none_or(|(now, _)| now != *bytes)
+    up_to(MAX_FILE, jail, path).is_none_or(|(now, _)| now != *bytes)
 }
 
 /// Restores a file. Returns whether that succeeded.
@@ -257,8 +236,8 @@ fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
 /// Removes a file or link, and the settings folders that become empty.
 fn remove(jail: &Jail, path: &WorkPath) {
     let Ok((folder, name)) = jail.parent(path) else { return };
-    let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
-    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+    let Ok(kind) = jail::kind_in(&folder, name) else { return };
+    if kind != FileType::Directory {
         rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
     }
     let mut text = path.as_str();

@@ -112,27 +112,20 @@ impl IntentLog {
         let steps = changes.iter().map(|change| Step::of(change, files, alone));
         let steps = steps.collect::<Result<Vec<Step>, EnvError>>()?;
         let noted = self.note(name, &steps).map_err(noting)?;
-        let made = changes.iter().try_for_each(|change| files.make(change));
-        let (became, noted) = match &made {
-            Ok(()) => (Recovered::Finished, noted),
-            Err(_) => {
-                // Recovery after a kill must not complete changes that are being undone.
-                let undo = self.folder.join(format!("{name}.{UNDO}"));
-                fs::rename(&noted, &undo).and_then(|()| sync(&self.folder)).map_err(noting)?;
-                (Recovered::Undone, undo)
-            }
-        };
-        if let Err(cause) = made {
+        if let Err(cause) = changes.iter().try_for_each(|change| files.make(change)) {
+            // Recovery after a kill must not complete changes that are being undone.
+            let undo = self.folder.join(format!("{name}.{UNDO}"));
+            fs::rename(&noted, &undo).and_then(|()| sync(&self.folder)).map_err(noting)?;
             let stuck = back(&steps, files);
             if !stuck.is_empty() {
-                fs::remove_file(&noted).map_err(noting)?;
+                fs::remove_file(&undo).map_err(noting)?;
                 return Err(EnvError::HalfDone { paths: stuck.join(", "), cause: Box::new(cause) });
             }
-            self.settle(name, became, &noted).map_err(noting)?;
+            self.settle(name, Recovered::Undone, &undo).map_err(noting)?;
             return Err(cause);
         }
-        let synced = files.sync(&touched(&steps));
-        let settled = synced.and_then(|()| self.settle(name, became, &noted).map_err(noting));
+        let settle = |()| self.settle(name, Recovered::Finished, &noted).map_err(noting);
+        let settled = files.sync(&touched(&steps)).and_then(settle);
         if settled.is_err() {
             // A record that stayed would be completed again, over any later changes.
             fs::remove_file(&noted).ok();

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use types::WorkPath;
 
 use super::listing::list;
-use crate::jail::{self, Jail, refused};
+use crate::jail::{self, Jail, kind_in, refused};
 use crate::search::Hidden;
 use crate::{EnvError, MAX_ENTRIES};
 
@@ -18,8 +18,7 @@ pub(super) fn delete(jail: &Jail, path: &WorkPath) -> Result<(), EnvError> {
     refuse_protected(path)?;
     let failed = |errno| refused(errno, "deleting", path);
     let (folder, name) = jail.parent(path)?;
-    let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-    let flags = match FileType::from_raw_mode(stat.st_mode) {
+    let flags = match kind_in(&folder, name).map_err(failed)? {
         FileType::Directory => AtFlags::REMOVEDIR,
         _ => AtFlags::empty(),
     };
@@ -39,23 +38,17 @@ pub(super) fn rename(
     refuse_protected(from)?;
     refuse_protected(to)?;
     let (old, name) = jail.parent(from)?;
-    let stat = rustix::fs::statat(&old, name, AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|errno| refused(errno, "moving", from))?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
+    let kind = kind_in(&old, name).map_err(|errno| refused(errno, "moving", from))?;
     refuse_hidden(jail, from, kind, hidden)?;
     let (new, new_name) = jail.make_parent(to)?;
     let failed = |errno| refused(errno, "moving to", to);
-    let there = match rustix::fs::statat(&new, new_name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Some(FileType::from_raw_mode(stat.st_mode)),
-        Err(Errno::NOENT) => None,
+    match kind_in(&new, new_name) {
+        Err(Errno::NOENT) => {}
         Err(errno) => return Err(failed(errno)),
-    };
-    match there {
-        None => {}
-        Some(FileType::RegularFile) if kind == FileType::RegularFile => {}
-        Some(FileType::Directory) => return Err(EnvError::IsFolder { path: to.clone() }),
-        Some(FileType::Symlink) => return Err(EnvError::ThroughLink { path: to.clone() }),
-        Some(_) => return Err(EnvError::Exists { path: to.clone() }),
+        Ok(FileType::RegularFile) if kind == FileType::RegularFile => {}
+        Ok(FileType::Directory) => return Err(EnvError::IsFolder { path: to.clone() }),
+        Ok(FileType::Symlink) => return Err(EnvError::ThroughLink { path: to.clone() }),
+        Ok(_) => return Err(EnvError::Exists { path: to.clone() }),
     }
     rustix::fs::renameat(&old, name, &new, new_name).map_err(failed)
 }

@@ -4,6 +4,7 @@
 use types::{Artifact, ExecResult, Scope, WorkPath, one_line};
 
 use super::guard::Restored;
+use crate::process::append;
 
 /// The system's messages for a path outside the scope, and for a file that cannot be replaced.
 const SIGNS: [&str; 3] = ["Read-only file system", "Device or resource busy", "cross-device link"];
@@ -33,8 +34,8 @@ pub(super) fn removed(paths: &[String], result: &mut ExecResult) {
 pub(super) fn with_restored(restored: &Restored, mut result: ExecResult) -> ExecResult {
     let paths = &restored.paths;
     if !paths.is_empty() {
-        let kept =
-            restored.kept_in().map(|folder| format!(" (copies are in {})", folder.display()));
+        let kept = restored.kept_in.as_ref();
+        let kept = kept.map(|folder| format!(" (copies are in {})", folder.display()));
         let named: Vec<&str> = paths.iter().take(MOST).map(WorkPath::as_str).collect();
         let more = if paths.len() > MOST { " and others" } else { "" };
         let line = format!(
@@ -46,15 +47,6 @@ pub(super) fn with_restored(restored: &Restored, mut result: ExecResult) -> Exec
         append(&line, &mut result);
     }
     result
-}
-
-fn append(line: &str, result: &mut ExecResult) {
-    for text in [&mut result.output, &mut result.stderr] {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(line);
-    }
 }
 
 /// Appends the likely reason to the output of a command that seems to have failed because of its scope. `beside` are

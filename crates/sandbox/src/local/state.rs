@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType};
@@ -138,10 +139,9 @@ impl Files<'_> {
     /// Removes staging files that an interrupted write left beside a path.
     pub(super) fn clear_staging(&self, path: &WorkPath) -> io::Result<()> {
         let Ok((folder, _)) = self.jail.parent(path) else { return Ok(()) };
-        for entry in rustix::fs::Dir::read_from(&folder)? {
-            let entry = entry?;
-            if entry.file_name().to_bytes().starts_with(STAGING.as_bytes()) {
-                rustix::fs::unlinkat(&folder, entry.file_name(), AtFlags::empty()).ok();
+        for name in jail::names_in(&folder)? {
+            if name.as_bytes().starts_with(STAGING.as_bytes()) {
+                rustix::fs::unlinkat(&folder, name, AtFlags::empty()).ok();
             }
         }
         Ok(())

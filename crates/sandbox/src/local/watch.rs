@@ -26,7 +26,7 @@ impl LocalEnvironment {
     /// The guarded files that exist now.
     async fn settings(&self) -> Vec<WorkPath> {
         let stop = CancellationToken::new();
-        let found = self.look_through(stop, |search, names| search.guarded(names)).await;
+        let found = self.look_through(&stop, |search, names| search.guarded(names)).await;
         found.unwrap_or_default()
     }
 }

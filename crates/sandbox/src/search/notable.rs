@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::fs::{Dir, FileType};
 use types::WorkPath;
 
 use super::hidden::Judged;
 use super::walk::SearchRoot;
-use crate::jail::{Links, is_protected_name};
+use crate::jail::{Links, is_protected_name, kind_in};
 use crate::stamp::{Moment, Stamp};
 
 /// Maximum number of entries in one walk.
@@ -121,8 +121,7 @@ impl Folder {
                 continue;
             }
             let kind = match entry.file_type() {
-                FileType::Unknown => rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)
-                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                FileType::Unknown => kind_in(fd, name).unwrap_or(FileType::Unknown),
                 kind => kind,
             };
             place.truncate(above);

@@ -2,6 +2,8 @@
 //! walker sees names only; every file is opened through the jail, so content always comes from inside.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -9,17 +11,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkParallel, WalkState};
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, FileType, Nsecs};
 use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
 use super::hidden::Hidden;
 use super::lines::{search_file, searcher};
-use super::near::Near;
 use super::pattern::{Include, below, glob_of, matcher};
 use super::request::{Found, GlobRequest, GrepRequest, Hits, MAX_UNNAMED};
 use crate::error::EnvError;
-use crate::jail::{Jail, is_protected};
+use crate::jail::{Jail, Links, is_protected_name, open_file};
 use crate::names::{escaped, is_path};
 use crate::staging::STAGING;
 
@@ -187,6 +188,39 @@ impl SearchRoot<'_> {
     }
 }
 
+/// The folder that was opened last. Files are opened from the descriptor of their folder, which is resolved beneath the
+/// root without following any link, and only once for all of its files.
+#[derive(Debug, Default)]
+struct Near {
+    path: String,
+    folder: Option<OwnedFd>,
+}
+
+impl Near {
+    /// Opens a regular file for reading; `None` if it vanished, is unreadable, or has become something else.
+    fn file(&mut self, jail: &Jail, path: &str) -> Option<File> {
+        let (folder, name) = self.folder_of(jail, path)?;
+        let file = open_file(folder, name).ok()?;
+        file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
+    }
+
+    /// Modification time of a file, in seconds and nanoseconds.
+    fn changed(&mut self, jail: &Jail, path: &str) -> Option<(i64, i64)> {
+        let (folder, name) = self.folder_of(jail, path)?;
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some((stat.st_mtime, stat.st_mtime_nsec as Nsecs))
+    }
+
+    fn folder_of<'n>(&mut self, jail: &Jail, path: &'n str) -> Option<(&OwnedFd, &'n str)> {
+        let (above, name) = path.rsplit_once('/').unwrap_or((".", path));
+        if self.path != above || self.folder.is_none() {
+            self.folder = jail.folder(&above.parse().ok()?, Links::Refuse).ok();
+            above.clone_into(&mut self.path);
+        }
+        self.folder.as_ref().map(|folder| (folder, name))
+    }
+}
+
 /// Names that no path can express, escaped. Keeps the first in sort order, regardless of the order of discovery.
 #[derive(Debug, Default)]
 struct Unnamed(Mutex<BTreeSet<String>>);
@@ -207,24 +241,13 @@ impl Unnamed {
 }
 
 fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
-    let name = entry.file_name();
-    // Fast path for most names: no file system equates a plain name with one of git's.
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let first = name.as_bytes().first();
-    if above.is_empty() && first != Some(&b'.') && name.as_bytes().iter().all(plain) {
-        return false;
-    }
-    let name = name.to_string_lossy();
-    if name.starts_with(STAGING) || name.parse().is_ok_and(|name: WorkPath| is_protected(&name)) {
+    let name = entry.file_name().as_bytes();
+    if name.starts_with(STAGING.as_bytes()) || is_protected_name(name) {
         return true;
     }
     let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-    let verdicts = above.iter().rev().map(|ignore| ignore.matched(entry.path(), folder));
-    verdicts
-        .filter(|verdict| !verdict.is_none())
-        .map(|verdict| verdict.is_ignore())
-        .next()
-        .unwrap_or(false)
+    let mut verdicts = above.iter().rev().map(|ignore| ignore.matched(entry.path(), folder));
+    verdicts.find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
 }
 
 /// Truncates hits to `max` matching lines in total. Returns whether anything was cut off.

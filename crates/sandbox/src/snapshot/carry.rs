@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
+use rustix::fs::{AtFlags, Mode, RawMode};
 use rustix::io::Errno;
 
 use super::diff;
@@ -16,7 +16,7 @@ use super::manifest::{Entry, MAX_DEPTH};
 use super::objects::Objects;
 use super::walk::Tree;
 use crate::jail::{self, Jail, Missing};
-use crate::staging::{STAGING, stage};
+use crate::staging::{stage, under_new_name};
 
 /// Result of a restoration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +137,10 @@ fn write_entry(
         }
         Entry::Link { content } => {
             let target = diff::target(objects, &content)?;
-            replace(jail, path, |folder| staged_link(folder, &target))
+            replace(jail, path, |folder| {
+                let link = |name: &str| rustix::fs::symlinkat(&target, folder, name);
+                under_new_name(link).map(|(staged, ())| staged)
+            })
         }
         Entry::LeftOut | Entry::Folder { .. } => Ok(()),
     })
@@ -171,18 +174,12 @@ fn remove_hollow(above: &OwnedFd, name: &OsStr, depth: usize) -> Result<(), Errn
         Err(Errno::NOTEMPTY | Errno::EXIST) if depth < MAX_DEPTH => {}
         removed => return removed,
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(above, name, flags, Mode::empty())?;
-    for entry in rustix::fs::Dir::read_from(&folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if matches!(name, b"." | b"..") {
-            continue;
-        }
-        if jail::is_protected_name(name) {
+    let folder = jail::open_folder(above, name)?;
+    for name in jail::names_in(&folder)? {
+        if jail::is_protected_name(name.as_bytes()) {
             return Err(Errno::NOTEMPTY);
         }
-        match remove_hollow(&folder, OsStr::from_bytes(name), depth + 1) {
+        match remove_hollow(&folder, &name, depth + 1) {
             Err(Errno::NOTDIR) => return Err(Errno::NOTEMPTY),
             removed => removed?,
         }
@@ -203,15 +200,4 @@ fn staged_file(folder: &OwnedFd, bytes: &[u8], mode: u32) -> Result<String, Errn
         rustix::fs::unlinkat(folder, &staged, AtFlags::empty()).ok();
     }
     written.map(|()| staged)
-}
-
-fn staged_link(folder: &OwnedFd, target: &Path) -> Result<String, Errno> {
-    for n in 0..10_000_u32 {
-        let staged = format!("{STAGING}{}-link-{n}", std::process::id());
-        match rustix::fs::symlinkat(target, folder, &staged) {
-            Err(Errno::EXIST) => {}
-            made => return made.map(|()| staged),
-        }
-    }
-    Err(Errno::EXIST)
 }

@@ -2,14 +2,14 @@
 //! files are read, and the size is limited.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
+use crate::jail::open_file;
 use crate::stamp::Stamp;
 
 /// The bytes of a regular file, and its stamp from before the read, if it did not change meanwhile.
@@ -18,10 +18,7 @@ pub(super) fn read(
     name: impl rustix::path::Arg,
     most: u64,
 ) -> Result<(Vec<u8>, Option<Stamp>), Errno> {
-    // `NONBLOCK` keeps a pipe that took the file's place from blocking the call before its type is known.
-    let flags =
-        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
+    let file = open_file(folder, name)?;
     let before = Stamp::of(&rustix::fs::fstat(&file)?);
     if before.kind() != FileType::RegularFile || before.size() > most {
         return Err(Errno::FBIG);

@@ -67,14 +67,6 @@ const NAME: &str = "pack-";
 const HEADER: usize = 64 + 1 + 10 + 1;
 const DELTA: char = 'd';
 
-/// How a content is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Whole,
-    /// As its difference to another content.
-    Delta,
-}
-
 impl Objects {
     pub(super) fn open(store: &Path) -> Result<Self, SnapshotError> {
         let failed = |source| SnapshotError::Store { doing: "opening", source };
@@ -87,11 +79,7 @@ impl Objects {
             .write(true)
             .open(folder.join("lock"))
             .map_err(failed)?;
-        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Err(SnapshotError::InUse),
-            Err(errno) => return Err(failed(errno.into())),
-        }
+        try_lock(&lock, FlockOperation::NonBlockingLockShared, "opening")?;
         let mut packs = Packs::default();
         packs.look(&folder).map_err(failed)?;
         Ok(Self { folder, lock, packs: Mutex::new(packs) })
@@ -137,8 +125,8 @@ impl Objects {
         let delta = short.and_then(|old| delta::record(old, &self.get(&old).ok()?, bytes));
         let failed = |source| SnapshotError::Store { doing: "writing to", source };
         let record = delta.as_deref().unwrap_or(bytes);
-        let kind = if delta.is_some() { Kind::Delta } else { Kind::Whole };
-        self.packs().append(&self.folder, digest, record, kind).map_err(failed)?;
+        let appended = self.packs().append(&self.folder, digest, record, delta.is_some());
+        appended.map_err(failed)?;
         Ok(digest)
     }
 
@@ -166,15 +154,9 @@ impl Objects {
         &self,
         work: impl FnOnce() -> Result<T, SnapshotError>,
     ) -> Result<T, SnapshotError> {
-        let failed = |source| SnapshotError::Store { doing: "sweeping", source };
-        match rustix::fs::flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Err(SnapshotError::InUse),
-            Err(errno) => return Err(failed(errno.into())),
-        }
+        try_lock(&self.lock, FlockOperation::NonBlockingLockExclusive, "sweeping")?;
         let done = work();
-        let shared = rustix::fs::flock(&self.lock, FlockOperation::LockShared);
-        shared.map_err(|errno| failed(errno.into()))?;
+        try_lock(&self.lock, FlockOperation::LockShared, "sweeping")?;
         done
     }
 
@@ -204,19 +186,14 @@ impl Packs {
         }
         for (number, pack) in self.all.iter_mut().enumerate() {
             let size = pack.file.metadata()?.len();
-            while let Some((digest, bytes, kind)) = header(&pack.file, pack.end) {
+            while let Some((digest, bytes, delta)) = header(&pack.file, pack.end) {
                 let offset = pack.end + HEADER as u64;
                 let end = offset + bytes as u64;
                 if end > size {
                     break;
                 }
-                let delta = kind == Kind::Delta;
-                self.entries.entry(digest).or_insert(PackEntry {
-                    pack: number,
-                    offset,
-                    bytes,
-                    delta,
-                });
+                let entry = PackEntry { pack: number, offset, bytes, delta };
+                self.entries.entry(digest).or_insert(entry);
                 pack.end = end;
             }
         }
@@ -228,16 +205,16 @@ impl Packs {
         folder: &Path,
         digest: Digest,
         bytes: &[u8],
-        kind: Kind,
+        delta: bool,
     ) -> io::Result<()> {
         let number = match self.own {
             Some(number) => number,
             None => self.begin(folder)?,
         };
         let pack = &mut self.all[number];
-        let header = match kind {
-            Kind::Whole => format!("{digest} {:>10}\n", bytes.len()),
-            Kind::Delta => format!("{digest} {:>9}{DELTA}\n", bytes.len()),
+        let header = match delta {
+            false => format!("{digest} {:>10}\n", bytes.len()),
+            true => format!("{digest} {:>9}{DELTA}\n", bytes.len()),
         };
         let record = [header.as_bytes(), bytes].concat();
         let offset = pack.end + HEADER as u64;
@@ -247,7 +224,6 @@ impl Packs {
             return Err(error);
         }
         pack.end = offset + bytes.len() as u64;
-        let delta = kind == Kind::Delta;
         self.entries.insert(digest, PackEntry { pack: number, offset, bytes: bytes.len(), delta });
         Ok(())
     }
@@ -336,9 +312,8 @@ impl Packs {
             }
             swept.kept += 1;
             if dirty[entry.pack] {
-                let (bytes, kind) =
-                    (self.read(entry)?, if entry.delta { Kind::Delta } else { Kind::Whole });
-                self.append(folder, digest, &bytes, kind)?;
+                let bytes = self.read(entry)?;
+                self.append(folder, digest, &bytes, entry.delta)?;
             }
         }
         if let Some(own) = self.own {
@@ -354,14 +329,20 @@ impl Packs {
     }
 }
 
-/// Parses the header at an offset: the digest, length and kind of the content that follows.
-fn header(file: &File, at: u64) -> Option<(Digest, usize, Kind)> {
+/// Locks a store in this mode, unless others use it.
+fn try_lock(lock: &File, mode: FlockOperation, doing: &'static str) -> Result<(), SnapshotError> {
+    rustix::fs::flock(lock, mode).map_err(|errno| match errno {
+        Errno::WOULDBLOCK => SnapshotError::InUse,
+        errno => SnapshotError::Store { doing, source: errno.into() },
+    })
+}
+
+/// Parses the header at an offset: the digest and length of the content that follows, and whether it is a delta.
+fn header(file: &File, at: u64) -> Option<(Digest, usize, bool)> {
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, at).ok()?;
     let (digest, bytes) = std::str::from_utf8(&header).ok()?.strip_suffix('\n')?.split_once(' ')?;
-    let (bytes, kind) = match bytes.strip_suffix(DELTA) {
-        Some(bytes) => (bytes, Kind::Delta),
-        None => (bytes, Kind::Whole),
-    };
-    Some((digest.parse().ok()?, bytes.trim_start().parse().ok()?, kind))
+    let delta = bytes.strip_suffix(DELTA);
+    let bytes = delta.unwrap_or(bytes).trim_start().parse().ok()?;
+    Some((digest.parse().ok()?, bytes, delta.is_some()))
 }

@@ -18,7 +18,7 @@ use super::index::Index;
 use super::manifest::{self, Entry, Flat};
 use super::objects::Objects;
 use super::rules::{self, Rules};
-use super::walk::{Ignores, Tree, Walk};
+use super::walk::{Tree, Walk};
 use crate::jail::Missing;
 
 impl Snapshots {
@@ -38,10 +38,10 @@ impl Snapshots {
         let mut visible = there.clone();
         if ignore_files(&wanted).ne(ignore_files(&there)) {
             // Other rules applied then. The snapshot covers the files that are visible under those rules.
-            let (wanted, objects) = (&wanted, &self.objects);
-            let then = AsTheyWere { wanted, objects };
-            let tree =
-                Walk::take(objects, self.limits, &then, self.jail.root(), &mut Index::empty())?;
+            let objects = &self.objects;
+            let then = |folder: &OwnedFd, path: &[u8]| rules_then(&wanted, objects, folder, path);
+            let (root, mut index) = (self.jail.root(), Index::empty());
+            let tree = Walk::take(objects, self.limits, Some(&then), root, &mut index)?;
             visible = manifest::flat(objects, &tree.digest)?;
             there.extend(visible.clone());
         }
@@ -114,25 +114,19 @@ fn ignore_files(all: &Flat) -> impl Iterator<Item = (&PathBuf, &Entry)> {
     all.iter().filter(|(path, _)| path.file_name() == Some(OsStr::new(rules::FILE)))
 }
 
-/// The rules of a snapshot.
-struct AsTheyWere<'a> {
-    wanted: &'a Flat,
-    objects: &'a Objects,
-}
-
-impl Ignores for AsTheyWere<'_> {
-    fn text(&self, folder: &OwnedFd, path: &[u8]) -> Result<Option<Vec<u8>>, SnapshotError> {
-        let file = Path::new(OsStr::from_bytes(path)).join(rules::FILE);
-        if let Some(Entry::File { content, .. }) = self.wanted.get(&file) {
-            return self.objects.get(content).map(Some);
-        }
-        // A file that ignores itself, as in caches, is never in a snapshot; others are new, and will be removed.
-        let text = rules::text(folder, rules::FILE);
-        let itself = |text: &Vec<u8>| Rules::over_all(text).ignore(rules::FILE.as_bytes(), false);
-        Ok(text.filter(itself))
+/// The rules of a folder in a snapshot.
+fn rules_then(
+    wanted: &Flat,
+    objects: &Objects,
+    folder: &OwnedFd,
+    path: &[u8],
+) -> Result<Option<Vec<u8>>, SnapshotError> {
+    let file = Path::new(OsStr::from_bytes(path)).join(rules::FILE);
+    if let Some(Entry::File { content, .. }) = wanted.get(&file) {
+        return objects.get(content).map(Some);
     }
-
-    fn of_the_file(&self) -> bool {
-        false
-    }
+    // A file that ignores itself, as in caches, is never in a snapshot; others are new, and will be removed.
+    let text = rules::text(folder, rules::FILE);
+    let itself = |text: &Vec<u8>| Rules::over_all(text).ignore(rules::FILE.as_bytes(), false);
+    Ok(text.filter(itself))
 }

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::fs::{Mode, OFlags};
 
 use super::content;
+use crate::jail::open_folder;
 
 /// Name of the file with a folder's rules.
 pub(super) const FILE: &str = ".gitignore";
@@ -56,10 +56,8 @@ pub(super) fn text(folder: impl AsFd, name: &str) -> Option<Vec<u8>> {
 
 /// The text of the repository's own exclude file, if the workspace is a repository.
 pub(super) fn exclude_text(root: impl AsFd) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let git = rustix::fs::openat(root, ".git", flags, Mode::empty()).ok()?;
-    let about = rustix::fs::openat(git, "info", flags, Mode::empty()).ok()?;
-    text(about, "exclude")
+    let git = open_folder(root, ".git").ok()?;
+    text(open_folder(git, "info").ok()?, "exclude")
 }
 
 fn patterns(text: &[u8]) -> Gitignore {

@@ -6,12 +6,12 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags};
 use types::Digest;
 
 use super::content;
 use super::index::{CachedEntry, Folder, Index, Node, What};
 use super::rules::{self, Rules};
+use crate::jail::open_folder;
 use crate::stamp::Stamp;
 
 /// The last snapshot, if nothing has changed since and there are at most `most` names.
@@ -43,9 +43,7 @@ fn is_same_node(fd: impl AsFd, node: &Node, rules: &Arc<Rules>, left: &mut usize
         }
         What::Leaf(_) => false,
         What::Folder(below) => {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let inner = rustix::fs::openat(fd, name, flags, Mode::empty());
-            inner.is_ok_and(|inner| is_same(inner, below, rules, left))
+            open_folder(fd, name).is_ok_and(|inner| is_same(inner, below, rules, left))
         }
     }
 }

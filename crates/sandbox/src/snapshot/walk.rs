@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use types::Digest;
 
@@ -47,28 +47,10 @@ impl Limits {
         Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 100_000 };
 }
 
-/// Source of the rules of folders.
-pub(super) trait Ignores {
-    /// The text of a folder's ignore file; the path ends with a slash unless it is the root's.
-    fn text(&self, folder: &OwnedFd, path: &[u8]) -> Result<Option<Vec<u8>>, SnapshotError>;
-
-    /// Whether the text is that of the file in the folder, which need not be read again if it was not touched.
-    fn of_the_file(&self) -> bool;
-}
-
-/// The current rules of the workspace.
-#[derive(Debug)]
-pub(super) struct AsTheyAre;
-
-impl Ignores for AsTheyAre {
-    fn text(&self, folder: &OwnedFd, _path: &[u8]) -> Result<Option<Vec<u8>>, SnapshotError> {
-        Ok(rules::text(folder, rules::FILE))
-    }
-
-    fn of_the_file(&self) -> bool {
-        true
-    }
-}
+/// The text of a folder's ignore file in another state of the workspace; the path ends with a slash unless it is the
+/// root's.
+pub(super) type OtherRules<'a> =
+    &'a dyn Fn(&OwnedFd, &[u8]) -> Result<Option<Vec<u8>>, SnapshotError>;
 
 /// Purpose of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +63,8 @@ enum Pass {
 pub(super) struct Walk<'a> {
     objects: &'a Objects,
     limits: Limits,
-    ignores: &'a dyn Ignores,
+    /// Rules to apply instead of the current ones.
+    other_rules: Option<OtherRules<'a>>,
     pass: Pass,
     now: Moment,
     /// Path of the current folder, with a trailing slash.
@@ -99,7 +82,7 @@ impl<'a> Walk<'a> {
     pub(super) fn take(
         objects: &'a Objects,
         limits: Limits,
-        ignores: &'a dyn Ignores,
+        other_rules: Option<OtherRules<'a>>,
         root: &OwnedFd,
         index: &mut Index,
     ) -> Result<Tree, SnapshotError> {
@@ -115,7 +98,7 @@ impl<'a> Walk<'a> {
         let mut walk = Self {
             objects,
             limits,
-            ignores,
+            other_rules,
             pass: if first { Pass::Count } else { Pass::Keep },
             now: objects.now()?,
             path: Vec::new(),
@@ -216,12 +199,11 @@ impl<'a> Walk<'a> {
         below: &mut Folder,
         rules: &Arc<Rules>,
     ) -> Result<(), SnapshotError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if self.depth == MAX_DEPTH {
             below.shut = true;
             return Ok(());
         }
-        match rustix::fs::openat(fd, OsStr::from_bytes(name), flags, Mode::empty()) {
+        match jail::open_folder(fd, OsStr::from_bytes(name)) {
             Ok(inner) => {
                 below.shut = false;
                 self.depth += 1;
@@ -292,11 +274,14 @@ impl<'a> Walk<'a> {
         above: &Arc<Rules>,
     ) -> Result<bool, SnapshotError> {
         let file = content::stamp(fd, rules::FILE).ok();
-        let known = Arc::ptr_eq(above, &folder.above) && self.ignores.of_the_file();
+        let known = Arc::ptr_eq(above, &folder.above) && self.other_rules.is_none();
         if known && folder.ignore_file == Some(file) {
             return Ok(true);
         }
-        let text = self.ignores.text(fd, &self.path)?;
+        let text = match self.other_rules {
+            Some(text) => text(fd, &self.path)?,
+            None => rules::text(fd, rules::FILE),
+        };
         folder.rules = match text {
             Some(text) => Arc::new(Rules::below(above, &text, self.path.len())),
             None => Arc::clone(above),

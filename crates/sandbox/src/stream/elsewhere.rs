@@ -11,23 +11,19 @@ use tokio::io::unix::AsyncFd;
 #[derive(Debug)]
 pub(super) struct Ready {
     pipes: [Option<AsyncFd<OwnedFd>>; 2],
-    /// Descriptor numbers, by which `forget` finds a pipe.
-    numbers: [i32; 2],
 }
 
 impl Ready {
     /// Watches non-blocking pipes, which are identified by their indices from then on.
     #[expect(unsafe_code, reason = "registering descriptors of ours, which are owned here")]
     pub(super) fn new(pipes: [&File; 2]) -> io::Result<Self> {
-        use std::os::fd::AsRawFd as _;
-        let numbers = pipes.map(|pipe| pipe.as_raw_fd());
         let [out, err] = pipes;
         let watch = |pipe: &File| -> io::Result<_> {
             // SAFETY: `AsyncFd` owns the copy, hands out only references to it, and closes it after it left the
             // reactor.
             Ok(Some(unsafe { AsyncFd::register(pipe.as_fd().try_clone_to_owned()?) }?))
         };
-        Ok(Self { pipes: [watch(out)?, watch(err)?], numbers })
+        Ok(Self { pipes: [watch(out)?, watch(err)?] })
     }
 
     /// Waits until a pipe may be readable. Cancel-safe.
@@ -71,11 +67,8 @@ impl Ready {
     }
 
     /// Stops watching a pipe that has reached its end.
-    pub(super) fn forget(&mut self, pipe: &File) -> io::Result<()> {
-        use std::os::fd::AsRawFd as _;
-        if let Some(place) = self.numbers.iter().position(|number| *number == pipe.as_raw_fd()) {
-            self.pipes[place] = None;
-        }
+    pub(super) fn forget(&mut self, place: usize, _pipe: &File) -> io::Result<()> {
+        self.pipes[place] = None;
         Ok(())
     }
 }

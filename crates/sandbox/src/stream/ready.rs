@@ -42,7 +42,7 @@ impl Ready {
     }
 
     /// Stops watching a pipe that has reached its end.
-    pub(super) fn forget(&mut self, pipe: &File) -> io::Result<()> {
+    pub(super) fn forget(&mut self, _place: usize, pipe: &File) -> io::Result<()> {
         Ok(epoll::delete(self.0.get_ref(), pipe)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Read-only paths of the workspace, such as dependencies whose content is shared with other worktrees.
 
-use sandbox::LocalEnvironment;
+use sandbox::{Bounds, LocalEnvironment};
 use types::{Millis, Scope, WorkPath};
 
 use crate::fixture::{Fixture, run};
@@ -26,11 +26,8 @@ fn linked(fixture: &Fixture) {
 
 async fn tried(fixture: &Fixture, scope: Option<Scope>) {
     linked(fixture);
-    let mut confine =
-        fixture.confine().closing(paths(&["node_modules"]), paths(&["node_modules/.cache"]));
-    if let Some(scope) = scope {
-        confine = confine.writing_to(scope);
-    }
+    let (closed, reopened) = (paths(&["node_modules"]), paths(&["node_modules/.cache"]));
+    let confine = fixture.confine_to(Bounds { scope, closed, reopened, ..Bounds::default() });
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let result = run(&env, TRIES, Millis::seconds(60)).await;
     assert_eq!(result.output, "x\n", "{}", result.output);

@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use sandbox::LocalEnvironment;
+use sandbox::{Bounds, LocalEnvironment};
 use types::{IsolationLevel, Millis};
 
 use crate::fixture::{Fixture, run};
@@ -143,7 +143,8 @@ pub(crate) async fn nothing_gets_out_of_the_namespaces(fixture: Fixture) {
 
 /// Attacks that Landlock alone must block; there, root is refused, which is a valid outcome as well.
 pub(crate) async fn nothing_that_landlock_claims_gets_out_of_it(fixture: Fixture) {
-    let confine = fixture.confine().holding(IsolationLevel::Landlock);
+    let confine =
+        fixture.confine_to(Bounds { level: IsolationLevel::Landlock, ..Bounds::default() });
     let proof = confine.prove().await;
     if nix::unistd::getuid().is_root() {
         let refused = proof.expect_err("root is refused");

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sandbox::{Confine, Environment as _, HelperExe, LocalEnvironment};
+use sandbox::{Bounds, Confine, Environment as _, HelperExe, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{ExecRequest, ExecResult, Millis, WorkPath};
+use types::{ExecRequest, ExecResult, Millis, Scope, WorkPath};
 
 pub(crate) struct Fixture {
     pub(crate) dir: tempfile::TempDir,
@@ -30,7 +30,11 @@ impl Fixture {
     }
 
     pub(crate) fn confine(&self) -> Confine {
-        Confine::new(self.helper_exe.clone())
+        self.confine_to(Bounds::default())
+    }
+
+    pub(crate) fn confine_to(&self, bounds: Bounds) -> Confine {
+        Confine::new(self.helper_exe.clone(), bounds)
     }
 
     pub(crate) fn env(&self) -> LocalEnvironment {
@@ -40,6 +44,10 @@ impl Fixture {
     pub(crate) async fn sh(&self, line: &str) -> ExecResult {
         run(&self.env(), line, Millis::seconds(60)).await
     }
+}
+
+pub(crate) fn writing_to(scope: Scope) -> Bounds {
+    Bounds { scope: Some(scope), ..Bounds::default() }
 }
 
 pub(crate) fn asked(line: &str, timeout: Millis) -> ExecRequest {

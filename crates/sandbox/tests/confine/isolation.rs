@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{EnvError, Environment as _, LocalEnvironment};
+use sandbox::{Bounds, EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, ExecRequest, Millis, Scope};
 
-use crate::fixture::{Fixture, asked, run};
+use crate::fixture::{Fixture, asked, run, writing_to};
 
 pub(crate) async fn the_proof_holds(fixture: Fixture) {
     let began = Instant::now();
@@ -97,7 +97,7 @@ pub(crate) async fn only_the_scope_is_writable_when_there_is_one(fixture: Fixtur
     std::fs::write(fixture.ws().join("two.txt"), "2").expect("a file");
     let scope =
         ["src/deep/", "one.txt", "absent.txt"].map(|text| text.parse().expect("an artifact"));
-    let confine = fixture.confine().writing_to(Scope(scope.to_vec()));
+    let confine = fixture.confine_to(writing_to(Scope(scope.to_vec())));
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let line = "echo x > src/deep/a; mkdir src/deep/b; echo 9 > one.txt; echo 9 > two.txt; echo x > docs/a; \
         echo x > new; echo x > src/a; rm two.txt; mv docs d; ln src/deep/a docs/b; cat two.txt";
@@ -121,7 +121,7 @@ pub(crate) async fn who_would_replace_a_single_file_hears_what_works_instead(fix
     std::fs::write(fixture.ws().join("one.txt"), "old\n").expect("a file");
     let scope = Scope(vec!["one.txt".parse().expect("an artifact")]);
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
-    let env = env.confined(fixture.confine().writing_to(scope));
+    let env = env.confined(fixture.confine_to(writing_to(scope)));
     for line in ["sed -i s/old/new/ one.txt", "echo new > /tmp/copy; mv /tmp/copy one.txt"] {
         let result = run(&env, line, Millis::seconds(60)).await;
         assert!(!result.passed(), "{line} works now; say so: {}", result.output);
@@ -141,7 +141,7 @@ pub(crate) async fn a_single_file_is_replaced_and_what_is_beside_it_stays(fixtur
     std::os::unix::fs::symlink("two.txt", fixture.ws().join("link")).expect("a link");
     let scope = ["one.txt", "src/a.rs", "new.txt"].map(|text| text.parse().expect("an artifact"));
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").replacing_files();
-    let env = env.confined(fixture.confine().writing_to(Scope(scope.to_vec())));
+    let env = env.confined(fixture.confine_to(writing_to(Scope(scope.to_vec()))));
     let works = "set -e; sed -i s/old/new/ one.txt; sed s/old/new/ src/a.rs > src/a.tmp; mv src/a.tmp src/a.rs; \
         echo x > part; mv part new.txt";
     let result = run(&env, works, Millis::seconds(60)).await;
@@ -169,7 +169,7 @@ pub(crate) async fn a_link_in_the_scope_opens_nothing(fixture: Fixture) {
     std::os::unix::fs::symlink(fixture.out(), fixture.ws().join("src")).expect("a link");
     let scope = Scope(vec!["src/".parse().expect("an artifact")]);
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
-    let env = env.confined(fixture.confine().writing_to(scope));
+    let env = env.confined(fixture.confine_to(writing_to(scope)));
     let refused =
         env.exec(asked("echo x > src/x", Millis::seconds(60)), &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Sandbox { .. })), "{refused:?}");
@@ -189,7 +189,8 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fix
     let start = repo.survey().await.expect("a survey").base;
     let tree = fixture.dir.path().join("tree");
     repo.add_worktree(&tree, &start).await.expect("a worktree");
-    let confine = fixture.confine().seeing(repo.common_dir().to_owned());
+    let confine = fixture
+        .confine_to(Bounds { visible: vec![repo.common_dir().to_owned()], ..Bounds::default() });
     let env = LocalEnvironment::open(&tree).expect("a workspace").confined(confine);
     let line = format!(
         "echo 2 > a; git diff | tail -1; git log --format=%s; git add a; git config x.y z; \

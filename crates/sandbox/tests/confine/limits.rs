@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 
-use sandbox::{Limits, LocalEnvironment};
+use sandbox::{Bounds, Limits, LocalEnvironment};
 use types::{Ended, ExecResult, IsolationLevel, Millis};
 
 use crate::fixture::{Fixture, gone, run};
@@ -13,7 +13,12 @@ const MB: u64 = 1 << 20;
 
 async fn within(fixture: &Fixture, limits: Limits, line: &str) -> ExecResult {
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
-    run(&env.confined(fixture.confine().limits(limits)), line, Millis::seconds(60)).await
+    run(
+        &env.confined(fixture.confine_to(Bounds { limits, ..Bounds::default() })),
+        line,
+        Millis::seconds(60),
+    )
+    .await
 }
 
 fn assert_ended_by(result: &ExecResult, limit: &str) {
@@ -56,7 +61,11 @@ fn program(fixture: &Fixture, name: &str, code: &[u8]) {
 pub(crate) async fn the_limits_are_proved(fixture: Fixture) {
     let levels = if nix::unistd::getuid().is_root() { 1 } else { 2 };
     for level in [IsolationLevel::Full, IsolationLevel::Landlock].into_iter().take(levels) {
-        let attacks = fixture.confine().holding(level).prove_limits().await.expect("a proof");
+        let attacks = fixture
+            .confine_to(Bounds { level, ..Bounds::default() })
+            .prove_limits()
+            .await
+            .expect("a proof");
         assert_eq!(attacks.len(), 3);
         let open = attacks.iter().filter(|attack| attack.through.is_some());
         assert_eq!(open.count(), 0, "{level:?}: {attacks:#?}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sandbox::{Confine, Environment as _, HelperExe, Limits, LocalEnvironment};
+use sandbox::{Bounds, Confine, Environment as _, HelperExe, Limits, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{Ended, Millis};
 
@@ -58,7 +58,9 @@ pub(crate) async fn a_dropped_call_leaves_nothing(fixture: Fixture) {
 /// A program that runs a command and is killed meanwhile.
 pub(crate) fn to_be_killed(helper_exe: HelperExe, ws: &Path) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let env = LocalEnvironment::open(ws).expect("a workspace").confined(Confine::new(helper_exe));
+    let env = LocalEnvironment::open(ws)
+        .expect("a workspace")
+        .confined(Confine::new(helper_exe, Bounds::default()));
     runtime.block_on(run(&env, "setsid sleep 98707 & touch up; sleep 98707", Millis::seconds(600)));
 }
 
@@ -90,7 +92,7 @@ pub(crate) async fn our_processes_can_be_neither_seen_nor_signalled(fixture: Fix
 pub(crate) async fn processes_are_limited(fixture: Fixture) {
     let limits = Limits { processes: 600, ..Limits::default() };
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
-    let env = env.confined(fixture.confine().limits(limits));
+    let env = env.confined(fixture.confine_to(Bounds { limits, ..Bounds::default() }));
     let line =
         "i=0; while [ $i -lt 2000 ]; do sleep 98711 & i=$((i+1)); done 2>/dev/null; echo done";
     let result = run(&env, line, Millis::seconds(20)).await;
@@ -100,7 +102,7 @@ pub(crate) async fn processes_are_limited(fixture: Fixture) {
 pub(crate) async fn large_files_are_limited(fixture: Fixture) {
     let limits = Limits { file_bytes: 1 << 20, ..Limits::default() };
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace");
-    let env = env.confined(fixture.confine().limits(limits));
+    let env = env.confined(fixture.confine_to(Bounds { limits, ..Bounds::default() }));
     let result = run(&env, "head -c 5000000 /dev/zero > big", Millis::seconds(60)).await;
     assert!(!result.passed());
     assert_eq!(std::fs::metadata(fixture.ws().join("big")).expect("a file").len(), 1 << 20);

@@ -1,11 +1,11 @@
 //! Keys, Bosun's own state, and settings that make other programs run commands: inaccessible to commands and file
 //! tools, with namespaces and without.
 
-use sandbox::{EnvError, Environment as _, LocalEnvironment};
+use sandbox::{Bounds, EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
 use types::{IsolationLevel, Millis, Scope, WorkPath};
 
-use crate::fixture::{Fixture, asked, run};
+use crate::fixture::{Fixture, asked, run, writing_to};
 
 fn path(text: &str) -> WorkPath {
     text.parse().expect("a path")
@@ -106,7 +106,7 @@ pub(crate) async fn a_file_that_the_plan_names_may_be_written(fixture: Fixture) 
     }
     let named = path(".github/workflows/ci.yml");
     let scope = Scope(vec![".github/workflows/ci.yml".parse().expect("a place")]);
-    let confine = fixture.confine().writing_to(scope);
+    let confine = fixture.confine_to(writing_to(scope));
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let env = env.guarding_settings(vec![named], None);
     let line =
@@ -154,7 +154,8 @@ pub(crate) async fn what_git_knows_is_not_taken_away(fixture: Fixture) {
 
 pub(crate) async fn without_namespaces_a_command_beside_keys_is_not_run(fixture: Fixture) {
     put(&fixture, ".ssh/id_rsa", KEY);
-    let confine = fixture.confine().holding(IsolationLevel::Landlock);
+    let confine =
+        fixture.confine_to(Bounds { level: IsolationLevel::Landlock, ..Bounds::default() });
     let env = LocalEnvironment::open(&fixture.ws()).expect("a workspace").confined(confine);
     let refused = env.exec(asked("true", Millis::seconds(60)), &CancellationToken::new()).await;
     assert!(matches!(refused, Err(EnvError::Unheld { .. })), "{refused:?}");

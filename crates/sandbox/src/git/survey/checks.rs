@@ -1,21 +1,36 @@
 //! Checks that a repository's own files suggest: one table, several entries may apply. Used only where neither the
 //! request nor the policy names any.
 
+use std::collections::BTreeMap;
+
 use types::Check;
 
-/// Access to the files of a commit.
-pub(super) trait Files {
-    fn has(&self, path: &str) -> bool;
+/// The files of a commit, with the texts of those that may suggest checks.
+pub(super) struct Files<'a> {
+    pub(super) paths: Vec<&'a str>,
+    pub(super) texts: BTreeMap<&'a str, String>,
+}
+
+impl Files<'_> {
+    fn has(&self, path: &str) -> bool {
+        self.paths.contains(&path)
+    }
+
     /// Whether a folder contains a file whose path relative to it satisfies `fits`.
-    fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool;
+    fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
+        self.paths.iter().filter_map(|path| path.strip_prefix(folder)).any(fits)
+    }
+
     /// The text of a file, if it was read.
-    fn text(&self, path: &str) -> Option<&str>;
+    fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).map(String::as_str)
+    }
 }
 
 /// One entry of the table.
 struct Finder {
     name: &'static str,
-    finds: fn(&dyn Files) -> Option<&'static str>,
+    finds: fn(&Files<'_>) -> Option<&'static str>,
 }
 
 /// The table, in the order in which the checks run.
@@ -56,7 +71,7 @@ pub(super) const READ: &[&str] = &[
     "Taskfile.yaml",
 ];
 
-pub(super) fn found(files: &dyn Files) -> Vec<Check> {
+pub(super) fn found(files: &Files<'_>) -> Vec<Check> {
     let found = TABLE.iter().filter_map(|finder| {
         let command = (finder.finds)(files)?;
         // For npm and make, the command depends on the package manager or target, and is the name as well.
@@ -67,7 +82,7 @@ pub(super) fn found(files: &dyn Files) -> Vec<Check> {
     found.collect()
 }
 
-fn node(files: &dyn Files) -> Option<&'static str> {
+fn node(files: &Files<'_>) -> Option<&'static str> {
     let manifest: serde_json::Value = serde_json::from_str(files.text("package.json")?).ok()?;
     let script = manifest["scripts"]["test"].as_str()?;
     // The default script of `npm init` is not a test.
@@ -84,7 +99,7 @@ fn node(files: &dyn Files) -> Option<&'static str> {
     })
 }
 
-fn deno(files: &dyn Files) -> Option<&'static str> {
+fn deno(files: &Files<'_>) -> Option<&'static str> {
     let settings = files.text("deno.json").or_else(|| files.text("deno.jsonc"))?;
     // Settings with comments cannot be parsed here; `deno test`, which needs no task, works for them as well.
     let settings: serde_json::Value = serde_json::from_str(settings).unwrap_or_default();
@@ -94,7 +109,7 @@ fn deno(files: &dyn Files) -> Option<&'static str> {
 
 /// A Python project has tests if its settings mention pytest, or if there are files that pytest would collect; unless a
 /// Makefile has a target for them, and pytest is mentioned nowhere.
-fn pytest(files: &dyn Files) -> Option<&'static str> {
+fn pytest(files: &Files<'_>) -> Option<&'static str> {
     let is_test = |path: &str| {
         let python = path.rsplit('/').next().and_then(|name| name.strip_suffix(".py"));
         python.is_some_and(|name| name.starts_with("test_") || name.ends_with("_test"))
@@ -115,24 +130,24 @@ fn pytest(files: &dyn Files) -> Option<&'static str> {
     (named || there && !elsewhere).then_some("python3 -m pytest -q")
 }
 
-fn maven(files: &dyn Files) -> Option<&'static str> {
+fn maven(files: &Files<'_>) -> Option<&'static str> {
     let wrapped = if files.has("mvnw") { "sh mvnw -q -B test" } else { "mvn -q -B test" };
     files.has("pom.xml").then_some(wrapped)
 }
 
-fn gradle(files: &dyn Files) -> Option<&'static str> {
+fn gradle(files: &Files<'_>) -> Option<&'static str> {
     let build = ["build.gradle", "build.gradle.kts"].iter().any(|path| files.has(path));
     let wrapped = if files.has("gradlew") { "sh gradlew test" } else { "gradle test" };
     build.then_some(wrapped)
 }
 
-fn dotnet(files: &dyn Files) -> Option<&'static str> {
+fn dotnet(files: &Files<'_>) -> Option<&'static str> {
     let is_project =
         |path: &str| !path.contains('/') && (path.ends_with(".sln") || path.ends_with(".csproj"));
     files.has_below("", is_project).then_some("dotnet test")
 }
 
-fn make(files: &dyn Files) -> Option<&'static str> {
+fn make(files: &Files<'_>) -> Option<&'static str> {
     let text = ["GNUmakefile", "makefile", "Makefile"].iter().find_map(|path| files.text(path))?;
     match () {
         () if text.lines().any(|line| is_target(line, "test")) => Some("make test"),
@@ -148,7 +163,7 @@ fn is_target(line: &str, target: &str) -> bool {
     })
 }
 
-fn just(files: &dyn Files) -> Option<&'static str> {
+fn just(files: &Files<'_>) -> Option<&'static str> {
     let text = ["justfile", "Justfile", ".justfile"].iter().find_map(|path| files.text(path))?;
     let recipe = |line: &str| {
         let rest = line.strip_prefix("test")?;
@@ -158,7 +173,7 @@ fn just(files: &dyn Files) -> Option<&'static str> {
     text.lines().find_map(recipe).map(|()| "just test")
 }
 
-fn taskfile(files: &dyn Files) -> Option<&'static str> {
+fn taskfile(files: &Files<'_>) -> Option<&'static str> {
     let text = ["Taskfile.yml", "Taskfile.yaml"].iter().find_map(|path| files.text(path))?;
     text.lines().any(|line| line.trim_end() == "  test:").then_some("task test")
 }
@@ -167,22 +182,10 @@ fn taskfile(files: &dyn Files) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    struct Made(Vec<(&'static str, &'static str)>);
-
-    impl Files for Made {
-        fn has(&self, path: &str) -> bool {
-            self.text(path).is_some()
-        }
-        fn has_below(&self, folder: &str, fits: fn(&str) -> bool) -> bool {
-            self.0.iter().any(|(path, _)| path.strip_prefix(folder).is_some_and(fits))
-        }
-        fn text(&self, path: &str) -> Option<&str> {
-            self.0.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
-        }
-    }
-
     fn commands(files: &[(&'static str, &'static str)]) -> Vec<String> {
-        found(&Made(files.to_vec())).into_iter().map(|check| check.command).collect()
+        let paths = files.iter().map(|(path, _)| *path).collect();
+        let texts = files.iter().map(|(path, text)| (*path, (*text).to_owned())).collect();
+        found(&Files { paths, texts }).into_iter().map(|check| check.command).collect()
     }
 
     const JEST: &str = r#"{"scripts": {"test": "jest"}}"#;

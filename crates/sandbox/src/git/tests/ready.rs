@@ -14,7 +14,7 @@ async fn what_git_does_not_see_is_told_from_what_it_sees() {
     put(root, ".venv/.gitignore", "*\n");
     put(root, ".venv/pyvenv.cfg", "x");
     put(root, "new.txt", "x");
-    let seen = made.repo.ignored_here().await.expect("an answer");
+    let seen = made.repo.ignored_in(made.repo.root()).await.expect("an answer");
     let seen: Vec<&str> = seen.iter().map(types::WorkPath::as_str).collect();
     assert!(seen.contains(&"node_modules") && seen.contains(&"run.log"), "{seen:?}");
     assert!(seen.iter().any(|path| path.starts_with(".venv")), "{seen:?}");

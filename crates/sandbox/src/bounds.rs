@@ -1,0 +1,57 @@
+//! What a sandbox permits to commands, as data: files, resources, the isolation level. Each system enforces it in its
+//! own way, or refuses to.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use types::{IsolationLevel, Scope, WorkPath};
+
+/// Bounds of commands. By default, all of the workspace is writable, at the highest level of isolation.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Where commands may write in the workspace; if unset, everywhere except git's own files. A missing folder is
+    /// created. A file can be written, even if it was missing; it can be replaced by a rename only where the environment
+    /// supports that (`LocalEnvironment::replacing_files`), since otherwise it is a mount point.
+    pub scope: Option<Scope>,
+    /// Paths of this machine that commands may read in addition to the usual ones, such as the repository behind a
+    /// worktree.
+    pub visible: Vec<PathBuf>,
+    /// Files and folders of the machine that appear empty, wherever they would be visible.
+    pub masked: Vec<PathBuf>,
+    /// Paths of the workspace that are read-only, regardless of the scope. Without namespaces this cannot be enforced;
+    /// then only the scope counts.
+    pub closed: Vec<WorkPath>,
+    /// Paths in `closed` that are writable nevertheless.
+    pub reopened: Vec<WorkPath>,
+    pub limits: Limits,
+    /// Another level than the highest, where that one is not available.
+    pub level: IsolationLevel,
+}
+
+/// Resource limits of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Concurrent processes and threads.
+    pub processes: u64,
+    /// Memory of one process, and of all together.
+    pub memory_bytes: u64,
+    /// Size of the largest file.
+    pub file_bytes: u64,
+    /// Size of all private temporary folders together.
+    pub temp_bytes: u64,
+    /// Total size of a command's writes to the workspace.
+    pub disk_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const GIB: u64 = 1 << 30;
+        Self {
+            processes: 1024,
+            memory_bytes: 8 * GIB,
+            file_bytes: 8 * GIB,
+            temp_bytes: 2 * GIB,
+            disk_bytes: 32 * GIB,
+        }
+    }
+}
