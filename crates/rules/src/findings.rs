@@ -48,9 +48,7 @@ pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
 /// Whether a path is that of a test.
 #[must_use]
 pub fn is_test(path: &str, policy: &VerifyPolicy) -> bool {
-    let mut folders: Vec<&str> = path.split('/').collect();
-    let name = folders.pop().unwrap_or_default();
-    evidence::files::is_test(&folders, name, &policy.tests)
+    evidence::files::is_test(path, &policy.tests)
 }
 
 fn finding(kind: FindingKind, path: &str, line: &str) -> Option<Finding> {
