@@ -157,7 +157,7 @@ fn composite(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     if !bare.chars().all(plain) || pattern!(r"==|=>\s*\{|->").is_match(bare) {
         return None;
     }
-    for word in pattern!(r#"\b[A-Za-z_]\w*"#).find_all(bare) {
+    for word in pattern!(r#"\b[A-Za-z_]\w*"#).find_iter(bare) {
         let behind = bare[word.end()..].trim_start();
         let is_key =
             behind.starts_with(':') && !behind.starts_with("::") || behind.starts_with("=>");

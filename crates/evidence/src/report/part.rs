@@ -1,12 +1,10 @@
 //! The report of one runner, and how the parts of one check become one report with stable, unique names. Reads no text.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use types::{TestCase, TestOutcome, TestReport};
 
-use super::text::pattern;
+use crate::pattern::Pattern;
 
 /// More tests than this are counted, not named.
 const MOST_CASES: usize = 50_000;
@@ -187,12 +185,10 @@ fn number_repeated(cases: &mut [TestCase]) {
     }
 }
 
-static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern("0x[0-9a-fA-F]{6,16}"));
-static FOLDERS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"/(?:tmp|private|var|home|srv|root|Users|work|workspace|mnt|opt|build|builds|run)/(?:[^/\s]+/)*",
-    )
-});
+static ADDRESS: Pattern = Pattern::new("0x[0-9a-fA-F]{6,16}");
+static FOLDERS: Pattern = Pattern::new(
+    r"/(?:tmp|private|var|home|srv|root|Users|work|workspace|mnt|opt|build|builds|run)/(?:[^/\s]+/)*",
+);
 
 /// A name without parts that vary between runs: addresses, folders of this machine, odd blanks.
 fn stable(name: &str) -> String {

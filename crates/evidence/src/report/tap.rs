@@ -1,17 +1,14 @@
 //! The Test Anything Protocol, with subtests as node's own runner writes them: a plan, results, `Bail out!`. A stream
 //! is complete if it has its plan and as many results; node's must also end with its duration.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
-static PLAN: LazyLock<Regex> = LazyLock::new(|| pattern(r"^1\.\.(\d+)(?: *#.*)?$"));
-static RESULT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(not )?ok(?: (\d+))?(?:(?: -)? (.*))?$"));
+static PLAN: Pattern = Pattern::new(r"^1\.\.(\d+)(?: *#.*)?$");
+static RESULT: Pattern = Pattern::new(r"^(not )?ok(?: (\d+))?(?:(?: -)? (.*))?$");
 
 /// Reads every stream in the output.
 pub(super) fn read(lines: &[&str]) -> Vec<Part> {

@@ -1,8 +1,6 @@
 //! A check's output prepared for reading line by line: bounded, without terminal sequences and control characters.
 //! Knows no runner.
 
-use regex::Regex;
-
 /// Maximum amount of output that is read, counted from its end, where runners put their summaries.
 const MOST_BYTES: usize = 16 << 20;
 /// A longer line is not a runner's; only `go test -json` writes long ones.
@@ -67,15 +65,6 @@ fn skip_parameters(chars: &mut Chars<'_>) {
 /// The lines that a runner may have written.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.len() <= LONGEST_LINE || line.starts_with('{')).collect()
-}
-
-/// Compiles a built-in pattern.
-#[expect(
-    clippy::expect_used,
-    reason = "the patterns are constants, and every one is used by a test"
-)]
-pub(super) fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a constant pattern compiles")
 }
 
 /// A number in a text, saturating.

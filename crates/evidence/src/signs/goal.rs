@@ -20,7 +20,7 @@ pub fn named_things(goal: &str) -> Vec<String> {
         let name = pattern!(
             r"(?P<call>\b[A-Za-z_]\w*)\((?P<args>[^()]*)\)|`(?P<tick>[A-Za-z_]\w*)(?:\([^`]*\))?`|(?P<flag>--[a-z][\w-]+)|\b(?P<snake>[a-z]+(?:_[a-z0-9]+)+)\b|\b(?P<camel>[a-z]+(?:[A-Z][a-z0-9]+)+)\b"
         );
-        for part in name.all(sentence) {
+        for part in name.captures_iter(sentence) {
             let Some(whole) = part.get(0) else { continue };
             let call = part.name("call");
             let plural =
@@ -58,7 +58,7 @@ pub fn named_things(goal: &str) -> Vec<String> {
 fn sentences(goal: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
-    for end in pattern!(r"[.;!?](?:\s+|$)|\n").find_all(goal) {
+    for end in pattern!(r"[.;!?](?:\s+|$)|\n").find_iter(goal) {
         found.push(&goal[start..end.start()]);
         start = end.end();
     }
