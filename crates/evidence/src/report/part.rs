@@ -108,8 +108,7 @@ pub(super) struct Part {
 impl Part {
     /// A runner that names every test.
     pub(super) fn named(runner: &'static str, complete: bool, cases: Cases) -> Part {
-        let counts = cases.counts();
-        Part { runner, complete, counts, slack: 0, complete_with_file: complete, cases: cases.list }
+        Self::counted(runner, complete, cases.counts(), cases)
     }
 
     /// A runner that counts. Names are used if they agree with the counts, otherwise only those of failures.
@@ -201,9 +200,6 @@ fn stable(name: &str) -> String {
     if name.is_empty() {
         name = words;
     }
-    if name.len() > LONGEST_NAME {
-        let end = (0..=LONGEST_NAME).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
-        name.truncate(end);
-    }
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
     name
 }

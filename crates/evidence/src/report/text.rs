@@ -8,10 +8,7 @@ const LONGEST_LINE: usize = 8 << 10;
 
 /// The output without colours, cursor movements and other control characters.
 pub(super) fn plain(output: &str) -> String {
-    let mut start = output.len().saturating_sub(MOST_BYTES);
-    while !output.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = output.ceil_char_boundary(output.len().saturating_sub(MOST_BYTES));
     let mut chars = output[start..].chars().peekable();
     let mut text = String::with_capacity(output.len() - start);
     while let Some(char) = chars.next() {
