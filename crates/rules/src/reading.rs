@@ -12,6 +12,7 @@ use std::ops::Bound;
 
 use types::{Budget, Hint, Mention, Money, Request};
 
+pub(crate) use names::listed;
 pub use word::Word;
 pub(crate) use word::{Pause, Voice};
 

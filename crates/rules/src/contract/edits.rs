@@ -10,6 +10,7 @@ use types::{Contracts, Scope, VerifyPolicy, WorkPath};
 use super::object::Object;
 use super::reply::{Invalid, Taken, Write, outside, within};
 use crate::findings::is_test;
+use crate::permit::names_file;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,9 +85,8 @@ fn may_write(path: &WorkPath, scope: &Scope, tests: Tests<'_>) -> Result<(), Inv
             "{path} is not one of the task's artifacts ({scope}); nothing was written"
         )));
     }
-    let named = scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path);
     let limited = matches!(tests, Tests::Named(tests) if is_test(path.as_str(), tests));
-    if limited && !named {
+    if limited && !names_file(scope, path) {
         return Err(Invalid::Scope(format!(
             "{path} is a test that the task does not name; nothing was written"
         )));
