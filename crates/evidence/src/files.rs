@@ -155,8 +155,9 @@ pub fn is_test(path: &str, tests: &[String]) -> bool {
     })
 }
 
-/// Whether a name matches a pattern in which `*` is anything.
-fn fits(pattern: &str, name: &str) -> bool {
+/// Whether a name matches a pattern in which `*` is anything. Linear in both.
+#[must_use]
+pub fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let parts: Vec<&str> = rest.split('*').collect();
