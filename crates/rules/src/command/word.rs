@@ -99,6 +99,15 @@ impl Atom {
     }
 }
 
+/// The text of atoms, if none of them is quoted or unknown.
+pub(super) fn bare_text(atoms: &[Atom]) -> Option<String> {
+    let bare = |atom: &Atom| match atom {
+        Atom::Char { c, quoted: false } => Some(*c),
+        _ => None,
+    };
+    atoms.iter().map(bare).collect()
+}
+
 /// The words of one run of atoms, after brace expansion.
 pub(super) fn words(atoms: &[Atom]) -> Vec<Word> {
     let runs = atoms.split(|atom| *atom == Atom::Break).filter(|run| !run.is_empty());
