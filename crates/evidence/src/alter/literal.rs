@@ -73,8 +73,7 @@ const MAKERS: &[&str] = &[
 
 /// Another value for an expression made of literals.
 pub(super) fn other(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
-    let with = single(source, range.clone());
-    if let Some(with) = with {
+    if let Some(with) = single(source, range.clone()) {
         return Some(Edit { at: range, with, telling: true });
     }
     composite(source, range)
