@@ -1,7 +1,7 @@
 //! Redirections and here-documents: where a command's input comes from and where its output goes.
 
 use super::part::{Direction, Redirection};
-use super::source::{Document, Read, Source, Unclear, ends_word};
+use super::source::{Document, Read, Source, Unclear, ends_word, in_name};
 use super::word::{Word, word};
 
 /// The operators, longer ones before those that they begin with.
@@ -17,16 +17,12 @@ impl Source<'_> {
         }
         if self.peek() == Some('{') {
             // `{name}>file` stores the descriptor in a variable; only the file matters.
-            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '{')) {
-                self.at += 1;
-            }
+            self.skip(|c| in_name(c) || c == '{');
             if !self.passes("}") {
                 self.at = start;
             }
         } else {
-            while self.peek().is_some_and(|c| c.is_ascii_digit()) {
-                self.at += 1;
-            }
+            self.skip(|c| c.is_ascii_digit());
         }
         // A process substitution is a word, even after a number.
         if !matches!(self.peek(), Some('<' | '>')) || self.peek_at(1) == Some('(') {

@@ -30,20 +30,14 @@ impl Word {
     /// The word, if all of it is certain.
     #[must_use]
     pub fn known(&self) -> Option<String> {
-        let text = |piece: &Piece| match piece {
-            Piece::Known(text) => Some(text.clone()),
-            _ => None,
-        };
-        self.0.iter().map(text).collect()
+        let certain = |piece: &Piece| matches!(piece, Piece::Known(_));
+        self.0.iter().all(certain).then(|| self.shown())
     }
 
     /// The likely word, with file patterns as written; none if a piece is unknown.
     pub(crate) fn likely(&self) -> Option<String> {
-        let text = |piece: &Piece| match piece {
-            Piece::Known(text) | Piece::Open(text) | Piece::Guess(text) => Some(text.clone()),
-            Piece::Unknown { .. } => None,
-        };
-        self.0.iter().map(text).collect()
+        let unknown = |piece: &Piece| matches!(piece, Piece::Unknown { .. });
+        (!self.0.iter().any(unknown)).then(|| self.shown())
     }
 
     /// The word, with unknown pieces as written.
