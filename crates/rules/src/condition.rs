@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use types::{Condition, Money};
 
-use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause, stands_before};
+use crate::phrase::{BadPhrase, Lists, Phrase, is_start, stands_before};
 use crate::reading::{Reading, Word};
 
 pub use clauses::holds;
@@ -93,7 +93,7 @@ impl<'a> Excuses<'a> {
             if !self.patterns.is_empty() && reading.words()[*place].is_part_of_a_name() {
                 return false;
             }
-            begins_a_clause(reading, *place) || !stands_before(self.places(), reading, *place)
+            is_start(reading.words(), *place) || !stands_before(self.places(), reading, *place)
         });
         places
     }

@@ -23,7 +23,7 @@ pub(super) fn is_joint(word: &str) -> bool {
 }
 
 /// Whether a clause begins with this word, skipping polite words.
-pub(super) fn is_start(words: &[Word], place: usize) -> bool {
+pub(crate) fn is_start(words: &[Word], place: usize) -> bool {
     let Some(word) = words.get(place) else { return false };
     let mut at = place;
     while at > place.saturating_sub(MOST_POLITE) && words[at].pause == Pause::None {
