@@ -262,7 +262,7 @@ fn matches(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> b
     (rule.tools.is_empty() || rule.tools.iter().any(|name| name == plain))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
-        && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))
+        && (rule.touches.is_empty() || sensitive::touched(&rule.touches, scope, facts).is_some())
 }
 
 /// Whether a call is within the scope. A command may write anywhere in its workspace, so it is in scope only for a task

@@ -35,7 +35,8 @@ pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadP
         BadPlan::Invalid(problems.into_iter().map(|one| one.in_file(&read)).collect())
     };
     let plan = PLAN_FORMAT.read_as(&read.value).map_err(invalid)?;
-    let room = Headroom::of_budget(ledger::narrower(policy.budget.limits(), request.budget));
+    let left = ledger::narrower(policy.budget.limits(), request.budget);
+    let room = Headroom { left, ..Headroom::default() };
     let problems = problems(policy, &plan, &room);
     if problems.is_empty() { Ok(plan) } else { Err(invalid(problems)) }
 }

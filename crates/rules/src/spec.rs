@@ -103,8 +103,7 @@ pub fn request(spec: Spec, base: Request) -> Request {
 
 /// Numbers entries without an id by position, skipping ids in use.
 fn count_ids(spec: &mut Spec) {
-    let requirements = spec.requirements.iter_mut().map(|one| &mut one.id);
-    number("REQ", requirements.collect());
+    number("REQ", spec.requirements.iter_mut().map(|one| &mut one.id).collect());
     number("CON", spec.constraints.iter_mut().map(|one| &mut one.id).collect());
     number("ASM", spec.assumptions.iter_mut().map(|one| &mut one.id).collect());
 }
