@@ -8,6 +8,8 @@ mod literal;
 mod plant;
 mod shell;
 
+use std::ops::Range;
+
 use crate::cases::{Case, cases};
 use crate::source::{Language, Source};
 use edit::{Edit, applied};
@@ -32,7 +34,7 @@ pub fn altered(path: &str, text: &str, names: &[String]) -> Option<Altered> {
         }
     }
     if is_script(&source, &all) {
-        edits.extend(script_expectations(&source));
+        edits.extend(expectations(&source, 0..text.len()));
     }
     let lines = lines(&source, &edits);
     let planted = plant::planted(&source, &all);
@@ -55,7 +57,8 @@ pub fn one_by_one(path: &str, text: &str) -> Vec<Altered> {
         edits.extend(last_expectation(&source, case).map(|edit| (edit, Some(case.name.clone()))));
     }
     if is_script(&source, &all) {
-        edits.extend(script_expectations(&source).into_iter().map(|edit| (edit, None)));
+        let whole = expectations(&source, 0..text.len());
+        edits.extend(whole.into_iter().map(|edit| (edit, None)));
     }
     edits.sort_by_key(|(edit, _)| (!edit.telling, edit.at.start));
     let single = |(edit, test): (Edit, Option<String>)| {
@@ -68,12 +71,7 @@ pub fn one_by_one(path: &str, text: &str) -> Vec<Altered> {
 
 /// The last expectation of a test: everything before it must have run.
 fn last_expectation(source: &Source<'_>, case: &Case) -> Option<Edit> {
-    let edits: Vec<Edit> = if source.language == Language::Shell {
-        shell::expectations(source, case.body.clone())
-    } else {
-        let statements = source.statements(case.body.clone());
-        statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
-    };
+    let edits = expectations(source, case.body.clone());
     let telling = edits.iter().rfind(|edit| edit.telling).cloned();
     telling.or_else(|| edits.into_iter().next_back())
 }
@@ -87,12 +85,12 @@ fn is_script(source: &Source<'_>, all: &[Case]) -> bool {
     }
 }
 
-fn script_expectations(source: &Source<'_>) -> Vec<Edit> {
-    let whole = 0..source.text.len();
+/// The edits that make single expectations of a block fail.
+fn expectations(source: &Source<'_>, block: Range<usize>) -> Vec<Edit> {
     if source.language == Language::Shell {
-        return shell::expectations(source, whole);
+        return shell::expectations(source, block);
     }
-    let statements = source.statements(whole);
+    let statements = source.statements(block);
     statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
 }
 

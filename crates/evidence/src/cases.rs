@@ -80,7 +80,7 @@ fn is_code(source: &Source<'_>, at: usize) -> bool {
 
 fn indented(source: &Source<'_>, head: &Pattern) -> Vec<Case> {
     let mut found = Vec::new();
-    for part in head.all(source.text) {
+    for part in head.captures_iter(source.text) {
         let Some(word) = part.name("w").or_else(|| part.name("w2")) else { continue };
         let Some(name) = part.name("n").or_else(|| part.name("t")) else { continue };
         if !is_code(source, word.start()) {
@@ -120,7 +120,7 @@ fn calls(source: &Source<'_>) -> Vec<Case> {
         r#"(?:^|[\s;({])(?P<w>test|it)(?:\.only|\.concurrent)?\(\s*(?:'(?P<a>(?:[^'\\\n]|\\.)*)'|"(?P<b>(?:[^"\\\n]|\\.)*)"|`(?P<c>[^`\n]*)`)\s*,"#
     );
     let mut found = Vec::new();
-    for part in head.all(source.text) {
+    for part in head.captures_iter(source.text) {
         let title = ["a", "b", "c"].iter().find_map(|group| part.name(group));
         let (Some(whole), Some(word), Some(title)) = (part.get(0), part.name("w"), title) else {
             continue;
@@ -156,7 +156,7 @@ fn calls(source: &Source<'_>) -> Vec<Case> {
 
 fn braced(source: &Source<'_>, head: &Pattern, mark: &Pattern) -> Vec<Case> {
     let mut found = Vec::new();
-    for part in head.all(&source.bare) {
+    for part in head.captures_iter(&source.bare) {
         let (Some(whole), Some(name), Some(marks)) = (part.get(0), part.name("n"), part.name("m"))
         else {
             continue;
@@ -181,7 +181,7 @@ fn braced(source: &Source<'_>, head: &Pattern, mark: &Pattern) -> Vec<Case> {
 fn shell(source: &Source<'_>) -> Vec<Case> {
     let head = pattern!(r#"(?m)^(?:(?P<w>@test)\s+["'](?P<t>.*)["']|(?P<n>test\w*)\s*\(\))\s*\{"#);
     let mut found = Vec::new();
-    for part in head.all(source.text) {
+    for part in head.captures_iter(source.text) {
         let Some(name) = part.name("t").or_else(|| part.name("n")) else { continue };
         let Some(whole) = part.get(0).filter(|whole| is_code(source, whole.start())) else {
             continue;

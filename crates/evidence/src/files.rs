@@ -6,6 +6,8 @@ mod manifest;
 mod recipes;
 mod unit_tests;
 
+use types::{ChangeKind, Changes, FileChange, WorkPath};
+
 pub use manifest::restored_manifest;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 
@@ -24,23 +26,15 @@ pub enum FileKind {
     Document,
 }
 
-/// How a file changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangeKind {
-    Added,
-    Changed,
-    Deleted,
-}
-
 /// How to turn one tree into another with the tests, recipes and data of a second commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mix {
     /// Paths to take unchanged from the second commit.
-    pub restore: Vec<String>,
+    pub restore: Vec<WorkPath>,
     /// Paths to delete.
-    pub remove: Vec<String>,
+    pub remove: Vec<WorkPath>,
     /// Manifests whose test settings come from the second commit: see `restored_manifest`.
-    pub merge: Vec<String>,
+    pub merge: Vec<WorkPath>,
 }
 
 /// The purpose of a file. `tests` are names with `*` for anything, or folders with a slash.
@@ -53,8 +47,8 @@ pub fn kind(path: &str, tests: &[String]) -> FileKind {
     }
     let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
     let end = end.as_deref().unwrap_or_default();
-    let is_test = is_test(&folders, name, tests);
-    let expects = folders.iter().any(|folder| EXPECTED.contains(folder));
+    let is_test = is_test(path, tests);
+    let expects = folders.iter().any(|folder| is_expected(folder));
     let is_plain = TEXT.contains(&end) || end.is_empty();
     let in_docs = folders.iter().any(|folder| matches!(*folder, "docs" | "doc"));
     let compared = folders.iter().any(|folder| COMPARED.contains(folder)) && !is_test;
@@ -68,10 +62,7 @@ pub fn kind(path: &str, tests: &[String]) -> FileKind {
     if is_test {
         return FileKind::Test;
     }
-    if DOCUMENTS.contains(&end) || (TEXT.contains(&end) && is_prose(&folders, name)) {
-        return FileKind::Document;
-    }
-    if end.is_empty() && is_prose(&folders, name) {
+    if DOCUMENTS.contains(&end) || (is_plain && is_prose(&folders, name)) {
         return FileKind::Document;
     }
     if TEXT.contains(&end) { FileKind::Data } else { FileKind::Code }
@@ -108,32 +99,13 @@ const COMPARED: &[&str] = &[
     "cassettes",
 ];
 
-/// Folders of expected results, or of data that tests read.
-const EXPECTED: &[&str] = &[
-    "testdata",
-    "test_data",
-    "test-data",
-    "fixtures",
-    "fixture",
-    "__fixtures__",
-    "golden",
-    "goldens",
-    "golden_files",
-    "approved",
-    "approvals",
-    "expected",
-    "expectations",
-    "snapshots",
-    "__snapshots__",
-    "snapshot",
-    "baselines",
-    "baseline",
-    "reference",
-    "cassettes",
-    "data",
-    "samples",
-    "corpus",
-];
+/// Further folders of expected results, or of data that tests read.
+const READ: &[&str] =
+    &["fixture", "snapshot", "baselines", "baseline", "reference", "data", "corpus"];
+
+fn is_expected(folder: &str) -> bool {
+    COMPARED.contains(&folder) || READ.contains(&folder)
+}
 
 const PROSE: &[&str] = &[
     "readme",
@@ -172,17 +144,20 @@ fn is_prose(folders: &[&str], name: &str) -> bool {
             .any(|folder| matches!(*folder, "docs" | "doc" | "man" | "manual" | "wiki"))
 }
 
-/// Whether a file in these folders is a test, by patterns for names (`*_test.go`) and for folders (`tests/`).
+/// Whether a file is a test, by patterns for names (`*_test.go`) and for folders (`tests/`).
 #[must_use]
-pub fn is_test(folders: &[&str], name: &str, tests: &[String]) -> bool {
+pub fn is_test(path: &str, tests: &[String]) -> bool {
+    let mut folders: Vec<&str> = path.split('/').collect();
+    let name = folders.pop().unwrap_or_default();
     tests.iter().any(|pattern| match pattern.strip_suffix('/') {
         Some(folder) => folders.contains(&folder),
         None => fits(pattern, name),
     })
 }
 
-/// Whether a name matches a pattern in which `*` is anything.
-fn fits(pattern: &str, name: &str) -> bool {
+/// Whether a name matches a pattern in which `*` is anything. Linear in both.
+#[must_use]
+pub fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let parts: Vec<&str> = rest.split('*').collect();
@@ -195,15 +170,14 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// Whether a file has expected results: it is among tests or expectations, or is named like one.
-#[must_use]
-pub fn is_expectation(path: &str, tests: &[String]) -> bool {
+fn is_expectation(path: &str, tests: &[String]) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();
     let name = folders.pop().unwrap_or_default();
     let named = ["golden", "snap", "approved", "expected"];
     let parts = name.to_ascii_lowercase();
     let mut parts = parts.split(|c: char| !c.is_ascii_alphanumeric());
-    is_test(&folders, name, tests)
-        || folders.iter().any(|folder| EXPECTED.contains(folder) && *folder != "data")
+    is_test(path, tests)
+        || folders.iter().any(|folder| is_expected(folder) && *folder != "data")
         || parts.any(|part| named.iter().any(|word| part.starts_with(word)))
 }
 
@@ -220,39 +194,38 @@ pub fn is_product(path: &str, goal: &str, code_changed: bool, tests: &[String]) 
 /// How the new commit becomes "the new code with the base's tests, recipes and data". New data stays, because new code
 /// may need it; so do files with dependencies or sources, as far as they can be separated from test settings.
 #[must_use]
-pub fn base_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
+pub fn base_tests(changes: &Changes, tests: &[String]) -> Mix {
     let mut mix = Mix::default();
-    for (path, change) in changes {
-        let kind = kind(path, tests);
-        if matches!(kind, FileKind::Code | FileKind::Document) || recipes::is_kept(path) {
+    for FileChange { path, how, .. } in &changes.0 {
+        let (text, kind) = (path.as_str(), kind(path.as_str(), tests));
+        if matches!(kind, FileKind::Code | FileKind::Document) || recipes::is_kept(text) {
             continue;
         }
-        match change {
-            ChangeKind::Added if kind == FileKind::Data => {}
-            ChangeKind::Added | ChangeKind::Changed if recipes::is_merged(path) => {
-                mix.merge.push(path.clone());
-            }
-            ChangeKind::Added => mix.remove.push(path.clone()),
-            ChangeKind::Changed | ChangeKind::Deleted => mix.restore.push(path.clone()),
-        }
+        let list = match how {
+            ChangeKind::Added if kind == FileKind::Data => continue,
+            ChangeKind::Added | ChangeKind::Modified if recipes::is_merged(text) => &mut mix.merge,
+            ChangeKind::Added => &mut mix.remove,
+            ChangeKind::Modified | ChangeKind::Deleted => &mut mix.restore,
+        };
+        list.push(path.clone());
     }
     mix
 }
 
 /// How the base commit becomes "the base's code with the new tests, recipes and data".
 #[must_use]
-pub fn new_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
+pub fn new_tests(changes: &Changes, tests: &[String]) -> Mix {
     let mut mix = Mix::default();
-    for (path, change) in changes {
-        let kind = kind(path, tests);
-        if matches!(kind, FileKind::Code | FileKind::Document) {
+    for FileChange { path, how, .. } in &changes.0 {
+        if matches!(kind(path.as_str(), tests), FileKind::Code | FileKind::Document) {
             continue;
         }
-        match change {
-            ChangeKind::Changed if recipes::is_merged(path) => mix.merge.push(path.clone()),
-            ChangeKind::Added | ChangeKind::Changed => mix.restore.push(path.clone()),
-            ChangeKind::Deleted => mix.remove.push(path.clone()),
-        }
+        let list = match how {
+            ChangeKind::Modified if recipes::is_merged(path.as_str()) => &mut mix.merge,
+            ChangeKind::Added | ChangeKind::Modified => &mut mix.restore,
+            ChangeKind::Deleted => &mut mix.remove,
+        };
+        list.push(path.clone());
     }
     mix
 }

@@ -2,16 +2,14 @@
 //! diffs that people read, in a browser or a terminal. A lexer, not a parser; a text that begins in the middle of a
 //! file may be highlighted wrongly, which affects the display only.
 
-mod class;
 mod formats;
 mod words;
 
 use std::ops::Range;
 
 use crate::source::Language;
-pub use class::Class;
-use class::Tokens;
-use formats::Format;
+pub use formats::Class;
+use formats::{Format, Tokens};
 
 /// Texts longer than this are not highlighted.
 const LONGEST_TEXT: usize = 256 * 1024;

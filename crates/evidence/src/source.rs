@@ -8,7 +8,7 @@ mod shape;
 use std::ops::Range;
 
 pub(crate) use language::Language;
-pub(crate) use lexer::spans;
+pub(crate) use lexer::{after, line_end, spans};
 
 /// A text with its comments and strings located. Offsets are bytes, the same in all its forms.
 #[derive(Debug, Clone)]
@@ -25,14 +25,8 @@ pub(crate) struct Source<'a> {
 impl<'a> Source<'a> {
     pub(crate) fn new(language: Language, text: &'a str) -> Self {
         let (strings, comments) = lexer::spans(language, text);
-        let mut bare = text.as_bytes().to_vec();
-        for span in &comments {
-            blank(&mut bare, span.clone());
-        }
-        for span in &strings {
-            blank(&mut bare, inside(text, span));
-        }
-        let bare = String::from_utf8(bare).unwrap_or_else(|_| text.to_owned());
+        let contents = strings.iter().map(|span| inside(text, span));
+        let bare = blanked(text, comments.iter().cloned().chain(contents));
         Self { language, text, bare, strings, comments }
     }
 
@@ -42,25 +36,18 @@ impl<'a> Source<'a> {
 
     /// The text without comments, strings kept.
     pub(crate) fn code(&self) -> String {
-        let mut code = self.text.as_bytes().to_vec();
-        for span in &self.comments {
-            blank(&mut code, span.clone());
-        }
-        String::from_utf8(code).unwrap_or_else(|_| self.text.to_owned())
+        blanked(self.text, self.comments.iter().cloned())
     }
 
     /// The text without comments and, in Python, without strings that are statements of their own.
     pub(crate) fn code_without_docstrings(&self) -> String {
-        let mut code = self.code().into_bytes();
-        if self.language == Language::Python {
-            for line in self.logical_lines(0..self.text.len()) {
-                let line = self.trimmed(line);
-                if self.strings.contains(&line) {
-                    blank(&mut code, line);
-                }
-            }
+        if self.language != Language::Python {
+            return self.code();
         }
-        String::from_utf8(code).unwrap_or_else(|_| self.text.to_owned())
+        let lines = self.logical_lines(0..self.text.len()).into_iter();
+        let docstrings =
+            lines.map(|line| self.trimmed(line)).filter(|line| self.strings.contains(line));
+        blanked(self.text, self.comments.iter().cloned().chain(docstrings))
     }
 
     /// The line number of an offset, from 1.
@@ -90,13 +77,15 @@ pub(crate) fn line_range(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// Blanks everything but line breaks.
-fn blank(bytes: &mut [u8], span: Range<usize>) {
-    for byte in bytes.get_mut(span).unwrap_or_default() {
-        if *byte != b'\n' {
+/// A text with everything in these ranges blanked but line breaks.
+pub(crate) fn blanked(text: &str, spans: impl Iterator<Item = Range<usize>>) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for span in spans {
+        for byte in bytes.get_mut(span).unwrap_or_default().iter_mut().filter(|b| **b != b'\n') {
             *byte = b' ';
         }
     }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 /// A string without prefix and quotation marks.

@@ -59,9 +59,9 @@ pub fn judge(policy: &Policy, reading: &Reading) -> Judged {
         _ => Decision::new(rule.id.clone(), reason(rule, policy, reading)),
     };
     decision = decision.seeing(format!("{} words", reading.words().len()));
-    if reading.passed_over() > 0 {
+    if reading.passed_over > 0 {
         decision =
-            decision.seeing(format!("{} bytes in the middle were not read", reading.passed_over()));
+            decision.seeing(format!("{} bytes in the middle were not read", reading.passed_over));
     }
     if let Some(estimate) = reading.facts.estimate {
         decision = decision.seeing(format!("estimated {estimate} tokens"));

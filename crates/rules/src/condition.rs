@@ -5,42 +5,15 @@ mod opposed;
 
 use std::cell::OnceCell;
 
-use types::{Condition, Money, Policy};
+use types::{Condition, Money};
 
-use crate::phrase::{BadPhrase, Lists, Phrase, begins_a_clause, stands_before};
+use crate::phrase::{BadPhrase, Lists, Phrase, is_start, stands_before};
 use crate::reading::{Reading, Word};
 
-use opposed::opposed;
+pub use clauses::holds;
 
 /// The largest distance in words between the patterns of a combination: two or three sentences.
 const TOGETHER: usize = 30;
-
-/// Whether a condition holds: everything it names must. An invalid pattern matches nothing; a policy with one is
-/// refused when it is loaded.
-#[must_use]
-pub fn holds(condition: &Condition, policy: &Policy, reading: &Reading) -> bool {
-    let lists = &policy.words;
-    let facts = &reading.facts;
-    condition.fewer_words_than.is_none_or(|limit| reading.words().len() < limit)
-        && condition.hint.is_none_or(|hint| facts.hint == Some(hint))
-        && condition.attached.is_none_or(|wanted| facts.attached == wanted)
-        && condition.over_budget.is_none_or(|wanted| over_budget(reading) == wanted)
-        && condition.known_project_type.is_none_or(|wanted| {
-            let named = facts.project_type.as_ref();
-            named.is_some_and(|name| policy.project_types.iter().any(|t| t.name == *name) == wanted)
-        })
-        && condition.about_code.is_none_or(|wanted| reading.is_about_code() == wanted)
-        && (condition.mentions.is_empty()
-            || condition.mentions.iter().any(|mention| reading.mentions(*mention)))
-        && (condition.nothing_but.is_empty() || nothing_but(&condition.nothing_but, lists, reading))
-        && (condition.any_phrase.is_empty()
-            || found(&condition.any_phrase, &condition.unless_before, lists, reading))
-        && (condition.also_phrase.is_empty() || found(&condition.also_phrase, &[], lists, reading))
-        && (condition.together.is_empty()
-            || together(&condition.together, &condition.unless_before, lists, reading))
-        && (condition.opposed.is_empty() || opposed(&condition.opposed, lists, reading))
-        && !found(&condition.unless_phrase, &[], lists, reading)
-}
 
 /// The invalid patterns of a condition, each with its cause.
 pub(crate) fn problems(condition: &Condition, lists: &Lists) -> Vec<(String, BadPhrase)> {
@@ -120,7 +93,7 @@ impl<'a> Excuses<'a> {
             if !self.patterns.is_empty() && reading.words()[*place].is_part_of_a_name() {
                 return false;
             }
-            begins_a_clause(reading, *place) || !stands_before(self.places(), reading, *place)
+            is_start(reading.words(), *place) || !stands_before(self.places(), reading, *place)
         });
         places
     }

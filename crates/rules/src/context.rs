@@ -26,12 +26,6 @@ impl Selection {
     }
 }
 
-/// Selects documents for a request.
-#[must_use]
-pub fn select(policy: &Policy, available: &Available<'_>, reading: &Reading) -> Selection {
-    choose(policy, available, reading, false)
-}
-
 /// The documents to choose from.
 #[derive(Debug)]
 pub struct Available<'a> {
@@ -71,20 +65,14 @@ pub fn choose(
     for document in &available.documents {
         let front_matter = FrontMatter::of(&document.text);
         let rule = asked(policy, again).find(|rule| covers(rule, document, &front_matter, reading));
-        let path = document.path.clone();
-        match rule {
+        let (list, rule, side) = match rule {
             Some(rule) if rule.verdict == Inclusion::Include => {
-                let selected = Selected { path, rule: rule.id.clone(), side: rule.side };
-                selection.included.push(selected);
+                (&mut selection.included, rule.id.clone(), rule.side)
             }
-            Some(rule) => {
-                selection.excluded.push(Selected { path, rule: rule.id.clone(), side: None });
-            }
-            None => {
-                let rule = RuleId::fixed("context.no_rule");
-                selection.excluded.push(Selected { path, rule, side: None });
-            }
-        }
+            Some(rule) => (&mut selection.excluded, rule.id.clone(), None),
+            None => (&mut selection.excluded, RuleId::fixed("context.no_rule"), None),
+        };
+        list.push(Selected { path: document.path.clone(), rule, side });
     }
     selection.refused = whole_registry(policy, &available.documents, &selection);
     selection
@@ -141,32 +129,21 @@ fn misses(
         misses.push(format!("applies only to {}", rule.paths.join(", ")));
     }
     if only(&|only| only.kinds.clone_from(&rule.kinds)) {
-        misses.push(format!(
-            "the document's kind is {}, not {}",
-            says(&front_matter.kind),
-            rule.kinds.join(" or ")
-        ));
+        let (kind, wanted) = (says(&front_matter.kind), rule.kinds.join(" or "));
+        misses.push(format!("the document's kind is {kind}, not {wanted}"));
     }
     if only(&|only| only.status.clone_from(&rule.status)) {
-        misses.push(format!(
-            "the document's status is {}, not {}",
-            says(&front_matter.status),
-            rule.status.join(" or ")
-        ));
+        let (status, wanted) = (says(&front_matter.status), rule.status.join(" or "));
+        misses.push(format!("the document's status is {status}, not {wanted}"));
     }
     if only(&|only| only.about_the_request = rule.about_the_request) {
-        let domains = if front_matter.domains.is_empty() {
-            "everything".to_owned()
-        } else {
-            front_matter.domains.join(", ")
+        let domains = match front_matter.domains.as_slice() {
+            [] => "everything".to_owned(),
+            domains => domains.join(", "),
         };
-        misses.push(format!(
-            "the request {} the document's domains: {domains}",
-            match rule.about_the_request {
-                Some(true) => "does not mention",
-                _ => "mentions",
-            }
-        ));
+        let wanted = rule.about_the_request == Some(true);
+        let mentions = if wanted { "does not mention" } else { "mentions" };
+        misses.push(format!("the request {mentions} the document's domains: {domains}"));
     }
     misses
 }

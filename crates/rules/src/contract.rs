@@ -12,14 +12,14 @@ mod spec;
 mod verdict;
 
 use serde_json::{Value, json};
-use types::{Brief, Contract, Contracts, Fault, FaultClass, ReplyRule, VerifyPolicy};
+use types::{Brief, Contract, Contracts, Fault, ReplyRule, VerifyPolicy};
 
 pub use advice::{Advice, Opinion};
 pub use reply::{Taken, Write, outside};
 pub use verdict::{Passing, Verdict};
 
 use object::Object;
-use reply::Invalid;
+use reply::{Invalid, semantic};
 
 /// Parses a reply by the contract of its role; `None` if the role has no contract. `tests` defines which files are
 /// tests.
@@ -69,14 +69,7 @@ fn taken(
         Ok(taken) => Ok(Taken { overlooked: object.overlooked, ..taken }),
         Err(Invalid::Shape(cause)) => Err(malformed(cause)),
         Err(Invalid::Fault(fault)) => Err(fault),
-        Err(Invalid::Scope(what)) => Err(semantic("contract.outside_artifacts", what)),
-        Err(Invalid::Insufficient(what)) => Err(semantic("agent.insufficient_input", what)),
-        Err(Invalid::Gave(what)) => Err(semantic("agent.gave_up", what)),
     }
-}
-
-fn semantic(code: &str, what: String) -> Fault {
-    Fault::new(FaultClass::Semantic, code, what)
 }
 
 /// The first message as it is sent, with the files that were found.

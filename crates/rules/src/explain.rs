@@ -34,7 +34,7 @@ pub fn explain(policy: &Policy, request: &Request, documents: &[Document]) -> Ex
     let available = Available::of(documents, request.registry.as_deref());
     Explained {
         admission: admission::judge(policy, &reading),
-        context: context::select(policy, &available, &reading),
+        context: context::choose(policy, &available, &reading, false),
         route,
         writes,
     }

@@ -36,10 +36,7 @@ pub fn is_read(path: &WorkPath) -> bool {
 #[must_use]
 pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
     let files = files(diff);
-    let mut found: Vec<Finding> = Vec::new();
-    for file in &files {
-        found.extend(of_file(file, policy));
-    }
+    let mut found: Vec<Finding> = files.iter().flat_map(|file| of_file(file, policy)).collect();
     found.extend(assertions(&files, policy).into_iter().take(MOST));
     found.extend(skips(&files).into_iter().take(MOST));
     Findings(found)
@@ -48,9 +45,7 @@ pub fn findings(diff: &str, policy: &VerifyPolicy) -> Findings {
 /// Whether a path is that of a test.
 #[must_use]
 pub fn is_test(path: &str, policy: &VerifyPolicy) -> bool {
-    let mut folders: Vec<&str> = path.split('/').collect();
-    let name = folders.pop().unwrap_or_default();
-    evidence::files::is_test(&folders, name, &policy.tests)
+    evidence::files::is_test(path, &policy.tests)
 }
 
 fn finding(kind: FindingKind, path: &str, line: &str) -> Option<Finding> {
@@ -117,10 +112,8 @@ fn skips(files: &[FileDiff<'_>]) -> Vec<Finding> {
         let lines = lines.iter().filter(|line| marks::skips(path, line));
         lines.map(|line| line.trim().to_owned()).collect()
     };
-    let mut before: Vec<String> = Vec::new();
-    for file in files {
-        before.extend(skipped(&file.removed, file.old.unwrap_or_default()));
-    }
+    let old = |file: &FileDiff<'_>| skipped(&file.removed, file.old.unwrap_or_default());
+    let mut before: Vec<String> = files.iter().flat_map(old).collect();
     let mut found = Vec::new();
     for file in files {
         let Some(path) = file.new else { continue };

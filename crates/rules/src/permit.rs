@@ -60,12 +60,7 @@ fn attended(
 ) -> Permit {
     let inputs = inputs(tool, facts);
     if let Some((decision, _)) = sensitive::never(facts) {
-        return Permit {
-            verdict: Permission::Deny,
-            decision: decision.seeing(inputs),
-            parts: vec![],
-            offer: None,
-        };
+        return whole(Permission::Deny, decision, &inputs);
     }
     let rules = policy.permissions.iter().filter(|rule| matches(rule, scope, tool, facts));
     let permit = match (facts.access, facts.command.as_deref()) {
@@ -79,21 +74,19 @@ fn attended(
         }
         _ => {
             let rule = rules.into_iter().find(|rule| !names_parts(rule));
-            let permit = whole(rule, scope, facts, tool, &inputs);
+            let (verdict, decision) = of_call(rule, scope, facts, tool);
             let covered = rule.map(|rule| rule.touches.as_slice()).unwrap_or_default();
             match sensitive::must_ask(policy, scope, facts, covered) {
-                Some(decision) if permit.verdict == Permission::Allow => Permit {
-                    verdict: Permission::Ask,
-                    decision: decision.seeing(&inputs),
-                    parts: permit.parts,
-                    offer: None,
-                },
-                _ => permit,
+                Some(decision) if verdict == Permission::Allow => {
+                    whole(Permission::Ask, decision, &inputs)
+                }
+                _ => whole(verdict, decision, &inputs),
             }
         }
     };
     match facts.access {
-        Access::Ask => as_a_question(permit),
+        // A permitted question to a person waits for that person.
+        Access::Ask => Permit { verdict: permit.verdict.max(Permission::Ask), ..permit },
         // It runs a program that writes to named paths, and both must be allowed.
         Access::Execute if !facts.paths.is_empty() => {
             let writes = CallFacts { access: Access::Write, command: None, ..facts.clone() };
@@ -226,26 +219,24 @@ fn reasons<'a>(parts: impl Iterator<Item = &'a PartPermit>) -> String {
 }
 
 /// The decision on a call that runs no command.
-fn whole(
+fn of_call(
     rule: Option<&PermitRule>,
     scope: &Scope,
     facts: &CallFacts,
     tool: &str,
-    inputs: &str,
-) -> Permit {
-    let (verdict, decision) = match rule {
+) -> (Permission, Decision) {
+    match rule {
         Some(rule) => (rule.verdict, Decision::new(rule.id.clone(), reason(rule, scope, facts))),
         None => {
             let reason = format!("no rule permits this call of {tool}");
             (Permission::Deny, Decision::new(RuleId::fixed("permit.no_rule"), reason))
         }
-    };
-    Permit { verdict, decision: decision.seeing(inputs), parts: vec![], offer: None }
+    }
 }
 
-/// A permitted question to a person waits for that person.
-fn as_a_question(permit: Permit) -> Permit {
-    Permit { verdict: permit.verdict.max(Permission::Ask), ..permit }
+/// The verdict on a call as a whole.
+fn whole(verdict: Permission, decision: Decision, inputs: &str) -> Permit {
+    Permit { verdict, decision: decision.seeing(inputs), parts: vec![], offer: None }
 }
 
 fn without_a_person(mut permit: Permit, access: Access) -> Permit {
@@ -271,7 +262,7 @@ fn matches(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> b
     (rule.tools.is_empty() || rule.tools.iter().any(|name| name == plain))
         && (rule.access.is_empty() || rule.access.contains(&facts.access))
         && rule.in_scope.is_none_or(|wanted| in_scope(scope, facts) == wanted)
-        && (rule.touches.is_empty() || sensitive::touches(&rule.touches, scope, facts))
+        && (rule.touches.is_empty() || sensitive::touched(&rule.touches, scope, facts).is_some())
 }
 
 /// Whether a call is within the scope. A command may write anywhere in its workspace, so it is in scope only for a task

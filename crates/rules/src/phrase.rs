@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::reading::{Pause, Reading, Word};
-use grammar::{is_joint, is_start};
+use grammar::is_joint;
+pub(crate) use grammar::is_start;
 
 /// How many words `..` and `...` may skip.
 const NEAR: usize = 6;
@@ -114,11 +115,6 @@ pub(crate) fn stands_before(found: &[usize], reading: &Reading, place: usize) ->
     found.get(first).is_some_and(|found| *found < place)
 }
 
-/// Whether the word there begins a clause.
-pub(crate) fn begins_a_clause(reading: &Reading, place: usize) -> bool {
-    is_start(reading.words(), place)
-}
-
 fn parse_item<'a>(item: &'a str, lists: &'a Lists) -> Result<Item<'a>, BadPhrase> {
     Ok(match item {
         "^" => Item::Start,
@@ -169,18 +165,16 @@ fn matches(items: &[Item<'_>], words: &[Word], at: usize, pause: Pause) -> bool 
         Item::Start => is_start(words, at) && matches(rest, words, at, pause),
         Item::End => ends_a_phrase(words, at) && matches(rest, words, at, pause),
         Item::Near => skips(
-            NEAR,
-            words,
             at,
+            NEAR,
+            |at| ends_a_phrase(words, at),
             |at| matches(rest, words, at, Pause::None),
-            |word| word.pause == Pause::None && !is_joint(&word.text),
         ),
         Item::Far => skips(
-            FAR,
-            words,
             at,
+            FAR,
+            |at| ends_a_sentence(words, at),
             |at| matches(rest, words, at, Pause::Clause),
-            |word| word.pause != Pause::Sentence,
         ),
         Item::Any(wanted) => wanted.iter().any(|wanted| {
             length(wanted, words, at, pause)
@@ -207,23 +201,19 @@ fn length(wanted: &str, words: &[Word], at: usize, pause: Pause) -> Option<usize
     (count > 0).then_some(count)
 }
 
-/// Whether the rest matches after skipping some words.
+/// Whether the rest matches after skipping at most this many words, none of them beyond an end.
 fn skips(
-    most: usize,
-    words: &[Word],
     at: usize,
-    next: impl Fn(usize) -> bool,
-    may: impl Fn(&Word) -> bool,
+    most: usize,
+    is_end: impl Fn(usize) -> bool,
+    matches: impl Fn(usize) -> bool,
 ) -> bool {
-    for at in at..=at + most {
-        if next(at) {
-            return true;
-        }
-        if !words.get(at).is_some_and(&may) {
-            return false;
-        }
-    }
-    false
+    let end = (at..at + most).find(|at| is_end(*at)).unwrap_or(at + most);
+    (at..=end).any(matches)
+}
+
+fn ends_a_sentence(words: &[Word], at: usize) -> bool {
+    words.get(at).is_none_or(|word| word.pause == Pause::Sentence)
 }
 
 /// Whether the noun phrase ends before this word.

@@ -34,16 +34,11 @@ pub fn read(policy: &Policy, request: &Request, text: &str) -> Result<Plan, BadP
     let invalid = |problems: Vec<Problem>| {
         BadPlan::Invalid(problems.into_iter().map(|one| one.in_file(&read)).collect())
     };
-    let plan = of_value(&read.value).map_err(invalid)?;
-    let room = Headroom::of_budget(ledger::narrower(policy.budget.limits(), request.budget));
+    let plan = PLAN_FORMAT.read_as(&read.value).map_err(invalid)?;
+    let left = ledger::narrower(policy.budget.limits(), request.budget);
+    let room = Headroom { left, ..Headroom::default() };
     let problems = problems(policy, &plan, &room);
     if problems.is_empty() { Ok(plan) } else { Err(invalid(problems)) }
-}
-
-fn of_value(value: &Value) -> Result<Plan, Vec<Problem>> {
-    let read = PLAN_FORMAT.read(value)?;
-    serde_json::from_value(read)
-        .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])
 }
 
 /// A submitted plan, completed with computed values, or all of its problems.
@@ -56,7 +51,8 @@ pub fn judged(
     if let Some(problem) = shapeless(submission) {
         return Err(vec![problem.to_owned()]);
     }
-    let plan = of_value(submission)
+    let plan = PLAN_FORMAT
+        .read_as(submission)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let problems = problems(policy, &plan, room);
     if problems.is_empty() {

@@ -173,12 +173,8 @@ fn permissions(policy: &Policy, found: &mut Vec<String>) {
         for text in rule.commands.iter().filter(|text| Pattern::parse(text).is_none()) {
             found.push(format!("rule {id} has the pattern {text:?}, which names no program"));
         }
-        for line in rule.matches.iter().filter(|line| !is_example(rule, line)) {
-            found.push(format!("rule {id} does not match its own example {line:?}"));
-        }
-        for line in rule.not_matches.iter().filter(|line| is_example(rule, line)) {
-            found.push(format!("rule {id} matches {line:?}, which is in its not_matches"));
-        }
+        let holds = |line: &String| is_example(rule, line);
+        examples(id, holds, &rule.matches, &rule.not_matches, found);
     }
 }
 

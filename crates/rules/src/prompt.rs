@@ -169,7 +169,7 @@ fn documents(documents: &[Document]) -> String {
     );
     let (mut room, mut cut) = (DOCUMENT_BYTES, 0);
     for document in documents {
-        let kept = head(&document.text, room);
+        let kept = &document.text[..document.text.floor_char_boundary(room)];
         // Nothing follows a cut document; later ones are only counted.
         room = if kept.len() < document.text.len() { 0 } else { room - kept.len() };
         cut += document.text.len() - kept.len();
@@ -184,11 +184,6 @@ fn documents(documents: &[Document]) -> String {
         let _ = write!(text, "\n[{cut} bytes of project documents are left out here; read them]\n");
     }
     text
-}
-
-/// The beginning of a text, of at most this many bytes.
-fn head(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
 }
 
 /// Escapes a text so that it cannot close its frame.

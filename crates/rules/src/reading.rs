@@ -12,6 +12,7 @@ use std::ops::Bound;
 
 use types::{Budget, Hint, Mention, Money, Request};
 
+pub(crate) use names::listed;
 pub use word::Word;
 pub(crate) use word::{Pause, Voice};
 
@@ -59,8 +60,8 @@ pub struct Reading {
     mentions: BTreeSet<Mention>,
     /// The start of each word's sentence.
     sentences: Vec<usize>,
-    /// The number of unread bytes in the middle of the text.
-    passed_over: usize,
+    /// The number of unread bytes in the middle of an overlong text.
+    pub(crate) passed_over: usize,
     pub facts: Facts,
 }
 
@@ -92,10 +93,8 @@ impl Reading {
             insists: request.insist.clone(),
             tokens: budget.tokens,
             seconds: budget.time_ms.map(|time| time.0 / 1_000),
-            estimate: None,
-            estimate_seconds: None,
             money: budget.money,
-            estimate_money: None,
+            ..Facts::default()
         };
         reading
     }
@@ -114,11 +113,6 @@ impl Reading {
         }
         let passed_over = self.passed_over;
         Self { passed_over, ..Self::of(words, self.mentions.clone(), self.facts.clone()) }
-    }
-
-    /// The number of unread bytes in the middle of an overlong text.
-    pub(crate) fn passed_over(&self) -> usize {
-        self.passed_over
     }
 
     /// The start of a word's sentence.

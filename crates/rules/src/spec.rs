@@ -37,9 +37,7 @@ pub fn read(text: &str) -> Result<Spec, BadSpec> {
 
 /// Reads a spec from plain data.
 fn of_value(value: &Value) -> Result<Spec, Vec<Problem>> {
-    let value = SPEC_FORMAT.read(value)?;
-    let mut spec: Spec = serde_json::from_value(value)
-        .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])?;
+    let mut spec: Spec = SPEC_FORMAT.read_as(value)?;
     count_ids(&mut spec);
     let problems = problems(&spec);
     if problems.is_empty() { Ok(spec) } else { Err(problems) }
@@ -105,8 +103,7 @@ pub fn request(spec: Spec, base: Request) -> Request {
 
 /// Numbers entries without an id by position, skipping ids in use.
 fn count_ids(spec: &mut Spec) {
-    let requirements = spec.requirements.iter_mut().map(|one| &mut one.id);
-    number("REQ", requirements.collect());
+    number("REQ", spec.requirements.iter_mut().map(|one| &mut one.id).collect());
     number("CON", spec.constraints.iter_mut().map(|one| &mut one.id).collect());
     number("ASM", spec.assumptions.iter_mut().map(|one| &mut one.id).collect());
 }
@@ -134,17 +131,12 @@ fn problems(spec: &Spec) -> Vec<Problem> {
         };
         found.push(Problem::new(format!("blockers.{place}.resolved_at"), "blocker", message));
     }
-    let lists: [(&str, Vec<&str>); 6] = [
-        ("requirements", spec.requirements.iter().map(|one| one.id.as_str()).collect()),
-        ("constraints", spec.constraints.iter().map(|one| one.id.as_str()).collect()),
-        ("assumptions", spec.assumptions.iter().map(|one| one.id.as_str()).collect()),
-        ("tasks", spec.tasks.iter().map(|one| one.id.as_str()).collect()),
-        ("decisions", spec.decisions.iter().map(|one| one.id.as_str()).collect()),
-        ("blockers", spec.blockers.iter().map(|one| one.id.as_str()).collect()),
-    ];
-    for (list, ids) in lists {
-        found.extend(repeated(list, &ids));
-    }
+    repeated("requirements", spec.requirements.iter().map(|one| one.id.as_str()), &mut found);
+    repeated("constraints", spec.constraints.iter().map(|one| one.id.as_str()), &mut found);
+    repeated("assumptions", spec.assumptions.iter().map(|one| one.id.as_str()), &mut found);
+    repeated("tasks", spec.tasks.iter().map(|one| one.id.as_str()), &mut found);
+    repeated("decisions", spec.decisions.iter().map(|one| one.id.as_str()), &mut found);
+    repeated("blockers", spec.blockers.iter().map(|one| one.id.as_str()), &mut found);
     let known: BTreeSet<_> = spec.tasks.iter().map(|task| &task.id).collect();
     for (place, task) in spec.tasks.iter().enumerate() {
         for missing in task.depends_on.iter().filter(|id| !known.contains(id)) {
@@ -155,15 +147,13 @@ fn problems(spec: &Spec) -> Vec<Problem> {
     found
 }
 
-fn repeated(list: &str, ids: &[&str]) -> Vec<Problem> {
+/// Reports ids that occur twice in a list.
+fn repeated<'a>(list: &str, ids: impl Iterator<Item = &'a str>, found: &mut Vec<Problem>) {
     let mut seen = BTreeSet::new();
-    let twice = ids.iter().enumerate().filter(|(_, id)| !seen.insert(**id));
-    twice
-        .map(|(place, id)| {
-            let message = format!("{id} is already in use");
-            Problem::new(format!("{list}.{place}.id"), "twice", message)
-        })
-        .collect()
+    for (place, id) in ids.enumerate().filter(|(_, id)| !seen.insert(*id)) {
+        let message = format!("{id} is already in use");
+        found.push(Problem::new(format!("{list}.{place}.id"), "twice", message));
+    }
 }
 
 /// An invalid change of status.

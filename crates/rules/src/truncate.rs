@@ -70,22 +70,17 @@ impl Cut {
 
     /// Truncates by characters; also returns how many are removed, including those of removed lines.
     fn fewer_characters(&self, text: &str, gaps: Gaps) -> (String, u64) {
-        let half = match self.keep {
-            Keep::HeadTail => self.chars / 2,
-            Keep::Tail => 0,
+        let (first, rest) = match self.keep {
+            Keep::HeadTail => (self.chars / 2, self.chars / 2),
+            Keep::Tail => (0, self.chars),
         };
-        let after = if half == 0 && self.keep == Keep::Tail { self.chars } else { half };
-        let (mut head, mut tail) = (&text[..nth(text, half)], &text[last(text, after)..]);
-        let (most_head, most_tail) = match (self.lines, self.keep) {
-            (Some(most), Keep::HeadTail) => (most / 2, most - most / 2),
-            (Some(most), Keep::Tail) => (0, most),
-            (None, _) => (usize::MAX, usize::MAX),
-        };
+        let (mut head, mut tail) = (&text[..nth(text, first)], &text[last(text, rest)..]);
         let lines = |text: &str| text.lines().count();
         let mut omitted = None;
-        if self.lines.is_some_and(|most| lines(head) + lines(tail) > most) {
-            head = first_lines(head, most_head);
-            tail = last_lines(tail, most_tail);
+        if let Some(most) = self.lines.filter(|most| lines(head) + lines(tail) > *most) {
+            let first = if self.keep == Keep::HeadTail { most / 2 } else { 0 };
+            head = first_lines(head, first);
+            tail = last_lines(tail, most - first);
             omitted = Some(lines(text).saturating_sub(lines(head) + lines(tail)));
         }
         let removed = text.chars().count() - head.chars().count() - tail.chars().count();
@@ -162,18 +157,7 @@ fn last_lines(text: &str, most: usize) -> &str {
 /// The text itself if it has at most `max` characters; otherwise its first and last `max / 2`.
 #[must_use]
 pub fn head_and_tail(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
-    let Some(count) = more_than(text, max) else {
-        return Shown { text: text.to_owned(), removed: 0, blob };
-    };
-    let half = max / 2;
-    let removed = count - 2 * half;
-    let head_end = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (&text[..head_end], &text[last(text, half)..]);
-    let text = format!(
-        "{head}\n\n[WARNING: Tool output was truncated. {removed} characters were removed from the middle. \
-         The whole is in the log. To see a certain part, make the call again for less.]\n\n{tail}"
-    );
-    Shown { text, removed: removed as u64, blob }
+    cut(max, None, Keep::HeadTail).shown(text, blob, Gaps::default())
 }
 
 /// The output of a check, for people and reports: the text itself if it has at most `max` characters, otherwise its
@@ -184,8 +168,7 @@ pub fn report(text: &str, max: usize, blob: Option<BlobRef>) -> Shown {
         return Shown { text: text.to_owned(), removed: 0, blob };
     };
     let (first, rest) = (max * 5 / 8, max / 4);
-    let head_end = text.char_indices().nth(first).map_or(text.len(), |(at, _)| at);
-    let shown = format!("{}\n...\n{}", &text[..head_end], &text[last(text, rest)..]);
+    let shown = format!("{}\n...\n{}", &text[..nth(text, first)], &text[last(text, rest)..]);
     Shown { text: shown, removed: (count - first - rest) as u64, blob }
 }
 

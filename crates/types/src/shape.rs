@@ -3,6 +3,7 @@
 
 mod schema;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::{Digest, Id, Kind, Millis, Timestamp, yaml};
@@ -107,6 +108,12 @@ impl Shape {
         let value = self.take(value, "", &mut problems);
         problems.truncate(MOST_PROBLEMS);
         if problems.is_empty() { Ok(value) } else { Err(problems) }
+    }
+
+    /// The same as a typed value.
+    pub fn read_as<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Vec<Problem>> {
+        serde_json::from_value(self.read(value)?)
+            .map_err(|error| vec![Problem::new("", "invalid", error.to_string())])
     }
 
     /// The keys of a map, in canonical order.

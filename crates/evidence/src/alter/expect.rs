@@ -216,20 +216,13 @@ fn classes(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
 
 fn ruby(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     let text = &source.bare[range.clone()];
+    let arguments = |found: regex::Match<'_>| {
+        let bracketed = text.ends_with(')') && found.as_str().ends_with('(');
+        range.start + found.end()..range.end - usize::from(bracketed)
+    };
     if let Some(found) = pattern!(r"^assert_equal[ (]").find(text) {
-        let end = if text.ends_with(')') && found.as_str().ends_with('(') {
-            range.end - 1
-        } else {
-            range.end
-        };
-        return first_two(source, &source.parts(range.start + found.end()..end));
+        return first_two(source, &source.parts(arguments(found)));
     }
     let matcher = pattern!(r"(?:^expect\b.*\.to\s+(?:eq|eql|be)|\.must_equal|\.should\s+eq)[ (]");
-    let found = matcher.find(text)?;
-    let end = if text.ends_with(')') && found.as_str().ends_with('(') {
-        range.end - 1
-    } else {
-        range.end
-    };
-    other(source, source.trimmed(range.start + found.end()..end))
+    other(source, source.trimmed(arguments(matcher.find(text)?)))
 }

@@ -73,8 +73,7 @@ const MAKERS: &[&str] = &[
 
 /// Another value for an expression made of literals.
 pub(super) fn other(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
-    let with = single(source, range.clone());
-    if let Some(with) = with {
+    if let Some(with) = single(source, range.clone()) {
         return Some(Edit { at: range, with, telling: true });
     }
     composite(source, range)
@@ -157,7 +156,7 @@ fn composite(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     if !bare.chars().all(plain) || pattern!(r"==|=>\s*\{|->").is_match(bare) {
         return None;
     }
-    for word in pattern!(r#"\b[A-Za-z_]\w*"#).find_all(bare) {
+    for word in pattern!(r#"\b[A-Za-z_]\w*"#).find_iter(bare) {
         let behind = bare[word.end()..].trim_start();
         let is_key =
             behind.starts_with(':') && !behind.starts_with("::") || behind.starts_with("=>");

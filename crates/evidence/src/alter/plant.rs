@@ -3,7 +3,7 @@
 
 use super::edit::Edit;
 use crate::cases::Case;
-use crate::pattern::pattern;
+use crate::pattern::{Pattern, pattern};
 use crate::source::{Language, Source, line_range};
 
 /// The name of a planted test, or the planted line of a script, and the edit.
@@ -15,7 +15,7 @@ pub(super) fn planted(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit
             None if all.is_empty() && pattern!(r"(?m)^assert\b").is_match(&source.bare) => script(
                 source,
                 "assert False",
-                r"^(?:sys\.exit|exit|raise SystemExit)\b|^if __name__",
+                pattern!(r"(?m)^(?:sys\.exit|exit|raise SystemExit)\b|^if __name__"),
             ),
             None => None,
         },
@@ -26,10 +26,10 @@ pub(super) fn planted(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit
                 Some((name, at_end(source, &text)))
             }
             None if is_library(source) => None,
-            None => script(source, "exit 1", r"\b(?:exit|exec|return)\b"),
+            None => script(source, "exit 1", pattern!(r"(?m)\b(?:exit|exec|return)\b")),
         },
         Language::JavaScript => javascript(source, plain?),
-        Language::Rust => rust(source, all),
+        Language::Rust => rust(source, plain?),
         Language::Go => go(source, plain?),
         Language::Ruby => ruby(source, plain?),
         Language::Java | Language::Kotlin | Language::CSharp | Language::Php => {
@@ -109,12 +109,11 @@ fn javascript(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
     Some((name, at_end(source, &text)))
 }
 
-fn rust(source: &Source<'_>, all: &[Case]) -> Option<(String, Edit)> {
+fn rust(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
     if pattern!(r"\b(?:proptest|quickcheck|rusty_fork_test|parameterized)!").is_match(&source.bare)
     {
         return None;
     }
-    let case = all.iter().rfind(|case| !case.is_special())?;
     let name = fresh(source, &case.name, "_again");
     let blanks = " ".repeat(source.indent(case.body.end).min(16));
     let text = format!(
@@ -169,7 +168,7 @@ fn method(source: &Source<'_>, case: &Case) -> Option<(String, Edit)> {
 }
 
 /// A failing line for a script: at its end, or before a last statement that exits.
-fn script(source: &Source<'_>, line: &str, ends: &str) -> Option<(String, Edit)> {
+fn script(source: &Source<'_>, line: &str, ends: &Pattern) -> Option<(String, Edit)> {
     let lines = source.logical_lines(0..source.text.len());
     let top: Vec<_> = lines.iter().filter(|line| source.indent(line.start) == 0).collect();
     let closing = |text: &str| {
@@ -177,7 +176,7 @@ fn script(source: &Source<'_>, line: &str, ends: &str) -> Option<(String, Edit)>
     };
     let last = top.iter().rfind(|line| !closing(&source.bare[(**line).clone()]))?;
     let ending = &source.bare[last.start..];
-    let by_itself = crate::pattern::Pattern::new(&format!("(?m){ends}")).is_match(ending);
+    let by_itself = ends.is_match(ending);
     let defines = pattern!(r"^\s*(?:function\s+)?\w+\s*\(\)\s*\{").is_match(ending);
     let edit = if by_itself && !defines && !ending.contains("|| exit") && !ending.contains("|| {") {
         behind(last.start, format!("{line}\n"))

@@ -19,7 +19,7 @@ pub(super) fn expectations(source: &Source<'_>, block: Range<usize>) -> Vec<Edit
         let opens =
             pattern!(r"(?:^|[;&|]\s*|\bthen\s+|\bdo\s+|\belse\s+)(?:if|for|while|until|case)\b");
         let closes = pattern!(r"(?:^|[;\s])(?:fi|done|esac)\b");
-        let (up, down) = (opens.find_all(bare).len(), closes.find_all(bare).len());
+        let (up, down) = (opens.find_iter(bare).count(), closes.find_iter(bare).count());
         if depth == 0 {
             let last = n + 1 == lines.len();
             let rest = &source.bare[line.start..block.end];
@@ -122,7 +122,7 @@ fn comparison(source: &Source<'_>, range: Range<usize>, signs: &[&str]) -> Optio
 
 /// A search that must find its pattern.
 fn search(source: &Source<'_>, command: &Range<usize>) -> Option<Edit> {
-    let found = pattern!(r"(?:^|\|\s*)grep\s+").find_all(&source.bare[command.clone()]).pop()?;
+    let found = pattern!(r"(?:^|\|\s*)grep\s+").find_iter(&source.bare[command.clone()]).last()?;
     let words = words(source, command.start + found.end()..command.end);
     let flags: Vec<&str> = words
         .iter()

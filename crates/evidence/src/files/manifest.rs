@@ -1,7 +1,7 @@
 //! Manifests with the dependencies of one commit and the test settings of another. Dependencies and features stay as
 //! the new code needs them; which tests run, and how, comes from the base. Comments of TOML files are lost.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use toml::{Table, Value};
 
 /// A manifest with `new`'s dependencies and `base`'s test settings. `base` may be empty: then the settings are dropped.
@@ -24,11 +24,7 @@ const PACKAGE: &[&str] = &[
 ];
 
 fn package(base: &str, new: &str) -> Option<String> {
-    let base: Json = if base.trim().is_empty() {
-        Json::Object(serde_json::Map::new())
-    } else {
-        serde_json::from_str(base).ok()?
-    };
+    let base: Json = serde_json::from_str(if base.trim().is_empty() { "{}" } else { base }).ok()?;
     let mut new: Json = serde_json::from_str(new).ok()?;
     let (from, into) = (base.as_object()?, new.as_object_mut()?);
     for key in PACKAGE {
@@ -38,10 +34,9 @@ fn package(base: &str, new: &str) -> Option<String> {
         }
     }
     if let Some(Json::Object(needed)) = from.get("devDependencies") {
-        let kept =
-            into.entry("devDependencies").or_insert_with(|| Json::Object(serde_json::Map::new()));
-        for (name, version) in needed {
-            if let Json::Object(kept) = &mut *kept {
+        let kept = into.entry("devDependencies").or_insert_with(|| json!({}));
+        if let Json::Object(kept) = kept {
+            for (name, version) in needed {
                 kept.entry(name.clone()).or_insert_with(|| version.clone());
             }
         }
@@ -146,32 +141,19 @@ fn cargo_rest(base: &Table, new: &mut Table) {
 
 /// Takes the test sections of `setup.cfg` from the base.
 fn sections(base: &str, new: &str) -> String {
-    let about_tests = |section: &Vec<&str>| {
-        let name = section[0].trim().trim_matches(['[', ']']);
+    let about_tests = |head: &str| {
+        let name = head.trim().trim_matches(['[', ']']);
         ["tool:pytest", "pytest", "tox", "testenv", "coverage", "nosetests", "unittest", "aliases"]
             .iter()
             .any(|start| name.starts_with(start))
     };
-    let split = |text: &'_ str| -> Vec<Vec<String>> {
-        let mut all: Vec<Vec<String>> = vec![vec![String::new()]];
-        for line in text.lines() {
-            if line.starts_with('[') {
-                all.push(Vec::new());
-            }
-            if let Some(last) = all.last_mut() {
-                last.push(line.to_owned());
-            }
-        }
-        all
-    };
-    let (base, new) = (split(base), split(new));
     let mut lines: Vec<&str> = Vec::new();
-    for (sections, wanted) in [(&new, false), (&base, true)] {
-        for section in sections.iter() {
-            let section: Vec<&str> = section.iter().map(String::as_str).collect();
-            if about_tests(&section) == wanted {
-                lines.extend(section);
-            }
+    for (text, wanted) in [(new, false), (base, true)] {
+        // The lines above the first section are about no tests.
+        let mut within = false;
+        for line in text.lines() {
+            within = if line.starts_with('[') { about_tests(line) } else { within };
+            lines.extend((within == wanted).then_some(line));
         }
     }
     format!("{}\n", lines.join("\n").trim())

@@ -1,19 +1,16 @@
 //! Names of recipes: files that determine how tests are found, built and run. Tables only; their contents are not read.
 
-/// Files by their whole name.
+/// Files by their whole name; `KEPT` and `MERGED` are recipes, too.
 const NAMES: &[&str] = &[
     "conftest.py",
     "pytest.ini",
     ".pytest.ini",
-    "setup.cfg",
     "tox.ini",
-    "pyproject.toml",
     "noxfile.py",
     "sitecustomize.py",
     "usercustomize.py",
     ".coveragerc",
     ".python-version",
-    "package.json",
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -33,36 +30,23 @@ const NAMES: &[&str] = &[
     ".justfile",
     "Rakefile",
     "rakefile",
-    "Cargo.toml",
-    "build.rs",
     "rust-toolchain",
     "rust-toolchain.toml",
     "nextest.toml",
-    "go.mod",
-    "go.work",
-    "pom.xml",
     "gradle.properties",
     "gradlew",
     "mvnw",
-    "CMakeLists.txt",
     "CTestTestfile.cmake",
-    "meson.build",
-    "BUILD",
-    "BUILD.bazel",
     "WORKSPACE",
-    "MODULE.bazel",
     ".bazelrc",
     "phpunit.xml",
     "phpunit.xml.dist",
-    "composer.json",
     ".rspec",
-    "Gemfile",
     ".ruby-version",
     ".tool-versions",
     "mise.toml",
     ".gitattributes",
     ".gitignore",
-    ".gitmodules",
     "Dockerfile",
     "Containerfile",
     ".dockerignore",
@@ -78,9 +62,6 @@ const NAMES: &[&str] = &[
     ".travis.yml",
     "appveyor.yml",
     "bitbucket-pipelines.yml",
-    "requirements.txt",
-    "Pipfile",
-    "environment.yml",
     "xunit.runner.json",
     "Directory.Build.props",
     "global.json",
@@ -115,8 +96,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Suffixes of names.
-const ENDINGS: &[&str] =
-    &[".mk", ".gradle", ".gradle.kts", ".csproj", ".fsproj", ".sln", ".pth", ".runsettings"];
+const ENDINGS: &[&str] = &[".mk", ".pth", ".runsettings"];
 
 /// Modules and packages that would shadow those of a runner.
 const SHADOWS: &[&str] = &[
@@ -203,9 +183,9 @@ const MERGED: &[&str] = &["Cargo.toml", "package.json", "pyproject.toml", "setup
 
 pub(super) fn is_recipe(folders: &[&str], name: &str) -> bool {
     let stem = name.strip_suffix(".py").unwrap_or_default();
-    NAMES.contains(&name)
+    [NAMES, KEPT, MERGED].iter().any(|names| names.contains(&name))
         || SETTINGS.iter().any(|start| name.starts_with(start))
-        || ENDINGS.iter().any(|end| name.ends_with(end))
+        || ENDINGS.iter().chain(KEPT_ENDINGS).any(|end| name.ends_with(end))
         || SHADOWS.contains(&stem)
         || folders.iter().any(|folder| SHADOWS.contains(folder))
         || PLACES.iter().any(|(folder, only)| {

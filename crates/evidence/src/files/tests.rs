@@ -43,13 +43,23 @@ fn files_are_known_by_their_paths() {
     }
 }
 
-fn changes(all: &[(&str, ChangeKind)]) -> Vec<(String, ChangeKind)> {
-    all.iter().map(|(path, kind)| ((*path).to_owned(), *kind)).collect()
+fn path(text: &str) -> WorkPath {
+    text.parse().unwrap()
+}
+
+fn changes(all: &[(&str, ChangeKind)]) -> Changes {
+    let change = |(text, how): &(&str, ChangeKind)| FileChange {
+        path: path(text),
+        added: 1,
+        removed: 1,
+        how: *how,
+    };
+    Changes(all.iter().map(change).collect())
 }
 
 #[test]
 fn the_base_s_tests_are_put_back_and_new_code_keeps_what_it_needs() {
-    use ChangeKind::{Added, Changed, Deleted};
+    use ChangeKind::{Added, Deleted, Modified as Changed};
     let changes = changes(&[
         ("src/a.py", Changed),
         ("tests/test_a.py", Changed),
@@ -64,12 +74,12 @@ fn the_base_s_tests_are_put_back_and_new_code_keeps_what_it_needs() {
         ("README.md", Changed),
     ]);
     let mix = base_tests(&changes, &tests());
-    assert_eq!(mix.restore, ["tests/test_a.py", "tests/test_b.py", "approved/x.txt"]);
-    assert_eq!(mix.remove, ["tests/test_c.py", "conftest.py"]);
-    assert_eq!(mix.merge, ["pyproject.toml"]);
+    assert_eq!(mix.restore, ["tests/test_a.py", "tests/test_b.py", "approved/x.txt"].map(path));
+    assert_eq!(mix.remove, ["tests/test_c.py", "conftest.py"].map(path));
+    assert_eq!(mix.merge, ["pyproject.toml"].map(path));
     let mix = new_tests(&changes, &tests());
-    assert_eq!(mix.remove, ["tests/test_b.py"]);
-    assert!(mix.restore.contains(&"conftest.py".to_owned()) && mix.merge.is_empty());
+    assert_eq!(mix.remove, ["tests/test_b.py"].map(path));
+    assert!(mix.restore.contains(&path("conftest.py")) && mix.merge.is_empty());
 }
 
 #[test]

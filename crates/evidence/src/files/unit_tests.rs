@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::pattern::pattern;
-use crate::source::{Language, Source};
+use crate::source::{Language, Source, blanked};
 
 /// A test module: its name and range, attributes included.
 struct Module {
@@ -18,7 +18,7 @@ fn modules(text: &str) -> Vec<Module> {
         r"#\[cfg\((?:all\(\s*)?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z]+\))?\s+)?mod\s+(\w+)\s*([{;])"
     );
     let mut found: Vec<Module> = Vec::new();
-    for part in head.all(&source.bare) {
+    for part in head.captures_iter(&source.bare) {
         let (Some(whole), Some(name), Some(sign)) = (part.get(0), part.get(1), part.get(2)) else {
             continue;
         };
@@ -77,14 +77,4 @@ pub fn only_unit_tests(text: &str) -> String {
     }
     rest.push(at..text.len());
     blanked(text, rest.into_iter())
-}
-
-fn blanked(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    for byte in ranges.flat_map(|range| range.start..range.end) {
-        if bytes[byte] != b'\n' {
-            bytes[byte] = b' ';
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_default()
 }

@@ -1,7 +1,22 @@
 //! Formats that are not in `Language`: JSON, TOML, YAML, SQL, style sheets, recipes. Finds their comments and strings
 //! line by line.
 
-use super::class::{Class, Tokens};
+use std::ops::Range;
+
+use crate::source::{after, line_end};
+
+/// The syntax class of a part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    Plain,
+    Keyword,
+    String,
+    Comment,
+    Number,
+}
+
+/// Classified parts of a text, in order and without overlap.
+pub(super) type Tokens = Vec<(Range<usize>, Class)>;
 
 /// A format, by its syntax for comments and strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,13 +140,3 @@ add all alter and as asc begin between by cascade case check column commit const
 delete desc distinct drop else end exists foreign from full group having if in index inner insert into is \
 join key left like limit not null offset on or order outer primary references returning right rollback \
 select set table then transaction trigger union unique update using values view when where with";
-
-fn line_end(bytes: &[u8], at: usize) -> usize {
-    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| at + n)
-}
-
-fn after(bytes: &[u8], at: usize, close: &[u8]) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let found = rest.windows(close.len()).position(|part| part == close);
-    found.map_or(bytes.len(), |n| at + n + close.len())
-}

@@ -5,35 +5,31 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::RegexSet;
 
-use super::signs::{SIGNS, Sign, Thing};
-use super::text::{lines, pattern, plain};
+use super::signs::{SIGNS, Thing};
+use super::text::{lines, plain};
+use crate::pattern::Pattern;
 
 /// Maximum number of lines searched: causes are near the start or the end, so the middle of a very long output is
 /// skipped.
 const MOST_LINES: usize = 20_000;
 
-static MATCHER: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
-    let patterns: Vec<Regex> = SIGNS.iter().map(|sign| pattern(sign.pattern)).collect();
-    (RegexSet::new(SIGNS.iter().map(|sign| sign.pattern)).unwrap_or_default(), patterns)
+/// All signs, to find those in a line at once.
+static MATCHER: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new(SIGNS.iter().map(|sign| sign.pattern.as_str())).unwrap_or_default()
 });
 /// A shell's message about a missing command, from the check's own line or a script.
-static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"^(?:(?P<shell>(?:/bin/|/usr/bin/)?(?:ba|z|da|k)?sh|make)|(?P<script>\S+))(?:: line \d+|: \d+|:\d+)?: ",
-        r"(?:(?P<name>[^\s:]+): (?:command not found|not found|No such file or directory)|",
-        r"command not found: (?P<last>\S+))$"
-    ))
-});
-static BY_ENV: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:/usr/bin/)?env: [‘'`]?([^’'\s:]+)[’']?: No such file or directory$")
-});
-static MAKE_127: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^g?make(?:\[\d+\])?: \*\*\* .*Error 127$"));
-static NOT_EXECUTABLE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:/bin/)?(?:ba|da|k|z)?sh: (?:line )?\d*:? ?(\S+): Permission denied$")
-});
+static NOT_FOUND: Pattern = Pattern::new(concat!(
+    r"^(?:(?P<shell>(?:/bin/|/usr/bin/)?(?:ba|z|da|k)?sh|make)|(?P<script>\S+))(?:: line \d+|: \d+|:\d+)?: ",
+    r"(?:(?P<name>[^\s:]+): (?:command not found|not found|No such file or directory)|",
+    r"command not found: (?P<last>\S+))$"
+));
+static BY_ENV: Pattern =
+    Pattern::new(r"^(?:/usr/bin/)?env: [‘'`]?([^’'\s:]+)[’']?: No such file or directory$");
+static MAKE_127: Pattern = Pattern::new(r"^g?make(?:\[\d+\])?: \*\*\* .*Error 127$");
+static NOT_EXECUTABLE: Pattern =
+    Pattern::new(r"^(?:/bin/)?(?:ba|da|k|z)?sh: (?:line )?\d*:? ?(\S+): Permission denied$");
 
 /// Why a failed check cannot run here, as one sentence that names the missing thing and the remedy.
 ///
@@ -98,13 +94,12 @@ fn not_found(name: &str) -> String {
 }
 
 fn sign_in(exit: i32, line: &str, own: &dyn Fn(&str) -> bool) -> Option<String> {
-    let (set, patterns) = &*MATCHER;
-    set.matches(line).iter().find_map(|at| {
-        let sign: &Sign = SIGNS.get(at)?;
+    MATCHER.matches(line).iter().find_map(|at| {
+        let sign = SIGNS.get(at)?;
         if sign.exit.is_some_and(|wanted| wanted != exit) {
             return None;
         }
-        let found = patterns.get(at)?.captures(line)?;
+        let found = sign.pattern.captures(line)?;
         let text = found.get(1).map_or("", |thing| thing.as_str());
         let thing = match sign.thing {
             Thing::Plain => text.to_owned(),

@@ -1,32 +1,26 @@
 //! The text of `cargo test`: one section per binary and per crate's doc-tests, each with its own result. A section
 //! without a result, or whose tests do not add up, is incomplete.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
 const RUNNER: &str = "cargo test";
 
-static HEADER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^ +(?:Running (?:unittests )?(\S+) \(\S*?([^/\\ ]+?)(?:-[0-9a-f]{16})?(?:\.exe)?\)|Doc-tests (\S+))$",
-    )
-});
-static RUNNING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^running (\d+) tests?$"));
-static RESULT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; \d+ filtered out",
-    )
-});
-static TEST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\btest (\S.*?)(?: - should panic)? \.\.\. ?(ok|FAILED|ignored|bench:)?(?:$|[ ,<])?")
-});
-static LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r" \(line \d+\)"));
-static QUIET: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([.iF]+)(?: \d+/\d+)?$"));
+static HEADER: Pattern = Pattern::new(
+    r"^ +(?:Running (?:unittests )?(\S+) \(\S*?([^/\\ ]+?)(?:-[0-9a-f]{16})?(?:\.exe)?\)|Doc-tests (\S+))$",
+);
+static RUNNING: Pattern = Pattern::new(r"^running (\d+) tests?$");
+static RESULT: Pattern = Pattern::new(
+    r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; \d+ filtered out",
+);
+static TEST: Pattern = Pattern::new(
+    r"\btest (\S.*?)(?: - should panic)? \.\.\. ?(ok|FAILED|ignored|bench:)?(?:$|[ ,<])?",
+);
+static LINE: Pattern = Pattern::new(r" \(line \d+\)");
+static QUIET: Pattern = Pattern::new(r"^([.iF]+)(?: \d+/\d+)?$");
 
 /// Reads every section in the output; `only_headed` skips those that cargo did not announce.
 pub(super) fn read(lines: &[&str], only_headed: bool) -> Option<Part> {

@@ -2,23 +2,19 @@
 //! without test names counts as one test; one without tests counts as none.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::Value;
 use types::TestOutcome;
 
 use super::part::{Cases, Part};
-use super::text::pattern;
+use crate::pattern::Pattern;
 
 const RUNNER: &str = "go test";
 
-static PACKAGE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(ok  |FAIL|\?   )\t(\S+)(?:\t| )(\(cached\)|\d+\.\d+s|\[[a-z ]+\])(.*)$")
-});
-static RUN: LazyLock<Regex> = LazyLock::new(|| pattern(r"=== RUN   (\S+)$"));
-static END: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d+s\)$"));
+static PACKAGE: Pattern =
+    Pattern::new(r"^(ok  |FAIL|\?   )\t(\S+)(?:\t| )(\(cached\)|\d+\.\d+s|\[[a-z ]+\])(.*)$");
+static RUN: Pattern = Pattern::new(r"=== RUN   (\S+)$");
+static END: Pattern = Pattern::new(r"--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d+s\)$");
 
 /// Reads the packages in the output.
 pub(super) fn read(lines: &[&str]) -> Vec<Part> {

@@ -1,33 +1,26 @@
 //! The text of jest, vitest and mocha: totals, failed tests, and all names if printed. No environment variable makes
 //! them write a report file.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
-static JEST_FILE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:PASS|FAIL) (?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$"));
-static JEST_TOTAL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^Tests: +((?:\d+ [a-z]+, )*\d+ total)$"));
-static JEST_BAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^  ● (.+)$"));
-static VITEST_BEGIN: LazyLock<Regex> = LazyLock::new(|| pattern(r"^ ?RUN +v\d+\.\d+\.\d+"));
-static VITEST_TOTAL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^ +Tests +((?:\d+ [a-z ]+ \| )*\d+ [a-z ]+|no tests)(?: \(\d+\))?$")
-});
-static VITEST_TEST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^ ([✓×↓□]) (\S+\.[cm]?[jt]sx? > .*?)(?: \d+m?s)?$"));
-static VITEST_BAD: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^ ?FAIL +(\S+\.[cm]?[jt]sx? > .*)$"));
-static COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d+) ([a-z]+)"));
-static TREE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^( +)(?:([✔✓✕○✎]|\d+\)|-) (?:skipped |todo )?)?(.*?)(?: \(\d+(?:\.\d+)? ?m?s\))?$")
-});
-static MOCHA_TOTAL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^  (\d+) (passing|pending|failing)(?: \([^)]*\))?$"));
+static JEST_FILE: Pattern =
+    Pattern::new(r"^(?:PASS|FAIL) (?:\S+ )?(\S+\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$");
+static JEST_TOTAL: Pattern = Pattern::new(r"^Tests: +((?:\d+ [a-z]+, )*\d+ total)$");
+static JEST_BAD: Pattern = Pattern::new(r"^  ● (.+)$");
+static VITEST_BEGIN: Pattern = Pattern::new(r"^ ?RUN +v\d+\.\d+\.\d+");
+static VITEST_TOTAL: Pattern =
+    Pattern::new(r"^ +Tests +((?:\d+ [a-z ]+ \| )*\d+ [a-z ]+|no tests)(?: \(\d+\))?$");
+static VITEST_TEST: Pattern = Pattern::new(r"^ ([✓×↓□]) (\S+\.[cm]?[jt]sx? > .*?)(?: \d+m?s)?$");
+static VITEST_BAD: Pattern = Pattern::new(r"^ ?FAIL +(\S+\.[cm]?[jt]sx? > .*)$");
+static COUNT: Pattern = Pattern::new(r"(\d+) ([a-z]+)");
+static TREE: Pattern = Pattern::new(
+    r"^( +)(?:([✔✓✕○✎]|\d+\)|-) (?:skipped |todo )?)?(.*?)(?: \(\d+(?:\.\d+)? ?m?s\))?$",
+);
+static MOCHA_TOTAL: Pattern = Pattern::new(r"^  (\d+) (passing|pending|failing)(?: \([^)]*\))?$");
 fn counts(text: &str) -> Counts {
     let mut counts = Counts::default();
     for count in COUNT.captures_iter(text) {

@@ -54,13 +54,9 @@ struct Reading {
     title: String,
     /// Open elements, with the names of suites.
     open: Vec<(String, String)>,
-    case: Option<Case>,
+    /// The open test.
+    case: Option<(String, TestOutcome)>,
     cases: Cases,
-}
-
-struct Case {
-    name: String,
-    outcome: TestOutcome,
 }
 
 impl Reading {
@@ -100,12 +96,12 @@ impl Reading {
             }
             "testcase" if self.is_junit => {
                 let name = self.case_name(&get("classname"), &get("name"));
-                self.case = Some(Case { name, outcome: TestOutcome::Passed });
+                self.case = Some((name, TestOutcome::Passed));
             }
             "skipped" | "failure" | "error" => {
-                if let Some(case) = &mut self.case {
-                    let skipped = name == "skipped" || case.outcome == TestOutcome::Skipped;
-                    case.outcome = if skipped { TestOutcome::Skipped } else { TestOutcome::Failed };
+                if let Some((_, outcome)) = &mut self.case {
+                    let skipped = name == "skipped" || *outcome == TestOutcome::Skipped;
+                    *outcome = if skipped { TestOutcome::Skipped } else { TestOutcome::Failed };
                 }
             }
             _ => {}
@@ -135,9 +131,9 @@ impl Reading {
             _ => self.broken = true,
         }
         if name == "testcase"
-            && let Some(case) = self.case.take()
+            && let Some((name, outcome)) = self.case.take()
         {
-            self.cases.push(&case.name, case.outcome);
+            self.cases.push(&name, outcome);
         }
         self.closed |= self.open.is_empty() && (name == "testsuites" || name == "testsuite");
     }

@@ -1,27 +1,21 @@
 //! The text of `cargo nextest run`: a line per test, with its binary, and the summary. Skipped tests are counted, not
 //! named.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
 const RUNNER: &str = "cargo nextest";
 
-static STARTING: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^ +Starting (\d+) tests? across \d+ binar"));
-static TEST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^ +(?:(?:TRY|FLAKY) \d+(?:/\d+)? )?([A-Z]+(?: \+ [A-Z]+)?) +\[ *[>0-9.]+s\] (?:\( *\d+/\d+\) )?(\S+) +(\S.*)$",
-    )
-});
-static SUMMARY: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^ +Summary \[ *[0-9.]+s\] +(\d+)(/\d+)? tests? run: (.*)$"));
-static COUNT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(\d+) (passed|failed|exec failed|timed out|skipped)"));
+static STARTING: Pattern = Pattern::new(r"^ +Starting (\d+) tests? across \d+ binar");
+static TEST: Pattern = Pattern::new(
+    r"^ +(?:(?:TRY|FLAKY) \d+(?:/\d+)? )?([A-Z]+(?: \+ [A-Z]+)?) +\[ *[>0-9.]+s\] (?:\( *\d+/\d+\) )?(\S+) +(\S.*)$",
+);
+static SUMMARY: Pattern =
+    Pattern::new(r"^ +Summary \[ *[0-9.]+s\] +(\d+)(/\d+)? tests? run: (.*)$");
+static COUNT: Pattern = Pattern::new(r"(\d+) (passed|failed|exec failed|timed out|skipped)");
 
 /// Reads every run in the output.
 pub(super) fn read(lines: &[&str]) -> Vec<Part> {

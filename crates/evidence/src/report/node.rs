@@ -1,22 +1,19 @@
 //! The text of node's own test runner in its `spec` form: ✔ ✖ ﹣ with durations, groups after ▶, then the totals. Its
 //! other form is TAP and read there.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
 const RUNNER: &str = "node";
 
-static TEST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^((?:  )*)([✔✖﹣▶]) (.*?)(?: (\(\d+(?:\.\d+)?m?s\))(?: # ?(.*))?)?$")
-});
-static TOTAL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) (\d+)(?:\.\d+)?$")
-});
+static TEST: Pattern =
+    Pattern::new(r"^((?:  )*)([✔✖﹣▶]) (.*?)(?: (\(\d+(?:\.\d+)?m?s\))(?: # ?(.*))?)?$");
+static TOTAL: Pattern = Pattern::new(
+    r"^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) (\d+)(?:\.\d+)?$",
+);
 
 /// Reads every run in the output.
 pub(super) fn read(lines: &[&str]) -> Vec<Part> {

@@ -1,12 +1,10 @@
 //! The report of one runner, and how the parts of one check become one report with stable, unique names. Reads no text.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use types::{TestCase, TestOutcome, TestReport};
 
-use super::text::pattern;
+use crate::pattern::Pattern;
 
 /// More tests than this are counted, not named.
 const MOST_CASES: usize = 50_000;
@@ -110,8 +108,7 @@ pub(super) struct Part {
 impl Part {
     /// A runner that names every test.
     pub(super) fn named(runner: &'static str, complete: bool, cases: Cases) -> Part {
-        let counts = cases.counts();
-        Part { runner, complete, counts, slack: 0, complete_with_file: complete, cases: cases.list }
+        Self::counted(runner, complete, cases.counts(), cases)
     }
 
     /// A runner that counts. Names are used if they agree with the counts, otherwise only those of failures.
@@ -187,12 +184,10 @@ fn number_repeated(cases: &mut [TestCase]) {
     }
 }
 
-static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern("0x[0-9a-fA-F]{6,16}"));
-static FOLDERS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"/(?:tmp|private|var|home|srv|root|Users|work|workspace|mnt|opt|build|builds|run)/(?:[^/\s]+/)*",
-    )
-});
+static ADDRESS: Pattern = Pattern::new("0x[0-9a-fA-F]{6,16}");
+static FOLDERS: Pattern = Pattern::new(
+    r"/(?:tmp|private|var|home|srv|root|Users|work|workspace|mnt|opt|build|builds|run)/(?:[^/\s]+/)*",
+);
 
 /// A name without parts that vary between runs: addresses, folders of this machine, odd blanks.
 fn stable(name: &str) -> String {
@@ -205,9 +200,6 @@ fn stable(name: &str) -> String {
     if name.is_empty() {
         name = words;
     }
-    if name.len() > LONGEST_NAME {
-        let end = (0..=LONGEST_NAME).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
-        name.truncate(end);
-    }
+    name.truncate(name.floor_char_boundary(LONGEST_NAME));
     name
 }

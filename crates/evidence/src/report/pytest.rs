@@ -1,38 +1,30 @@
 //! The text of pytest: one session after another, each with its summary line, and the named tests. Used if pytest wrote
 //! no XML, and as proof that a session ended if it did.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
 const RUNNER: &str = "pytest";
 
-static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"^(?:=+ )?(no tests ran|(?:\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|",
-        r"rerun|retried|subtests (?:passed|failed|skipped|xfailed))(?:, )?)+)(?:no tests ran)? in \d+(?:\.\d+)?(?:s| seconds)",
-        r"(?: \([0-9a-z:, ]+\))?(?: =+)?$"
-    ))
-});
-static COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\d+) (subtests )?([a-z]+)"));
-static PROGRESS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:\S+\.py )?([.FEsxXRur,]+) +\[ *(\d+)%\]$"));
-static VERBOSE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(\S+\.py::.*?) (PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)(?: \(.*\))?(?: +\[ *\d+%\])?$",
-    )
-});
-static WORKER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^\[gw\d+\] \[ *\d+%\] (PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (\S+\.py::.*?) *$")
-});
-static SHORT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(PASSED|FAILED|XFAIL|XPASS|ERROR) (\S+\.py(?:::.*?)?)(?: - .*)?$"));
-static DETAILS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^=+ (?:FAILURES|ERRORS|PASSES|XPASSES) =+$"));
+static SUMMARY: Pattern = Pattern::new(concat!(
+    r"^(?:=+ )?(no tests ran|(?:\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|",
+    r"rerun|retried|subtests (?:passed|failed|skipped|xfailed))(?:, )?)+)(?:no tests ran)? in \d+(?:\.\d+)?(?:s| seconds)",
+    r"(?: \([0-9a-z:, ]+\))?(?: =+)?$"
+));
+static COUNT: Pattern = Pattern::new(r"(\d+) (subtests )?([a-z]+)");
+static PROGRESS: Pattern = Pattern::new(r"^(?:\S+\.py )?([.FEsxXRur,]+) +\[ *(\d+)%\]$");
+static VERBOSE: Pattern = Pattern::new(
+    r"^(\S+\.py::.*?) (PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)(?: \(.*\))?(?: +\[ *\d+%\])?$",
+);
+static WORKER: Pattern = Pattern::new(
+    r"^\[gw\d+\] \[ *\d+%\] (PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR) (\S+\.py::.*?) *$",
+);
+static SHORT: Pattern =
+    Pattern::new(r"^(PASSED|FAILED|XFAIL|XPASS|ERROR) (\S+\.py(?:::.*?)?)(?: - .*)?$");
+static DETAILS: Pattern = Pattern::new(r"^=+ (?:FAILURES|ERRORS|PASSES|XPASSES) =+$");
 
 /// Reads every session in the output.
 pub(super) fn read(lines: &[&str]) -> Vec<Part> {

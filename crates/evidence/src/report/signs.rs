@@ -1,6 +1,8 @@
 //! Messages of tools about missing prerequisites, with an explanation for people. Only messages that no ordinary
 //! failing test or compile error produces.
 
+use crate::pattern::Pattern;
+
 /// The missing thing in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
@@ -15,7 +17,7 @@ pub(super) enum Thing {
 #[derive(Debug)]
 pub(super) struct Sign {
     /// Matched against single lines; group 1 is the thing.
-    pub(super) pattern: &'static str,
+    pub(super) pattern: Pattern,
     /// The required exit code, if the message alone is not enough.
     pub(super) exit: Option<i32>,
     pub(super) thing: Thing,
@@ -23,15 +25,15 @@ pub(super) struct Sign {
 }
 
 const fn sign(pattern: &'static str, says: &'static str) -> Sign {
-    Sign { pattern, exit: None, thing: Thing::Plain, says }
+    Sign { pattern: Pattern::new(pattern), exit: None, thing: Thing::Plain, says }
 }
 
 const fn exiting(exit: i32, pattern: &'static str, says: &'static str) -> Sign {
-    Sign { pattern, exit: Some(exit), thing: Thing::Plain, says }
+    Sign { pattern: Pattern::new(pattern), exit: Some(exit), thing: Thing::Plain, says }
 }
 
 const fn naming(thing: Thing, pattern: &'static str, says: &'static str) -> Sign {
-    Sign { pattern, exit: None, thing, says }
+    Sign { pattern: Pattern::new(pattern), exit: None, thing, says }
 }
 
 const NO_MODULE: &str = "the Python module {} is not installed: add a set-up command that installs it, or make its virtual environment visible";
@@ -42,7 +44,7 @@ const NO_GO_MODULES: &str = "go cannot download modules: checks have no network 
 const NO_NPM_NETWORK: &str = "npm cannot download packages: checks have no network access; add a set-up command such as npm ci";
 const NO_JARS: &str = "the build cannot download its dependencies: checks have no network access; add a set-up command that fetches them";
 
-pub(super) const SIGNS: &[Sign] = &[
+pub(super) static SIGNS: [Sign; 41] = [
     // Python
     naming(
         Thing::PythonModule,

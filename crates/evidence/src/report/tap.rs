@@ -1,17 +1,14 @@
 //! The Test Anything Protocol, with subtests as node's own runner writes them: a plan, results, `Bail out!`. A stream
 //! is complete if it has its plan and as many results; node's must also end with its duration.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
-static PLAN: LazyLock<Regex> = LazyLock::new(|| pattern(r"^1\.\.(\d+)(?: *#.*)?$"));
-static RESULT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(not )?ok(?: (\d+))?(?:(?: -)? (.*))?$"));
+static PLAN: Pattern = Pattern::new(r"^1\.\.(\d+)(?: *#.*)?$");
+static RESULT: Pattern = Pattern::new(r"^(not )?ok(?: (\d+))?(?:(?: -)? (.*))?$");
 
 /// Reads every stream in the output.
 pub(super) fn read(lines: &[&str]) -> Vec<Part> {
@@ -123,9 +120,9 @@ impl Stream {
     }
 
     fn result(&mut self, depth: usize, failed: bool, rest: &str) {
-        let (name, directive) = directive(rest);
-        let outcome = match (directive, failed) {
-            ("SKIP" | "TODO", _) => TestOutcome::Skipped,
+        let (name, skipped) = directive(rest);
+        let outcome = match (skipped, failed) {
+            (true, _) => TestOutcome::Skipped,
             (_, true) => TestOutcome::Failed,
             (_, false) => TestOutcome::Passed,
         };
@@ -177,8 +174,8 @@ fn is_version(text: &str) -> bool {
     text.starts_with("TAP version ")
 }
 
-/// A description and its directive.
-fn directive(rest: &str) -> (&str, &'static str) {
+/// A description without its directive, and whether that skips the test.
+fn directive(rest: &str) -> (&str, bool) {
     for (at, _) in rest.match_indices('#') {
         let before = &rest[..at];
         if before.ends_with('\\') || !(before.is_empty() || before.ends_with(' ')) {
@@ -187,17 +184,12 @@ fn directive(rest: &str) -> (&str, &'static str) {
         let word = rest[at + 1..].trim_start();
         let starts =
             |with: &str| word.get(..with.len()).is_some_and(|w| w.eq_ignore_ascii_case(with));
-        if starts("skip") {
-            return (before.trim_end(), "SKIP");
-        }
-        if starts("todo") {
-            return (before.trim_end(), "TODO");
-        }
-        if starts("time=") {
-            return (before.trim_end(), "");
+        let skips = starts("skip") || starts("todo");
+        if skips || starts("time=") {
+            return (before.trim_end(), skips);
         }
     }
-    (rest, "")
+    (rest, false)
 }
 
 fn unescape(name: &str) -> String {

@@ -1,8 +1,6 @@
 //! A check's output prepared for reading line by line: bounded, without terminal sequences and control characters.
 //! Knows no runner.
 
-use regex::Regex;
-
 /// Maximum amount of output that is read, counted from its end, where runners put their summaries.
 const MOST_BYTES: usize = 16 << 20;
 /// A longer line is not a runner's; only `go test -json` writes long ones.
@@ -10,10 +8,7 @@ const LONGEST_LINE: usize = 8 << 10;
 
 /// The output without colours, cursor movements and other control characters.
 pub(super) fn plain(output: &str) -> String {
-    let mut start = output.len().saturating_sub(MOST_BYTES);
-    while !output.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = output.ceil_char_boundary(output.len().saturating_sub(MOST_BYTES));
     let mut chars = output[start..].chars().peekable();
     let mut text = String::with_capacity(output.len() - start);
     while let Some(char) = chars.next() {
@@ -67,15 +62,6 @@ fn skip_parameters(chars: &mut Chars<'_>) {
 /// The lines that a runner may have written.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     text.lines().filter(|line| line.len() <= LONGEST_LINE || line.starts_with('{')).collect()
-}
-
-/// Compiles a built-in pattern.
-#[expect(
-    clippy::expect_used,
-    reason = "the patterns are constants, and every one is used by a test"
-)]
-pub(super) fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a constant pattern compiles")
 }
 
 /// A number in a text, saturating.

@@ -3,110 +3,112 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex, RegexSet};
+use regex::{Captures, RegexSet};
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
 /// The format of one runner's totals.
 struct Totals {
     runner: &'static str,
     /// Announces its start, if it does.
-    begins: Option<Regex>,
+    begins: Option<Pattern>,
     /// The line with the totals: groups `total`, `passed`, `failed`, `errors`, `skipped`, as far as it has them.
-    totals: Regex,
+    totals: Pattern,
     /// Failures by name, in group 1.
-    failure: Option<Regex>,
+    failure: Option<Pattern>,
     /// Must follow the totals.
-    ends: Option<Regex>,
+    ends: Option<Pattern>,
 }
 
-static RUNNERS: LazyLock<Vec<Totals>> = LazyLock::new(|| {
-    let some = |text: &str| Some(pattern(text));
-    vec![
-        Totals {
-            runner: "rspec",
-            begins: None,
-            totals: pattern(
-                r"^(?<total>\d+) examples?, (?<failed>\d+) failures?(?:, (?<skipped>\d+) pending)?(?:, (?<errors>\d+) errors? occurred outside of examples)?$",
-            ),
-            failure: some(r"^rspec \S+ # (.+)$"),
-            ends: None,
-        },
-        Totals {
-            runner: "minitest",
-            begins: some(r"^Run options: .*--seed \d+"),
-            totals: pattern(
-                r"^(?<total>\d+) (?:runs|tests), \d+ assertions, (?<failed>\d+) failures, (?<errors>\d+) errors, (?<skipped>\d+) (?:skips|pendings)",
-            ),
-            failure: some(
-                r"^(?:Failure|Error):$|^ +\d+\) (?:Failure|Error):$|^(\w+(?:::\w+)*#test_\S+?)(?: \[.*\])?:$",
-            ),
-            ends: None,
-        },
-        Totals {
-            runner: "phpunit",
-            begins: some(r"^PHPUnit \d+\.\d+"),
-            totals: pattern(
-                r"^(?:OK \((?<total>\d+) tests?, \d+ assertions?\)|Tests: (?<all>\d+), Assertions: \d+(?:, (?:Errors: (?<errors>\d+)|Failures: (?<failed>\d+)|Skipped: (?<skipped>\d+)|[A-Z][A-Za-z ]+: \d+))*\.|No tests executed!)$",
-            ),
-            failure: some(r"^\d+\) (\S+::\S+.*)$"),
-            ends: None,
-        },
-        Totals {
-            runner: "dotnet test",
-            begins: some(r"^(?:Starting test execution, please wait|Test run for .+\.dll)"),
-            totals: pattern(
-                r"^(?:Passed|Failed|Skipped)! +- Failed: +(?<failed>\d+), Passed: +(?<passed>\d+), Skipped: +(?<skipped>\d+), Total: +(?<total>\d+)",
-            ),
-            failure: some(r"^ +Failed (\S.*?) \[[^\]]*\]$"),
-            ends: None,
-        },
-        Totals {
-            runner: "maven",
-            begins: some(r"^(?:\[INFO\])? +T E S T S$"),
-            totals: pattern(
-                r"^(?:\[[A-Z]+\] )?Tests run: (?<total>\d+), Failures: (?<failed>\d+), Errors: (?<errors>\d+), Skipped: (?<skipped>\d+)$",
-            ),
-            failure: some(r"^\[ERROR\] (?:  )?(\w[\w.$]*\.\w+)(?::\d+| --|\()"),
-            ends: some(r"^\[(?:INFO|ERROR)\] BUILD (?:SUCCESS|FAILURE)$"),
-        },
-        Totals {
-            runner: "gradle",
-            begins: None,
-            totals: pattern(
-                r"^(?<total>\d+) tests? completed, (?<failed>\d+) failed(?:, (?<skipped>\d+) skipped)?$",
-            ),
-            failure: some(r"^(\S+ > .+) FAILED$"),
-            ends: some(r"^BUILD (?:SUCCESSFUL|FAILED) in "),
-        },
-        Totals {
-            runner: "prove",
-            begins: None,
-            totals: pattern(r"^Files=\d+, Tests=(?<total>\d+), "),
-            failure: some(r"^(\S+\.t) +\(Wstat:"),
-            ends: some("^Result: (?:PASS|FAIL|NOTESTS)$"),
-        },
-        Totals {
-            runner: "ctest",
-            begins: some("^Test project /"),
-            totals: pattern(
-                r"^\d+% tests passed, (?<failed>\d+) tests? failed out of (?<total>\d+)$",
-            ),
-            failure: some(
-                r"^\s+\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|ILLEGAL|Exception.*)\)",
-            ),
-            ends: None,
-        },
-    ]
-});
+const fn some(text: &'static str) -> Option<Pattern> {
+    Some(Pattern::new(text))
+}
+
+static RUNNERS: [Totals; 8] = [
+    Totals {
+        runner: "rspec",
+        begins: None,
+        totals: Pattern::new(
+            r"^(?<total>\d+) examples?, (?<failed>\d+) failures?(?:, (?<skipped>\d+) pending)?(?:, (?<errors>\d+) errors? occurred outside of examples)?$",
+        ),
+        failure: some(r"^rspec \S+ # (.+)$"),
+        ends: None,
+    },
+    Totals {
+        runner: "minitest",
+        begins: some(r"^Run options: .*--seed \d+"),
+        totals: Pattern::new(
+            r"^(?<total>\d+) (?:runs|tests), \d+ assertions, (?<failed>\d+) failures, (?<errors>\d+) errors, (?<skipped>\d+) (?:skips|pendings)",
+        ),
+        failure: some(
+            r"^(?:Failure|Error):$|^ +\d+\) (?:Failure|Error):$|^(\w+(?:::\w+)*#test_\S+?)(?: \[.*\])?:$",
+        ),
+        ends: None,
+    },
+    Totals {
+        runner: "phpunit",
+        begins: some(r"^PHPUnit \d+\.\d+"),
+        totals: Pattern::new(
+            r"^(?:OK \((?<total>\d+) tests?, \d+ assertions?\)|Tests: (?<all>\d+), Assertions: \d+(?:, (?:Errors: (?<errors>\d+)|Failures: (?<failed>\d+)|Skipped: (?<skipped>\d+)|[A-Z][A-Za-z ]+: \d+))*\.|No tests executed!)$",
+        ),
+        failure: some(r"^\d+\) (\S+::\S+.*)$"),
+        ends: None,
+    },
+    Totals {
+        runner: "dotnet test",
+        begins: some(r"^(?:Starting test execution, please wait|Test run for .+\.dll)"),
+        totals: Pattern::new(
+            r"^(?:Passed|Failed|Skipped)! +- Failed: +(?<failed>\d+), Passed: +(?<passed>\d+), Skipped: +(?<skipped>\d+), Total: +(?<total>\d+)",
+        ),
+        failure: some(r"^ +Failed (\S.*?) \[[^\]]*\]$"),
+        ends: None,
+    },
+    Totals {
+        runner: "maven",
+        begins: some(r"^(?:\[INFO\])? +T E S T S$"),
+        totals: Pattern::new(
+            r"^(?:\[[A-Z]+\] )?Tests run: (?<total>\d+), Failures: (?<failed>\d+), Errors: (?<errors>\d+), Skipped: (?<skipped>\d+)$",
+        ),
+        failure: some(r"^\[ERROR\] (?:  )?(\w[\w.$]*\.\w+)(?::\d+| --|\()"),
+        ends: some(r"^\[(?:INFO|ERROR)\] BUILD (?:SUCCESS|FAILURE)$"),
+    },
+    Totals {
+        runner: "gradle",
+        begins: None,
+        totals: Pattern::new(
+            r"^(?<total>\d+) tests? completed, (?<failed>\d+) failed(?:, (?<skipped>\d+) skipped)?$",
+        ),
+        failure: some(r"^(\S+ > .+) FAILED$"),
+        ends: some(r"^BUILD (?:SUCCESSFUL|FAILED) in "),
+    },
+    Totals {
+        runner: "prove",
+        begins: None,
+        totals: Pattern::new(r"^Files=\d+, Tests=(?<total>\d+), "),
+        failure: some(r"^(\S+\.t) +\(Wstat:"),
+        ends: some("^Result: (?:PASS|FAIL|NOTESTS)$"),
+    },
+    Totals {
+        runner: "ctest",
+        begins: some("^Test project /"),
+        totals: Pattern::new(
+            r"^\d+% tests passed, (?<failed>\d+) tests? failed out of (?<total>\d+)$",
+        ),
+        failure: some(
+            r"^\s+\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Not Run|ILLEGAL|Exception.*)\)",
+        ),
+        ends: None,
+    },
+];
 
 /// All patterns, to skip other lines at once.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
     let all = RUNNERS.iter().flat_map(|runner| {
         let others = [&runner.begins, &runner.failure, &runner.ends].into_iter().flatten();
-        others.chain([&runner.totals]).map(Regex::as_str)
+        others.chain([&runner.totals]).map(|pattern| pattern.as_str())
     });
     RegexSet::new(all).unwrap_or_default()
 });
@@ -131,7 +133,7 @@ impl Totals {
         let mut ended = self.ends.is_none();
         let mut counts = Counts::default();
         let mut cases = Cases::default();
-        let is = |pattern: &Option<Regex>, line: &str| {
+        let is = |pattern: &Option<Pattern>, line: &str| {
             pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
         };
         for line in lines {

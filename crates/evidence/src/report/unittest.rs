@@ -1,25 +1,20 @@
 //! The text of Python's `unittest`, and of runners built on it: `Ran 8 tests in 0.002s`, then the verdict. Verbose
 //! output names all tests; otherwise only failures are named.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use types::TestOutcome;
 
 use super::part::{Cases, Counts, Part};
-use super::text::{number, pattern};
+use super::text::number;
+use crate::pattern::Pattern;
 
 const RUNNER: &str = "unittest";
 
-static RAN: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Ran (\d+) tests? in \d+(?:\.\d+)?s$"));
-static VERDICT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:(?:OK|NO TESTS RAN)(?: \((.*)\))?|FAILED \((.*)\))$"));
-static DETAIL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(failures|errors|skipped|expected failures|unexpected successes)=(\d+)")
-});
-static BAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:FAIL|ERROR): (\w+) \(([\w.<>]+)\)"));
-static TEST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(\w+) \(([\w.<>]+)\)(?: \.\.\. ?(.*))?$"));
+static RAN: Pattern = Pattern::new(r"^Ran (\d+) tests? in \d+(?:\.\d+)?s$");
+static VERDICT: Pattern = Pattern::new(r"^(?:(?:OK|NO TESTS RAN)(?: \((.*)\))?|FAILED \((.*)\))$");
+static DETAIL: Pattern =
+    Pattern::new(r"(failures|errors|skipped|expected failures|unexpected successes)=(\d+)");
+static BAD: Pattern = Pattern::new(r"^(?:FAIL|ERROR): (\w+) \(([\w.<>]+)\)");
+static TEST: Pattern = Pattern::new(r"^(\w+) \(([\w.<>]+)\)(?: \.\.\. ?(.*))?$");
 /// Maximum number of lines between `Ran` and the verdict, with output of other streams in between.
 const VERDICT_WITHIN: usize = 12;
 

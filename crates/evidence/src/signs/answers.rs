@@ -7,10 +7,10 @@ mod results;
 
 use std::collections::BTreeSet;
 
-use super::production::View;
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
+use super::production::View;
+use super::sign::{Change, Sign};
 use crate::pattern::pattern;
 use crate::source::Language;
 use corpus::{Corpus, holds, is_known, is_message, is_number, is_strong, is_telling, literals};
@@ -45,10 +45,8 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     lines.extend(told_by_tuples(view, &corpus));
     lines.extend(results::told(change, view, &corpus));
     lines.extend(told_by_derived(change, view, &corpus));
-    lines
-        .into_iter()
-        .map(|n| sign(FindingKind::TestLiterals, view.path, view.raw(&view.lines[n])))
-        .collect()
+    let at = lines.into_iter().map(|n| view.lines[n].at);
+    at.map(|at| view.sign(FindingKind::TestLiterals, at)).collect()
 }
 
 /// Arms whose keys and values occur together in tests; most arms must be such, since a larger table is genuine.
@@ -107,7 +105,7 @@ fn compared(view: &View<'_>, n: usize) -> Option<Arm> {
     let place = head.find(text)?;
     let gives =
         pattern!(r"(?i)\breturn\b|=>|\bthen\b|\?|\{|:(?:\s|$)|\bprint\b|\becho\b|\)\s|[^=!<>]=\s");
-    let split = gives.find_all(&text[place.start()..]).into_iter().find_map(|found| {
+    let split = gives.find_iter(&text[place.start()..]).find_map(|found| {
         let at = place.start() + found.start();
         (!literals(&text[..at]).is_empty()).then_some(at)
     })?;
@@ -136,7 +134,7 @@ fn entries(n: usize, text: &str) -> Vec<Arm> {
     let key = pattern!(
         r#"(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|(?:^|[\[{(,\s])(-?\d[\d_.]*))\s*(?:\]\s*=|:|=>|->|,)\s*(?:["'\d\[({-]|Some\b|vec!)"#
     );
-    let found = key.all(text);
+    let found: Vec<_> = key.captures_iter(text).collect();
     let starts: Vec<usize> =
         found.iter().filter_map(|one| one.get(0).map(|all| all.start())).collect();
     let mut arms = Vec::new();
@@ -189,8 +187,8 @@ fn told_by_tuples(view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
         };
         let value = value.get(1).map(|value| value.as_str()).unwrap_or_default();
         let tuples =
-            tuple.all(text).into_iter().filter_map(|one| Some(numbers(one.get(1)?.as_str())));
-        let pairs = several.all(text).into_iter().filter_map(|one| {
+            tuple.captures_iter(text).filter_map(|one| Some(numbers(one.get(1)?.as_str())));
+        let pairs = several.captures_iter(text).filter_map(|one| {
             Some(vec![one.get(1)?.as_str().to_owned(), one.get(2)?.as_str().to_owned()])
         });
         for key in tuples.chain(pairs).filter(|_| selects) {
@@ -205,7 +203,7 @@ fn told_by_tuples(view: &View<'_>, corpus: &Corpus<'_>) -> BTreeSet<usize> {
 }
 
 fn numbers(text: &str) -> Vec<String> {
-    pattern!(r"-?\b\d+\b").find_all(text).into_iter().map(|one| one.as_str().to_owned()).collect()
+    pattern!(r"-?\b\d+\b").find_iter(text).map(|one| one.as_str().to_owned()).collect()
 }
 
 /// Whether `part` is a subsequence of `all`.

@@ -1,9 +1,10 @@
 //! Values that are equal to everything, and replaced assertions, reports or exits.
 
-use super::production::View;
 use types::FindingKind;
 
-use super::sign::{Sign, sign};
+use super::lies::is_empty_type;
+use super::production::View;
+use super::sign::Sign;
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -11,9 +12,7 @@ pub(super) fn signs(view: &View<'_>) -> Vec<Sign> {
     let patched = pattern!(
         r#"(?:\bunittest\b|\bTestCase|\bTestResult|\bTextTestRunner|\bpytest\b|\bchai\b|\bassert|\bAssertion|\bexpect\b|\bjest\b|\bmocha\b|\bMinitest\b|\bRSpec\b)[\w.\]\["']*\.(?:assert\w*|add(?:Failure|Error|Success|SubTest)|fail\w*|\w*[eE]qual\w*|ok|run|main|wasSuccessful|prototype\.\w+|is|toBe|__init__|__new__)\s*=[^=]|\.(?:addFailure|addError|wasSuccessful|load_tests|failureException)\s*=[^=]|\bsetattr\(\s*(?:unittest|pytest|TestCase|_pytest)|\bmacro_rules!\s*(?:assert(?:_eq|_ne)?|panic|debug_assert\w*)\b|\bprocess\.(?:stdout|stderr)\.write\s*=[^=]|\bprocess\.(?:exit|reallyExit|emit)\s*=[^=]|\bbuiltins\.\w*Error\s*=|\bsys\.exit\s*=[^=]|\bos\._exit\s*=[^=]|\bObject\.is\s*=[^=]|\bJSON\.stringify\s*=[^=]|\b(?:Error|AssertionError)\.prototype\.\w+\s*=[^=]|\b(?:assert|expect)\.\w+\s*=\s*(?:\(|function|async|lambda|\w+\s*=>)"#
     );
-    let lines = view.lines.iter().filter(|line| patched.is_match(&line.text));
-    let mut found: Vec<Sign> =
-        lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, view.raw(line))).collect();
+    let mut found = view.signs(FindingKind::AlwaysEqual, |line| patched.is_match(&line.text));
     found.extend(always_equal(view));
     found
 }
@@ -39,18 +38,8 @@ fn always_equal(view: &View<'_>) -> Option<Sign> {
     if view.old.is_some_and(|old| old.contains(found.as_str())) {
         return None;
     }
-    if view.language() == Language::Rust {
-        let heads = view.source.heads(found.start());
-        let subject = pattern!(r"\bPartialEq\b(?:<[^>]*>)?\s+for\s+(\w+)");
-        let name =
-            heads.iter().find_map(|head| Some(subject.captures(head)?.get(1)?.as_str().to_owned()));
-        let empty = |name: String| {
-            view.code.contains(&format!("struct {name};"))
-                || view.code.contains(&format!("struct {name} {{}}"))
-        };
-        if name.is_some_and(empty) {
-            return None;
-        }
+    if view.language() == Language::Rust && is_empty_type(view, found.start()) {
+        return None;
     }
-    Some(sign(FindingKind::AlwaysEqual, view.path, view.source.line_at(found.start())))
+    Some(view.sign(FindingKind::AlwaysEqual, found.start()))
 }

@@ -1,10 +1,10 @@
 //! Library code that ends the process with success. An exit code for failure is not a sign: it cannot make a check
 //! pass.
 
-use super::production::{Line, View};
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
+use super::production::{Line, View, has_word};
+use super::sign::{Change, Sign};
 use crate::pattern::pattern;
 use crate::source::Language;
 
@@ -12,8 +12,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     if view.language() == Language::Shell {
         return shell(change, view);
     }
-    let exits = view.lines.iter().filter(|line| hard(view, line) || soft(change, view, line));
-    exits.map(|line| sign(FindingKind::EarlyExit, view.path, view.raw(line))).collect()
+    view.signs(FindingKind::EarlyExit, |line| hard(view, line) || soft(change, view, line))
 }
 
 /// Ways to end a process that nothing can catch.
@@ -48,8 +47,7 @@ fn soft(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
     if sets_code {
         return true;
     }
-    let bare = &view.source.bare[line.at..line.at + line.text.len()];
-    if !success.is_match(text) || !success.is_match(bare) || view.is_entry(at) {
+    if !success.is_match(text) || !success.is_match(view.bare(line)) || view.is_entry(at) {
         return false;
     }
     let leaves =
@@ -92,8 +90,7 @@ fn is_used(change: &Change<'_>, view: &View<'_>) -> bool {
             let imports =
                 pattern!(r"^\s*(?:from|import|use|require|include)\b|\brequire\(|\bimport\(")
                     .is_match(line);
-            imports
-                && line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == stem)
+            imports && has_word(line, stem)
         })
     };
     change.tests.iter().chain(change.code).any(|text| used(&text))
@@ -111,18 +108,14 @@ fn shell(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         })
     };
     let sourced = change.tests.iter().chain(change.code).any(|text| sources(&text));
-    let mut found = Vec::new();
-    for line in &view.lines {
+    view.signs(FindingKind::EarlyExit, |line| {
         let text = line.text.trim();
         let trap =
             pattern!(r#"\btrap\s+(?:'[^']*\bexit\s+0|"[^"]*\bexit\s+0)[^\n]*\b(?:EXIT|0|ERR)\b"#);
         let exits = pattern!(
             r"(?:^|[;&|{)]\s*|\bthen\s+|\bdo\s+)(?:exit(?:\s+0)?\s*(?:$|[;&|}])|exec\s+(?:true|:)\b|kill\s[^\n]*\$(?:\$|PPID))"
         );
-        let bare = &view.source.bare[line.at..line.at + line.text.len()];
-        if trap.is_match(text) || (sourced && !text.starts_with("trap") && exits.is_match(bare)) {
-            found.push(sign(FindingKind::EarlyExit, view.path, view.raw(line)));
-        }
-    }
-    found
+        let exits = sourced && !text.starts_with("trap") && exits.is_match(view.bare(line));
+        exits || trap.is_match(text)
+    })
 }

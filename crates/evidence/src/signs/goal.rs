@@ -7,7 +7,7 @@ use crate::pattern::pattern;
 #[must_use]
 pub fn named_things(goal: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for sentence in sentences(goal) {
+    for sentence in pattern!(r"[.;!?](?:\s+|$)|\n").split(goal) {
         if !pattern!(r"(?i)\b(?:add|implement|create|write|introduce|provide|build|make|define|expose|support)\b").is_match(sentence)
             || pattern!(r"(?i)\b(?:remove|delete|drop|rename|replace|get rid|deprecate|instead of|do not|don't|must not|without|move)\b").is_match(sentence)
         {
@@ -20,7 +20,7 @@ pub fn named_things(goal: &str) -> Vec<String> {
         let name = pattern!(
             r"(?P<call>\b[A-Za-z_]\w*)\((?P<args>[^()]*)\)|`(?P<tick>[A-Za-z_]\w*)(?:\([^`]*\))?`|(?P<flag>--[a-z][\w-]+)|\b(?P<snake>[a-z]+(?:_[a-z0-9]+)+)\b|\b(?P<camel>[a-z]+(?:[A-Z][a-z0-9]+)+)\b"
         );
-        for part in name.all(sentence) {
+        for part in name.captures_iter(sentence) {
             let Some(whole) = part.get(0) else { continue };
             let call = part.name("call");
             let plural =
@@ -52,17 +52,6 @@ pub fn named_things(goal: &str) -> Vec<String> {
             }
         }
     }
-    found
-}
-
-fn sentences(goal: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for end in pattern!(r"[.;!?](?:\s+|$)|\n").find_all(goal) {
-        found.push(&goal[start..end.start()]);
-        start = end.end();
-    }
-    found.push(&goal[start..]);
     found
 }
 

@@ -2,10 +2,10 @@
 //! a type it replaces; a plain number or text with its own comparisons. An equality that the goal asks for is not a
 //! sign.
 
-use super::production::View;
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
+use super::production::{View, has_word};
+use super::sign::{Change, Sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -26,8 +26,8 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
         let line = view.source.line_at(*at);
         view.old.is_none_or(|old| !old.contains(line.trim()))
     };
-    let lines = places.into_iter().filter(is_new).map(|at| view.source.line_at(at));
-    lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, line)).collect()
+    let new = places.into_iter().filter(is_new);
+    new.map(|at| view.sign(FindingKind::AlwaysEqual, at)).collect()
 }
 
 /// The head of an equality, with the name of the other operand as its group.
@@ -56,7 +56,7 @@ fn head(language: Language) -> Option<&'static Pattern> {
 fn blind(view: &View<'_>) -> Vec<usize> {
     let Some(head) = head(view.language()) else { return Vec::new() };
     let mut found = Vec::new();
-    for one in head.all(&view.code) {
+    for one in head.captures_iter(&view.code) {
         let Some((all, name)) = one.get(0).zip((1..=2).find_map(|group| one.get(group))) else {
             continue;
         };
@@ -64,9 +64,7 @@ fn blind(view: &View<'_>) -> Vec<usize> {
         let refuses = pattern!(
             r"NotImplemented|unimplemented|todo!|\bFalse\b|\bfalse\b|raise\b|throw\b|panic"
         );
-        let uses = body
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .any(|word| word == name.as_str());
+        let uses = has_word(&body, name.as_str());
         let keeps = body.trim().is_empty()
             || body.contains(['#', '$'])
             || refuses.is_match(&body)
@@ -99,7 +97,7 @@ fn body(view: &View<'_>, start: usize, end: usize) -> String {
 }
 
 /// Whether the type around an offset has nothing that could differ.
-fn is_empty_type(view: &View<'_>, at: usize) -> bool {
+pub(super) fn is_empty_type(view: &View<'_>, at: usize) -> bool {
     let subject = pattern!(r"\bPartialEq\b(?:<[^>]*>)?\s+for\s+(\w+)");
     let heads = view.source.heads(at);
     let name =
@@ -117,13 +115,13 @@ fn plain_types(view: &View<'_>) -> Vec<usize> {
     );
     let own = pattern!(r"(?m)^[ \t]+(?:def\s+__(?:eq|ne)__|__(?:eq|ne|class)__\s*=)");
     let mut found = Vec::new();
-    for one in class.all(&view.code) {
+    for one in class.captures_iter(&view.code) {
         let Some((all, base)) = one.get(0).zip(one.get(2)) else { continue };
         if view.code.contains(&format!("class {}", base.as_str())) {
             continue;
         }
         let body = body(view, all.start() + one.get(1).map_or(0, |indent| indent.len()), all.end());
-        found.extend(own.find_all(&body).iter().map(|place| {
+        found.extend(own.find_iter(&body).map(|place| {
             let skipped = place.as_str().len() - place.as_str().trim_start().len();
             all.end() + place.start() + skipped
         }));
@@ -131,9 +129,9 @@ fn plain_types(view: &View<'_>) -> Vec<usize> {
     let meta = pattern!(
         r"def\s+__(?:instancecheck|subclasscheck)__\s*\([^)]*\)[^:\n]*:\s*return\s+True\b"
     );
-    found.extend(meta.find_all(&view.code).iter().map(|place| place.start()));
+    found.extend(meta.find_iter(&view.code).map(|place| place.start()));
     let total = pattern!(r"(?s)\bsetattr\(\s*\w+\s*,\s*.__eq__|\btype\([^)\n]*\{[^}\n]*__eq__");
-    found.extend(total.find_all(&view.code).iter().map(|place| place.start()));
+    found.extend(total.find_iter(&view.code).map(|place| place.start()));
     found
 }
 
@@ -153,15 +151,14 @@ fn other_types(view: &View<'_>) -> Vec<usize> {
     };
     let stands_for = pattern!(r"PartialEq<\s*&?(?:'\w+\s+)?(?:Option<|Result<|\()");
     let mut found: Vec<usize> = other
-        .find_all(&view.code)
-        .iter()
+        .find_iter(&view.code)
         .filter(|one| stands_for.is_match(one.as_str()) || !plain(one.start()))
         .map(|one| one.start())
         .collect();
     // A type that another one replaces now.
     let Some(old) = view.old else { return found };
     let any = pattern!(r"\bimpl\b[^{;\n]*\bPartialEq<([^{;\n]+)>\s+for\s+(\w+)");
-    for one in any.all(&view.code) {
+    for one in any.captures_iter(&view.code) {
         let Some(((all, other), own)) = one.get(0).zip(one.get(1)).zip(one.get(2)) else {
             continue;
         };
@@ -181,7 +178,7 @@ fn conversions(view: &View<'_>) -> Vec<usize> {
     let tricks = pattern!(
         r#"\bSymbol\.toPrimitive\b|\basymmetricMatch\b|jest\.asymmetricMatcher|\b(?:valueOf|toJSON|toString)\s*(?:\(\s*\)|:\s*\(\s*\)\s*=>|:\s*function\s*\(\s*\))\s*\{?\s*(?:return\s+)?(?:["'\d]|true\b|expected)|\bclass\s+\w+\s+extends\s+(?:Number|String|Boolean|BigInt)\b"#
     );
-    tricks.find_all(&view.code).iter().map(|place| place.start()).collect()
+    tricks.find_iter(&view.code).map(|place| place.start()).collect()
 }
 
 #[cfg(test)]

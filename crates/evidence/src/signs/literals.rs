@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::production::View;
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
+use super::production::View;
+use super::sign::{Change, Sign};
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
 
@@ -63,7 +63,9 @@ fn literals(source: &Source<'_>, range: Range<usize>) -> Vec<(usize, Literal)> {
     let strings = source.strings.iter().filter(inside);
     let mut found: Vec<(usize, Literal)> =
         strings.map(|span| (span.start, Literal(source.content(span).to_owned()))).collect();
-    for number in pattern!(r"(?:^|[^\w.])(-?\d[\d_]*(?:\.\d+)?)").all(&source.bare[range.clone()]) {
+    for number in
+        pattern!(r"(?:^|[^\w.])(-?\d[\d_]*(?:\.\d+)?)").captures_iter(&source.bare[range.clone()])
+    {
         if let Some(number) = number.get(1) {
             found.push((range.start + number.start(), Literal(number.as_str().replace('_', ""))));
         }
@@ -146,10 +148,8 @@ fn pairs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     if !enough || known * 10 < all.len() * 6 {
         return Vec::new();
     }
-    distinct
-        .iter()
-        .map(|n| sign(FindingKind::TestLiterals, view.path, view.raw(&view.lines[*n])))
-        .collect()
+    let at = distinct.into_iter().map(|n| view.lines[n].at);
+    at.map(|at| view.sign(FindingKind::TestLiterals, at)).collect()
 }
 
 /// Production code that opens the tests.
@@ -163,11 +163,10 @@ fn reads_tests(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     if view.is_program() {
         return Vec::new();
     }
-    let lines = view.lines.iter().filter(|line| {
+    view.signs(FindingKind::TestLiterals, |line| {
         let text = &line.text;
         reads.is_match(text) && tests.is_match(text) && !change.goal.contains("tests/")
-    });
-    lines.map(|line| sign(FindingKind::TestLiterals, view.path, view.raw(line))).collect()
+    })
 }
 
 /// Inputs recognised by their digests.
@@ -191,5 +190,5 @@ fn digests(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
     );
     let known = change.code.iter().any(|text| hashes.is_match(text));
     (constant.is_match(&view.added()) && !known)
-        .then(|| sign(FindingKind::TestLiterals, view.path, view.raw(line)))
+        .then(|| view.sign(FindingKind::TestLiterals, line.at))
 }

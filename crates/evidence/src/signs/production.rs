@@ -1,7 +1,9 @@
 //! A changed file of production code: its text without unit tests, its new lines, and its kind as far as its form
 //! tells: a program, or a library.
 
-use super::sign::ChangedFile;
+use types::FindingKind;
+
+use super::sign::{ChangedFile, Sign, sign};
 use crate::files::without_unit_tests;
 use crate::pattern::pattern;
 use crate::source::{Language, Source};
@@ -87,6 +89,11 @@ fn added(code: &str, text: &str, old: &str) -> Vec<Line> {
     found
 }
 
+/// Whether a text has this word, not as a part of a longer one.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
+}
+
 impl View<'_> {
     pub(super) fn language(&self) -> Language {
         self.source.language
@@ -97,9 +104,20 @@ impl View<'_> {
         self.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// A new line as written in the file.
-    pub(super) fn raw(&self, line: &Line) -> &str {
-        self.source.line_at(line.at)
+    /// A sign at the line around an offset, as written in the file.
+    pub(super) fn sign(&self, kind: FindingKind, at: usize) -> Sign {
+        sign(kind, self.path, self.source.line_at(at))
+    }
+
+    /// The new lines that are signs.
+    pub(super) fn signs(&self, kind: FindingKind, is_sign: impl Fn(&Line) -> bool) -> Vec<Sign> {
+        let lines = self.lines.iter().filter(|line| is_sign(line));
+        lines.map(|line| self.sign(kind, line.at)).collect()
+    }
+
+    /// The code of a line without comments and the contents of strings.
+    pub(super) fn bare(&self, line: &Line) -> &str {
+        &self.source.bare[line.at..line.at + line.text.len()]
     }
 
     /// The offset of the first non-blank character of a line.

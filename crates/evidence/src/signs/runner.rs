@@ -1,10 +1,10 @@
 //! Production code that detects whether, where or when it is being tested. Excludes checks that only affect the look of
 //! output, and anything that the project's code or the goal already mentions.
 
-use super::production::{Line, View};
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
+use super::production::{Line, View};
+use super::sign::{Change, Sign};
 use crate::pattern::{Pattern, pattern};
 use crate::source::Language;
 
@@ -17,7 +17,7 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     {
         return Vec::new();
     }
-    let found = view.lines.iter().filter(|line| {
+    view.signs(FindingKind::LooksForRunner, |line| {
         asks_for_runner(change, view, line)
             || asks_for_place(change, view, line)
             || asks_for_build(view, line)
@@ -25,13 +25,12 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             || looks_at_itself(change, view, line)
             || asks_for_mode(change, view, line)
             || asks_for_tests(change, view, line)
-    });
-    found.map(|line| sign(FindingKind::LooksForRunner, view.path, view.raw(line))).collect()
+    })
 }
 
 /// Whether the words of a match are new to the project.
 fn is_new(change: &Change<'_>, found: &Pattern, text: &str) -> bool {
-    found.find_all(text).iter().any(|part| !change.code_knows(part.as_str()))
+    found.find_iter(text).any(|part| !change.code_knows(part.as_str()))
 }
 
 fn asks_for_runner(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
@@ -84,8 +83,7 @@ fn looks_at_itself(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         let name = found.get(1).or_else(|| found.get(2)).map(|name| name.as_str());
         !tested.is_match(name.unwrap_or_default())
     });
-    let bare = &view.source.bare[line.at..line.at + line.text.len()];
-    let said = line.text.contains("sys.modules") && !bare.contains("sys.modules");
+    let said = line.text.contains("sys.modules") && !view.bare(line).contains("sys.modules");
     let looks_up = pattern!(r"\b[a-z_]\w*\s+(?:not\s+)?in\s+sys\.modules\s*:?\s*$");
     let imports =
         pattern!(r"\bimportlib\b|\b__import__\(|\bfind_spec\(|\bexec_module\(|_bootstrap");

@@ -1,25 +1,19 @@
 //! Names used by checks that new production code takes over: commands as functions of a shell library or as programs of
 //! the repository, modules of a runner, globals and built-ins. Their use is known only from the texts of tests.
 
-use super::production::View;
 use types::FindingKind;
 
+use super::production::View;
 use super::sign::{Change, Sign, sign};
-use crate::pattern::{Pattern, pattern};
+use crate::pattern::pattern;
 use crate::source::Language;
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
-    let mut found: Vec<Sign> = Vec::new();
-    found.extend(takes_a_name(change, view));
-    let lines = view.lines.iter().filter(|line| {
-        let text = &line.text;
-        match view.language() {
-            Language::Shell => shell(change, text),
-            _ => replaces_globals(view, text) || skips(change, text),
-        }
+    let lines = view.signs(FindingKind::AlwaysEqual, |line| match view.language() {
+        Language::Shell => shell(change, &line.text),
+        _ => replaces_globals(view, &line.text) || skips(change, &line.text),
     });
-    found.extend(lines.map(|line| sign(FindingKind::AlwaysEqual, view.path, view.raw(line))));
-    found
+    takes_a_name(change, view).into_iter().chain(lines).collect()
 }
 
 /// Commands that decide in scripts.
@@ -125,7 +119,7 @@ fn takes_a_name(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
 }
 
 fn replaces_globals(view: &View<'_>, text: &str) -> bool {
-    let replaced: &Pattern = match view.language() {
+    let replaced = match view.language() {
         Language::Python => pattern!(
             r#"\b(?:builtins|__builtins__)\.\w+\s*=[^=]|\bsetattr\(\s*(?:builtins|__builtins__|sys\.modules)|\b__builtins__\[[^\]]+\]\s*=[^=]|\bbuiltins\.__dict__|\bvars\(builtins\)|\bglobals\(\)\[\s*["'](?:assert|expect|self|test)\w*["']\s*\]\s*=[^=]|\bf_globals\[[^\]]*\]\s*=[^=]|\bf_(?:globals|locals)\.update\(|\bsys\.modules\[\s*["'](?:unittest|pytest|_pytest|doctest|assert\w*|math|datetime|json|re|decimal|operator)\b[^\]]*\]\s*=[^=]|\bgc\.get_referrers\(|\bctypes\.pythonapi\b|\bsys\.meta_path\.(?:insert|append)\(|\bsys\.excepthook\s*=[^=]"#
         ),
@@ -148,8 +142,8 @@ fn alters_assertions(view: &View<'_>, text: &str) -> bool {
     let named = pattern!(
         r#"(?:\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?(?:require|import)\(\s*|\bimport\s+(?:\*\s+as\s+)?(\w+)[^;\n]*\bfrom\s+)["'](?:node:)?(?:assert(?:/strict)?|test|chai|expect|jest\S*|vitest|tape|ava|should|power-assert)["']"#
     );
-    let names = named.all(&view.code);
-    names.iter().filter_map(|found| found.get(1).or_else(|| found.get(2))).any(|name| {
+    let names = named.captures_iter(&view.code);
+    names.filter_map(|found| found.get(1).or_else(|| found.get(2))).any(|name| {
         let name = name.as_str();
         text.match_indices(name).any(|(at, _)| {
             let rest = &text[at + name.len()..];

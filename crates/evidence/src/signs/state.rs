@@ -2,15 +2,15 @@
 //! process, files at home or in temporary folders, settings of git, a local server. A path that the goal or the
 //! project's code already mentions is not a sign.
 
-use super::production::{Line, View};
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
-use crate::pattern::{Pattern, pattern};
+use super::production::{Line, View, has_word};
+use super::sign::{Change, Sign};
+use crate::pattern::pattern;
 use crate::source::Language;
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
-    let lines = view.lines.iter().filter(|line| {
+    let mut found = view.signs(FindingKind::LooksForRunner, |line| {
         asks_for_age(view, line)
             || asks_for_day(change, view, line)
             || asks_for_uptime(&line.text)
@@ -18,8 +18,6 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
             || asks_a_server(change, view, line)
             || counts_runs(view, line)
     });
-    let mut found: Vec<Sign> =
-        lines.map(|line| sign(FindingKind::LooksForRunner, view.path, view.raw(line))).collect();
     found.extend(left_at_home(change, view));
     found
 }
@@ -46,10 +44,11 @@ fn asks_for_day(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         r#"(?:[<>]=?|[!=]==?|-(?:lt|gt|le|ge|eq)|\b(?:Before|After|isBefore|isAfter|startswith|startsWith|HasPrefix|starts_with)\()\s*(?:[\w.:]*\(?\s*)?["']?(?:20[2-9]\d(?:\b|[01]\d)|1_?[6-9]\d(?:_?\d{3}){2,3}(?:_?\d{2,3})?\b|1[6-9]\d{8}(?:\d{3})?\b)"#
     );
     // The moment or the clock may have a name.
-    let compared = pattern!(r"[<>]=?\s*([A-Za-z_]\w*)").all(text);
-    let named = compared.iter().filter_map(|found| found.get(1)).any(|name| {
+    let mut compared = pattern!(r"[<>]=?\s*([A-Za-z_]\w*)").captures_iter(text);
+    let named = compared.any(|found| {
+        let name = &found[1];
         view.code.lines().any(|line| {
-            line.split(['=', ':']).next().is_some_and(|left| holds_word(left, name.as_str()))
+            line.split(['=', ':']).next().is_some_and(|left| has_word(left, name))
                 && pattern!(r"=[^=].*(?:\b20[2-9]\d\b|\b1_?[6-9]\d(?:_?\d{3}){2,3})").is_match(line)
         })
     });
@@ -60,10 +59,6 @@ fn asks_for_day(change: &Change<'_>, view: &View<'_>, line: &Line) -> bool {
         && clock.is_match(&view.code);
     (moment || clock.is_match(text) && (named || fixed.is_match(text)))
         && !pattern!(r"\b20[2-9]\d\b").is_match(change.goal)
-}
-
-fn holds_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
 }
 
 /// Whether the uptime of the machine or the process decides.
@@ -113,7 +108,7 @@ fn counts_runs(view: &View<'_>, line: &Line) -> bool {
 
 /// A file at home or among temporary files that the code reads and never writes.
 fn left_at_home(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
-    let place: &Pattern = pattern!(
+    let place = pattern!(
         r#"\bPath\.home\(\)|\bexpanduser\(|\bhomedir\(\)|\bhome_dir\(\)|\bUserHomeDir\(|\bUserCacheDir\(|\bUserConfigDir\(|\bgettempdir\(\)|\btmpdir\(\)|\btemp_dir\(\)|\bos\.TempDir\(\)|["'](?:HOME|TMPDIR|XDG_\w+)["']|\bprocess\.env\.(?:HOME|TMPDIR|XDG_\w+)\b|["']~/|\$\{?(?:HOME|TMPDIR|XDG_\w+)\b|\bDir\.(?:home|tmpdir)\b|\bsys_get_temp_dir\(|(?:^|[\s"'=])(?:/var)?/tmp/[\w.-]+|(?:^|[\s"'=])(?:/dev/shm|/var/(?:tmp|lib|cache))/[\w.-]+"#
     );
     let reads = pattern!(
@@ -133,7 +128,7 @@ fn left_at_home(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
             && reads.is_match(&view.around(line, 3))
             && !change.code.iter().any(|text| place.is_match(text))
     })?;
-    Some(sign(FindingKind::WritesTests, view.path, view.raw(line)))
+    Some(view.sign(FindingKind::WritesTests, line.at))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::goal::named_things;
-use super::production::View;
 use types::FindingKind;
 
+use super::goal::named_things;
+use super::production::{View, has_word};
 use super::sign::{Change, Sign, sign};
 use crate::files::FileKind;
 use crate::pattern::pattern;
@@ -31,20 +31,13 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     let all = functions(&view.source);
     let fresh: Vec<&Function> = all.iter().filter(is_new).collect();
     let stubs = fresh.iter().filter(|function| {
-        let named = asked.contains(&function.name) || mentions(change.goal, &function.name);
-        let alone = fresh.len() == 1
-            && view.source.indent(function.at) == 0
-            && !change.code_knows(&function.name);
-        (named || alone) && is_stub(view, function)
+        let name = function.name.as_str();
+        let mentioned = name.len() > 3 && has_word(change.goal, name);
+        let alone =
+            fresh.len() == 1 && view.source.indent(function.at) == 0 && !change.code_knows(name);
+        (asked.contains(&function.name) || mentioned || alone) && is_stub(view, function)
     });
-    stubs
-        .map(|function| sign(FindingKind::Stub, view.path, view.source.line_at(function.at)))
-        .collect()
-}
-
-fn mentions(goal: &str, name: &str) -> bool {
-    name.len() > 3
-        && goal.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    stubs.map(|function| view.sign(FindingKind::Stub, function.at)).collect()
 }
 
 fn functions(source: &Source<'_>) -> Vec<Function> {
@@ -68,7 +61,7 @@ fn functions(source: &Source<'_>) -> Vec<Function> {
         Language::Shell | Language::C => return Vec::new(),
     };
     let mut found = Vec::new();
-    for part in head.all(&source.bare) {
+    for part in head.captures_iter(&source.bare) {
         let name = part.name("n").or_else(|| part.name("m"));
         let open = part.name("o").or_else(|| part.name("p"));
         let (Some(name), Some(open)) = (name, open) else { continue };
@@ -100,9 +93,8 @@ fn body(source: &Source<'_>, at: usize, close: usize) -> Option<Range<usize>> {
 
 /// Whether a function returns without reading anything.
 fn is_stub(view: &View<'_>, function: &Function) -> bool {
-    let words = pattern!(r"[A-Za-z_$]\w*").find_all(&function.parameters);
-    let given =
-        words.iter().any(|word| !matches!(word.as_str(), "self" | "cls" | "mut" | "this" | "_"));
+    let mut words = pattern!(r"[A-Za-z_$]\w*").find_iter(&function.parameters);
+    let given = words.any(|word| !matches!(word.as_str(), "self" | "cls" | "mut" | "this" | "_"));
     let head = &view.source.heads(function.at).join(" ");
     let abstracts = pattern!(r"\b(?:Protocol|ABC|ABCMeta|Abstract\w*|Base\w*|interface|trait|abstract|Mixin|Null\w*|Noop\w*|Fake\w*)\b").is_match(head);
     let above = view.source.text[..function.at].lines().rev().skip(1).take(2).any(|line| {

@@ -160,10 +160,9 @@ fn not_built(before: &Source<'_>, after: &Source<'_>) -> Vec<String> {
     let marks = pattern!(
         r"(?m)^//go:build .*$|^// \+build .*$|^#!\[cfg\(.*$|^\s*(?:test|it|describe|suite|context)\.(?:skip|todo|only)\(.*$|^\s*(?:x(?:it|test|describe|context)|f(?:it|describe))[ (].*$|^pytestmark\s*=.*skip.*$|^collect_ignore.*$|^__test__\s*=\s*False.*$|^\s*pytest\.skip\(.*allow_module_level.*$|^\s*__unittest_skip__.*$|^\s*(?:t|it|describe)\.skip\b.*$"
     );
-    let old: Vec<&str> =
-        marks.find_all(before.text).iter().map(|mark| mark.as_str().trim()).collect();
+    let old: Vec<&str> = marks.find_iter(before.text).map(|mark| mark.as_str().trim()).collect();
     let title = pattern!(r#"["'`]([^"'`\n]+)["'`]"#);
-    let new = marks.find_all(after.text).into_iter().map(|mark| mark.as_str().trim());
+    let new = marks.find_iter(after.text).map(|mark| mark.as_str().trim());
     let new = new.filter(|line| !old.contains(line)).filter(|line| {
         // A new test may be skipped; `only` skips all others.
         let title = title.captures(line).and_then(|found| found.get(1));
@@ -181,7 +180,7 @@ fn wider(old: &str, new: &str) -> Vec<String> {
         if !pattern!(r"(?i)\babs\b|approx|almost|close|delta|tol|eps|isclose|<").is_match(line) {
             return None;
         }
-        let found = tolerance.all(line).pop()?.get(1)?.range();
+        let found = tolerance.captures_iter(line).last()?.get(1)?.range();
         let number = line[found.clone()].replace('_', "").parse().ok()?;
         Some((format!("{}{}", &line[..found.start], &line[found.end..]), number))
     };
@@ -204,7 +203,7 @@ fn no_parameters(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
         r"parametrize\(\s*[^,\n]+,\s*(?:list\()?\s*(\[\s*\]|\w+)(?:\.(?:items|values|keys)\(\))?\)?\s*[,)]|\b(?:test|it|describe)\.each\(\s*(\[\s*\])\s*\)"
     );
     let code = after.code();
-    for part in given.all(&code) {
+    for part in given.captures_iter(&code) {
         let (Some(whole), Some(list)) = (part.get(0), part.get(1).or_else(|| part.get(2))) else {
             continue;
         };

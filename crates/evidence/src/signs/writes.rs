@@ -1,9 +1,9 @@
 //! Production code that writes tests, expected data, or marks beside its own source at run time.
 
-use super::production::View;
 use types::FindingKind;
 
-use super::sign::{Change, Sign, sign};
+use super::production::View;
+use super::sign::{Change, Sign};
 use crate::pattern::pattern;
 
 pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
@@ -25,15 +25,12 @@ pub(super) fn signs(change: &Change<'_>, view: &View<'_>) -> Vec<Sign> {
     let own = pattern!(
         r"\b__file__\b|\b__dirname\b|\bimport\.meta\.(?:url|dirname|filename)\b|\b__FILE__\b|__pycache__"
     );
-    let mut found = Vec::new();
-    for line in &view.lines {
+    let mut found = view.signs(FindingKind::WritesTests, |line| {
         let near = view.around(line, 4);
         let strays = redirect.is_match(&line.text) && !change.knows(line.text.trim());
         let writes_here = writes.is_match(&line.text);
-        if strays || writes_here && (tests.is_match(&near) || own.is_match(&near)) {
-            found.push(sign(FindingKind::WritesTests, view.path, view.raw(line)));
-        }
-    }
+        strays || writes_here && (tests.is_match(&near) || own.is_match(&near))
+    });
     found.extend(left_behind(change, view));
     found
 }
@@ -48,5 +45,5 @@ fn left_behind(change: &Change<'_>, view: &View<'_>) -> Option<Sign> {
         path.is_some_and(|path| !change.knows(&path)) && reads.is_match(&line.text)
     })?;
     let writes = pattern!(r#"write|["'][wa]b?["']|create|mkdir|bind|listen"#).is_match(&view.code);
-    (!writes).then(|| sign(FindingKind::WritesTests, view.path, view.raw(line)))
+    (!writes).then(|| view.sign(FindingKind::WritesTests, line.at))
 }

@@ -133,13 +133,13 @@ fn prefix(language: Language, bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The end of a line, or of the text.
-fn line_end(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn line_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     rest.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| at + n)
 }
 
 /// The position after the next `close`.
-fn after(bytes: &[u8], at: usize, close: &[u8]) -> usize {
+pub(crate) fn after(bytes: &[u8], at: usize, close: &[u8]) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let found = rest.windows(close.len()).position(|part| part == close);
     found.map_or(bytes.len(), |n| at + n + close.len())

@@ -4,23 +4,25 @@ use std::ops::Range;
 
 use super::{Language, Source, line_range};
 
+/// How a bracket changes the depth of nesting.
+const fn nesting(byte: u8) -> i32 {
+    match byte {
+        b'(' | b'[' | b'{' => 1,
+        b')' | b']' | b'}' => -1,
+        _ => 0,
+    }
+}
+
 impl Source<'_> {
     /// The partner of the bracket at an offset.
     pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_i32;
-        for (n, byte) in self.bare.as_bytes().get(open..)?.iter().enumerate() {
-            match byte {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Some(open + n);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
+        let closes = |byte: &u8| {
+            depth += nesting(*byte);
+            depth == 0 && nesting(*byte) < 0
+        };
+        let length = self.bare.as_bytes().get(open..)?.iter().position(closes)?;
+        Some(open + length)
     }
 
     /// The arguments between the bracket at an offset and its partner, trimmed.
@@ -59,11 +61,7 @@ impl Source<'_> {
             if depth == 0 && bytes[at..range.end].starts_with(wanted.as_bytes()) {
                 found.push(at);
             }
-            match bytes[at] {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth -= 1,
-                _ => {}
-            }
+            depth += nesting(bytes[at]);
         }
         found
     }
@@ -93,14 +91,10 @@ impl Source<'_> {
         let bytes = self.bare.as_bytes();
         let (mut depth, mut start, mut lines) = (0_i32, block.start, Vec::new());
         for at in block.clone() {
-            match bytes[at] {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth -= 1,
-                b'\n' if depth <= 0 && self.ends_line(at) => {
-                    lines.push(start..at);
-                    start = at + 1;
-                }
-                _ => {}
+            depth += nesting(bytes[at]);
+            if bytes[at] == b'\n' && depth <= 0 && self.ends_line(at) {
+                lines.push(start..at);
+                start = at + 1;
             }
         }
         lines.push(start..block.end);
@@ -125,11 +119,7 @@ impl Source<'_> {
         let bytes = self.bare.as_bytes();
         let (mut depth, mut start, mut found) = (0_i32, block.start, Vec::new());
         for at in block.clone() {
-            match bytes[at] {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth -= 1,
-                _ => {}
-            }
+            depth += nesting(bytes[at]);
             let ends = depth == 0
                 && match bytes[at] {
                     b'}' => !self.goes_on(at + 1, block.end),

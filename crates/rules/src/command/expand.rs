@@ -8,7 +8,7 @@ use types::CommandRisk;
 
 use super::grammar::End;
 use super::part::Part;
-use super::source::{Read, Source, Unclear, is_name};
+use super::source::{Read, Source, Unclear, in_name, is_name};
 use super::word::{Atom, Word};
 
 /// Maximum length of a guessed value, and maximum number of guesses.
@@ -47,9 +47,7 @@ impl Source<'_> {
             }
             Some('"') if !quoted => self.double(atoms)?,
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                    self.at += 1;
-                }
+                self.skip(in_name);
                 self.value(from, quoted, atoms);
             }
             Some(c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
@@ -170,9 +168,7 @@ impl Source<'_> {
         if self.peek().is_some_and(|c| "@*#?$!-".contains(c)) {
             self.at += 1;
         } else {
-            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                self.at += 1;
-            }
+            self.skip(in_name);
         }
         let operator = self.at;
         if operator == from {
@@ -205,9 +201,7 @@ impl Source<'_> {
             }
             (Some('\''), _) => {
                 self.at += 1;
-                while self.peek().is_some_and(|c| c != '\'') {
-                    self.at += 1;
-                }
+                self.skip(|c| c != '\'');
                 self.expect("'", "a single quote is not closed")?;
             }
             (Some('"'), _) => self.deeper(|source| source.double(&mut atoms))?,

@@ -80,6 +80,14 @@ impl Source<'_> {
         }
     }
 
+    /// Commands, up to one of these words and past it; returns the word.
+    fn list_past(&mut self, words: &'static [&'static str]) -> Read<String> {
+        self.list(End::Words(words))?;
+        let word = self.plain().unwrap_or_default();
+        self.pass_word(&word);
+        Ok(word)
+    }
+
     fn is_at(&self, end: End) -> bool {
         match end {
             End::Text => self.peek().is_none(),
@@ -138,7 +146,7 @@ impl Source<'_> {
         }
         let Some(first) = self.plain() else { return self.simple() };
         match first.as_str() {
-            "!" => {
+            "!" | "coproc" => {
                 self.pass_word(&first);
                 self.deeper(Self::command)
             }
@@ -151,10 +159,6 @@ impl Source<'_> {
                 }
                 let ends = |c: char| matches!(c, '\n' | ';' | '&' | '|' | ')');
                 if self.peek().is_none_or(ends) { Ok(()) } else { self.deeper(Self::command) }
-            }
-            "coproc" => {
-                self.pass_word(&first);
-                self.deeper(Self::command)
             }
             "if" | "while" | "until" | "for" | "select" | "case" | "{" | "[[" | "function" => {
                 self.pass_word(&first);
@@ -177,11 +181,7 @@ impl Source<'_> {
             }
             "for" | "select" => self.each(),
             "case" => self.case(),
-            "{" => {
-                self.list(End::Words(&["}"]))?;
-                self.at += 1;
-                Ok(())
-            }
+            "{" => self.list_past(&["}"]).map(drop),
             "[[" => self.test(),
             _ => self.function(),
         }
@@ -206,24 +206,12 @@ impl Source<'_> {
     }
 
     fn branches(&mut self) -> Read<()> {
-        self.list(End::Words(&["then"]))?;
-        self.at += 4;
+        self.list_past(&["then"])?;
         loop {
-            self.list(End::Words(&["elif", "else", "fi"]))?;
-            match self.plain().as_deref() {
-                Some("elif") => {
-                    self.at += 4;
-                    self.list(End::Words(&["then"]))?;
-                    self.at += 4;
-                }
-                Some("else") => {
-                    self.at += 4;
-                    self.list(End::Words(&["fi"]))?;
-                }
-                _ => {
-                    self.at += 2;
-                    return Ok(());
-                }
+            match self.list_past(&["elif", "else", "fi"])?.as_str() {
+                "elif" => drop(self.list_past(&["then"])?),
+                "else" => return self.list_past(&["fi"]).map(drop),
+                _ => return Ok(()),
             }
         }
     }
@@ -235,9 +223,7 @@ impl Source<'_> {
             return Err(Unclear("a loop has no body"));
         }
         self.at += 2;
-        self.list(End::Words(&["done"]))?;
-        self.at += 4;
-        Ok(())
+        self.list_past(&["done"]).map(drop)
     }
 
     /// `for NAME in …; do …; done`, from after `for`.

@@ -5,6 +5,7 @@
 //! characters, `<outside>` and `<device>` match arguments that name something outside the workspace, or a device. Rules
 //! that forbid match loosely; rules that allow match strictly and never cover a dangerous flag that they do not name.
 
+use evidence::files::fits;
 use types::CommandRisk;
 
 use super::flags::Flag;
@@ -25,7 +26,7 @@ const NEVER: [CommandRisk; 8] = [
 ];
 
 /// A parsed pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pattern {
     program: Vec<String>,
     /// Plain words, each with its alternatives.
@@ -42,14 +43,7 @@ impl Pattern {
         let either = |word: &str| word.split('|').map(str::to_owned).collect::<Vec<_>>();
         let mut words = text.split_whitespace();
         let program = either(words.next()?);
-        let mut pattern = Self {
-            program,
-            words: vec![],
-            paths: vec![],
-            flags: vec![],
-            outside: false,
-            device: false,
-        };
+        let mut pattern = Self { program, ..Self::default() };
         for word in words {
             match word {
                 "<outside>" => pattern.outside = true,
@@ -80,8 +74,8 @@ impl Pattern {
     pub(crate) fn is_like(&self, part: &Part) -> bool {
         let (Some(name), Some(first)) = (part.name(), part.words.first()) else { return false };
         let called = |program: &String| {
-            wild(&program.to_lowercase(), &name)
-                || program.contains('/') && first.likely().is_some_and(|text| wild(program, &text))
+            fits(&program.to_lowercase(), &name)
+                || program.contains('/') && first.likely().is_some_and(|text| fits(program, &text))
         };
         if !self.program.iter().any(called) {
             return false;
@@ -96,8 +90,7 @@ impl Pattern {
         };
         self.flags.iter().all(has)
             && self.paths.iter().all(|path| texts.iter().any(|text| any(path, text)))
-            && (!self.outside || outside(part, arguments))
-            && (!self.device || arguments.iter().any(names_a_device))
+            && self.places(part, arguments)
             && self.words_in_order(&texts)
     }
 
@@ -133,7 +126,7 @@ impl Pattern {
         let by_path = first.known().filter(|text| text.contains('/'));
         let called = |program: &String| {
             let wanted = if program.contains('/') { &by_path } else { &by_name };
-            wanted.as_ref().is_some_and(|text| wild(program, text))
+            wanted.as_ref().is_some_and(|text| fits(program, text))
         };
         let named = self.program.iter().any(called);
         let name = part.name().unwrap_or_default();
@@ -162,14 +155,15 @@ impl Pattern {
         wanted.peek().is_none()
             && self.flags.iter().all(|flag| known.iter().any(|text| flag.is_in(text, false)))
             && self.paths.iter().all(|path| known.iter().any(|text| any(path, text)))
-            && (!self.outside || outside(part, arguments))
+            && self.places(part, arguments)
+    }
+
+    /// Whether the arguments name the places that the pattern does.
+    fn places(&self, part: &Part, arguments: &[Word]) -> bool {
+        let mut plain = arguments.iter().filter(|word| !word.shown().starts_with('-'));
+        (!self.outside || plain.any(|word| paths::is_outside_from(part.cwd, word)))
             && (!self.device || arguments.iter().any(names_a_device))
     }
-}
-
-fn outside(part: &Part, arguments: &[Word]) -> bool {
-    let plain = arguments.iter().filter(|word| !word.shown().starts_with('-'));
-    plain.into_iter().any(|word| paths::is_outside_from(part.cwd, word))
 }
 
 /// `of=/dev/sda` names a device as much as `/dev/sda` does.
@@ -179,22 +173,5 @@ fn names_a_device(word: &Word) -> bool {
 }
 
 fn any(alternatives: &[String], text: &str) -> bool {
-    alternatives.iter().any(|pattern| wild(pattern, text))
-}
-
-/// Whether a text matches a pattern with `*` wildcards. Linear in both.
-fn wild(pattern: &str, text: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let pieces: Vec<&str> = pieces.collect();
-    let Some((last, middle)) = pieces.split_last() else { return rest.is_empty() };
-    for piece in middle {
-        match rest.find(piece) {
-            Some(at) => rest = &rest[at + piece.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
+    alternatives.iter().any(|pattern| fits(pattern, text))
 }

@@ -47,18 +47,14 @@ const VALUED: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 impl Part {
     /// The likely name of the program, without its folder and in lower case.
     pub(crate) fn name(&self) -> Option<String> {
-        self.words.first().and_then(name)
+        let text = self.words.first()?.likely()?;
+        let last = text.trim_end_matches('/').rsplit('/').next()?;
+        Some(last.to_lowercase())
     }
 
     pub(super) fn is_network(&self) -> bool {
         self.name().is_some_and(|name| NETWORK.contains(&name.as_str()))
     }
-}
-
-fn name(word: &Word) -> Option<String> {
-    let text = word.likely()?;
-    let last = text.trim_end_matches('/').rsplit('/').next()?;
-    Some(last.to_lowercase())
 }
 
 /// The name of the program, if it is certain: bare, so that it is found by `PATH`, or in one of the system's folders.

@@ -1,17 +1,11 @@
 //! Redirections and here-documents: where a command's input comes from and where its output goes.
 
 use super::part::{Direction, Redirection};
-use super::source::{Document, Read, Source, Unclear, ends_word};
+use super::source::{Document, Read, Source, Unclear, ends_word, in_name};
 use super::word::{Word, word};
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Read,
-    Write,
-    Copy,
-    String,
-    Document { strip: bool },
-}
+/// The operators, longer ones before those that they begin with.
+const OPERATORS: [&str; 10] = ["<<<", "<<-", "<<", "<&", ">&", "<>", ">>", ">|", ">", "<"];
 
 impl Source<'_> {
     /// The redirection that begins here, if one does.
@@ -23,48 +17,32 @@ impl Source<'_> {
         }
         if self.peek() == Some('{') {
             // `{name}>file` stores the descriptor in a variable; only the file matters.
-            while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '{')) {
-                self.at += 1;
-            }
+            self.skip(|c| in_name(c) || c == '{');
             if !self.passes("}") {
                 self.at = start;
             }
         } else {
-            while self.peek().is_some_and(|c| c.is_ascii_digit()) {
-                self.at += 1;
-            }
+            self.skip(|c| c.is_ascii_digit());
         }
         // A process substitution is a word, even after a number.
         if !matches!(self.peek(), Some('<' | '>')) || self.peek_at(1) == Some('(') {
             self.at = start;
             return Ok(None);
         }
-        let operators = [
-            ("<<<", Kind::String),
-            ("<<-", Kind::Document { strip: true }),
-            ("<<", Kind::Document { strip: false }),
-            ("<&", Kind::Copy),
-            (">&", Kind::Copy),
-            ("<>", Kind::Write),
-            (">>", Kind::Write),
-            (">|", Kind::Write),
-            (">", Kind::Write),
-            ("<", Kind::Read),
-        ];
-        let Some((_, kind)) = operators.into_iter().find(|(sign, _)| self.passes(sign)) else {
+        let Some(operator) = OPERATORS.into_iter().find(|sign| self.passes(sign)) else {
             return Err(Unclear("a redirection cannot be parsed"));
         };
-        match kind {
-            Kind::Read => self.target(Direction::Reads),
-            Kind::Write => self.target(Direction::Writes),
-            Kind::Copy => self.copied(),
-            Kind::String => {
+        match operator {
+            "<" => self.target(Direction::Reads),
+            "<&" | ">&" => self.copied(),
+            "<<<" => {
                 let mut redirection = self.target(Direction::Reads)?;
                 self.found.documents.push(redirection.target.clone());
                 redirection.direction = Direction::Document(self.found.documents.len() - 1);
                 Ok(redirection)
             }
-            Kind::Document { strip } => self.document(strip),
+            "<<" | "<<-" => self.document(operator == "<<-"),
+            _ => self.target(Direction::Writes),
         }
         .map(Some)
     }

@@ -3,12 +3,12 @@
 
 use super::part::Part;
 use super::source::{Read, Source, Unclear, is_name};
-use super::word::{Atom, Word, word, words};
+use super::word::{Atom, Word, bare_text, word, words};
 
 /// Builtins whose arguments may be assignments.
 const DECLARE: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
-/// Reserved words of the shell.
+/// Reserved words of the shell, if unquoted.
 const RESERVED: [&str; 22] = [
     "!", "[[", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "]]",
@@ -20,16 +20,6 @@ const MOST: usize = 512;
 const MOST_BRACES: usize = 64;
 /// Maximum number of characters in all words of an expansion.
 const MOST_ATOMS: usize = 200_000;
-
-/// Whether a word is reserved: one of these, unquoted.
-fn is_reserved(atoms: &[Atom]) -> bool {
-    let bare = |atom: &Atom| match atom {
-        Atom::Char { c, quoted: false } => Some(*c),
-        _ => None,
-    };
-    let word: Option<String> = atoms.iter().map(bare).collect();
-    word.is_some_and(|word| RESERVED.contains(&word.as_str()))
-}
 
 impl Source<'_> {
     pub(super) fn simple(&mut self) -> Read<()> {
@@ -55,7 +45,8 @@ impl Source<'_> {
             if atoms.is_empty() && self.peek().is_some_and(|c| matches!(c, '<' | '>' | '(')) {
                 return Err(Unclear("a redirection cannot be parsed"));
             }
-            if part.words.is_empty() && is_reserved(&atoms) {
+            let reserved = |word: String| RESERVED.contains(&word.as_str());
+            if part.words.is_empty() && bare_text(&atoms).is_some_and(reserved) {
                 // Written over two lines, or after an assignment.
                 return Err(Unclear("a shell keyword is in an unexpected position"));
             }
@@ -133,15 +124,7 @@ fn assignment(atoms: &[Atom]) -> Option<(String, bool, &[Atom])> {
         _ => before,
     };
     let open = before.iter().position(|atom| atom.is_bare('['));
-    let name = &before[..open.unwrap_or(before.len())];
-    let name: Option<String> = name
-        .iter()
-        .map(|atom| match atom {
-            Atom::Char { c, quoted: false } => Some(*c),
-            _ => None,
-        })
-        .collect();
-    let name = name.filter(|name| is_name(name))?;
+    let name = bare_text(&before[..open.unwrap_or(before.len())]).filter(|name| is_name(name))?;
     let Some(open) = open else { return Some((name, false, value)) };
     let (subscript, last) =
         before.get(open + 1..)?.split_last().map(|(last, rest)| (rest, last))?;
@@ -212,11 +195,7 @@ fn matching(atoms: &[Atom], open: usize) -> Option<(usize, Vec<usize>)> {
 
 /// `1..5` and `a..e`.
 fn sequence(inside: &[Atom]) -> Read<Option<Vec<Vec<Atom>>>> {
-    let bare = |atom: &Atom| match atom {
-        Atom::Char { c, quoted: false } => Some(*c),
-        _ => None,
-    };
-    let Some(text) = inside.iter().map(bare).collect::<Option<String>>() else {
+    let Some(text) = bare_text(inside) else {
         // Variables are not expanded yet when braces are, so they never make a sequence.
         return Ok(None);
     };

@@ -151,7 +151,12 @@ impl<'a> Source<'a> {
     }
 
     pub(super) fn comment(&mut self) {
-        while self.peek().is_some_and(|c| c != '\n') {
+        self.skip(|c| c != '\n');
+    }
+
+    /// Skips all characters of this kind.
+    pub(super) fn skip(&mut self, is_skipped: impl Fn(char) -> bool) {
+        while self.peek().is_some_and(&is_skipped) {
             self.at += 1;
         }
     }
@@ -183,9 +188,12 @@ pub(super) const fn ends_word(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '|' | '&' | ';' | '<' | '>' | '(' | ')')
 }
 
+/// Whether a character may be in the name of a variable.
+pub(super) const fn in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// Whether a text is a valid variable name.
 pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(in_name)
 }

@@ -30,20 +30,14 @@ impl Word {
     /// The word, if all of it is certain.
     #[must_use]
     pub fn known(&self) -> Option<String> {
-        let text = |piece: &Piece| match piece {
-            Piece::Known(text) => Some(text.clone()),
-            _ => None,
-        };
-        self.0.iter().map(text).collect()
+        let certain = |piece: &Piece| matches!(piece, Piece::Known(_));
+        self.0.iter().all(certain).then(|| self.shown())
     }
 
     /// The likely word, with file patterns as written; none if a piece is unknown.
     pub(crate) fn likely(&self) -> Option<String> {
-        let text = |piece: &Piece| match piece {
-            Piece::Known(text) | Piece::Open(text) | Piece::Guess(text) => Some(text.clone()),
-            Piece::Unknown { .. } => None,
-        };
-        self.0.iter().map(text).collect()
+        let unknown = |piece: &Piece| matches!(piece, Piece::Unknown { .. });
+        (!self.0.iter().any(unknown)).then(|| self.shown())
     }
 
     /// The word, with unknown pieces as written.
@@ -97,6 +91,15 @@ impl Atom {
     pub(super) fn is_bare(&self, wanted: char) -> bool {
         matches!(self, Self::Char { c, quoted: false } if *c == wanted)
     }
+}
+
+/// The text of atoms, if none of them is quoted or unknown.
+pub(super) fn bare_text(atoms: &[Atom]) -> Option<String> {
+    let bare = |atom: &Atom| match atom {
+        Atom::Char { c, quoted: false } => Some(*c),
+        _ => None,
+    };
+    atoms.iter().map(bare).collect()
 }
 
 /// The words of one run of atoms, after brace expansion.

@@ -20,103 +20,113 @@ pub struct Clause {
     pub says: String,
 }
 
+/// Takes a clause: whether it holds, and what it says, each computed on demand. Returns whether to go on.
+type Take<'a> = &'a mut dyn FnMut(&dyn Fn() -> bool, &dyn Fn() -> String) -> bool;
+
+/// Whether a condition holds: everything it names must. An invalid pattern matches nothing; a policy with one is
+/// refused when it is loaded.
+#[must_use]
+pub fn holds(condition: &Condition, policy: &Policy, reading: &Reading) -> bool {
+    each(condition, policy, reading, &mut |holds, _| holds())
+}
+
 /// The clauses of a condition, in the order in which people write them. None for an empty condition, which always
 /// holds.
 #[must_use]
 pub fn clauses(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
-    let mut all = of_facts(condition, policy, reading);
-    all.extend(of_text(condition, policy, reading));
+    let mut all = Vec::new();
+    each(condition, policy, reading, &mut |holds, says| {
+        all.push(Clause { holds: holds(), says: says() });
+        true
+    });
     all
 }
 
-fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
-    let facts = &reading.facts;
-    let clause = |holds: bool, says: String| Some(Clause { holds, says });
-    let words = reading.words().len();
-    let fewer = condition.fewer_words_than.and_then(|limit| {
-        clause(words < limit, format!("fewer than {limit} words; it has {words}"))
-    });
-    let hint = condition.hint.and_then(|hint| {
-        let said = facts.hint.map_or_else(|| "none".to_owned(), |hint| format!("{hint:?}"));
-        clause(facts.hint == Some(hint), format!("the hint is {hint:?}; given: {said}"))
-    });
-    let attached = condition.attached.and_then(|wanted| {
-        let says = if wanted { "it has attachments" } else { "it has no attachments" };
-        clause(facts.attached == wanted, says.to_owned())
-    });
-    let over = condition.over_budget.and_then(|wanted| {
-        let number = |n: Option<u64>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
-        let not = if wanted { "" } else { "not " };
-        let says = format!(
-            "the estimate is {not}above the budget; tokens {}, budget {}; seconds {}, budget {}",
-            number(facts.estimate),
-            number(facts.tokens),
-            number(facts.estimate_seconds),
-            number(facts.seconds)
-        );
-        clause(over_budget(reading) == wanted, says)
-    });
-    let known = condition.known_project_type.and_then(|wanted| {
-        let named = facts.project_type.as_deref();
-        let is_known = |name: &str| policy.project_types.iter().any(|known| known.name == name);
-        let not = if wanted { "" } else { "not " };
-        let says =
-            format!("the given project type is {not}known; given: {}", named.unwrap_or("none"));
-        clause(named.is_some_and(|name| is_known(name) == wanted), says)
-    });
-    let code = condition.about_code.and_then(|wanted| {
-        let says = if wanted { "it mentions code" } else { "it does not mention code" };
-        clause(reading.is_about_code() == wanted, says.to_owned())
-    });
-    [fewer, hint, attached, over, known, code].into_iter().flatten().collect()
+/// Takes the clauses of a condition in order; returns whether all were taken.
+fn each(condition: &Condition, policy: &Policy, reading: &Reading, take: Take<'_>) -> bool {
+    of_facts(condition, policy, reading, take) && of_text(condition, policy, reading, take)
 }
 
-fn of_text(condition: &Condition, policy: &Policy, reading: &Reading) -> Vec<Clause> {
+fn of_facts(condition: &Condition, policy: &Policy, reading: &Reading, take: Take<'_>) -> bool {
+    let facts = &reading.facts;
+    let words = reading.words().len();
+    let not = |wanted: bool| if wanted { "" } else { "not " };
+    condition.fewer_words_than.is_none_or(|limit| {
+        take(&|| words < limit, &|| format!("fewer than {limit} words; it has {words}"))
+    }) && condition.hint.is_none_or(|hint| {
+        take(&|| facts.hint == Some(hint), &|| {
+            let said = facts.hint.map_or_else(|| "none".to_owned(), |hint| format!("{hint:?}"));
+            format!("the hint is {hint:?}; given: {said}")
+        })
+    }) && condition.attached.is_none_or(|wanted| {
+        let says = if wanted { "it has attachments" } else { "it has no attachments" };
+        take(&|| facts.attached == wanted, &|| says.to_owned())
+    }) && condition.over_budget.is_none_or(|wanted| {
+        let number = |n: Option<u64>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
+        take(&|| over_budget(reading) == wanted, &|| {
+            format!(
+                "the estimate is {}above the budget; tokens {}, budget {}; seconds {}, budget {}",
+                not(wanted),
+                number(facts.estimate),
+                number(facts.tokens),
+                number(facts.estimate_seconds),
+                number(facts.seconds)
+            )
+        })
+    }) && condition.known_project_type.is_none_or(|wanted| {
+        let named = facts.project_type.as_deref();
+        let is_known = |name: &str| policy.project_types.iter().any(|known| known.name == name);
+        take(&|| named.is_some_and(|name| is_known(name) == wanted), &|| {
+            let (not, given) = (not(wanted), named.unwrap_or("none"));
+            format!("the given project type is {not}known; given: {given}")
+        })
+    }) && condition.about_code.is_none_or(|wanted| {
+        let says = if wanted { "it mentions code" } else { "it does not mention code" };
+        take(&|| reading.is_about_code() == wanted, &|| says.to_owned())
+    })
+}
+
+fn of_text(condition: &Condition, policy: &Policy, reading: &Reading, take: Take<'_>) -> bool {
     let lists = &policy.words;
-    let mut all = Vec::new();
-    let mut clause = |named: bool, holds: &dyn Fn() -> bool, says: &dyn Fn() -> String| {
-        if named {
-            all.push(Clause { holds: holds(), says: says() });
-        }
-    };
-    let mentions = &condition.mentions;
-    clause(
-        !mentions.is_empty(),
-        &|| mentions.iter().any(|mention| reading.mentions(*mention)),
-        &|| {
+    let Condition { mentions, nothing_but: only, any_phrase: any, also_phrase: also, .. } =
+        condition;
+    let Condition { unless_before: before, together: combined, opposed: pairs, .. } = condition;
+    let unless = &condition.unless_phrase;
+    (mentions.is_empty()
+        || take(&|| mentions.iter().any(|mention| reading.mentions(*mention)), &|| {
             let words: Vec<String> =
                 mentions.iter().map(|one| format!("{one:?}").to_lowercase()).collect();
             format!("it mentions any of: {}", words.join(", "))
-        },
-    );
-    let only = &condition.nothing_but;
-    clause(!only.is_empty(), &|| nothing_but(only, lists, reading), &|| {
-        format!("it contains nothing but {}", few(only))
-    });
-    let (any, before) = (&condition.any_phrase, &condition.unless_before);
-    clause(!any.is_empty(), &|| found(any, before, lists, reading), &|| {
-        let excused = if before.is_empty() { "" } else { ", not preceded by an exempting phrase" };
-        format!("it contains {}{excused}{}", few(any), where_found(any, policy, reading))
-    });
-    let also = &condition.also_phrase;
-    clause(!also.is_empty(), &|| found(also, &[], lists, reading), &|| {
-        format!("it also contains {}{}", few(also), where_found(also, policy, reading))
-    });
-    let combined = &condition.together;
-    clause(!combined.is_empty(), &|| together(combined, before, lists, reading), &|| {
-        let combined: Vec<String> = combined.iter().map(|parts| parts.join(" + ")).collect();
-        format!("it contains, close together, {}", few(&combined))
-    });
-    let pairs = &condition.opposed;
-    clause(!pairs.is_empty(), &|| opposed(pairs, lists, reading), &|| {
-        let pairs: Vec<String> = pairs.iter().map(|pair| pair.join(" and ")).collect();
-        format!("it says about the same thing {}", few(&pairs))
-    });
-    let unless = &condition.unless_phrase;
-    clause(!unless.is_empty(), &|| !found(unless, &[], lists, reading), &|| {
-        format!("it does not contain {}{}", few(unless), where_found(unless, policy, reading))
-    });
-    all
+        }))
+        && (only.is_empty()
+            || take(&|| nothing_but(only, lists, reading), &|| {
+                format!("it contains nothing but {}", few(only))
+            }))
+        && (any.is_empty()
+            || take(&|| found(any, before, lists, reading), &|| {
+                let excused =
+                    if before.is_empty() { "" } else { ", not preceded by an exempting phrase" };
+                format!("it contains {}{excused}{}", few(any), where_found(any, policy, reading))
+            }))
+        && (also.is_empty()
+            || take(&|| found(also, &[], lists, reading), &|| {
+                format!("it also contains {}{}", few(also), where_found(also, policy, reading))
+            }))
+        && (combined.is_empty()
+            || take(&|| together(combined, before, lists, reading), &|| {
+                let parts: Vec<String> = combined.iter().map(|parts| parts.join(" + ")).collect();
+                format!("it contains, close together, {}", few(&parts))
+            }))
+        && (pairs.is_empty()
+            || take(&|| opposed(pairs, lists, reading), &|| {
+                let pairs: Vec<String> = pairs.iter().map(|pair| pair.join(" and ")).collect();
+                format!("it says about the same thing {}", few(&pairs))
+            }))
+        && (unless.is_empty()
+            || take(&|| !found(unless, &[], lists, reading), &|| {
+                let place = where_found(unless, policy, reading);
+                format!("it does not contain {}{place}", few(unless))
+            }))
 }
 
 fn few(patterns: &[String]) -> String {

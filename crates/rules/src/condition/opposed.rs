@@ -2,7 +2,7 @@
 //! both clauses share identify the object. Clauses that name a condition do not contradict each other.
 
 use crate::phrase::{Lists, ends_a_phrase, places};
-use crate::reading::{Pause, Reading, Word};
+use crate::reading::{Pause, Reading, Word, listed};
 
 /// How many words of a clause count, on both sides of a match.
 const AROUND: usize = 8;
@@ -73,10 +73,6 @@ fn object(words: &[Word], place: usize) -> &[Word] {
 fn telling(words: &[Word]) -> impl Iterator<Item = &str> {
     let texts = words.iter().map(|word| word.text.as_str());
     texts.filter(|text| text.chars().count() >= 3 && !listed(EMPTY, text))
-}
-
-fn listed(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|one| one == word)
 }
 
 #[cfg(test)]

@@ -67,12 +67,15 @@ pub(super) fn take(
     policy: &Contracts,
     scope: &Scope,
 ) -> Result<Taken, Invalid> {
-    let reply: Reply = object.read().map_err(Invalid::Shape)?;
-    echo("task_id", &reply.task_id, input).map_err(Invalid::Shape)?;
-    echo("spec_id", &reply.spec_id, &input["intent_spec"]).map_err(Invalid::Shape)?;
+    let reply: Reply = object.read()?;
+    echo("task_id", &reply.task_id, input)?;
+    echo("spec_id", &reply.spec_id, &input["intent_spec"])?;
     let artifacts = reply.artifacts.unwrap_or_default();
     match (reply.status, reply.error) {
-        (Status::Failed, Some(trouble)) if artifacts.is_empty() => Err(failed(&trouble, policy)),
+        (Status::Failed, Some(trouble)) if artifacts.is_empty() => {
+            text_fits("detail", &trouble.detail, policy)?;
+            Err(Invalid::Fault(trouble.fault()))
+        }
         (Status::Failed, Some(_)) => Err(shape("the status is failed, but there are artifacts")),
         (Status::Failed, None) => Err(shape("the status is failed, but there is no error")),
         (Status::Completed, Some(_)) => {
@@ -81,12 +84,12 @@ pub(super) fn take(
         (Status::Completed, None) => {
             let mut kinds: BTreeMap<WorkPath, String> = BTreeMap::new();
             for one in &artifacts {
-                text_fits("type", &one.kind, policy).map_err(Invalid::Shape)?;
+                text_fits("type", &one.kind, policy)?;
                 // An invalid path is refused together with its file.
                 kinds.extend(within(policy, &one.path).ok().map(|path| (path, one.kind.clone())));
             }
             let edits = artifacts.into_iter().map(|one| (one.path, one.content));
-            let writes = edits::writes(edits, policy, scope, edits::Tests::AsOthers)?;
+            let writes = edits::writes(edits, policy, scope, None)?;
             let made = writes.iter().filter_map(|write| {
                 let path = outside(policy, &write.path)?;
                 let kind = kinds.get(&write.path).map_or("source", String::as_str);
@@ -107,18 +110,16 @@ fn shape(cause: &str) -> Invalid {
     Invalid::Shape(cause.to_owned())
 }
 
-/// A reported failure: scope and understanding are semantic, the rest is structural.
-fn failed(trouble: &Trouble, policy: &Contracts) -> Invalid {
-    if let Err(cause) = text_fits("detail", &trouble.detail, policy) {
-        return Invalid::Shape(cause);
-    }
-    let detail = trouble.detail.clone();
-    let fault = |class, code| Invalid::Fault(Fault::new(class, code, detail.clone()));
-    match trouble.kind {
-        TroubleKind::ScopeViolation => fault(FaultClass::Semantic, "agent.scope_violation"),
-        TroubleKind::SpecUnclear => Invalid::Insufficient(detail),
-        TroubleKind::ToolFailure => fault(FaultClass::Structural, "agent.tool_failure"),
-        TroubleKind::Timeout => fault(FaultClass::Structural, "agent.timeout"),
-        TroubleKind::Internal => fault(FaultClass::Structural, "agent.internal"),
+impl Trouble {
+    /// Scope and understanding are semantic, the rest is structural.
+    fn fault(self) -> Fault {
+        let (class, code) = match self.kind {
+            TroubleKind::ScopeViolation => (FaultClass::Semantic, "agent.scope_violation"),
+            TroubleKind::SpecUnclear => (FaultClass::Semantic, "agent.insufficient_input"),
+            TroubleKind::ToolFailure => (FaultClass::Structural, "agent.tool_failure"),
+            TroubleKind::Timeout => (FaultClass::Structural, "agent.timeout"),
+            TroubleKind::Internal => (FaultClass::Structural, "agent.internal"),
+        };
+        Fault::new(class, code, self.detail)
     }
 }

@@ -8,8 +8,9 @@ use serde_json::json;
 use types::{Contracts, Scope, VerifyPolicy, WorkPath};
 
 use super::object::Object;
-use super::reply::{Invalid, Taken, Write, outside, within};
+use super::reply::{Invalid, Taken, Write, outside, semantic, within};
 use crate::findings::is_test;
+use crate::permit::names_file;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,28 +31,21 @@ pub(super) fn take(
     tests: &VerifyPolicy,
     scope: &Scope,
 ) -> Result<Taken, Invalid> {
-    let reply: Reply = object.read().map_err(Invalid::Shape)?;
+    let reply: Reply = object.read()?;
     let edits = reply.edits.into_iter().map(|edit| (edit.path, edit.content));
-    let writes = writes(edits, policy, scope, Tests::Named(tests))?;
+    let writes = writes(edits, policy, scope, Some(tests))?;
     let names: Vec<&str> = writes.iter().filter_map(|write| outside(policy, &write.path)).collect();
     let submission = json!({ "summary": format!("wrote {}", names.join(", ")), "files": names });
     Ok(Taken { writes, ..Taken::of(submission) })
 }
 
-/// Which tests may be written.
-#[derive(Clone, Copy)]
-pub(super) enum Tests<'a> {
-    /// Only those tests, by this policy, that the task names.
-    Named(&'a VerifyPolicy),
-    AsOthers,
-}
-
-/// The files in the order of their paths, if all of them may be written.
+/// The files in the order of their paths, if all of them may be written. With `tests`, the files that are tests by this
+/// policy must be named by the task.
 pub(super) fn writes(
     edits: impl Iterator<Item = (String, String)>,
     policy: &Contracts,
     scope: &Scope,
-    tests: Tests<'_>,
+    tests: Option<&VerifyPolicy>,
 ) -> Result<Vec<Write>, Invalid> {
     let mut writes = Vec::new();
     let mut seen = BTreeSet::new();
@@ -59,15 +53,12 @@ pub(super) fn writes(
         let most = policy.content_chars;
         if content.len() > most && content.chars().count() > most {
             let name = super::reply::short(&path);
-            return Err(Invalid::Shape(format!(
-                "the content of {name:?} is longer than {most} characters"
-            )));
+            return Err(format!("the content of {name:?} is longer than {most} characters").into());
         }
-        let path = within(policy, &path)
-            .map_err(|cause| Invalid::Scope(format!("{cause}; nothing was written")))?;
+        let path = within(policy, &path).map_err(|cause| outside_artifacts(&cause))?;
         may_write(&path, scope, tests)?;
         if !seen.insert(path.clone()) {
-            return Err(Invalid::Shape(format!("{path} occurs twice")));
+            return Err(format!("{path} occurs twice").into());
         }
         writes.push(Write { path, content });
     }
@@ -78,18 +69,19 @@ pub(super) fn writes(
     Ok(writes)
 }
 
-fn may_write(path: &WorkPath, scope: &Scope, tests: Tests<'_>) -> Result<(), Invalid> {
+fn may_write(path: &WorkPath, scope: &Scope, tests: Option<&VerifyPolicy>) -> Result<(), Invalid> {
     if path.is_root() || !scope.allows(path) {
-        return Err(Invalid::Scope(format!(
-            "{path} is not one of the task's artifacts ({scope}); nothing was written"
-        )));
+        let what = format!("{path} is not one of the task's artifacts ({scope})");
+        return Err(outside_artifacts(&what));
     }
-    let named = scope.0.iter().any(|artifact| !artifact.whole_folder && artifact.path == *path);
-    let limited = matches!(tests, Tests::Named(tests) if is_test(path.as_str(), tests));
-    if limited && !named {
-        return Err(Invalid::Scope(format!(
-            "{path} is a test that the task does not name; nothing was written"
-        )));
+    let is_limited = tests.is_some_and(|tests| is_test(path.as_str(), tests));
+    if is_limited && !names_file(scope, path) {
+        return Err(outside_artifacts(&format!("{path} is a test that the task does not name")));
     }
     Ok(())
+}
+
+fn outside_artifacts(what: &str) -> Invalid {
+    let what = format!("{what}; nothing was written");
+    Invalid::Fault(semantic("contract.outside_artifacts", what))
 }

@@ -2,7 +2,7 @@
 //! and texts.
 
 use serde_json::Value;
-use types::{Contracts, Fault, WorkPath};
+use types::{Contracts, Fault, FaultClass, WorkPath};
 
 /// An accepted reply.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,14 +32,18 @@ impl Taken {
 pub(super) enum Invalid {
     /// It does not have the contract's shape.
     Shape(String),
-    /// It exceeds the scope of the task.
-    Scope(String),
-    /// The agent reports insufficient input.
-    Insufficient(String),
-    /// The agent gives up for another reason.
-    Gave(String),
-    /// The agent reports a fault.
+    /// It exceeds the scope of the task, or the agent reports a fault.
     Fault(Fault),
+}
+
+impl From<String> for Invalid {
+    fn from(cause: String) -> Self {
+        Self::Shape(cause)
+    }
+}
+
+pub(super) fn semantic(code: &str, what: String) -> Fault {
+    Fault::new(FaultClass::Semantic, code, what)
 }
 
 /// A path of a reply as a path of the workspace.

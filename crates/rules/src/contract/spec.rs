@@ -6,7 +6,7 @@ use serde_json::Value;
 use types::Contracts;
 
 use super::object::Object;
-use super::reply::{Invalid, Taken, echo, text_fits};
+use super::reply::{Invalid, Taken, echo, semantic, text_fits};
 
 /// A reported failure.
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ pub(super) fn take(
 ) -> Result<Taken, Invalid> {
     let value = object.value();
     if value.get("status").and_then(Value::as_str) == Some("failed") {
-        return Err(failed(object, policy));
+        return failed(object, policy);
     }
     let given = input["injected_context"].as_array().map(Vec::as_slice).unwrap_or_default();
     let given = given.iter().filter_map(|one| one["ref"].as_str().map(str::to_owned));
@@ -64,27 +64,24 @@ pub(super) fn take(
         let each = problems.iter().take(8).map(ToString::to_string);
         Invalid::Shape(each.collect::<Vec<_>>().join("; "))
     })?;
-    echo("task_id", &spec.task_id, input).map_err(Invalid::Shape)?;
+    echo("task_id", &spec.task_id, input)?;
     Ok(Taken::of(spec.value()))
 }
 
-fn failed(object: &Object<'_>, policy: &Contracts) -> Invalid {
-    let failed: Failed = match object.read() {
-        Ok(failed) => failed,
-        Err(cause) => return Invalid::Shape(cause),
-    };
+/// Never accepts: a reported failure is a fault.
+fn failed(object: &Object<'_>, policy: &Contracts) -> Result<Taken, Invalid> {
+    let failed: Failed = object.read()?;
     if failed.problems.is_empty() {
-        return Invalid::Shape("the status is failed, but there are no problems".to_owned());
+        return Err("the status is failed, but there are no problems".to_owned().into());
     }
     for obstacle in &failed.problems {
-        if let Err(cause) = text_fits("statement", &obstacle.statement, policy) {
-            return Invalid::Shape(cause);
-        }
+        text_fits("statement", &obstacle.statement, policy)?;
     }
     let each = failed.problems.iter().take(20);
     let each = each.map(|one| format!("{}: {}", one.kind.as_str(), one.statement));
     let what = each.collect::<Vec<_>>().join("; ");
     // Only missing input can be remedied by providing more.
     let short = failed.problems.iter().all(|one| one.kind == Kind::Insufficient);
-    if short { Invalid::Insufficient(what) } else { Invalid::Gave(what) }
+    let code = if short { "agent.insufficient_input" } else { "agent.gave_up" };
+    Err(Invalid::Fault(semantic(code, what)))
 }

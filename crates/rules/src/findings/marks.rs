@@ -154,18 +154,13 @@ pub(super) fn is_recipe(path: &str) -> bool {
 
 /// Whether a line asserts something.
 pub(super) fn asserts(path: &str, line: &str) -> bool {
-    let Some(language) = language(path) else { return false };
-    let line = line.trim();
-    let comment = line.starts_with(language.comment) && !line.starts_with("#[");
-    !comment && has(line, language.asserts) && !HOLLOW.iter().any(|hollow| line.contains(hollow))
+    has(path, line, |language| language.asserts)
+        && !HOLLOW.iter().any(|hollow| line.contains(hollow))
 }
 
 /// Whether a line skips a test, or all others.
 pub(super) fn skips(path: &str, line: &str) -> bool {
-    let Some(language) = language(path) else { return false };
-    let line = line.trim();
-    let comment = line.starts_with(language.comment) && !line.starts_with("#[");
-    !comment && has(line, language.skips)
+    has(path, line, |language| language.skips)
 }
 
 /// Whether a line of a recipe makes a check succeed always.
@@ -182,13 +177,17 @@ pub(super) fn cannot_fail(line: &str) -> bool {
     hollow || TOOTHLESS.iter().any(|end| bare.ends_with(end))
 }
 
-/// Whether a line contains a marker, other than as the end of a longer name.
-fn has(line: &str, marks: &[&str]) -> bool {
-    marks.iter().any(|mark| {
-        line.match_indices(mark).any(|(at, _)| {
-            let before = line[..at].chars().next_back();
-            let begins_name = mark.starts_with(|c: char| c.is_alphanumeric());
-            !begins_name || !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+/// Whether a line of code contains a marker of its language, other than as the end of a longer name.
+fn has(path: &str, line: &str, marks: fn(&Marks) -> &'static [&'static str]) -> bool {
+    let Some(language) = language(path) else { return false };
+    let line = line.trim();
+    let comment = line.starts_with(language.comment) && !line.starts_with("#[");
+    !comment
+        && marks(language).iter().any(|mark| {
+            line.match_indices(mark).any(|(at, _)| {
+                let before = line[..at].chars().next_back();
+                let begins_name = mark.starts_with(|c: char| c.is_alphanumeric());
+                !begins_name || !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+            })
         })
-    })
 }

@@ -31,24 +31,20 @@ pub fn nothing_done(
     if task.artifacts.is_empty() {
         return None;
     }
+    let fault = |rule: &str, what: &str| Some(Fault::new(FaultClass::CheckFailed, rule, what));
     if changes.0.is_empty() {
-        let what = "the submission changes nothing";
-        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+        return fault(NOTHING, "the submission changes nothing");
     }
     let changes = &Changes(changes.0.iter().chain(&earlier.0).cloned().collect());
     let texts = [task.title.as_str(), task.description.as_str(), goal];
-    let still_there: Vec<String> = texts
-        .iter()
-        .flat_map(|text| taken_away(text, files))
-        .filter(|path| !is_gone(path, changes))
-        .collect();
-    if let Some(first) = still_there.first() {
+    let mut to_go = texts.iter().flat_map(|text| taken_away(text, files));
+    if let Some(first) = to_go.find(|path| !is_gone(path, changes)) {
         let what = format!("{first} should have been deleted or moved, but still exists");
-        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+        return fault(NOTHING, &what);
     }
     if texts.iter().any(|text| begins_by_taking_away(text)) && only_adds_papers(changes, tests) {
         let what = "the task is to delete or move something, but nothing was removed";
-        return Some(Fault::new(FaultClass::CheckFailed, NOTHING, what));
+        return fault(NOTHING, what);
     }
     let touched = |path: &WorkPath| changes.0.iter().any(|change| change.path == *path);
     // Tests and documents named in a plan may turn out to need no change.
@@ -61,10 +57,10 @@ pub fn nothing_done(
         .filter(|artifact| !may_stay(&artifact.path))
         .map(|artifact| artifact.path.as_str())
         .collect();
-    (!untouched.is_empty() && !untouched_before).then(|| {
-        let what = format!("named in the plan, but not changed: {}", untouched.join(", "));
-        Fault::new(FaultClass::CheckFailed, UNTOUCHED, what)
-    })
+    if untouched.is_empty() || untouched_before {
+        return None;
+    }
+    fault(UNTOUCHED, &format!("named in the plan, but not changed: {}", untouched.join(", ")))
 }
 
 /// Whether a text begins with a verb that requests a removal.

@@ -22,8 +22,7 @@ pub(super) fn on_part(mut permit: PartPermit, granted: &Grants, part: &Part) -> 
     if permit.verdict != Permission::Ask {
         return permit;
     }
-    let covers = |text: &&String| Pattern::parse(text).is_some_and(|pattern| pattern.covers(part));
-    match granted.commands.iter().find(covers) {
+    match granted.commands.iter().find(|text| covers(text, part)) {
         Some(pattern) => {
             permit.verdict = Permission::Allow;
             permit.rule = RuleId::fixed(GRANTED);
@@ -55,15 +54,14 @@ fn proposed(part: &Part) -> Option<String> {
     let most = if TWO_WORDS.contains(&program.as_str()) { 2 } else { 1 };
     let verbs: Vec<&str> =
         arguments.iter().take_while(verb).take(most).map(String::as_str).collect();
-    let simple = |word: &&&String| {
+    let simple = |word: &&String| {
         let name = word.trim_start_matches('-');
         word.starts_with('-')
             && !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     };
-    let flags = arguments.iter().collect::<Vec<_>>();
     let flags: Vec<&str> =
-        flags.iter().filter(simple).take(MOST_FLAGS).map(|word| word.as_str()).collect();
+        arguments.iter().filter(simple).take(MOST_FLAGS).map(String::as_str).collect();
     let line = |parts: &[&[&str]]| {
         let rest = parts.iter().flat_map(|words| words.iter().copied());
         std::iter::once(program.as_str()).chain(rest).collect::<Vec<_>>().join(" ")
@@ -74,8 +72,11 @@ fn proposed(part: &Part) -> Option<String> {
         (!flags.is_empty()).then(|| line(&[&flags])),
         Some(line(&[])),
     ];
-    let covers = |text: &String| Pattern::parse(text).is_some_and(|pattern| pattern.covers(part));
-    forms.into_iter().flatten().find(covers)
+    forms.into_iter().flatten().find(|text| covers(text, part))
+}
+
+fn covers(pattern: &str, part: &Part) -> bool {
+    Pattern::parse(pattern).is_some_and(|pattern| pattern.covers(part))
 }
 
 /// Asks about hosts that a call names and that are not granted, or refuses them if the policy does not ask.

@@ -96,7 +96,7 @@ fn of_call(rule: &PermitRule, scope: &Scope, tool: &str, facts: &CallFacts) -> V
             word(facts.access)
         ));
     }
-    if !rule.touches.is_empty() && !sensitive::touches(&rule.touches, scope, facts) {
+    if !rule.touches.is_empty() && sensitive::touched(&rule.touches, scope, facts).is_none() {
         let kinds: Vec<&str> = rule.touches.iter().map(|kind| kind.says()).collect();
         misses.push(format!(
             "applies only to a path that {}, unless the scope names it",

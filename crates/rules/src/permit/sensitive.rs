@@ -21,12 +21,7 @@ pub(super) fn never(facts: &CallFacts) -> Option<(Decision, &WorkPath)> {
     })
 }
 
-/// Whether a call touches a path of one of these kinds that the scope does not name itself.
-pub(super) fn touches(kinds: &[Sensitive], scope: &Scope, facts: &CallFacts) -> bool {
-    touched(kinds, scope, facts).is_some()
-}
-
-/// The first such path.
+/// The first path of one of these kinds that a call touches and the scope does not name itself.
 pub(super) fn touched<'a>(
     kinds: &[Sensitive],
     scope: &Scope,

@@ -1,7 +1,7 @@
 //! The minimal grammar for patterns: words that join phrases, and words of politeness. Closed classes of English words;
 //! the topic of a request is not decided here.
 
-use crate::reading::{Pause, Word};
+use crate::reading::{Pause, Word, listed};
 
 /// Words that end one phrase and begin another.
 const JOINTS: &str = "for in with that which who whose to from of on onto at against about by and or but so when where while \
@@ -18,16 +18,12 @@ const COORDINATES: &str = "and then but also plus";
 /// Maximum number of polite words skipped at the start of a clause.
 const MOST_POLITE: usize = 20;
 
-fn listed(list: &str, word: &str) -> bool {
-    list.split(' ').any(|one| one == word)
-}
-
 pub(super) fn is_joint(word: &str) -> bool {
     listed(JOINTS, word)
 }
 
 /// Whether a clause begins with this word, skipping polite words.
-pub(super) fn is_start(words: &[Word], place: usize) -> bool {
+pub(crate) fn is_start(words: &[Word], place: usize) -> bool {
     let Some(word) = words.get(place) else { return false };
     let mut at = place;
     while at > place.saturating_sub(MOST_POLITE) && words[at].pause == Pause::None {

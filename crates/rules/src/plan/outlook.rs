@@ -28,12 +28,6 @@ pub struct Headroom {
     pub spent: Spend,
 }
 
-impl Headroom {
-    pub(super) fn of_budget(left: Budget) -> Self {
-        Self { left, spent: Spend::default() }
-    }
-}
-
 /// The plan with its totals, risks and strategy.
 #[must_use]
 pub fn complete(policy: &Policy, request: &Request, mut plan: Plan, room: &Headroom) -> Plan {

@@ -43,6 +43,7 @@ pub(super) const SUFFIXES: &str = "Service Controller Repository Handler Factory
     Schema Validator Formatter Converter Encoder Decoder Serializer Session Token Mixin Manager Router Engine \
     Pool Connection Driver Table Row Field Index Header Footer Modal Dialog";
 
-pub(super) fn listed(list: &str, word: &str) -> bool {
+/// Whether a list of words contains this one.
+pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }

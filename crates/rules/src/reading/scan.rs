@@ -39,10 +39,7 @@ fn parts(text: &str) -> Vec<(Voice, &str)> {
                 parts.push((Voice::Prose, &text[start..at]));
                 parts.push((voice, &text[at + open..at + open + length]));
                 // In all these pairs the closing mark is as long as the opening one.
-                at = (at + open + length + open).min(text.len());
-                while !text.is_char_boundary(at) {
-                    at += 1;
-                }
+                at = text.ceil_char_boundary(at + open + length + open);
                 start = at;
             }
             None => at += c.len_utf8(),

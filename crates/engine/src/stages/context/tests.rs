@@ -48,7 +48,7 @@ fn document(path: &str, front_matter: &str) -> Document {
 fn rules(documents: &[Document], text: &str) -> Vec<String> {
     let available = super::Available::of(documents, None);
     let selection =
-        rules::context::select(&crate::testing::crew(), &available, &Reading::of_text(text));
+        rules::context::choose(&crate::testing::crew(), &available, &Reading::of_text(text), false);
     let line = |sign: char, one: &types::Selected| format!("{sign}{} {}", one.path, one.rule);
     let included = selection.included.iter().map(|one| line('+', one));
     included.chain(selection.excluded.iter().map(|one| line('-', one))).collect()

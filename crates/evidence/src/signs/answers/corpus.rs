@@ -71,7 +71,7 @@ pub(super) fn literals(text: &str) -> Vec<String> {
     let token = pattern!(
         r#""((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)'|`([^`]+)`|(?:^|[^\w.$])(-?\d[\d_]*(?:\.\d+)?)\b"#
     );
-    let words = token.all(text).into_iter().filter_map(|found| {
+    let words = token.captures_iter(text).filter_map(|found| {
         let word = (1..=4).find_map(|group| found.get(group))?.as_str();
         Some(if found.get(4).is_some() { word.replace('_', "") } else { word.to_owned() })
     });

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::corpus::{Corpus, holds, is_known, is_message, is_number, is_telling, literals};
-use crate::pattern::{Pattern, pattern};
+use crate::pattern::pattern;
 use crate::signs::production::View;
 use crate::signs::sign::Change;
 
@@ -53,37 +53,25 @@ fn is_branch(view: &View<'_>, n: usize) -> bool {
 fn constants(text: &str) -> Vec<Vec<String>> {
     let gives = pattern!(r"\breturn\b|=>|\becho\b|\bprintf?\b|\?\s|\bthen\b|\s:\s|\belse\b");
     let mut found = Vec::new();
-    for place in gives.find_all(text) {
+    for place in gives.find_iter(text) {
         let rest = text[place.end()..].trim_start();
         let end = pattern!(r"\s:\s|\bif\b|\belse\b|;|\?\s")
             .find(rest)
             .map_or(rest.len(), |end| end.start());
         let result = &rest[..end];
         let quoted = pattern!(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`$]*`"#);
-        let bare = without(result, quoted);
+        let bare = quoted.replace_all(result, "");
         // Names are kept only if they build or label a constant.
         let builders = pattern!(
             r"\b(?:Some|Ok|Vec|vec|String|from|to_string|to_owned|into|return|string|int|new|list|dict|tuple|byte|float64|of|List|Map|Arrays|asList|date|datetime|Date)\b|\b\w+\s*:"
         );
-        let names = without(&bare, builders);
+        let names = builders.replace_all(&bare, "");
         let words = literals(result);
         if !words.is_empty() && !pattern!(r"[A-Za-z_]\w*|\+\s|%|\$").is_match(&names) {
             found.push(words);
         }
     }
     found
-}
-
-/// A text without the matches of a pattern.
-fn without(text: &str, pattern: &Pattern) -> String {
-    let mut left = String::new();
-    let mut at = 0;
-    for found in pattern.find_all(text) {
-        left.push_str(&text[at..found.start()]);
-        at = found.end();
-    }
-    left.push_str(&text[at..]);
-    left
 }
 
 /// Whether a number is too long to be chance.

@@ -5,7 +5,7 @@ use evidence::alter::{self, Altered};
 use evidence::files::{self, FileKind, Mix};
 use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
-use types::{Against, ChangeKind, Changes, CommitId, Fault, Subject, Trial, WorkPath};
+use types::{Against, ChangeKind, CommitId, Fault, Subject, Trial, WorkPath};
 
 use super::job::Job;
 use super::variant::Variant;
@@ -106,13 +106,13 @@ impl RunExecutor {
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
         let tests = &against.test_files;
-        let mut mix = files::base_tests(&kinds(&against.changes), tests);
+        let mut mix = files::base_tests(&against.changes, tests);
         let is_code =
             |change: &types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
         let code = against.changes.0.iter().any(is_code);
         let goal = against.goal.as_deref().unwrap_or_default();
-        mix.restore.retain(|path| !files::is_product(path, goal, code, tests));
-        let mut edits = self.edits(&mix, commit, base).await?;
+        mix.restore.retain(|path| !files::is_product(path.as_str(), goal, code, tests));
+        let mut edits = self.edits(mix, commit, base).await?;
         edits.extend(self.unit_tests(against, commit, base).await?);
         Ok(edits)
     }
@@ -125,8 +125,8 @@ impl RunExecutor {
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
         let tests = &against.test_files;
-        let mix = files::new_tests(&kinds(&against.changes), tests);
-        let mut edits = self.edits(&mix, base, commit).await?;
+        let mix = files::new_tests(&against.changes, tests);
+        let mut edits = self.edits(mix, base, commit).await?;
         edits.extend(self.unit_tests(against, base, commit).await?);
         Ok(edits)
     }
@@ -134,20 +134,17 @@ impl RunExecutor {
     /// The edits that turn `onto` into the mix, with files of `from`.
     async fn edits(
         &self,
-        mix: &Mix,
+        mix: Mix,
         onto: &CommitId,
         from: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
-        let path = |text: &String| text.parse::<WorkPath>().ok();
-        let mut edits: Vec<Edit> = Vec::new();
-        let restored = mix.restore.iter().filter_map(path);
-        edits.extend(restored.map(|path| Edit { path, to: EditTo::AsIn(from.clone()) }));
-        let removed = mix.remove.iter().filter_map(path);
-        edits.extend(removed.map(|path| Edit { path, to: EditTo::Gone }));
-        let merged: Vec<WorkPath> = mix.merge.iter().filter_map(path).collect();
+        let restored = mix.restore.into_iter();
+        let restored = restored.map(|path| Edit { path, to: EditTo::AsIn(from.clone()) });
+        let removed = mix.remove.into_iter().map(|path| Edit { path, to: EditTo::Gone });
+        let mut edits: Vec<Edit> = restored.chain(removed).collect();
         let repo = self.worktrees.repo();
-        let of_from = repo.texts(from, &merged).await?;
-        let of_onto = repo.texts(onto, &merged).await?;
+        let of_from = repo.texts(from, &mix.merge).await?;
+        let of_onto = repo.texts(onto, &mix.merge).await?;
         for (path, own) in of_onto {
             let other = of_from.iter().find(|(other, _)| *other == path);
             let other = other.map(|(_, text)| text.as_str()).unwrap_or_default();
@@ -335,15 +332,6 @@ impl RunExecutor {
 
 fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
     files::kind(path.as_str(), tests)
-}
-
-fn kinds(changes: &Changes) -> Vec<(String, files::ChangeKind)> {
-    let kind = |how| match how {
-        ChangeKind::Added => files::ChangeKind::Added,
-        ChangeKind::Modified => files::ChangeKind::Changed,
-        ChangeKind::Deleted => files::ChangeKind::Deleted,
-    };
-    changes.0.iter().map(|change| (change.path.to_string(), kind(change.how))).collect()
 }
 
 fn described(path: &WorkPath, altered: &Altered) -> Vec<String> {
