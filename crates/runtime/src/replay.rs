@@ -6,13 +6,11 @@ use std::sync::Arc;
 use engine::export::replay::{How, Logs, Report, Retraced, run, session};
 use engine::{Attempt, Run};
 use store::{Journal, JournalError, Redactor};
-use types::{Digest, Envelope, Event, LogId, Policy, RunId};
+use types::{Digest, Event, LogId, Policy, RunId};
 
 use crate::api::Bosun;
 use crate::error::Error;
-
-/// The lines read at a time.
-const PAGE: usize = 1_000;
+use crate::watch::whole;
 
 /// Whether a decision may be recorded in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,15 +69,4 @@ pub async fn recorded_logs(journal: &dyn Journal, run: &RunId) -> Result<Logs, J
         logs.attempts.insert(attempt, Retraced { lines, head });
     }
     Ok(logs)
-}
-
-async fn whole(journal: &dyn Journal, log: &LogId) -> Result<Vec<Envelope>, JournalError> {
-    let mut lines: Vec<Envelope> = Vec::new();
-    loop {
-        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
-        if page.is_empty() {
-            return Ok(lines);
-        }
-        lines.extend(page);
-    }
 }

@@ -12,9 +12,8 @@ use super::error::SessionError;
 use crate::api::Bosun;
 use crate::error::Error;
 use crate::services::Services;
+use crate::watch::whole;
 
-/// The lines read at a time.
-const PAGE: usize = 500;
 /// The most names that are checked inline; that takes well below a millisecond.
 const FEW: usize = 256;
 
@@ -195,16 +194,12 @@ pub(super) struct Changes {
 
 impl Changes {
     pub(super) async fn read(journal: &dyn Journal, log: &LogId) -> Result<Self, JournalError> {
-        let (mut changes, mut after) = (Self::default(), 0);
-        loop {
-            let lines = journal.read(log, after, PAGE).await?;
-            let Some(last) = lines.last() else { return Ok(changes) };
-            after = last.seq;
-            changes.end = after;
-            for line in &lines {
-                changes.take(line.seq, &line.event);
-            }
+        let mut changes = Self::default();
+        for line in whole(journal, log).await? {
+            changes.end = line.seq;
+            changes.take(line.seq, &line.event);
         }
+        Ok(changes)
     }
 
     fn take(&mut self, seq: u64, event: &Event) {
