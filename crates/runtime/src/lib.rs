@@ -103,7 +103,7 @@ pub use activity::{Activity, LastAction, RunningCheck, TaskActivity};
 pub use api::{Bosun, NewRun, draw_run_id};
 pub use by_hand::{HandCall, Made, MadeOutcome, Person};
 pub use clock::{Clock, ManualClock, RealClock};
-pub use diff::{DiffError, DiffOf, Landed, RunDiff};
+pub use diff::{DiffError, Landed, RunDiff, RunPart};
 pub use driver::Delivered;
 pub use error::Error;
 pub use event_loop::DriveError;
@@ -135,7 +135,6 @@ pub use session::{
 };
 pub use settle::{Acceptance, CommitAuthor, SettleError, Settlement};
 pub use sweep::Leftovers;
-pub use transcript::TranscriptOf;
 pub use watch::{Mix, recorded};
 
 pub use engine::calls_of;

@@ -120,7 +120,7 @@ impl Bosun {
         (path, line): (&WorkPath, Option<u64>),
     ) -> Result<(), ReviewError> {
         // A change that can no longer be shown may still be commented on.
-        let Ok(diff) = self.diff(run, &crate::diff::DiffOf::Task(task.clone())).await else {
+        let Ok(diff) = self.diff(run, &crate::diff::RunPart::Task(task.clone())).await else {
             return Ok(());
         };
         if diff.changes.0.iter().any(|file| file.path == *path) {
