@@ -15,7 +15,7 @@ use types::{
 use crate::error::Error;
 use crate::event_loop::{self, Drive};
 use crate::hub::Delta;
-use crate::models::{KeepError, keep_script};
+use crate::models::{KeepError, SCRIPT};
 use crate::presets::{self, PolicyError};
 use crate::prompts::Prompts;
 use crate::services::{Config, Services};
@@ -65,7 +65,10 @@ impl Bosun {
 
     /// Stores a script in the journal and returns its model name.
     pub async fn keep_script(&self, text: &str) -> Result<ModelRef, KeepError> {
-        keep_script(text, &*self.services.journal).await
+        llm::Script::parse(text)?;
+        let blob = self.services.journal.put_blob(text.as_bytes()).await?;
+        #[expect(clippy::expect_used, reason = "a provider and 64 hexadecimal digits name a model")]
+        Ok(format!("{SCRIPT}/{}", blob.digest).parse().expect("a script's name is a model's name"))
     }
 
     /// Loads a run with the lease on its log.

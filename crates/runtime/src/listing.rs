@@ -150,19 +150,6 @@ impl Bosun {
         Ok(Some(Entry { run: log.log.run, started, updated: log.updated, found }))
     }
 
-    /// All readable runs, the newest first, each folded from its log. Sessions are not included.
-    pub async fn list(&self) -> Result<Vec<RunView>, Error> {
-        let mut views = Vec::new();
-        for entry in self.overview(false).await? {
-            if matches!(entry.found, Found::Run { .. })
-                && let Ok(view) = self.view_or_why(&entry.run).await?
-            {
-                views.push(view);
-            }
-        }
-        Ok(views)
-    }
-
     /// The current view of a run, or why it cannot be read.
     pub async fn view_or_why(&self, run: &RunId) -> Result<Result<RunView, Found>, Error> {
         match self.view(run).await {

@@ -105,16 +105,6 @@ impl Preparations {
         Ok(prepared)
     }
 
-    /// Prepares the needs of a commit and a worktree of it.
-    pub(crate) async fn ready(
-        &self,
-        folder: &Path,
-        commit: &CommitId,
-        added: &[String],
-    ) -> Result<Ready, Fault> {
-        self.prepare(commit, added).await?.make_ready(folder).await
-    }
-
     /// The needs of worktrees, determined once.
     async fn plan(&self, added: &[String]) -> Result<Arc<Plan>, Fault> {
         let mut plans = self.plans.lock().await;
@@ -157,15 +147,11 @@ impl Prepared {
         }
         self.checkout.fill(folder).await?;
         let (this, place) = (self.clone(), folder.to_owned());
-        let shared = self.sharing().await;
-        let placed = tokio::task::spawn_blocking(move || this.place(&place, shared)).await;
-        placed.map_err(|error| Fault::bug(error.to_string()))?
-    }
-
-    /// Files are shared between worktrees only if the kernel keeps commands from writing to them.
-    async fn sharing(&self) -> Sharing {
+        // Files are shared between worktrees only if the kernel keeps commands from writing to them.
         let held = self.checkout.deps.services.sandboxes.holds_mounts().await;
-        if held { Sharing::Linked } else { Sharing::Own }
+        let sharing = if held { Sharing::Linked } else { Sharing::Own };
+        let placed = tokio::task::spawn_blocking(move || this.place(&place, sharing)).await;
+        placed.map_err(|error| Fault::bug(error.to_string()))?
     }
 
     fn place(&self, folder: &Path, sharing: Sharing) -> Result<Ready, Fault> {

@@ -180,9 +180,7 @@ impl SandboxFactory {
         env.initialize().await.map_err(|error| error.fault())?;
         Ok(env)
     }
-}
 
-impl SandboxFactory {
     /// Masks Bosun's own state where another mount would expose it. Our worktrees are inside it.
     fn masking_own(&self, confine: Confine, spec: &SandboxSpec<'_>) -> Confine {
         let needed = |own: &&std::path::PathBuf| {

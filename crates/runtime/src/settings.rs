@@ -258,12 +258,6 @@ impl Settings {
             role.prompt = format!("{}\n\n# From the person\n\n{said}\n", role.prompt.trim_end());
         }
     }
-
-    /// All models named in the settings: the general one and those of roles.
-    pub fn named_models(&self) -> impl Iterator<Item = &ModelRef> {
-        let of_roles = self.roles.values().filter_map(|role| role.model.as_ref());
-        self.model.iter().chain(of_roles)
-    }
 }
 
 /// A TOML file as JSON, for programs that check it against a schema.

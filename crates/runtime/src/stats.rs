@@ -12,13 +12,8 @@ use crate::listing::{Entry, Found};
 use crate::watch::whole;
 
 impl Bosun {
-    /// Statistics over the runs started since then, without sessions and unreadable runs.
-    pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, Error> {
-        self.stats_of(since, &|_| true).await
-    }
-
-    /// The same over the runs that `shown` selects.
-    pub async fn stats_of(
+    /// Statistics over the runs started since then that `shown` selects, without sessions and unreadable runs.
+    pub async fn stats(
         &self,
         since: Option<Timestamp>,
         shown: &(dyn Fn(&Entry) -> bool + Sync),

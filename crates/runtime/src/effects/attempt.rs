@@ -34,7 +34,7 @@ pub(crate) struct AttemptExecutor {
     services: Arc<Services>,
     policy: Arc<Policy>,
     workspace: Arc<Workspace>,
-    profiled: Arc<ProfiledTools>,
+    pub(crate) profiled: Arc<ProfiledTools>,
     /// The models opened so far.
     models: Arc<Mutex<Opened>>,
     seen: Arc<FileReadTracker>,
@@ -51,7 +51,7 @@ pub(crate) struct AttemptExecutor {
     /// Snapshots of files, if enabled.
     undo_store: Option<Arc<UndoStore>>,
     /// Replies in progress.
-    partial: Arc<PartialReplies>,
+    pub(crate) partial: Arc<PartialReplies>,
     /// The parts of sub-agents' system prompts, if they can have their own models.
     source: Option<Arc<PromptSource>>,
     prompts: Arc<PlacedPrompts>,
@@ -154,24 +154,12 @@ impl AttemptExecutor {
         log: LogId,
         hub: Hub,
         undo_store: Option<Arc<UndoStore>>,
+        source: Arc<PromptSource>,
         gone: u32,
     ) -> Self {
         let (services, workspace) = (self.services.clone(), self.workspace.clone());
         let processes = Some(Arc::new(BackgroundProcesses::new(services, workspace, gone)));
-        Self { log, hub, undo_store, processes, ..self }
-    }
-
-    /// Sets the source of sub-agents' system prompts.
-    pub(crate) fn told_by(self, source: Arc<PromptSource>) -> Self {
-        Self { source: Some(source), ..self }
-    }
-
-    pub(crate) fn partial(&self) -> Arc<PartialReplies> {
-        self.partial.clone()
-    }
-
-    pub(crate) fn profiled(&self) -> Arc<ProfiledTools> {
-        self.profiled.clone()
+        Self { log, hub, undo_store, source: Some(source), processes, ..self }
     }
 
     async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {

@@ -6,7 +6,8 @@ use sandbox::{Listener, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Answer, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd, Outcome,
+    Answer, Artifact, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd,
+    Outcome, Timestamp,
 };
 
 use super::attempt::AttemptExecutor;
@@ -35,8 +36,7 @@ impl EffectExecutor<Run> for RunExecutor {
                     executor.check(job, &commit).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
-                    let merge = Merge { commit, onto, message, artifacts, at };
-                    executor.merge(merge).await
+                    executor.merge(&commit, &onto, &message, &artifacts, at).await
                 }
                 other => Err(Fault::bug(format!("a run cannot perform {:?}", other.id()))),
             };
@@ -48,14 +48,6 @@ impl EffectExecutor<Run> for RunExecutor {
 /// The command that ends an attempt.
 fn cancel() -> Command {
     Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
-}
-
-struct Merge {
-    commit: CommitId,
-    onto: CommitId,
-    message: String,
-    artifacts: Vec<types::Artifact>,
-    at: types::Timestamp,
 }
 
 impl RunExecutor {
@@ -76,7 +68,8 @@ impl RunExecutor {
             let repo = self.worktrees.repo();
             repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
         }
-        let ready = self.preparations.ready(&folder, &brief.start, &brief.assignment.setup).await?;
+        let prepared = self.preparations.prepare(&brief.start, &brief.assignment.setup).await?;
+        let ready = prepared.make_ready(&folder).await?;
         let workspace = Workspace::of_attempt(&self.worktrees, &self.policy.sandbox, &brief, ready);
         let profiled = ProfiledTools::new(&self.services, &self.policy, &brief.role);
         if drive.is_new() {
@@ -169,9 +162,16 @@ impl RunExecutor {
         Ok(found)
     }
 
-    async fn merge(&self, merge: Merge) -> Result<Outcome, Fault> {
+    async fn merge(
+        &self,
+        commit: &CommitId,
+        onto: &CommitId,
+        message: &str,
+        artifacts: &[Artifact],
+        at: Timestamp,
+    ) -> Result<Outcome, Fault> {
         let repo = self.worktrees.repo();
-        let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
+        let merged = repo.merge(commit, onto, message, at).await;
         let commit = match merged.map_err(|error| error.fault())? {
             Merged::Conflict { paths, hunks } => {
                 return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
@@ -180,8 +180,7 @@ impl RunExecutor {
         };
         let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
         // A file that existed before was removed by the task, possibly on purpose.
-        let new =
-            repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
+        let new = repo.missing(onto, artifacts).await.map_err(|error| error.fault())?;
         let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
         // The last step that can fail, so that the branch has nothing unrecorded.
         repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;

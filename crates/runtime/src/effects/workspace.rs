@@ -98,9 +98,7 @@ impl Folder {
             opened,
         }
     }
-}
 
-impl Folder {
     /// Completes or reverts interrupted changes; returns the outcome of each open call.
     async fn recovered(&self, open: &[(CallId, Timestamp)]) -> Vec<(CallId, Recovered)> {
         let Some(intents) = self.intents.clone() else { return vec![] };

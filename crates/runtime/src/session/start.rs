@@ -54,9 +54,8 @@ impl Bosun {
         let executor =
             AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
                 .map_err(SessionError::Fault)?
-                .of_session(log, hub.clone(), undo_store.clone(), gone)
-                .told_by(source.clone());
-        let (profiled, partial) = (executor.profiled(), executor.partial());
+                .of_session(log, hub.clone(), undo_store.clone(), source.clone(), gone);
+        let (profiled, partial) = (executor.profiled.clone(), executor.partial.clone());
         let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);
         let ((sender, view), (inbox, receiver)) = (watch::channel(view), mpsc::channel(64));
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
