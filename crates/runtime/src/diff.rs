@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sandbox::{GitError, Repo};
+use sandbox::Repo;
 use types::{
     AttemptId, AttemptResult, Changes, CommitId, Envelope, Event, LogId, MergeEnd, RunId, TaskId,
 };
@@ -43,12 +43,12 @@ pub enum DiffError {
     #[error("cannot show commit {commit} of run {run}: it is no longer in {repository}")]
     Gone { commit: String, run: RunId, repository: String },
     #[error(transparent)]
-    Door(#[from] Error),
+    Door(Error),
 }
 
-impl From<GitError> for DiffError {
-    fn from(error: GitError) -> Self {
-        Self::Door(Error::Git(error))
+impl<E: Into<Error>> From<E> for DiffError {
+    fn from(error: E) -> Self {
+        Self::Door(error.into())
     }
 }
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use engine::export::replay::{Logs, Step};
 use engine::{Attempt, Machine as _, Run};
-use sandbox::{GitError, Repo};
-use store::{Batch, Clean, JournalError, Lease};
+use sandbox::Repo;
+use store::{Batch, Clean, Lease};
 use types::{
     AttemptId, AttemptResult, Command, CommitId, Digest, Envelope, Event, Forked, Input, LogId,
     Policy, RunId, SessionChange, TaskId,
@@ -22,7 +22,7 @@ use types::{
 
 use crate::api::{Bosun, draw_run_id};
 use crate::error::Error;
-use crate::event_loop::{Drive, DriveError};
+use crate::event_loop::Drive;
 use crate::replay::{Torn, policy_digest, recorded_logs, replayed};
 use crate::session::SessionError;
 use copied::Copying;
@@ -54,7 +54,7 @@ pub struct Fork {
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
     #[error(transparent)]
-    Door(#[from] Error),
+    Door(Error),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error("{run} has no line {at}; its last line is {last}")]
@@ -80,20 +80,8 @@ pub enum ForkError {
     Folder { path: String, why: String },
 }
 
-impl From<JournalError> for ForkError {
-    fn from(error: JournalError) -> Self {
-        Self::Door(error.into())
-    }
-}
-
-impl From<GitError> for ForkError {
-    fn from(error: GitError) -> Self {
-        Self::Door(error.into())
-    }
-}
-
-impl From<DriveError> for ForkError {
-    fn from(error: DriveError) -> Self {
+impl<E: Into<Error>> From<E> for ForkError {
+    fn from(error: E) -> Self {
         Self::Door(error.into())
     }
 }

@@ -184,14 +184,13 @@ impl Bosun {
     }
 
     async fn folded(&self, log: &LogId) -> Result<(Listed, Option<Summary>), Error> {
-        let first = self.services.journal.read(log, 0, 1).await?;
-        match first.first().map(|line| &line.event) {
+        match self.first_event(log).await? {
             Some(Event::SessionStarted { brief, .. }) => {
                 let policy = self.policy_of(&log.run, brief.policy).await?;
                 self.summarized(Attempt::new(policy), log).await
             }
             Some(Event::RunRequested { policy, .. }) => {
-                let policy = self.policy_of(&log.run, Some(*policy)).await?;
+                let policy = self.policy_of(&log.run, Some(policy)).await?;
                 self.summarized(Run::new(log.run.clone(), policy), log).await
             }
             _ => Err(no_request(&log.run)),

@@ -52,8 +52,7 @@ impl Bosun {
         let (seen, services) = (drive.machine.seen(), self.services.clone());
         let profiled = ProfiledTools::new(&services, &policy, &brief.role);
         let executor =
-            AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
-                .map_err(SessionError::Fault)?
+            AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)?
                 .of_session(log, hub.clone(), undo_store.clone(), source.clone(), gone);
         let (profiled, partial) = (executor.profiled.clone(), executor.partial.clone());
         let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);
