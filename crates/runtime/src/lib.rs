@@ -121,7 +121,6 @@ pub use prepare::proposed_workspace;
 pub use preview::Preview;
 pub use project_survey::{ProjectSurvey, project_survey};
 pub use projected::{Projected, Words};
-pub use prompt_facts::{Opening, project_documents, system_prompt};
 pub use prompts::{PromptError, Prompts};
 pub use pull_request::{ProposedRequest, PullRequestError};
 pub use question_groups::{QuestionGroup, evidence_lines, open_questions};

@@ -16,7 +16,7 @@ use types::{
     ToolOutput,
 };
 
-use super::exact::{Asked, ExactCalls, InFiles, Judged};
+use super::exact::{ExactCalls, InFiles, Judged};
 use super::output_capture::OutputCapture;
 use super::processes::BackgroundProcesses;
 use super::workspace::{ProfiledTools, Workspace};
@@ -36,7 +36,7 @@ pub(crate) struct AttemptExecutor {
     workspace: Arc<Workspace>,
     pub(crate) profiled: Arc<ProfiledTools>,
     /// The models opened so far.
-    models: Arc<Mutex<Opened>>,
+    models: Arc<Mutex<BTreeMap<ModelRef, Arc<dyn Model>>>>,
     seen: Arc<FileReadTracker>,
     brief: Arc<Brief>,
     /// Exact arguments of calls that are recorded redacted.
@@ -44,8 +44,6 @@ pub(crate) struct AttemptExecutor {
     web: Option<Arc<Internet>>,
     /// Background processes, in a session that outlives its calls.
     processes: Option<Arc<BackgroundProcesses>>,
-    /// The default limit of a tool's output, in characters.
-    shown: usize,
     log: LogId,
     hub: Hub,
     /// Snapshots of files, if enabled.
@@ -99,8 +97,6 @@ impl PartialReplies {
     }
 }
 
-type Opened = Vec<(ModelRef, Arc<dyn Model>)>;
-
 /// A call to be made.
 struct Made<'a> {
     tool: &'a str,
@@ -127,7 +123,7 @@ impl AttemptExecutor {
         let seen =
             if guarded { FileReadTracker::guarded(seen) } else { FileReadTracker::unguarded() };
         Ok(Self {
-            profiled: Arc::new(profiled.at(&workspace)),
+            profiled: Arc::new(profiled),
             workspace: Arc::new(workspace),
             models: Arc::default(),
             seen: Arc::new(seen),
@@ -135,7 +131,6 @@ impl AttemptExecutor {
             brief: Arc::new(brief.clone()),
             web,
             processes: None,
-            shown: brief.output_chars,
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
             hub: services.hub.clone(),
             undo_store: None,
@@ -163,11 +158,9 @@ impl AttemptExecutor {
     }
 
     async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
-        let known = |models: &Opened| {
-            models.iter().find(|(of, _)| of == model).map(|(_, found)| found.clone())
-        };
-        if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(found);
+        let known = || self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(model) {
+            return Ok(found.clone());
         }
         let server = self.brief.server.as_deref();
         // Includes a model that an agent names for a sub-agent.
@@ -178,8 +171,7 @@ impl AttemptExecutor {
             return Err(Fault::new(FaultClass::Resource, "policy.offline", what));
         }
         let found = self.services.models.find(model, server, &*self.services.journal).await?;
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        models.push((model.clone(), found.clone()));
+        known().insert(model.clone(), found.clone());
         Ok(found)
     }
 
@@ -223,8 +215,8 @@ impl AttemptExecutor {
             self.tell_agent(&mut inspection).await;
             inspections.push(inspection);
         }
-        let (redactor, policy, brief) = (&*self.services.redactor, &*self.policy, &*self.brief);
-        let exact = self.exact.keep(turn, &reply, &Asked { redactor, policy, brief });
+        let (redactor, asked) = (&self.services.redactor, (&*self.policy, &*self.brief));
+        let exact = self.exact.keep(turn, &reply, redactor, asked);
         Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact })))
     }
 
@@ -292,7 +284,7 @@ impl AttemptExecutor {
             output.trees = undo_store.after(made.call, before).await;
         }
         let plain = registry.plain_name(made.tool);
-        let cut = Cut::of(plain, &self.policy.tools, self.shown);
+        let cut = Cut::of(plain, &self.policy.tools, self.brief.output_chars);
         let said = std::mem::take(&mut output.text);
         let not_kept = output_capture.not_kept();
         let whole = output_capture.whole_above(MAX_OUTPUT);

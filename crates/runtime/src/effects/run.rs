@@ -71,7 +71,8 @@ impl RunExecutor {
         let prepared = self.preparations.prepare(&brief.start, &brief.assignment.setup).await?;
         let ready = prepared.make_ready(&folder).await?;
         let workspace = Workspace::of_attempt(&self.worktrees, &self.policy.sandbox, &brief, ready);
-        let profiled = ProfiledTools::new(&self.services, &self.policy, &brief.role);
+        let (role, roots) = (&brief.role, workspace.names());
+        let profiled = ProfiledTools::new(&self.services, &self.policy, role, roots);
         if drive.is_new() {
             let (tools, mut tool_specs) = profiled.adapt(&brief.model, &brief.tools)?;
             rules::plan::carry_schema(&mut tool_specs, &brief);

@@ -266,16 +266,15 @@ pub(crate) struct ProfiledTools {
 }
 
 impl ProfiledTools {
-    pub(crate) fn new(services: &Arc<Services>, policy: &Arc<Policy>, role: &RoleId) -> Self {
+    pub(crate) fn new(
+        services: &Arc<Services>,
+        policy: &Arc<Policy>,
+        role: &RoleId,
+        roots: Vec<PathBuf>,
+    ) -> Self {
         let most_output = policy.roles.get(role).and_then(|role| role.max_output_tokens);
         let (services, policy, role) = (services.clone(), policy.clone(), role.clone());
-        Self { services, policy, role, most_output, roots: vec![], adapted: Mutex::default() }
-    }
-
-    pub(crate) fn at(mut self, workspace: &Workspace) -> Self {
-        self.roots = workspace.names();
-        self.adapted = Mutex::default();
-        self
+        Self { services, policy, role, most_output, roots, adapted: Mutex::default() }
     }
 
     pub(crate) fn profile(&self, model: &ModelRef) -> ToolProfile {

@@ -12,7 +12,7 @@ use types::{
     SessionView, TaskId, Telling,
 };
 
-use super::start::{SessionSpec, base_prompt};
+use super::start::base_prompt;
 use super::undo::{Changes, Undone};
 use super::{SOMEBODY, Session, SessionError, UndoStore, folded};
 use crate::api::{Bosun, draw_run_id};
@@ -81,7 +81,7 @@ impl Bosun {
         }
         self.services.refuse_remote(&new.policy, &new.model, new.server.as_ref())?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
-        let profiled = ProfiledTools::new(&self.services, &policy, &role);
+        let profiled = ProfiledTools::new(&self.services, &policy, &role, vec![]);
         let (tools, tool_specs) = profiled.adapt(&new.model, &solo.tools)?;
         let folder = new.folder.canonicalize().unwrap_or_else(|_| new.folder.clone());
         let source = PromptSource {
@@ -128,8 +128,7 @@ impl Bosun {
         };
         let mut drive = self.session_drive(&run, &policy).await?;
         drive.take_all(&first_inputs(brief, new.first, &new.by), None).await?;
-        let (environment, by) = (new.environment, new.by);
-        self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
+        self.converse(drive, policy, &folder, new.environment, new.by)
     }
 
     /// Stores the folder of a session, and returns its name for the record. A custom environment's name must never be
@@ -183,8 +182,7 @@ impl Bosun {
             let path = folder.display().to_string();
             return Err(Error::Moved { run: run.clone(), path }.into());
         }
-        let by = by.to_owned();
-        self.converse(drive, SessionSpec { policy, folder: &folder, environment: None, by })
+        self.converse(drive, policy, &folder, None, by.to_owned())
     }
 
     /// The same for a session with a custom environment: a container, another machine.
@@ -205,8 +203,7 @@ impl Bosun {
         if drive.machine.is_over() {
             return Err(SessionError::Closed);
         }
-        let (environment, by) = (Some(environment), by.to_owned());
-        self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
+        self.converse(drive, policy, &folder, Some(environment), by.to_owned())
     }
 
     /// Restores the files of a session without a driver to their state after a line of its log. Its work is not

@@ -22,19 +22,14 @@ use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
 
-/// The workspace, the policy and the user of a session.
-pub(super) struct SessionSpec<'a> {
-    pub(super) policy: Arc<Policy>,
-    pub(super) folder: &'a Path,
-    pub(super) environment: Option<Arc<dyn Environment>>,
-    pub(super) by: String,
-}
-
 impl Bosun {
     pub(super) fn converse(
         &self,
         drive: Drive<Attempt>,
-        SessionSpec { policy, folder, environment, by }: SessionSpec<'_>,
+        policy: Arc<Policy>,
+        folder: &Path,
+        environment: Option<Arc<dyn Environment>>,
+        by: String,
     ) -> Result<Session, SessionError> {
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
@@ -46,11 +41,13 @@ impl Bosun {
             Some(env) => Workspace::Given(env),
             None => workspace(folder, &policy, &brief, drive.machine.proof(), &self.services),
         };
-        let undo_store = self.undo_store(&policy, &workspace, (folder, &brief.run));
+        let kept = policy.session.snapshots && matches!(workspace, Workspace::Folder(_));
+        let undo_store = kept.then(|| UndoStore::open(&self.services, folder, &brief.run));
+        let undo_store = undo_store.flatten().map(Arc::new);
         let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
         let gone = started_before(drive.machine.history());
         let (seen, services) = (drive.machine.seen(), self.services.clone());
-        let profiled = ProfiledTools::new(&services, &policy, &brief.role);
+        let profiled = ProfiledTools::new(&services, &policy, &brief.role, workspace.names());
         let executor =
             AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)?
                 .of_session(log, hub.clone(), undo_store.clone(), source.clone(), gone);
@@ -88,17 +85,6 @@ impl Bosun {
             gone,
         };
         Ok(Session { shared: Arc::new(shared) })
-    }
-
-    /// The snapshot store, if the policy has one and the workspace is a folder.
-    fn undo_store(
-        &self,
-        policy: &Policy,
-        workspace: &Workspace,
-        (folder, run): (&Path, &RunId),
-    ) -> Option<Arc<UndoStore>> {
-        let kept = policy.session.snapshots && matches!(workspace, Workspace::Folder(_));
-        if kept { UndoStore::open(&self.services, folder, run).map(Arc::new) } else { None }
     }
 }
 
