@@ -58,7 +58,6 @@ mod find;
 pub mod fork;
 mod gc;
 pub mod grants;
-mod handle;
 mod hub;
 mod in_flight;
 mod inbox;
@@ -110,7 +109,6 @@ pub use event_loop::DriveError;
 pub use feed::{Feed, FeedFilter, FeedItem, MaySee};
 pub use find::{FindError, NEWEST};
 pub use gc::{Collected, GcRules};
-pub use handle::{Handle, Left};
 pub use hub::{Delta, DeltaKind, SessionItem};
 pub use in_flight::Order;
 pub use integrity::{Flaw, Integrity, integrity};
@@ -133,6 +131,7 @@ pub use session::{
     NewSession, ReplyCheck, SchemaRetries, Session, SessionError, Undone, asking_for,
 };
 pub use settle::{Acceptance, CommitAuthor, SettleError, Settlement};
+pub use start::{Handle, Left};
 pub use sweep::Leftovers;
 pub use watch::{Mix, recorded};
 

@@ -4,7 +4,6 @@
 mod check;
 mod document;
 mod error;
-mod loosened;
 mod overlay;
 mod project;
 mod schema;
