@@ -6,6 +6,8 @@ mod manifest;
 mod recipes;
 mod unit_tests;
 
+use types::ChangeKind;
+
 pub use manifest::restored_manifest;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 
@@ -22,14 +24,6 @@ pub enum FileKind {
     Data,
     /// For people.
     Document,
-}
-
-/// How a file changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangeKind {
-    Added,
-    Changed,
-    Deleted,
 }
 
 /// How to turn one tree into another with the tests, recipes and data of a second commit.
@@ -229,11 +223,11 @@ pub fn base_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
         }
         match change {
             ChangeKind::Added if kind == FileKind::Data => {}
-            ChangeKind::Added | ChangeKind::Changed if recipes::is_merged(path) => {
+            ChangeKind::Added | ChangeKind::Modified if recipes::is_merged(path) => {
                 mix.merge.push(path.clone());
             }
             ChangeKind::Added => mix.remove.push(path.clone()),
-            ChangeKind::Changed | ChangeKind::Deleted => mix.restore.push(path.clone()),
+            ChangeKind::Modified | ChangeKind::Deleted => mix.restore.push(path.clone()),
         }
     }
     mix
@@ -249,8 +243,8 @@ pub fn new_tests(changes: &[(String, ChangeKind)], tests: &[String]) -> Mix {
             continue;
         }
         match change {
-            ChangeKind::Changed if recipes::is_merged(path) => mix.merge.push(path.clone()),
-            ChangeKind::Added | ChangeKind::Changed => mix.restore.push(path.clone()),
+            ChangeKind::Modified if recipes::is_merged(path) => mix.merge.push(path.clone()),
+            ChangeKind::Added | ChangeKind::Modified => mix.restore.push(path.clone()),
             ChangeKind::Deleted => mix.remove.push(path.clone()),
         }
     }

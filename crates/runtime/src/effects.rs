@@ -31,10 +31,8 @@ pub(crate) async fn kept(
     if text.len() <= BLOB_ABOVE && !cuts(&text) {
         return Ok((text, None));
     }
-    match services.journal.put_blob(text.as_bytes()).await {
-        Ok(blob) => Ok((text, Some(blob))),
-        Err(error) => Err(error.fault()),
-    }
+    let blob = services.journal.put_blob(text.as_bytes()).await.map_err(|error| error.fault())?;
+    Ok((text, Some(blob)))
 }
 
 /// The same for a command's output, which is captured up to a limit.

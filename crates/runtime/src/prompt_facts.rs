@@ -38,7 +38,7 @@ impl PromptSource {
         let (facts, git, documents) = match &self.environment {
             Some(env) => (env.facts(), None, vec![]),
             None => {
-                let env = LocalEnvironment::open(&self.folder).map_err(|error| error.fault())?;
+                let env = LocalEnvironment::open(&self.folder)?;
                 let facts = env.facts();
                 let git = Glance::at(&self.folder, prompt::COMMITS);
                 let (git, documents) = tokio::join!(git, project_documents(&self.folder, profile));

@@ -47,7 +47,7 @@ pub(crate) struct AttemptExecutor {
     log: LogId,
     hub: Hub,
     /// Snapshots of files, if enabled.
-    undo_store: Option<Arc<UndoStore>>,
+    pub(crate) undo_store: Option<Arc<UndoStore>>,
     /// Replies in progress.
     pub(crate) partial: Arc<PartialReplies>,
     /// The parts of sub-agents' system prompts, if they can have their own models.

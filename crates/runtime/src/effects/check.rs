@@ -88,11 +88,11 @@ impl RunExecutor {
     async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
         let folder = self.worktrees.of_check(job.check);
         let repo = self.worktrees.repo();
-        repo.checkout(&folder, commit).await.map_err(|error| error.fault())?;
+        repo.checkout(&folder, commit).await?;
         let ran = self.run_ready(job, commit, &folder).await;
         let removed = repo.remove_checkout(&folder);
         let ran = ran?;
-        removed.map_err(|error| error.fault())?;
+        removed?;
         Ok(ran)
     }
 
@@ -142,13 +142,12 @@ impl RunExecutor {
         let request = ExecRequest::new(command, WorkPath::root(), timeout);
         // Uses the injected clock, so that reproducible runs record the same times.
         let began = self.services.clock.now();
-        let result = env.exec(request, job.stop).await.map_err(|error| error.fault())?;
+        let result = env.exec(request, job.stop).await?;
         let elapsed_ms = self.services.clock.now().since(began);
         let files = report_files(&env).await;
         let report = report::read(&result.output, &files);
         let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
-        let rewrote =
-            self.worktrees.repo().rewritten(folder).await.map_err(|error| error.fault())?;
+        let rewrote = self.worktrees.repo().rewritten(folder).await?;
         let shown = self.policy.limits.report_chars;
         let whole = output_capture.whole_above(MAX_OUTPUT);
         let (text, blob) =
@@ -179,10 +178,10 @@ impl RunExecutor {
             _ => None,
         };
         let repo = self.worktrees.repo();
-        let paths = repo.paths(&self.base).await.map_err(|error| error.fault())?;
+        let paths = repo.paths(&self.base).await?;
         let manifests: Vec<WorkPath> =
             paths.iter().filter(|path| report::is_manifest(path.as_str())).cloned().collect();
-        let manifests = repo.texts(&self.base, &manifests).await.map_err(|error| error.fault())?;
+        let manifests = repo.texts(&self.base, &manifests).await?;
         // A module that no manifest names belongs to the repository, existing or not.
         let own = |name: &str| {
             let module = name.split('.').next().unwrap_or(name);
@@ -230,9 +229,8 @@ impl RunExecutor {
         let mut tests = counts(report);
         let json = serde_json::to_string(report).map_err(|error| Fault::bug(error.to_string()))?;
         let json = self.services.redactor.scrub(&json);
-        let kept = self.services.journal.put_blob(json.as_bytes()).await;
-        let blob = kept.map_err(|error| error.fault())?;
-        tests.all = Some(blob);
+        let blob = self.services.journal.put_blob(json.as_bytes()).await;
+        tests.all = Some(blob.map_err(|error| error.fault())?);
         let Some(before) = self.report_before(job.against).await? else { return Ok(tests) };
         let compared = report::compare(&before, report);
         let failed_before: Vec<&str> = names(&before, types::TestOutcome::Failed).collect();

@@ -202,7 +202,8 @@ fn unknown(id: u32) -> String {
     format!("there is no process {id} in the background; list shows those that there are")
 }
 
-fn ending(ended: Ended) -> String {
+/// How a command ended, for models and people.
+pub(crate) fn ending(ended: Ended) -> String {
     match ended {
         Ended::Exited(code) => format!("exit code {code}"),
         Ended::Signalled(signal) => format!("ended by signal {signal}"),

@@ -66,7 +66,7 @@ impl RunExecutor {
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
         if drive.is_new() {
             let repo = self.worktrees.repo();
-            repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
+            repo.add_worktree(&folder, &brief.start).await?;
         }
         let prepared = self.preparations.prepare(&brief.start, &brief.assignment.setup).await?;
         let ready = prepared.make_ready(&folder).await?;
@@ -172,19 +172,18 @@ impl RunExecutor {
         at: Timestamp,
     ) -> Result<Outcome, Fault> {
         let repo = self.worktrees.repo();
-        let merged = repo.merge(commit, onto, message, at).await;
-        let commit = match merged.map_err(|error| error.fault())? {
+        let commit = match repo.merge(commit, onto, message, at).await? {
             Merged::Conflict { paths, hunks } => {
                 return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
             }
             Merged::Commit(commit) => commit,
         };
-        let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
+        let changes = repo.changes(&self.base, &commit).await?;
         // A file that existed before was removed by the task, possibly on purpose.
-        let new = repo.missing(onto, artifacts).await.map_err(|error| error.fault())?;
-        let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
+        let new = repo.missing(onto, artifacts).await?;
+        let missing = repo.missing(&commit, &new).await?;
         // The last step that can fail, so that the branch has nothing unrecorded.
-        repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
+        repo.point_branch(&self.branch, &commit).await?;
         Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
     }
 }

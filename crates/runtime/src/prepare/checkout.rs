@@ -40,10 +40,7 @@ impl Checkout {
         plan: Arc<Plan>,
     ) -> Result<Self, Fault> {
         let submodules = match plan.submodules {
-            true => {
-                let found = deps.worktrees.repo().submodules(commit).await;
-                found.map_err(|error| error.fault())?
-            }
+            true => deps.worktrees.repo().submodules(commit).await?,
             false => vec![],
         };
         Ok(Self { deps: deps.clone(), commit: commit.clone(), plan, submodules })
@@ -52,13 +49,11 @@ impl Checkout {
     /// Fills in submodules and LFS objects, which belong to the commit.
     pub(super) async fn fill(&self, folder: &Path) -> Result<(), Fault> {
         let repo = self.deps.worktrees.repo();
-        let filled = repo.fill_submodules(folder, &self.submodules).await;
-        for path in filled.map_err(|error| error.fault())? {
+        for path in repo.fill_submodules(folder, &self.submodules).await? {
             tracing::warn!(%path, "{}", uninitialised(&path));
         }
         if self.plan.lfs {
-            let missing = repo.fill_lfs(folder, &self.commit).await;
-            for path in missing.map_err(|error| error.fault())? {
+            for path in repo.fill_lfs(folder, &self.commit).await? {
                 tracing::warn!(%path, "its LFS object is not in .git/lfs; fetch it with `git lfs fetch`");
             }
         }
@@ -76,8 +71,7 @@ impl Checkout {
         let mut text = format!("1\n{:?}\n{:?}\n{}\n", plan.setup, plan.bring, plan.fingerprint);
         if !plan.setup.is_empty() {
             let repo = self.deps.worktrees.repo();
-            let locks = repo.objects(&self.commit, &plan.locks).await;
-            text.push_str(&locks.map_err(|error| error.fault())?);
+            text.push_str(&repo.objects(&self.commit, &plan.locks).await?);
             text.push_str(&format!("\n{:?}\n{:?}", plan.network, self.submodules));
         }
         Ok(Digest::of(text.as_bytes()).short())

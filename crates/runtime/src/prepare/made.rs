@@ -184,7 +184,7 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
         bring(checkout, &tree, &mut record).await?;
         record.kept = plan.bring.clone();
     } else {
-        repo.add_worktree(&tree, &checkout.commit).await.map_err(|error| error.fault())?;
+        repo.add_worktree(&tree, &checkout.commit).await?;
         let set_up = set_up(checkout, &tree, &mut record).await;
         let kept = place.join("kept");
         let left = match set_up {
@@ -192,7 +192,7 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
             Err(fault) => Err(fault),
         };
         // The files of the commit are no longer needed, on success or failure.
-        repo.remove_worktree(&tree).await.map_err(|error| error.fault())?;
+        repo.remove_worktree(&tree).await?;
         record.kept = left?;
         fs::rename(&kept, &tree).map_err(|error| broken("placing", &tree, &error))?;
     }
@@ -245,7 +245,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         let (command, folder) = (command.clone(), WorkPath::root());
         let request = ExecRequest::new(command.clone(), folder, plan.timeout);
         let began = deps.services.clock.now();
-        let result = env.exec(request, &deps.suspend).await.map_err(|error| error.fault())?;
+        let result = env.exec(request, &deps.suspend).await?;
         if deps.suspend.is_cancelled() {
             return Err(stopped());
         }
@@ -279,7 +279,7 @@ fn failed(ran: &Ran, offline: bool) -> Fault {
 
 /// Moves the ignored files of a checkout to another folder.
 async fn keep(repo: &Repo, tree: &Path, kept: &Path) -> Result<Vec<WorkPath>, Fault> {
-    let paths = outermost(repo.ignored_in(tree).await.map_err(|error| error.fault())?);
+    let paths = outermost(repo.ignored_in(tree).await?);
     fs::create_dir(kept).map_err(|error| broken("making", kept, &error))?;
     for path in &paths {
         let to = kept.join(path.as_str());

@@ -41,14 +41,12 @@ pub(super) fn broken(doing: &str, path: &Path, error: &std::io::Error) -> Fault 
 
 /// The fault of a path that a person has to change.
 pub(super) fn refused(error: &sandbox::BringError) -> Fault {
-    let hint = match error {
-        sandbox::BringError::TooLarge { .. } => "; raise max_mb in [workspace], or bring less",
-        sandbox::BringError::Io { .. } => "",
+    let (code, hint) = match error {
+        sandbox::BringError::TooLarge { .. } => {
+            ("workspace.too_large", "; raise max_mb in [workspace], or bring less")
+        }
+        sandbox::BringError::Io { .. } => ("workspace.not_ready", ""),
     };
     let what = format!("preparing a worktree: {}{hint}", sandbox::chain(error));
-    let code = match error {
-        sandbox::BringError::TooLarge { .. } => "workspace.too_large",
-        sandbox::BringError::Io { .. } => "workspace.not_ready",
-    };
     Fault::new(FaultClass::Person, code, what)
 }

@@ -121,7 +121,7 @@ impl Plan {
         if !matches!((real, whole.canonicalize()), (Ok(real), Ok(found)) if real == found) {
             return refuse("it is a link, or lies behind one");
         }
-        if !repo.ignores(&path).await.map_err(|error| error.fault())? {
+        if !repo.ignores(&path).await? {
             return refuse("git does not ignore it; name it in .gitignore or .git/info/exclude");
         }
         if venv::is_venv(&whole) {
@@ -150,7 +150,7 @@ impl Plan {
 
     /// Notes the submodules missing in the person's checkout.
     async fn missing_submodules(&mut self, repo: &Repo, base: &CommitId) -> Result<(), Fault> {
-        let submodules = repo.submodules(base).await.map_err(|error| error.fault())?;
+        let submodules = repo.submodules(base).await?;
         let absent = submodules.iter().map(|one| &one.path).filter(|path| {
             let kept = repo.common_dir().join("modules").join(path.as_str());
             !repo.root().join(path.as_str()).join(".git").exists() && !kept.exists()
@@ -172,15 +172,14 @@ pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
 
 /// The repository's suggestion.
 async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault> {
-    let fault = |error: sandbox::GitError| error.fault();
     let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_here());
-    let (files, ignored) = (files.map_err(fault)?, ignored.map_err(fault)?);
+    let (files, ignored) = (files?, ignored?);
     let mut present: Vec<&str> = ignored.iter().map(WorkPath::as_str).collect();
     let environments: Vec<WorkPath> =
         [".venv", "venv"].into_iter().filter_map(|name| name.parse().ok()).collect();
     // One that ignores itself from inside is listed by its contents.
     for path in environments.iter().filter(|path| venv::is_venv(&repo.root().join(path.as_str()))) {
-        if !present.contains(&path.as_str()) && repo.ignores(path).await.map_err(fault)? {
+        if !present.contains(&path.as_str()) && repo.ignores(path).await? {
             present.push(path.as_str());
         }
     }

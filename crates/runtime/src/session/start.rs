@@ -60,7 +60,6 @@ impl Bosun {
             executor,
             receiver,
             inbox: inbox.downgrade(),
-            undo_store: undo_store.clone(),
             run: brief.run.clone(),
         };
         let going = gone.clone().drop_guard();
@@ -167,7 +166,6 @@ struct Driven {
     executor: AttemptExecutor,
     receiver: mpsc::Receiver<Posted>,
     inbox: mpsc::WeakSender<Posted>,
-    undo_store: Option<Arc<UndoStore>>,
     run: RunId,
 }
 
@@ -193,7 +191,7 @@ impl Driven {
         }
         if matches!(left, Ok(Left::Over)) {
             self.executor.clean_up().await;
-            if let Some(undo_store) = &self.undo_store {
+            if let Some(undo_store) = &self.executor.undo_store {
                 undo_store.sweep().await;
             }
             if let Err(error) = std::fs::remove_dir_all(&noted) {

@@ -28,19 +28,16 @@ const MOST_VARIANTS: usize = 4;
 impl RunExecutor {
     /// Builds the tree for a check.
     pub(super) async fn tree(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
-        let made = async {
-            match (&job.check.on, &job.against.base) {
-                (Subject::Trial { trial, .. }, Some(base)) => {
-                    self.trial(job, *trial, commit, base).await
-                }
-                (Subject::Without(_), Some(base)) => {
-                    let edits = self.without(job.against, commit, base).await?;
-                    self.mix(job, commit, edits, "it changed no code").await
-                }
-                _ => Ok(Tree::Plain(commit.clone())),
+        Ok(match (&job.check.on, &job.against.base) {
+            (Subject::Trial { trial, .. }, Some(base)) => {
+                self.trial(job, *trial, commit, base).await?
             }
-        };
-        made.await.map_err(|error| error.fault())
+            (Subject::Without(_), Some(base)) => {
+                let edits = self.without(job.against, commit, base).await?;
+                self.mix(job, commit, edits, "it changed no code").await?
+            }
+            _ => Tree::Plain(commit.clone()),
+        })
     }
 
     async fn trial(
@@ -302,7 +299,7 @@ impl RunExecutor {
         commit: &CommitId,
         against: &Against,
     ) -> Result<Vec<String>, Fault> {
-        let tests = self.test_files(against, commit).await.map_err(|error| error.fault())?;
+        let tests = self.test_files(against, commit).await?;
         let tests: Vec<(String, String)> =
             tests.into_iter().map(|(path, text)| (path.to_string(), text)).collect();
         let changed: Vec<String> =
@@ -320,14 +317,10 @@ impl RunExecutor {
         if evidence::signs::named_things(goal).is_empty() {
             return Ok(vec![]);
         }
-        let texts = async {
-            let repo = self.worktrees.repo();
-            let paths = repo.paths(commit).await?;
-            let paths: Vec<WorkPath> =
-                paths.into_iter().filter(|path| kind(path, tests) != FileKind::Document).collect();
-            repo.texts(commit, &paths).await
-        };
-        let texts = texts.await.map_err(|error| error.fault())?;
+        let repo = self.worktrees.repo();
+        let mut paths = repo.paths(commit).await?;
+        paths.retain(|path| kind(path, tests) != FileKind::Document);
+        let texts = repo.texts(commit, &paths).await?;
         let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
         Ok(evidence::signs::left_out(goal, &texts))
     }
@@ -337,13 +330,8 @@ fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
     files::kind(path.as_str(), tests)
 }
 
-fn kinds(changes: &Changes) -> Vec<(String, files::ChangeKind)> {
-    let kind = |how| match how {
-        ChangeKind::Added => files::ChangeKind::Added,
-        ChangeKind::Modified => files::ChangeKind::Changed,
-        ChangeKind::Deleted => files::ChangeKind::Deleted,
-    };
-    changes.0.iter().map(|change| (change.path.to_string(), kind(change.how))).collect()
+fn kinds(changes: &Changes) -> Vec<(String, ChangeKind)> {
+    changes.0.iter().map(|change| (change.path.to_string(), change.how)).collect()
 }
 
 fn described(path: &WorkPath, altered: &Altered) -> Vec<String> {
