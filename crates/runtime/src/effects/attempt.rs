@@ -38,14 +38,14 @@ pub(crate) struct AttemptExecutor {
     /// The models opened so far.
     models: Arc<Mutex<BTreeMap<ModelRef, Arc<dyn Model>>>>,
     seen: Arc<FileReadTracker>,
-    brief: Arc<Brief>,
+    pub(crate) brief: Arc<Brief>,
     /// Exact arguments of calls that are recorded redacted.
     exact: Arc<ExactCalls>,
     web: Option<Arc<Internet>>,
     /// Background processes, in a session that outlives its calls.
     processes: Option<Arc<BackgroundProcesses>>,
     log: LogId,
-    hub: Hub,
+    pub(crate) hub: Hub,
     /// Snapshots of files, if enabled.
     pub(crate) undo_store: Option<Arc<UndoStore>>,
     /// Replies in progress.
@@ -111,13 +111,12 @@ struct Made<'a> {
 
 impl AttemptExecutor {
     pub(crate) fn new(
-        services: Arc<Services>,
-        policy: Arc<Policy>,
         brief: &Brief,
         seen: &[FileState],
         workspace: Workspace,
         profiled: ProfiledTools,
     ) -> Result<Self, Fault> {
+        let (services, policy) = (profiled.services.clone(), profiled.policy.clone());
         let web = Internet::of(&policy, &[])?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
         let seen =
@@ -146,14 +145,13 @@ impl AttemptExecutor {
     /// longer run.
     pub(crate) fn of_session(
         self,
-        log: LogId,
-        hub: Hub,
         undo_store: Option<Arc<UndoStore>>,
         source: Arc<PromptSource>,
         gone: u32,
     ) -> Self {
         let (services, workspace) = (self.services.clone(), self.workspace.clone());
         let processes = Some(Arc::new(BackgroundProcesses::new(services, workspace, gone)));
+        let (log, hub) = (LogId::run(self.brief.run.clone()), self.hub.of_session());
         Self { log, hub, undo_store, source: Some(source), processes, ..self }
     }
 

@@ -65,8 +65,7 @@ impl RunExecutor {
         let mut drive =
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
         if drive.is_new() {
-            let repo = self.worktrees.repo();
-            repo.add_worktree(&folder, &brief.start).await?;
+            self.worktrees.repo().add_worktree(&folder, &brief.start).await?;
         }
         let prepared = self.preparations.prepare(&brief.start, &brief.assignment.setup).await?;
         let ready = prepared.make_ready(&folder).await?;
@@ -94,14 +93,7 @@ impl RunExecutor {
         }
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
-            let executor = AttemptExecutor::new(
-                self.services.clone(),
-                self.policy.clone(),
-                &brief,
-                &seen,
-                workspace,
-                profiled,
-            )?;
+            let executor = AttemptExecutor::new(&brief, &seen, workspace, profiled)?;
             let left = self.drive(&mut drive, &executor, &answers, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));

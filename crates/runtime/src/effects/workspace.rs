@@ -255,8 +255,8 @@ impl Workspace {
 /// Adapts tools to the profile of a model, once per profile.
 #[derive(Debug)]
 pub(crate) struct ProfiledTools {
-    services: Arc<Services>,
-    policy: Arc<Policy>,
+    pub(super) services: Arc<Services>,
+    pub(super) policy: Arc<Policy>,
     role: RoleId,
     /// The role's limit on replies.
     most_output: Option<u64>,

@@ -26,7 +26,7 @@ pub fn top(folder: &Path) -> PathBuf {
 pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)>, PolicyError> {
     let path = top.join(POLICY);
     let name = path.display().to_string();
-    let unreadable = |cause: String| PolicyError::Unreadable { name: name.clone(), line: 1, cause };
+    let unreadable = |cause: String| PolicyError::unreadable(&name, 1, cause);
     let inside: WorkPath =
         POLICY.parse().map_err(|error: types::BadPath| unreadable(error.to_string()))?;
     let text = sandbox::text(top, &inside, MOST).map_err(|error| unreadable(error.chain()))?;

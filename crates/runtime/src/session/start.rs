@@ -7,7 +7,7 @@ use engine::Attempt;
 use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use types::{Artifact, Brief, Envelope, IsolationLevel, LogId, Policy, Proof, RunId, SessionView};
+use types::{Artifact, Brief, Envelope, IsolationLevel, Policy, Proof, RunId, SessionView};
 
 use super::{Session, SessionError, Shared, UndoStore};
 use crate::api::Bosun;
@@ -44,14 +44,13 @@ impl Bosun {
         let kept = policy.session.snapshots && matches!(workspace, Workspace::Folder(_));
         let undo_store = kept.then(|| UndoStore::open(&self.services, folder, &brief.run));
         let undo_store = undo_store.flatten().map(Arc::new);
-        let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
         let gone = started_before(drive.machine.history());
-        let (seen, services) = (drive.machine.seen(), self.services.clone());
-        let profiled = ProfiledTools::new(&services, &policy, &brief.role, workspace.names());
-        let executor =
-            AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)?
-                .of_session(log, hub.clone(), undo_store.clone(), source.clone(), gone);
+        let (seen, roots) = (drive.machine.seen(), workspace.names());
+        let profiled = ProfiledTools::new(&self.services, &policy, &brief.role, roots);
+        let executor = AttemptExecutor::new(&brief, &seen, workspace, profiled)?;
+        let executor = executor.of_session(undo_store.clone(), source.clone(), gone);
         let (profiled, partial) = (executor.profiled.clone(), executor.partial.clone());
+        let hub = executor.hub.clone();
         let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);
         let ((sender, view), (inbox, receiver)) = (watch::channel(view), mpsc::channel(64));
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
@@ -60,7 +59,6 @@ impl Bosun {
             executor,
             receiver,
             inbox: inbox.downgrade(),
-            run: brief.run.clone(),
         };
         let going = gone.clone().drop_guard();
         let task = tokio::spawn(driven.go(self.services.clone(), suspend.clone(), going));
@@ -166,7 +164,6 @@ struct Driven {
     executor: AttemptExecutor,
     receiver: mpsc::Receiver<Posted>,
     inbox: mpsc::WeakSender<Posted>,
-    run: RunId,
 }
 
 impl Driven {
@@ -177,13 +174,12 @@ impl Driven {
         suspend: CancellationToken,
         _going: DropGuard,
     ) -> Result<(), DriveError> {
-        let (noted, bosun) = (intents(&services, &self.run), Bosun { services: services.clone() });
+        let run = self.executor.brief.run.clone();
+        let (noted, bosun) = (intents(&services, &run), Bosun { services: services.clone() });
         // In the background.
         tokio::spawn(async move { bosun.sweep(None).await });
-        let listening = self
-            .inbox
-            .upgrade()
-            .map(|inbox| tokio::spawn(listen(services, self.run.clone(), inbox)));
+        let inbox = self.inbox.upgrade();
+        let listening = inbox.map(|inbox| tokio::spawn(listen(services, run, inbox)));
         let stay = WhenWaiting::Stay;
         let left = self.drive.run(&self.executor, &mut self.receiver, &suspend, stay).await;
         if let Some(listening) = listening {
