@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::event_loop::Drive;
 use crate::replay::{Torn, policy_digest, recorded_logs, replayed};
 use crate::session::SessionError;
+use crate::watch::hash_of;
 use copied::Copying;
 
 /// A fork to be made.
@@ -95,7 +96,8 @@ impl Bosun {
         };
         let policy = self.policy_of(&new.from, policy_digest(&first.event)).await?;
         let seq = point(&new, &policy, &logs)?;
-        let head = self.hash_of(&LogId::run(new.from.clone()), seq).await?;
+        let log = LogId::run(new.from.clone());
+        let head = hash_of(&*self.services.journal, &log, seq).await?;
         let origin = Forked { run: new.from.clone(), seq, head };
         let kept = usize::try_from(seq).unwrap_or(usize::MAX).min(logs.run.len());
         let lines = &logs.run[..kept];
@@ -218,12 +220,7 @@ impl Bosun {
             journal.append(lease, batch).await?;
             expect += together.len() as u64;
         }
-        self.hash_of(lease.log(), expect).await
-    }
-
-    async fn hash_of(&self, log: &LogId, seq: u64) -> Result<Digest, ForkError> {
-        let line = self.services.journal.lines(log, seq.saturating_sub(1), 1).await?;
-        Ok(line.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+        Ok(hash_of(&**journal, lease.log(), expect).await?)
     }
 }
 

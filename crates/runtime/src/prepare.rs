@@ -20,7 +20,7 @@ use types::{CommitId, Fault, WorkPath, WorkspacePolicy};
 use crate::effects::exact;
 use checkout::Checkout;
 use made::State;
-use place::{STAGING, broken, free_place, is_below, refused};
+use place::{STAGING, broken, free_place, is_below, most, refused};
 use plan::Plan;
 
 pub(crate) use checkout::PrepareDeps;
@@ -78,11 +78,8 @@ pub(crate) fn in_checkout(
 
 impl Preparations {
     pub(crate) fn new(deps: PrepareDeps) -> Self {
-        Self {
-            deps: Arc::new(deps),
-            plans: tokio::sync::Mutex::default(),
-            states: Mutex::default(),
-        }
+        let deps = Arc::new(deps);
+        Self { deps, plans: tokio::sync::Mutex::default(), states: Mutex::default() }
     }
 
     /// Determines the needs of checkouts of a commit and prepares them, unless done before. `added` are a person's
@@ -123,13 +120,12 @@ impl Preparations {
     /// The prepared state for a checkout, new or existing.
     async fn state(&self, checkout: &Checkout) -> Result<Arc<State>, Fault> {
         let key = checkout.key().await?;
-        let known = |states: &BTreeMap<String, Arc<State>>| states.get(&key).cloned();
-        if let Some(state) = known(&self.states.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(state);
+        let known = || self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = known().get(&key) {
+            return Ok(state.clone());
         }
         let state = Arc::new(made::state(checkout, &key).await?);
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(states.entry(key).or_insert(state)))
+        Ok(known().entry(key).or_insert(state).clone())
     }
 }
 
@@ -198,7 +194,7 @@ impl Prepared {
         };
         let own: Vec<PathBuf> = open.iter().map(inner).collect();
         let at = Path::new(path.as_str());
-        let most = self.checkout.most();
+        let most = most(&self.checkout.deps.policy.workspace);
         sandbox::bring(&state.tree, at, &staging, (sharing, &own), most, &|_| false)
             .map_err(|error| refused(&error))?;
         let folders = own.iter().filter(|own| !own.as_os_str().is_empty());

@@ -10,7 +10,7 @@ use types::{Digest, Event, LogId, Policy, RunId};
 
 use crate::api::Bosun;
 use crate::error::Error;
-use crate::watch::whole;
+use crate::watch::{hash_of, whole};
 
 /// Whether a decision may be recorded in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,9 +63,8 @@ pub async fn recorded_logs(journal: &dyn Journal, run: &RunId) -> Result<Logs, J
     for summary in journal.logs(Some(run)).await? {
         let Some(attempt) = summary.log.attempt.clone() else { continue };
         let lines = whole(journal, &summary.log).await?;
-        let last = lines.last().map_or(0, |line| line.seq.saturating_sub(1));
-        let last = journal.lines(&summary.log, last, 1).await?;
-        let head = last.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes()));
+        let last = lines.last().map_or(0, |line| line.seq);
+        let head = hash_of(journal, &summary.log, last).await?;
         logs.attempts.insert(attempt, Retraced { lines, head });
     }
     Ok(logs)

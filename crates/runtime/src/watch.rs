@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::stream::{BoxStream, SelectAll};
 use futures::{Stream, StreamExt as _};
 use store::{Journal, JournalError};
-use types::{AttemptId, Envelope, Event, LogId, RunId, SessionId};
+use types::{AttemptId, Digest, Envelope, Event, LogId, RunId, SessionId};
 
 /// The lines read at a time.
 const PAGE: usize = 1_000;
@@ -73,6 +73,16 @@ pub(crate) async fn whole(
     log: &LogId,
 ) -> Result<Vec<Envelope>, JournalError> {
     rest(journal, log, 0).await
+}
+
+/// The hash of a line of a log; zero if there is none.
+pub(crate) async fn hash_of(
+    journal: &dyn Journal,
+    log: &LogId,
+    seq: u64,
+) -> Result<Digest, JournalError> {
+    let line = journal.lines(log, seq.saturating_sub(1), 1).await?;
+    Ok(line.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
 }
 
 /// All lines of a log after line `after`.

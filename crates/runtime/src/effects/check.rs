@@ -43,21 +43,18 @@ pub(super) struct Ran {
 impl RunExecutor {
     pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
-        let tree = self.tree(&job, commit).await?;
-        let (commit, variants) = match tree {
+        match self.tree(&job, commit).await? {
             Tree::Untried(why) => {
                 let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
                 end.untried = Some(why);
-                return Ok(Outcome::Check(end));
+                Ok(Outcome::Check(end))
             }
-            Tree::Plain(commit) => (commit, vec![]),
-            Tree::Altered(commit, variants) => (commit, variants),
-        };
-        if variants.is_empty() {
-            let ran = self.run_at(&job, &commit).await?;
-            return Ok(Outcome::Check(self.judged(&job, &commit, ran).await?));
+            Tree::Plain(commit) => {
+                let ran = self.run_at(&job, &commit).await?;
+                Ok(Outcome::Check(self.judged(&job, &commit, ran).await?))
+            }
+            Tree::Altered(variants) => self.altered(&job, variants).await,
         }
-        self.altered(&job, variants).await
     }
 
     /// Runs the check on each altered tree until one goes unnoticed.

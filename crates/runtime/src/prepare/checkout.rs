@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sandbox::{Most, Submodule};
+use sandbox::Submodule;
 use tokio_util::sync::CancellationToken;
 use types::{CommitId, Digest, Fault, Policy, RunId};
 
-use super::place::MOST_FILES;
 use super::plan::{Plan, uninitialised};
 use crate::services::Services;
 use crate::worktrees::Worktrees;
@@ -52,17 +51,12 @@ impl Checkout {
         for path in repo.fill_submodules(folder, &self.submodules).await? {
             tracing::warn!(%path, "{}", uninitialised(&path));
         }
-        if self.plan.lfs {
+        if self.deps.policy.workspace.lfs {
             for path in repo.fill_lfs(folder, &self.commit).await? {
                 tracing::warn!(%path, "its LFS object is not in .git/lfs; fetch it with `git lfs fetch`");
             }
         }
         Ok(())
-    }
-
-    /// The limits on copied and kept files.
-    pub(super) fn most(&self) -> Most {
-        Most { bytes: self.plan.max_bytes, files: MOST_FILES }
     }
 
     /// The key of a prepared state: everything that determines its contents.
@@ -72,7 +66,10 @@ impl Checkout {
         if !plan.setup.is_empty() {
             let repo = self.deps.worktrees.repo();
             text.push_str(&repo.objects(&self.commit, &plan.locks).await?);
-            text.push_str(&format!("\n{:?}\n{:?}", plan.network, self.submodules));
+            text.push_str(&format!(
+                "\n{:?}\n{:?}",
+                self.deps.policy.workspace.network, self.submodules
+            ));
         }
         Ok(Digest::of(text.as_bytes()).short())
     }

@@ -2,12 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use types::{Artifact, Fault, FaultClass, Scope, WorkPath};
+use sandbox::Most;
+use types::{Artifact, Fault, FaultClass, Scope, WorkPath, WorkspacePolicy};
 
 /// The staging folder for files before they are moved into place; never part of a result.
 pub(super) const STAGING: &str = ".bosun-staging-workspace";
 /// The most files that may be copied or kept.
-pub(super) const MOST_FILES: u64 = 2_000_000;
+const MOST_FILES: u64 = 2_000_000;
+
+/// The limits on copied and kept files.
+pub(super) fn most(policy: &WorkspacePolicy) -> Most {
+    Most { bytes: policy.max_mb.saturating_mul(1024 * 1024), files: MOST_FILES }
+}
 
 /// Whether a path equals another or is below it.
 pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use evidence::workspace as rules;
 use sandbox::{Most, Repo, venv};
-use types::{CommitId, Fault, FaultClass, Millis, WorkPath, WorkspacePolicy};
+use types::{CommitId, Fault, FaultClass, WorkPath, WorkspacePolicy};
 
-use super::place::{MOST_FILES, refused};
+use super::place::{most, refused};
 
 /// The needs of a run's worktrees.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) setup: Vec<String>,
-    pub(super) network: Vec<String>,
-    pub(super) timeout: Millis,
     /// Ignored paths of the person's checkout to be copied, and their fingerprints.
     pub(super) bring: Vec<WorkPath>,
     pub(super) fingerprint: String,
@@ -24,8 +22,6 @@ pub(super) struct Plan {
     pub(super) writable: Vec<WorkPath>,
     pub(super) visible: Vec<PathBuf>,
     pub(super) submodules: bool,
-    pub(super) lfs: bool,
-    pub(super) max_bytes: u64,
     /// Notes for people.
     pub(super) notes: Vec<String>,
 }
@@ -46,7 +42,7 @@ impl Plan {
         home: &Path,
     ) -> Result<Self, Fault> {
         let mut plan = Self::named(policy, repo, base, home).await?;
-        plan.fingerprint = plan.looks(repo).await?;
+        plan.fingerprint = plan.looks(repo, most(policy)).await?;
         if plan.submodules {
             plan.missing_submodules(repo, base).await?;
         }
@@ -64,11 +60,8 @@ impl Plan {
         // A policy with set-up commands does not want the checkout's dependencies as well.
         let found = proposal.bring.clone().filter(|_| policy.setup.is_empty());
         let wanted = policy.bring.clone().or(found).unwrap_or_default();
-        let max_bytes = policy.max_mb.saturating_mul(1024 * 1024);
         let mut plan = Self {
             setup: policy.setup.clone(),
-            network: policy.network.clone(),
-            timeout: policy.timeout_ms,
             bring: vec![],
             fingerprint: String::new(),
             environments: vec![],
@@ -76,8 +69,6 @@ impl Plan {
             writable: vec![],
             visible: visible(policy, home)?,
             submodules: policy.submodules.or(proposal.submodules).unwrap_or(false),
-            lfs: policy.lfs,
-            max_bytes,
             notes: vec![],
         };
         for path in wanted {
@@ -133,8 +124,7 @@ impl Plan {
     }
 
     /// The current fingerprint of all copied paths.
-    async fn looks(&self, repo: &Repo) -> Result<String, Fault> {
-        let most = Most { bytes: self.max_bytes, files: MOST_FILES };
+    async fn looks(&self, repo: &Repo, most: Most) -> Result<String, Fault> {
         let places: Vec<PathBuf> =
             self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
         // Files that tools write while running are not part of the installation.

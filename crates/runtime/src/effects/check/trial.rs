@@ -10,12 +10,13 @@ use types::{Against, ChangeKind, Changes, CommitId, Fault, Subject, Trial, WorkP
 use super::job::Job;
 use super::variant::Variant;
 use crate::effects::run_executor::RunExecutor;
+use crate::effects::signs::text_of;
 
 /// The tree that a check runs on.
 pub(super) enum Tree {
     Plain(CommitId),
-    /// Trees with altered expectations, tried one after the other.
-    Altered(CommitId, Vec<Variant>),
+    /// Trees with altered expectations, tried one after the other; at least one.
+    Altered(Vec<Variant>),
     /// The trial cannot be made, and why.
     Untried(String),
 }
@@ -146,8 +147,7 @@ impl RunExecutor {
         let of_from = repo.texts(from, &merged).await?;
         let of_onto = repo.texts(onto, &merged).await?;
         for (path, own) in of_onto {
-            let other = of_from.iter().find(|(other, _)| *other == path);
-            let other = other.map(|(_, text)| text.as_str()).unwrap_or_default();
+            let other = text_of(&of_from, &path).unwrap_or_default();
             let whole = files::restored_manifest(path.as_str(), other, &own);
             if let Some(text) = whole.filter(|text| *text != own) {
                 edits.push(Edit { path, to: EditTo::Text(text) });
@@ -177,9 +177,7 @@ impl RunExecutor {
         let of_tests = repo.texts(tests, &paths).await?;
         let mut edits = Vec::new();
         for (path, text) in repo.texts(code, &paths).await? {
-            let Some((_, other)) = of_tests.iter().find(|(other, _)| *other == path) else {
-                continue;
-            };
+            let Some(other) = text_of(&of_tests, &path) else { continue };
             let swapped =
                 files::swapped_unit_tests(&text, other).filter(|swapped| *swapped != text);
             edits.extend(swapped.map(|text| Edit { path, to: EditTo::Text(text) }));
@@ -236,7 +234,7 @@ impl RunExecutor {
             let altered = self.mixed(job, commit, &edits).await?;
             variants.push(Variant { commit: altered, must_fail, planted, what, alone: None });
         }
-        Ok(Tree::Altered(commit.clone(), variants))
+        Ok(Tree::Altered(variants))
     }
 
     /// If no runner names its tests, each alteration is tried alone: those in changed files first, then the most
