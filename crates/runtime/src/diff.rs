@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use sandbox::Repo;
 use types::{
     AttemptId, AttemptResult, Changes, CommitId, Envelope, Event, LogId, MergeEnd, RunId, TaskId,
 };
@@ -83,7 +82,11 @@ impl Bosun {
         };
         for (from, to) in &steps {
             for commit in [from, to] {
-                self.must_have(&repo, run, commit).await?;
+                if repo.find_tree(commit).await?.is_none() {
+                    let (commit, run) = (commit.short().to_owned(), run.clone());
+                    let repository = repo.root().display().to_string();
+                    return Err(DiffError::Gone { commit, run, repository });
+                }
             }
             diff.changes.0.extend(repo.changes(from, to).await?.0);
             diff.patch.extend(repo.patch(from, to).await?);
@@ -95,19 +98,6 @@ impl Bosun {
     pub async fn landed(&self, run: &RunId) -> Result<Vec<Landed>, Error> {
         let head = self.view(run).await?.head;
         Ok(landed(&self.own_lines(run).await?, &head))
-    }
-
-    async fn must_have(
-        &self,
-        repo: &Repo,
-        run: &RunId,
-        commit: &CommitId,
-    ) -> Result<(), DiffError> {
-        if repo.find_tree(commit).await?.is_some() {
-            return Ok(());
-        }
-        let repository = repo.root().display().to_string();
-        Err(DiffError::Gone { commit: commit.short().to_owned(), run: run.clone(), repository })
     }
 
     /// The lines of the run's own log, without its attempts.

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use engine::export::replay::{Logs, Step};
 use engine::{Attempt, Machine as _, Run};
-use sandbox::Repo;
 use store::{Batch, Clean, Lease};
 use types::{
     AttemptId, AttemptResult, Command, CommitId, Digest, Envelope, Event, Forked, Input, LogId,
@@ -147,19 +146,14 @@ impl Bosun {
             let head = self.write(&copying, &lease, &log.lines).await?;
             copying.heads.insert(attempt, head);
         }
-        self.point(&repo, &machine, &run).await?;
+        // The fork's branch ends with the merges up to that line.
+        let base = machine.survey().map(|survey| survey.base.clone()).unwrap_or_default();
+        if *machine.head() != base {
+            repo.point_branch(&Run::branch_of(&run), machine.head()).await?;
+        }
         self.write(&copying, &lease, lines).await?;
         self.finish_fork(&run);
         Ok(Fork { run, origin, session: false, anew })
-    }
-
-    /// Points the fork's branch at the merges up to that line.
-    async fn point(&self, repo: &Repo, from: &Run, run: &RunId) -> Result<(), ForkError> {
-        let base = from.survey().map(|survey| survey.base.clone()).unwrap_or_default();
-        if *from.head() != base {
-            repo.point_branch(&Run::branch_of(run), from.head()).await?;
-        }
-        Ok(())
     }
 
     async fn fork_session(

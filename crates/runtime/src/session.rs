@@ -104,27 +104,23 @@ impl Session {
         if matches!(self.state(), SessionState::Processing | SessionState::AwaitingInput) {
             return Err(SessionError::Busy);
         }
-        self.tell(Telling::Submit, text.into(), images).await
+        let (how, by, text) = (Telling::Submit, self.shared.by.clone(), text.into());
+        self.say(Command::Tell { how, by, text, images }).await
     }
 
     /// A message that the model gets after the running calls.
     pub async fn steer(&self, text: impl Into<String>) -> Result<(), SessionError> {
-        self.tell(Telling::Steer, text.into(), vec![]).await
+        self.tell(Telling::Steer, text.into()).await
     }
 
     /// A message that the model gets after the current input.
     pub async fn follow_up(&self, text: impl Into<String>) -> Result<(), SessionError> {
-        self.tell(Telling::FollowUp, text.into(), vec![]).await
+        self.tell(Telling::FollowUp, text.into()).await
     }
 
-    async fn tell(
-        &self,
-        how: Telling,
-        text: String,
-        images: Vec<types::Source>,
-    ) -> Result<(), SessionError> {
+    async fn tell(&self, how: Telling, text: String) -> Result<(), SessionError> {
         let by = self.shared.by.clone();
-        self.say(Command::Tell { how, by, text, images }).await
+        self.say(Command::Tell { how, by, text, images: vec![] }).await
     }
 
     /// Stops the work on the current input, and everything running for it. The session stays, and so does the partial

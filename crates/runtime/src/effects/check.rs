@@ -11,8 +11,8 @@ use evidence::report;
 use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use types::{
-    Against, CheckEnd, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId, Millis, Outcome,
-    SessionId, Shown, Subject, TestReport, Tests, WorkPath,
+    CheckEnd, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId, Millis, Outcome, SessionId,
+    Shown, Subject, TestReport, Tests, WorkPath,
 };
 
 use super::exact::is_whole;
@@ -210,13 +210,6 @@ impl RunExecutor {
         Ok(end)
     }
 
-    /// The earlier report that a check is compared with.
-    async fn report_before(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
-        let Some(digest) = &against.report else { return Ok(None) };
-        let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| Fault::bug(error.to_string()))
-    }
-
     async fn tests(
         &self,
         job: &Job<'_>,
@@ -228,7 +221,10 @@ impl RunExecutor {
         let json = self.services.redactor.scrub(&json);
         let blob = self.services.journal.put_blob(json.as_bytes()).await;
         tests.all = Some(blob.map_err(|error| error.fault())?);
-        let Some(before) = self.report_before(job.against).await? else { return Ok(tests) };
+        let Some(digest) = &job.against.report else { return Ok(tests) };
+        let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
+        let before: TestReport =
+            serde_json::from_slice(&bytes).map_err(|error| Fault::bug(error.to_string()))?;
         let compared = report::compare(&before, report);
         let failed_before: Vec<&str> = names(&before, types::TestOutcome::Failed).collect();
         let mended = compared.won.iter().filter(|name| failed_before.contains(&name.as_str()));
