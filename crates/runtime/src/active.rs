@@ -2,7 +2,7 @@
 //! summaries and the ends of the logs; folds no log that has a summary.
 
 use serde::Serialize;
-use types::{Envelope, ListedRun, LogId, Money, RunId, Status, Timestamp};
+use types::{ListedRun, Money, RunId, Status, Timestamp};
 
 use crate::activity::LastAction;
 use crate::api::Bosun;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::listing::Found;
 
 /// The number of lines read from the end of a log to find the last action.
-const LAST_LINES: u64 = 20;
+const LAST_LINES: usize = 20;
 /// The number of a run's logs searched for the last action, newest first.
 const MOST_LOGS: usize = 16;
 
@@ -93,7 +93,8 @@ impl Bosun {
         logs.sort_by_key(|log| std::cmp::Reverse(log.updated));
         let mut last: Option<LastAction> = None;
         for log in logs.iter().take(MOST_LOGS) {
-            let lines = self.end_of(&log.log, log.last_seq).await?;
+            let after = log.last_seq.saturating_sub(LAST_LINES as u64);
+            let lines = self.journal().read(&log.log, after, LAST_LINES).await?;
             let newest = lines.iter().rev().find_map(LastAction::of);
             last = match (last, newest) {
                 (Some(known), Some(newest)) if newest.at > known.at => Some(newest),
@@ -101,10 +102,5 @@ impl Bosun {
             };
         }
         Ok(last)
-    }
-
-    async fn end_of(&self, log: &LogId, last: u64) -> Result<Vec<Envelope>, Error> {
-        let limit = usize::try_from(LAST_LINES).unwrap_or(usize::MAX);
-        Ok(self.journal().read(log, last.saturating_sub(LAST_LINES), limit).await?)
     }
 }

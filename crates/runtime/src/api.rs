@@ -9,13 +9,13 @@ use sandbox::{GitError, Repo};
 use store::{Journal, JournalError};
 use tokio::sync::broadcast;
 use types::{
-    Command, CommitId, Digest, Envelope, LogId, ModelRef, Policy, Request, RunId, RunView,
+    Command, CommitId, Digest, Envelope, Event, LogId, ModelRef, Policy, Request, RunId, RunView,
 };
 
 use crate::error::Error;
 use crate::event_loop::{self, Drive};
 use crate::hub::Delta;
-use crate::models::{KeepError, keep_script};
+use crate::models::{KeepError, SCRIPT};
 use crate::presets::{self, PolicyError};
 use crate::prompts::Prompts;
 use crate::services::{Config, Services};
@@ -65,7 +65,10 @@ impl Bosun {
 
     /// Stores a script in the journal and returns its model name.
     pub async fn keep_script(&self, text: &str) -> Result<ModelRef, KeepError> {
-        keep_script(text, &*self.services.journal).await
+        llm::Script::parse(text)?;
+        let blob = self.services.journal.put_blob(text.as_bytes()).await?;
+        #[expect(clippy::expect_used, reason = "a provider and 64 hexadecimal digits name a model")]
+        Ok(format!("{SCRIPT}/{}", blob.digest).parse().expect("a script's name is a model's name"))
     }
 
     /// Loads a run with the lease on its log.
@@ -133,16 +136,21 @@ impl Bosun {
 
     /// The run before its first event, into which a watcher folds the log.
     pub async fn blank(&self, run: &RunId) -> Result<Run, Error> {
-        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
-        let digest = match first.first().map(|line| &line.event) {
+        let digest = match self.first_event(&LogId::run(run.clone())).await? {
             None => return Err(self.unknown(run).await),
-            Some(types::Event::SessionStarted { .. }) => {
+            Some(Event::SessionStarted { .. }) => {
                 return Err(Error::NoSuchRun { run: run.clone() });
             }
-            Some(types::Event::RunRequested { policy, .. }) => Some(*policy),
+            Some(Event::RunRequested { policy, .. }) => Some(policy),
             Some(_) => None,
         };
         Ok(Run::new(run.clone(), self.policy_of(run, digest).await?))
+    }
+
+    /// The first event of a log, if there is one.
+    pub(crate) async fn first_event(&self, log: &LogId) -> Result<Option<Event>, Error> {
+        let first = self.services.journal.read(log, 0, 1).await?;
+        Ok(first.into_iter().next().map(|line| line.event))
     }
 
     /// The error for a run without a log.

@@ -9,7 +9,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sandbox::{Environment as _, GitRequest, GlobRequest, Hook, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{Arguments, BlockBody, Ended, Message, Part, Source, WorkPath};
+use types::{Arguments, BlockBody, Message, Part, Source, WorkPath};
+
+use crate::effects::processes::ending;
 
 pub use sandbox::edit_for_person as edit;
 
@@ -38,13 +40,7 @@ pub async fn run(folder: &Path, line: &str, stop: &CancellationToken) -> Result<
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    text.push_str(&match ran.ended {
-        Ended::Exited(code) => format!("[exit code {code}]"),
-        Ended::Signalled(signal) => format!("[ended by signal {signal}]"),
-        Ended::TimedOut => "[its time was up]".to_owned(),
-        Ended::Stopped => "[stopped]".to_owned(),
-    });
-    Ok(text)
+    Ok(format!("{text}[{}]", ending(ran.ended)))
 }
 
 /// The differences from the last commit, as a unified diff.

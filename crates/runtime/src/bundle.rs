@@ -38,7 +38,6 @@ pub struct Signature {
 /// An opened envelope. Check the signatures before reading the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
-    pub payload_type: String,
     pub payload: Vec<u8>,
     /// Each as text for ssh-keygen.
     pub signatures: Vec<String>,
@@ -48,7 +47,7 @@ impl Opened {
     /// The bytes that the signatures are over.
     #[must_use]
     pub fn signed_bytes(&self) -> Vec<u8> {
-        pae(&self.payload_type, &self.payload)
+        pae(PAYLOAD_TYPE, &self.payload)
     }
 }
 
@@ -93,7 +92,7 @@ fn opened(line: &str) -> Option<Opened> {
     let signature = |one: &Signature| String::from_utf8(decoded(&one.sig)?).ok();
     let signatures =
         sealed.signatures.iter().map(|one| signature(one).unwrap_or_default()).collect();
-    Some(Opened { payload_type: sealed.payload_type, payload, signatures })
+    Some(Opened { payload, signatures })
 }
 
 fn decoded(text: &str) -> Option<Vec<u8>> {

@@ -192,12 +192,9 @@ impl HandCall<'_> {
 
     /// Opens the workspace. Only a command needs the sandbox and probes it.
     async fn open(&self, root: &Path, access: Access) -> Result<LocalEnvironment, Fault> {
-        let isolation =
-            if access == Access::Execute { self.isolation.clone() } else { Isolation::None };
-        let require = if access == Access::Execute {
-            self.policy.sandbox.require
-        } else {
-            types::IsolationLevel::None
+        let (isolation, require) = match access {
+            Access::Execute => (self.isolation.clone(), self.policy.sandbox.require),
+            _ => (Isolation::None, types::IsolationLevel::None),
         };
         // A repository around the workspace stays hidden.
         let repo = Repo::discover(root).await.ok().filter(|repo| repo.root() == root);

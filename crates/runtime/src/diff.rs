@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use sandbox::{GitError, Repo};
 use types::{
     AttemptId, AttemptResult, Changes, CommitId, Envelope, Event, LogId, MergeEnd, RunId, TaskId,
 };
@@ -12,11 +11,11 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::watch::whole;
 
-/// The part of a run to show as a patch.
+/// The part of a run to show as a patch or as a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DiffOf {
-    /// The run's branch against its base commit.
-    Result,
+pub enum RunPart {
+    /// The run's branch against its base commit; the conversations of all its attempts, or that of a session.
+    Whole,
     /// One task's merges on the branch; if it has none yet, the result of its last attempt.
     Task(TaskId),
     Attempt(AttemptId),
@@ -43,12 +42,12 @@ pub enum DiffError {
     #[error("cannot show commit {commit} of run {run}: it is no longer in {repository}")]
     Gone { commit: String, run: RunId, repository: String },
     #[error(transparent)]
-    Door(#[from] Error),
+    Door(Error),
 }
 
-impl From<GitError> for DiffError {
-    fn from(error: GitError) -> Self {
-        Self::Door(Error::Git(error))
+impl<E: Into<Error>> From<E> for DiffError {
+    fn from(error: E) -> Self {
+        Self::Door(error.into())
     }
 }
 
@@ -62,14 +61,14 @@ pub struct Landed {
 
 impl Bosun {
     /// The changes of a run, of one of its tasks or of one of its attempts.
-    pub async fn diff(&self, run: &RunId, of: &DiffOf) -> Result<RunDiff, DiffError> {
+    pub async fn diff(&self, run: &RunId, of: &RunPart) -> Result<RunDiff, DiffError> {
         let machine = self.load(run).await?;
         let view = self.shown(&machine);
         let lines = self.own_lines(run).await?;
         let steps = match of {
-            DiffOf::Result => vec![(view.base.clone(), view.head.clone())],
-            DiffOf::Task(task) => of_task(&lines, task, &view.head),
-            DiffOf::Attempt(attempt) => of_attempt(&lines, attempt).into_iter().collect(),
+            RunPart::Whole => vec![(view.base.clone(), view.head.clone())],
+            RunPart::Task(task) => of_task(&lines, task, &view.head),
+            RunPart::Attempt(attempt) => of_attempt(&lines, attempt).into_iter().collect(),
         };
         if steps.is_empty() {
             return Err(nothing(run, of, &lines));
@@ -83,7 +82,11 @@ impl Bosun {
         };
         for (from, to) in &steps {
             for commit in [from, to] {
-                self.must_have(&repo, run, commit).await?;
+                if repo.find_tree(commit).await?.is_none() {
+                    let (commit, run) = (commit.short().to_owned(), run.clone());
+                    let repository = repo.root().display().to_string();
+                    return Err(DiffError::Gone { commit, run, repository });
+                }
             }
             diff.changes.0.extend(repo.changes(from, to).await?.0);
             diff.patch.extend(repo.patch(from, to).await?);
@@ -95,19 +98,6 @@ impl Bosun {
     pub async fn landed(&self, run: &RunId) -> Result<Vec<Landed>, Error> {
         let head = self.view(run).await?.head;
         Ok(landed(&self.own_lines(run).await?, &head))
-    }
-
-    async fn must_have(
-        &self,
-        repo: &Repo,
-        run: &RunId,
-        commit: &CommitId,
-    ) -> Result<(), DiffError> {
-        if repo.find_tree(commit).await?.is_some() {
-            return Ok(());
-        }
-        let repository = repo.root().display().to_string();
-        Err(DiffError::Gone { commit: commit.short().to_owned(), run: run.clone(), repository })
     }
 
     /// The lines of the run's own log, without its attempts.
@@ -172,7 +162,7 @@ fn of_attempt(lines: &[Envelope], wanted: &AttemptId) -> Option<(CommitId, Commi
     Some((start, left))
 }
 
-fn nothing(run: &RunId, of: &DiffOf, lines: &[Envelope]) -> DiffError {
+fn nothing(run: &RunId, of: &RunPart, lines: &[Envelope]) -> DiffError {
     let attempts = lines.iter().filter_map(|line| match &line.event {
         Event::AttemptStarted { attempt, .. } => Some(attempt),
         _ => None,
@@ -187,12 +177,12 @@ fn nothing(run: &RunId, of: &DiffOf, lines: &[Envelope]) -> DiffError {
     let (run, name) = (
         run.clone(),
         match of {
-            DiffOf::Result => "the result".to_owned(),
-            DiffOf::Task(task) => task.to_string(),
-            DiffOf::Attempt(attempt) => attempt.to_string(),
+            RunPart::Whole => "the result".to_owned(),
+            RunPart::Task(task) => task.to_string(),
+            RunPart::Attempt(attempt) => attempt.to_string(),
         },
     );
-    if *of == DiffOf::Result || known.contains(&name) {
+    if *of == RunPart::Whole || known.contains(&name) {
         return DiffError::NothingYet { name, run };
     }
     let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };

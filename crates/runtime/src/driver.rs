@@ -6,9 +6,9 @@ use types::{Command, RunId, RunView};
 
 use crate::api::Bosun;
 use crate::error::Error;
-use crate::handle::Handle;
 use crate::inbox::LOOK_EVERY;
 use crate::session::{Session, SessionError};
+use crate::start::Handle;
 
 /// The outcome of a posted command.
 #[derive(Debug)]

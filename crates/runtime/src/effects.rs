@@ -11,7 +11,6 @@ pub(crate) mod run_executor;
 mod signs;
 pub(crate) mod workspace;
 
-use store::Journal;
 use types::{BlobRef, Fault, FaultClass};
 
 use crate::services::Services;
@@ -32,11 +31,8 @@ pub(crate) async fn kept(
     if text.len() <= BLOB_ABOVE && !cuts(&text) {
         return Ok((text, None));
     }
-    let journal: &dyn Journal = &*services.journal;
-    match journal.put_blob(text.as_bytes()).await {
-        Ok(blob) => Ok((text, Some(blob))),
-        Err(error) => Err(error.fault()),
-    }
+    let blob = services.journal.put_blob(text.as_bytes()).await.map_err(|error| error.fault())?;
+    Ok((text, Some(blob)))
 }
 
 /// The same for a command's output, which is captured up to a limit.
@@ -46,13 +42,9 @@ pub(crate) async fn kept_whole(
     whole: Option<String>,
     cuts: impl Fn(&str) -> bool,
 ) -> Result<(String, Option<BlobRef>), Fault> {
-    let (text, blob) = match whole {
-        None => return kept(services, text, cuts).await,
-        Some(whole) => {
-            (services.redactor.scrub(&text).into_owned(), kept(services, whole, |_| true).await?.1)
-        }
-    };
-    Ok((text, blob))
+    let Some(whole) = whole else { return kept(services, text, cuts).await };
+    let (_, blob) = kept(services, whole, |_| true).await?;
+    Ok((services.redactor.scrub(&text).into_owned(), blob))
 }
 
 pub(crate) fn stopped() -> Fault {

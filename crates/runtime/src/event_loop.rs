@@ -16,6 +16,7 @@ use types::{
 
 use crate::clock::Clock;
 use crate::in_flight::{Order, RunningEffects};
+use crate::watch::hash_of;
 
 /// More events than this from one input are a bug.
 const MOST_EVENTS: usize = 100_000;
@@ -339,8 +340,7 @@ impl<M: Machine> Drive<M> {
 
     /// The hash of the last line of the log.
     pub(crate) async fn head(&self) -> Result<Digest, DriveError> {
-        let last = self.around.journal.lines(&self.log, self.seq.saturating_sub(1), 1).await?;
-        Ok(last.last().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+        Ok(hash_of(&*self.around.journal, &self.log, self.seq).await?)
     }
 }
 

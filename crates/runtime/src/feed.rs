@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use store::{JournalError, Positioned};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
-use types::{Envelope, LogId, RunId, TaskId};
+use types::{Envelope, RunId, TaskId};
 
 use crate::activity::task_of;
 use crate::api::Bosun;
@@ -50,22 +50,14 @@ impl fmt::Debug for FeedFilter {
 impl FeedFilter {
     fn wants_line(&self, line: &Envelope) -> bool {
         let attempt = line.attempt.as_ref().map(|attempt| &attempt.task);
-        let task = attempt.or_else(|| task_of(&line.event));
-        self.run.as_ref().is_none_or(|run| line.run == *run)
-            && self.task.as_ref().is_none_or(|wanted| task == Some(wanted))
-            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == line.event.kind()))
-            && self.shows(&line.run)
+        (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == line.event.kind()))
+            && self.wants(&line.run, attempt.or_else(|| task_of(&line.event)))
     }
 
-    fn wants_delta(&self, log: &LogId) -> bool {
-        let task = log.attempt.as_ref().map(|attempt| &attempt.task);
-        self.run.as_ref().is_none_or(|run| log.run == *run)
+    fn wants(&self, run: &RunId, task: Option<&TaskId>) -> bool {
+        self.run.as_ref().is_none_or(|wanted| run == wanted)
             && self.task.as_ref().is_none_or(|wanted| task == Some(wanted))
-            && self.shows(&log.run)
-    }
-
-    fn shows(&self, run: &RunId) -> bool {
-        self.may_see.as_ref().is_none_or(|may_see| may_see(run))
+            && self.may_see.as_ref().is_none_or(|may_see| may_see(run))
     }
 }
 
@@ -155,7 +147,10 @@ impl Feed {
 
     fn piece(&mut self, piece: Result<Delta, RecvError>) -> Option<FeedItem> {
         match piece {
-            Ok(delta) => self.filter.wants_delta(&delta.log).then_some(FeedItem::Delta(delta)),
+            Ok(delta) => {
+                let task = delta.log.attempt.as_ref().map(|attempt| &attempt.task);
+                self.filter.wants(&delta.log.run, task).then_some(FeedItem::Delta(delta))
+            }
             Err(RecvError::Lagged(_)) => Some(FeedItem::Lagged { after: self.position }),
             Err(RecvError::Closed) => {
                 self.deltas = None;

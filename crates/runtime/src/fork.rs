@@ -13,8 +13,7 @@ use std::sync::Arc;
 
 use engine::export::replay::{Logs, Step};
 use engine::{Attempt, Machine as _, Run};
-use sandbox::{GitError, Repo};
-use store::{Batch, Clean, JournalError, Lease};
+use store::{Batch, Clean, Lease};
 use types::{
     AttemptId, AttemptResult, Command, CommitId, Digest, Envelope, Event, Forked, Input, LogId,
     Policy, RunId, SessionChange, TaskId,
@@ -22,9 +21,10 @@ use types::{
 
 use crate::api::{Bosun, draw_run_id};
 use crate::error::Error;
-use crate::event_loop::{Drive, DriveError};
+use crate::event_loop::Drive;
 use crate::replay::{Torn, policy_digest, recorded_logs, replayed};
 use crate::session::SessionError;
+use crate::watch::hash_of;
 use copied::Copying;
 
 /// A fork to be made.
@@ -54,7 +54,7 @@ pub struct Fork {
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
     #[error(transparent)]
-    Door(#[from] Error),
+    Door(Error),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error("{run} has no line {at}; its last line is {last}")]
@@ -80,20 +80,8 @@ pub enum ForkError {
     Folder { path: String, why: String },
 }
 
-impl From<JournalError> for ForkError {
-    fn from(error: JournalError) -> Self {
-        Self::Door(error.into())
-    }
-}
-
-impl From<GitError> for ForkError {
-    fn from(error: GitError) -> Self {
-        Self::Door(error.into())
-    }
-}
-
-impl From<DriveError> for ForkError {
-    fn from(error: DriveError) -> Self {
+impl<E: Into<Error>> From<E> for ForkError {
+    fn from(error: E) -> Self {
         Self::Door(error.into())
     }
 }
@@ -107,7 +95,8 @@ impl Bosun {
         };
         let policy = self.policy_of(&new.from, policy_digest(&first.event)).await?;
         let seq = point(&new, &policy, &logs)?;
-        let head = self.hash_of(&LogId::run(new.from.clone()), seq).await?;
+        let log = LogId::run(new.from.clone());
+        let head = hash_of(&*self.services.journal, &log, seq).await?;
         let origin = Forked { run: new.from.clone(), seq, head };
         let kept = usize::try_from(seq).unwrap_or(usize::MAX).min(logs.run.len());
         let lines = &logs.run[..kept];
@@ -157,19 +146,14 @@ impl Bosun {
             let head = self.write(&copying, &lease, &log.lines).await?;
             copying.heads.insert(attempt, head);
         }
-        self.point(&repo, &machine, &run).await?;
+        // The fork's branch ends with the merges up to that line.
+        let base = machine.survey().map(|survey| survey.base.clone()).unwrap_or_default();
+        if *machine.head() != base {
+            repo.point_branch(&Run::branch_of(&run), machine.head()).await?;
+        }
         self.write(&copying, &lease, lines).await?;
         self.finish_fork(&run);
         Ok(Fork { run, origin, session: false, anew })
-    }
-
-    /// Points the fork's branch at the merges up to that line.
-    async fn point(&self, repo: &Repo, from: &Run, run: &RunId) -> Result<(), ForkError> {
-        let base = from.survey().map(|survey| survey.base.clone()).unwrap_or_default();
-        if *from.head() != base {
-            repo.point_branch(&Run::branch_of(run), from.head()).await?;
-        }
-        Ok(())
     }
 
     async fn fork_session(
@@ -230,12 +214,7 @@ impl Bosun {
             journal.append(lease, batch).await?;
             expect += together.len() as u64;
         }
-        self.hash_of(lease.log(), expect).await
-    }
-
-    async fn hash_of(&self, log: &LogId, seq: u64) -> Result<Digest, ForkError> {
-        let line = self.services.journal.lines(log, seq.saturating_sub(1), 1).await?;
-        Ok(line.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+        Ok(hash_of(&**journal, lease.log(), expect).await?)
     }
 }
 

@@ -74,10 +74,7 @@ pub async fn integrity(
     let mut seen = BTreeSet::new();
     let logs = journal.logs(of).await?;
     for found in &logs {
-        let checking = check(journal, &found.log, &mut seen).await?;
-        checked.intact.extend(checking.summary);
-        checked.flaws.extend(checking.flaws);
-        known.extend(checking.ends);
+        known.extend(check(journal, &found.log, &mut seen, &mut checked).await?);
     }
     for (log, head) in known {
         match logs.iter().find(|found| found.log == log) {
@@ -90,48 +87,42 @@ pub async fn integrity(
     Ok(checked)
 }
 
-#[derive(Default)]
-struct Checking {
-    summary: Option<LogSummary>,
-    flaws: Vec<Flaw>,
-    /// The ends of attempts recorded in this log.
-    ends: Vec<(LogId, Digest)>,
-}
-
+/// Checks one log; returns the ends of attempts recorded in it.
 async fn check(
     journal: &dyn Journal,
     log: &LogId,
     seen: &mut BTreeSet<Digest>,
-) -> Result<Checking, JournalError> {
-    let mut checking = Checking::default();
+    checked: &mut Integrity,
+) -> Result<Vec<(LogId, Digest)>, JournalError> {
     match journal.verify(log).await {
-        Ok(summary) => checking.summary = Some(summary),
+        Ok(summary) => checked.intact.push(summary),
         // Already listed by `integrity`.
         Err(JournalError::Lost { .. }) => {}
-        Err(error) => checking.flaws.push(Flaw::Log(flaw(error)?)),
+        Err(error) => checked.flaws.push(Flaw::Log(flaw(error)?)),
     }
+    let mut ends = Vec::new();
     let mut after = 0;
     loop {
         let page = match journal.read(log, after, PAGE).await {
             Ok(page) => page,
             // Reported above.
-            Err(error) => return flaw(error).map(|_| checking),
+            Err(error) => return flaw(error).map(|_| ends),
         };
-        let Some(last) = page.last() else { return Ok(checking) };
+        let Some(last) = page.last() else { return Ok(ends) };
         after = last.seq;
         for line in &page {
             if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
                 && *log_head != Digest::ZERO
             {
                 let of = LogId::attempt(log.run.clone(), attempt.clone());
-                checking.ends.push((of, *log_head));
+                ends.push((of, *log_head));
             }
             for digest in blobs(&line.event) {
                 if seen.insert(digest)
                     && let Err(error) = journal.blob(&digest).await
                 {
                     let (log, source) = (log.clone(), flaw(error)?);
-                    checking.flaws.push(Flaw::Blob { log, source });
+                    checked.flaws.push(Flaw::Blob { log, source });
                 }
             }
         }

@@ -150,19 +150,6 @@ impl Bosun {
         Ok(Some(Entry { run: log.log.run, started, updated: log.updated, found }))
     }
 
-    /// All readable runs, the newest first, each folded from its log. Sessions are not included.
-    pub async fn list(&self) -> Result<Vec<RunView>, Error> {
-        let mut views = Vec::new();
-        for entry in self.overview(false).await? {
-            if matches!(entry.found, Found::Run { .. })
-                && let Ok(view) = self.view_or_why(&entry.run).await?
-            {
-                views.push(view);
-            }
-        }
-        Ok(views)
-    }
-
     /// The current view of a run, or why it cannot be read.
     pub async fn view_or_why(&self, run: &RunId) -> Result<Result<RunView, Found>, Error> {
         match self.view(run).await {
@@ -197,14 +184,13 @@ impl Bosun {
     }
 
     async fn folded(&self, log: &LogId) -> Result<(Listed, Option<Summary>), Error> {
-        let first = self.services.journal.read(log, 0, 1).await?;
-        match first.first().map(|line| &line.event) {
+        match self.first_event(log).await? {
             Some(Event::SessionStarted { brief, .. }) => {
                 let policy = self.policy_of(&log.run, brief.policy).await?;
                 self.summarized(Attempt::new(policy), log).await
             }
             Some(Event::RunRequested { policy, .. }) => {
-                let policy = self.policy_of(&log.run, Some(*policy)).await?;
+                let policy = self.policy_of(&log.run, Some(policy)).await?;
                 self.summarized(Run::new(log.run.clone(), policy), log).await
             }
             _ => Err(no_request(&log.run)),

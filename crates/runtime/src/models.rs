@@ -124,14 +124,6 @@ impl Models {
     }
 }
 
-/// Stores a script in the journal and returns its model name.
-pub(crate) async fn keep_script(text: &str, journal: &dyn Journal) -> Result<ModelRef, KeepError> {
-    Script::parse(text)?;
-    let blob = journal.put_blob(text.as_bytes()).await?;
-    #[expect(clippy::expect_used, reason = "a provider and 64 hexadecimal digits name a model")]
-    Ok(format!("{SCRIPT}/{}", blob.digest).parse().expect("a script's name is a model's name"))
-}
-
 /// Why a script was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {

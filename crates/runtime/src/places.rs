@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -42,23 +43,17 @@ pub(crate) fn read(home: &Path) -> BTreeMap<RunId, PathBuf> {
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
         rest = &rest[end + 1..];
         let Some((run, place)) = entry(rest) else { continue };
-        rest = &rest[place.start + place.bytes.len()..];
-        match place.bytes {
+        match &rest[place.clone()] {
             [] => places.remove(&run),
             bytes => places.insert(run, PathBuf::from(OsStr::from_bytes(bytes))),
         };
+        rest = &rest[place.end..];
     }
     places
 }
 
-/// A path in the file, and its offset.
-struct Found<'a> {
-    start: usize,
-    bytes: &'a [u8],
-}
-
-/// The entry that starts here, if it is complete.
-fn entry(text: &[u8]) -> Option<(RunId, Found<'_>)> {
+/// The run of the entry that starts here, and where its path is, if the entry is complete.
+fn entry(text: &[u8]) -> Option<(RunId, Range<usize>)> {
     let first = text.iter().position(|byte| *byte == b' ')?;
     let second = first + 1 + text[first + 1..].iter().position(|byte| *byte == b' ')?;
     let run = std::str::from_utf8(&text[..first]).ok()?.parse().ok()?;
@@ -66,7 +61,7 @@ fn entry(text: &[u8]) -> Option<(RunId, Found<'_>)> {
     let start = second + 1;
     let end = start.checked_add(length)?;
     let whole = text.get(end) == Some(&b'\n');
-    whole.then(|| (run, Found { start, bytes: &text[start..end] }))
+    whole.then_some((run, start..end))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use types::{CommitId, Fault, WorkPath, WorkspacePolicy};
 use crate::effects::exact;
 use checkout::Checkout;
 use made::State;
-use place::{STAGING, broken, free_place, is_below, refused};
+use place::{STAGING, broken, free_place, is_below, most, refused};
 use plan::Plan;
 
 pub(crate) use checkout::PrepareDeps;
@@ -78,11 +78,8 @@ pub(crate) fn in_checkout(
 
 impl Preparations {
     pub(crate) fn new(deps: PrepareDeps) -> Self {
-        Self {
-            deps: Arc::new(deps),
-            plans: tokio::sync::Mutex::default(),
-            states: Mutex::default(),
-        }
+        let deps = Arc::new(deps);
+        Self { deps, plans: tokio::sync::Mutex::default(), states: Mutex::default() }
     }
 
     /// Determines the needs of checkouts of a commit and prepares them, unless done before. `added` are a person's
@@ -105,16 +102,6 @@ impl Preparations {
         Ok(prepared)
     }
 
-    /// Prepares the needs of a commit and a worktree of it.
-    pub(crate) async fn ready(
-        &self,
-        folder: &Path,
-        commit: &CommitId,
-        added: &[String],
-    ) -> Result<Ready, Fault> {
-        self.prepare(commit, added).await?.make_ready(folder).await
-    }
-
     /// The needs of worktrees, determined once.
     async fn plan(&self, added: &[String]) -> Result<Arc<Plan>, Fault> {
         let mut plans = self.plans.lock().await;
@@ -133,13 +120,12 @@ impl Preparations {
     /// The prepared state for a checkout, new or existing.
     async fn state(&self, checkout: &Checkout) -> Result<Arc<State>, Fault> {
         let key = checkout.key().await?;
-        let known = |states: &BTreeMap<String, Arc<State>>| states.get(&key).cloned();
-        if let Some(state) = known(&self.states.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(state);
+        let known = || self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = known().get(&key) {
+            return Ok(state.clone());
         }
         let state = Arc::new(made::state(checkout, &key).await?);
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(states.entry(key).or_insert(state)))
+        Ok(known().entry(key).or_insert(state).clone())
     }
 }
 
@@ -157,15 +143,11 @@ impl Prepared {
         }
         self.checkout.fill(folder).await?;
         let (this, place) = (self.clone(), folder.to_owned());
-        let shared = self.sharing().await;
-        let placed = tokio::task::spawn_blocking(move || this.place(&place, shared)).await;
-        placed.map_err(|error| Fault::bug(error.to_string()))?
-    }
-
-    /// Files are shared between worktrees only if the kernel keeps commands from writing to them.
-    async fn sharing(&self) -> Sharing {
+        // Files are shared between worktrees only if the kernel keeps commands from writing to them.
         let held = self.checkout.deps.services.sandboxes.holds_mounts().await;
-        if held { Sharing::Linked } else { Sharing::Own }
+        let sharing = if held { Sharing::Linked } else { Sharing::Own };
+        let placed = tokio::task::spawn_blocking(move || this.place(&place, sharing)).await;
+        placed.map_err(|error| Fault::bug(error.to_string()))?
     }
 
     fn place(&self, folder: &Path, sharing: Sharing) -> Result<Ready, Fault> {
@@ -212,7 +194,7 @@ impl Prepared {
         };
         let own: Vec<PathBuf> = open.iter().map(inner).collect();
         let at = Path::new(path.as_str());
-        let most = self.checkout.most();
+        let most = most(&self.checkout.deps.policy.workspace);
         sandbox::bring(&state.tree, at, &staging, (sharing, &own), most, &|_| false)
             .map_err(|error| refused(&error))?;
         let folders = own.iter().filter(|own| !own.as_os_str().is_empty());

@@ -4,7 +4,6 @@
 mod check;
 mod document;
 mod error;
-mod loosened;
 mod overlay;
 mod project;
 mod schema;
@@ -74,8 +73,7 @@ pub fn read(name: &str, text: &str) -> Result<Policy, PolicyError> {
 /// A policy from a JSON object, with these prompts.
 pub fn read_json(name: &str, policy: &Value, prompts: &Prompts) -> Result<Policy, PolicyError> {
     let Value::Object(file) = policy else {
-        let cause = "a policy must be an object".to_owned();
-        return Err(PolicyError::Unreadable { name: name.to_owned(), line: 1, cause });
+        return Err(PolicyError::unreadable(name, 1, "a policy must be an object"));
     };
     read_object(name, "", file.clone(), prompts)
 }
@@ -112,11 +110,7 @@ fn spoken(prompt: &str, prompts: &Prompts) -> Result<String, String> {
 
 /// The preset that a file extends.
 fn base(name: &str, below: &Value) -> Result<Map<String, Value>, PolicyError> {
-    let unreadable = |cause: &str| PolicyError::Unreadable {
-        name: name.to_owned(),
-        line: 1,
-        cause: cause.to_owned(),
-    };
+    let unreadable = |cause: &str| PolicyError::unreadable(name, 1, cause);
     let below = below.as_str().ok_or_else(|| unreadable("extends must name a preset"))?;
     let preset = object(below)?;
     if preset.contains_key("extends") {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rules::prompt::{self, GitFacts, Layers, PromptFacts};
-use sandbox::{EnvError, Environment, Glance, LocalEnvironment};
+use sandbox::{Environment, Glance, LocalEnvironment};
 use tools::profile;
-use types::{Document, Facts, Family, Fault, ModelRef, Timestamp, ToolProfile, WorkPath};
+use types::{Document, Family, Fault, ModelRef, Timestamp, ToolProfile, WorkPath};
 
 use crate::prompts::Prompts;
 
@@ -15,98 +15,60 @@ use crate::prompts::Prompts;
 const ONE_BY_ONE: &str =
     "Here all calls of a reply run one after the other, in your order, also those that only look.";
 
-/// The session whose prompt is built.
-#[derive(Debug, Clone, Copy)]
-pub struct Opening<'a> {
-    /// Its working folder.
-    pub folder: &'a Path,
-    pub model: &'a ModelRef,
-    /// The base prompt.
-    pub base: &'a str,
-    /// Its tool profile.
-    pub profile: &'a ToolProfile,
-    /// The person's instruction for the whole session.
-    pub instruction: Option<&'a str>,
-    pub now: Timestamp,
-}
-
 /// The parts of a session's system prompt, for any model.
 #[derive(Debug, Clone)]
 pub(crate) struct PromptSource {
     pub(crate) folder: PathBuf,
     /// Replaces the folder.
     pub(crate) environment: Option<Arc<dyn Environment>>,
+    /// The base prompt.
     pub(crate) base: String,
+    /// The person's instruction for the whole session.
     pub(crate) instruction: Option<String>,
 }
 
 impl PromptSource {
-    /// The prompt for a model: with its family's tools and documents.
+    /// The prompt for a model, with its family's tools and documents. It is built once; later changes are not included.
     pub(crate) async fn prompt(
         &self,
         prompts: &Prompts,
         (model, profile): (&ModelRef, &ToolProfile),
         now: Timestamp,
     ) -> Result<String, Fault> {
-        let opening = Opening {
-            folder: &self.folder,
-            model,
-            base: &self.base,
-            profile,
-            instruction: self.instruction.as_deref(),
-            now,
-        };
-        match &self.environment {
-            Some(env) => Ok(composed(prompts, opening, env.facts(), None, &[])),
+        let (facts, git, documents) = match &self.environment {
+            Some(env) => (env.facts(), None, vec![]),
             None => {
-                let text = system_prompt(prompts, opening).await.map_err(|error| error.fault())?;
-                // The recorded text has no path; it is inserted when sent.
-                Ok(prompt::without_place(&text))
+                let env = LocalEnvironment::open(&self.folder)?;
+                let facts = env.facts();
+                let git = Glance::at(&self.folder, prompt::COMMITS);
+                let (git, documents) = tokio::join!(git, project_documents(&self.folder, profile));
+                let git = git.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "looking at the repository");
+                    None
+                });
+                (facts, git, documents)
             }
+        };
+        let git =
+            git.map(|Glance { branch, status, commits, .. }| GitFacts { branch, status, commits });
+        let mut family = profile::reworded(profile, prompts.family(profile.like));
+        if !profile.parallel_calls {
+            family = format!("{}\n\n{ONE_BY_ONE}\n", family.trim_end());
         }
+        let text = prompt::compose(Layers {
+            base: &profile::reworded(profile, &self.base),
+            family: &family,
+            facts: &PromptFacts { facts, model: model.clone(), now, git },
+            documents: &documents,
+            instruction: self.instruction.as_deref(),
+        });
+        // The recorded text has no path of this machine; it is inserted when sent.
+        Ok(if self.environment.is_some() { text } else { prompt::without_place(&text) })
     }
-}
-
-/// The system prompt of a new session. It is built once; later changes are not included.
-pub async fn system_prompt(prompts: &Prompts, opening: Opening<'_>) -> Result<String, EnvError> {
-    let facts = LocalEnvironment::open(opening.folder)?.facts();
-    let git = Glance::at(opening.folder, prompt::COMMITS);
-    let (git, documents) = tokio::join!(git, project_documents(opening.folder, opening.profile));
-    let git = git.unwrap_or_else(|error| {
-        tracing::warn!(%error, "looking at the repository");
-        None
-    });
-    Ok(composed(prompts, opening, facts, git, &documents))
-}
-
-fn composed(
-    prompts: &Prompts,
-    opening: Opening<'_>,
-    facts: Facts,
-    git: Option<Glance>,
-    documents: &[Document],
-) -> String {
-    let git = git.map(|glance| {
-        let Glance { branch, status, commits, .. } = glance;
-        GitFacts { branch, status, commits }
-    });
-    let prompt_facts = PromptFacts { facts, model: opening.model.clone(), now: opening.now, git };
-    let profile = opening.profile;
-    let mut family = profile::reworded(profile, prompts.family(profile.like));
-    if !profile.parallel_calls {
-        family = format!("{}\n\n{ONE_BY_ONE}\n", family.trim_end());
-    }
-    prompt::compose(Layers {
-        base: &profile::reworded(profile, opening.base),
-        family: &family,
-        facts: &prompt_facts,
-        documents,
-        instruction: opening.instruction,
-    })
 }
 
 /// A project's documents for agents of a profile, from the repository's root down to the folder.
-pub async fn project_documents(folder: &Path, profile: &ToolProfile) -> Vec<Document> {
+async fn project_documents(folder: &Path, profile: &ToolProfile) -> Vec<Document> {
     let (folder, profile) = (folder.to_owned(), profile.clone());
     let work = tokio::task::spawn_blocking(move || {
         let folder = folder.canonicalize().ok()?;

@@ -48,7 +48,7 @@ pub struct Prompts {
 /// Why a folder of prompts cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    #[error("{path} does not match any prompt; known prompts: {}", names().collect::<Vec<_>>().join(", "))]
+    #[error("{path} does not match any prompt; known prompts: {}", Prompts::names().collect::<Vec<_>>().join(", "))]
     Unknown { path: PathBuf },
     #[error("prompt {path} is not UTF-8; save it as UTF-8")]
     NotText { path: PathBuf },
@@ -101,7 +101,7 @@ impl Prompts {
 
     /// The file names of all prompts.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        names()
+        SHIPPED.into_iter().map(|(name, _)| name)
     }
 
     /// A prompt by its file name.
@@ -175,14 +175,10 @@ fn found(folder: &Path, above: &str) -> Result<Vec<(&'static str, PathBuf)>, Pro
             all.extend(found(&path, &format!("{name}/"))?);
             continue;
         }
-        let known = names().find(|known| *known == name).filter(|_| kind.is_file());
+        let known = Prompts::names().find(|known| *known == name).filter(|_| kind.is_file());
         all.push((known.ok_or_else(unknown)?, path));
     }
     Ok(all)
-}
-
-fn names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.into_iter().map(|(name, _)| name)
 }
 
 #[cfg(test)]

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use engine::export::replay::{How, Logs, Report, Retraced, run, session};
 use engine::{Attempt, Run};
 use store::{Journal, JournalError, Redactor};
-use types::{Digest, Envelope, Event, LogId, Policy, RunId};
+use types::{Digest, Event, LogId, Policy, RunId};
 
 use crate::api::Bosun;
 use crate::error::Error;
-
-/// The lines read at a time.
-const PAGE: usize = 1_000;
+use crate::watch::{hash_of, whole};
 
 /// Whether a decision may be recorded in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,21 +63,9 @@ pub async fn recorded_logs(journal: &dyn Journal, run: &RunId) -> Result<Logs, J
     for summary in journal.logs(Some(run)).await? {
         let Some(attempt) = summary.log.attempt.clone() else { continue };
         let lines = whole(journal, &summary.log).await?;
-        let last = lines.last().map_or(0, |line| line.seq.saturating_sub(1));
-        let last = journal.lines(&summary.log, last, 1).await?;
-        let head = last.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes()));
+        let last = lines.last().map_or(0, |line| line.seq);
+        let head = hash_of(journal, &summary.log, last).await?;
         logs.attempts.insert(attempt, Retraced { lines, head });
     }
     Ok(logs)
-}
-
-async fn whole(journal: &dyn Journal, log: &LogId) -> Result<Vec<Envelope>, JournalError> {
-    let mut lines: Vec<Envelope> = Vec::new();
-    loop {
-        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
-        if page.is_empty() {
-            return Ok(lines);
-        }
-        lines.extend(page);
-    }
 }

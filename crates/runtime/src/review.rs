@@ -3,7 +3,7 @@
 //! scopes, with the comments as feedback. Comments are stored beside the journal, in `reviews/`; they are not evidence.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use types::{
 
 use crate::api::{Bosun, NewRun};
 use crate::error::Error;
+use crate::small_file;
 
 /// The folder with a file for each run with comments.
 const FOLDER: &str = "reviews";
@@ -84,11 +85,8 @@ impl Bosun {
     pub fn comments(&self, run: &RunId) -> Result<Vec<Comment>, ReviewError> {
         let path = self.comments_file(run);
         let failed = |source| ReviewError::File { path: path.display().to_string(), source };
-        match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| failed(error.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
-            Err(error) => Err(failed(error)),
-        }
+        let Some(bytes) = small_file::read(&path).map_err(failed)? else { return Ok(vec![]) };
+        serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))
     }
 
     /// Adds a comment, after checking that its task, file and line exist.
@@ -120,7 +118,7 @@ impl Bosun {
         (path, line): (&WorkPath, Option<u64>),
     ) -> Result<(), ReviewError> {
         // A change that can no longer be shown may still be commented on.
-        let Ok(diff) = self.diff(run, &crate::diff::DiffOf::Task(task.clone())).await else {
+        let Ok(diff) = self.diff(run, &crate::diff::RunPart::Task(task.clone())).await else {
             return Ok(());
         };
         if diff.changes.0.iter().any(|file| file.path == *path) {
@@ -241,15 +239,8 @@ impl Bosun {
     fn keep_comments(&self, run: &RunId, all: &[Comment]) -> Result<(), ReviewError> {
         let path = self.comments_file(run);
         let failed = |source| ReviewError::File { path: path.display().to_string(), source };
-        let folder = self.services.home.join(FOLDER);
-        std::fs::create_dir_all(&folder).map_err(failed)?;
         let text = serde_json::to_vec_pretty(all).map_err(|error| failed(error.into()))?;
-        // Replaces the file atomically.
-        let beside = path.with_extension("new");
-        let mut file = std::fs::File::create(&beside).map_err(failed)?;
-        file.write_all(&text).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
-        std::fs::rename(&beside, &path).map_err(failed)
+        small_file::write(&path, &text).map_err(failed)
     }
 
     fn comments_file(&self, run: &RunId) -> PathBuf {

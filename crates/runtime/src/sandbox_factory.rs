@@ -158,8 +158,8 @@ impl SandboxFactory {
             Fault::structural("workspace.lost", what)
         })?;
         let hidden: Vec<&str> = spec.policy.hidden.iter().map(String::as_str).collect();
-        let env = env.hiding(&hidden).map_err(|error| error.fault())?;
-        let env = self.reach(env, &spec).await.map_err(|error| error.fault())?;
+        let env = env.hiding(&hidden)?;
+        let env = self.reach(env, &spec).await?;
         let variables = variables(spec.policy);
         let env = env.with_variables(match spec.ready {
             Some(ready) => ready.variables(variables),
@@ -177,12 +177,10 @@ impl SandboxFactory {
             }
             _ => env,
         };
-        env.initialize().await.map_err(|error| error.fault())?;
+        env.initialize().await?;
         Ok(env)
     }
-}
 
-impl SandboxFactory {
     /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.
     fn own_to_mask(&self, spec: &SandboxSpec<'_>) -> Vec<PathBuf> {
         let needed = |own: &&std::path::PathBuf| {
@@ -271,8 +269,7 @@ fn hides_a_folder(spec: &SandboxSpec<'_>) -> bool {
 async fn with_builds(scope: &Scope, spec: &SandboxSpec<'_>) -> Result<Scope, Fault> {
     let mut scope = scope.clone();
     if let (Some(repo), false) = (spec.repo, scope.0.is_empty()) {
-        let folders = repo.build_folders(spec.start).await;
-        let folders = folders.map_err(|error| error.fault())?;
+        let folders = repo.build_folders(spec.start).await?;
         scope.0.extend(match spec.ready {
             Some(ready) => ready.scope(folders),
             None => folders,

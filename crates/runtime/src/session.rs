@@ -14,12 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Attempt;
 use futures::Stream;
+use store::JournalError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{
-    Command, Digest, Effort, LogId, Message, ModelRef, ModelServer, Policy, RunId, SessionChange,
-    SessionState, SessionView, Telling,
+    Command, Digest, Effort, Fault, LogId, Message, ModelRef, ModelServer, Policy, RunId,
+    SessionChange, SessionState, SessionView, Telling,
 };
 
 use undo::Changes;
@@ -156,15 +157,13 @@ impl Session {
                 let (shared, server) = (&self.shared, self.shared.server.as_deref());
                 shared.services.refuse_remote(&shared.policy, &named, server)?;
                 let journal = &*shared.services.journal;
-                let found = shared.services.models.find(&named, server, journal).await;
-                found.map_err(SessionError::Fault)?;
+                shared.services.models.find(&named, server, journal).await?;
                 change.system = Some(self.system_for(&named).await?);
             }
             let known = &self.shared.tools;
             let wanted = tools
                 .unwrap_or_else(|| known.lock().unwrap_or_else(PoisonError::into_inner).clone());
-            let (names, specs) =
-                self.shared.profiled.adapt(&named, &wanted).map_err(SessionError::Fault)?;
+            let (names, specs) = self.shared.profiled.adapt(&named, &wanted)?;
             adapted = Some(wanted);
             let services = &self.shared.services;
             change.window = services.models.window(&named);
@@ -194,11 +193,10 @@ impl Session {
         self.say(Command::Change { change: Box::new(change) }).await
     }
 
-    async fn system_for(&self, model: &ModelRef) -> Result<String, SessionError> {
+    async fn system_for(&self, model: &ModelRef) -> Result<String, Fault> {
         let Shared { services, profiled, source, .. } = &*self.shared;
         let profile = profiled.profile(model);
-        let prompt = source.prompt(&services.prompts, (model, &profile), services.clock.now());
-        prompt.await.map_err(SessionError::Fault)
+        source.prompt(&services.prompts, (model, &profile), services.clock.now()).await
     }
 
     /// Compacts the conversation now. Only while idle.
@@ -224,10 +222,8 @@ impl Session {
         self.put_back(to, tree).await
     }
 
-    async fn changes(&self) -> Result<Changes, SessionError> {
-        let log = LogId::run(self.shared.run.clone());
-        let changes = Changes::read(&*self.shared.services.journal, &log).await;
-        Ok(changes.map_err(Error::from)?)
+    async fn changes(&self) -> Result<Changes, JournalError> {
+        Changes::read(&*self.shared.services.journal, &self.shared.run).await
     }
 
     async fn put_back(&self, to: u64, tree: Digest) -> Result<Undone, SessionError> {
@@ -264,8 +260,7 @@ impl Session {
         let task = self.shared.task.lock().await.take();
         let Some(task) = task else { return Ok(()) };
         let run = self.shared.run.clone();
-        let ended = task.await.map_err(|source| Error::Broke { run, source })?;
-        Ok(ended.map_err(Error::from)?)
+        Ok(task.await.map_err(|source| Error::Broke { run, source })??)
     }
 
     async fn say(&self, command: Command) -> Result<(), SessionError> {
@@ -307,7 +302,7 @@ impl Session {
         Ok(self.fold().await?.last_words())
     }
 
-    async fn fold(&self) -> Result<Attempt, SessionError> {
+    async fn fold(&self) -> Result<Attempt, JournalError> {
         let Shared { services, policy, run, .. } = &*self.shared;
         folded(services, policy.clone(), run).await
     }
@@ -334,14 +329,13 @@ impl Session {
 }
 
 /// A session folded from its log.
-async fn folded(
+pub(crate) async fn folded(
     services: &Services,
     policy: Arc<Policy>,
     run: &RunId,
-) -> Result<Attempt, SessionError> {
+) -> Result<Attempt, JournalError> {
     let mut machine = Attempt::new(policy);
-    let log = LogId::run(run.clone());
-    event_loop::fold(&mut machine, &log, &*services.journal).await.map_err(Error::from)?;
+    event_loop::fold(&mut machine, &LogId::run(run.clone()), &*services.journal).await?;
     Ok(machine)
 }
 

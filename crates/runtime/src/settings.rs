@@ -2,7 +2,6 @@
 //! than the one before: built in, system, user, project, environment, flags. Layers are merged key by key, so a file
 //! names only the keys that it changes. The caller passes in the environment; policy rules are not settings.
 
-mod error;
 mod keys;
 mod layer;
 mod project;
@@ -19,9 +18,8 @@ use types::{Budget, Check, Effort, Millis, ModelRef, Money, Policy, nearest};
 use crate::presets::{self, PolicyError};
 use layer::{Format, Values, read, single};
 
-pub use error::ConfigError;
 pub use keys::{KEYS, Key, Kind, VARIABLES, models_schema, schema};
-pub use layer::{Level, Origin, Setting};
+pub use layer::{ConfigError, Level, Origin, Setting};
 pub use project::CONFIG;
 
 /// The settings, merged from all layers.
@@ -257,12 +255,6 @@ impl Settings {
         for role in policy.roles.values_mut() {
             role.prompt = format!("{}\n\n# From the person\n\n{said}\n", role.prompt.trim_end());
         }
-    }
-
-    /// All models named in the settings: the general one and those of roles.
-    pub fn named_models(&self) -> impl Iterator<Item = &ModelRef> {
-        let of_roles = self.roles.values().filter_map(|role| role.model.as_ref());
-        self.model.iter().chain(of_roles)
     }
 }
 

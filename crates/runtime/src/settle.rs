@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engine::Run;
-use sandbox::{GitError, Repo, Taken};
+use sandbox::{Repo, Taken};
 use types::{Command, CommitId, Input, RunId, RunView, Settled, Settling, Status};
 
 use crate::api::Bosun;
@@ -66,12 +66,12 @@ pub enum SettleError {
     )]
     NoIdentity,
     #[error(transparent)]
-    Door(#[from] Error),
+    Door(Error),
 }
 
-impl From<GitError> for SettleError {
-    fn from(error: GitError) -> Self {
-        Self::Door(Error::Git(error))
+impl<E: Into<Error>> From<E> for SettleError {
+    fn from(error: E) -> Self {
+        Self::Door(error.into())
     }
 }
 
@@ -209,7 +209,7 @@ impl Bosun {
         (taken, files): (Option<Taken>, usize),
     ) -> Result<Settlement, SettleError> {
         let command = Command::Settle { settled: settled.clone() };
-        drive.take(&Input::Command(command), None).await.map_err(Error::from)?;
+        drive.take(&Input::Command(command), None).await?;
         let branch = drive.machine.survey().and_then(|survey| survey.branch.clone());
         Ok(Settlement { view: self.shown(&drive.machine), settled, taken, branch, files })
     }

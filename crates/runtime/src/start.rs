@@ -6,17 +6,59 @@ use std::sync::Arc;
 use engine::Run;
 use sandbox::Repo;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Begin, Input, LogId, Policy, Request, RunId};
+use types::{Begin, Fault, Input, LogId, Policy, Request, RunId, RunView};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
 use crate::effects::run_executor::RunExecutor;
 use crate::error::Error;
 use crate::event_loop::{self, Drive, WhenWaiting};
-use crate::handle::{Handle, Left};
 use crate::inbox::listen;
 use crate::prepare::{Preparations, PrepareDeps};
 use crate::worktrees::Worktrees;
+
+/// A run that is being driven.
+#[derive(Debug)]
+pub struct Handle {
+    run: RunId,
+    suspend: CancellationToken,
+    task: JoinHandle<Result<Left, Error>>,
+}
+
+/// How a run was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    pub view: RunView,
+    /// It was stopped midway, and can be resumed.
+    pub suspended: bool,
+    /// Why a model was unavailable, if that stopped it.
+    pub away: Option<Fault>,
+}
+
+impl Handle {
+    #[must_use]
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Stops everything and leaves the run to be resumed.
+    pub fn suspend(&self) {
+        self.suspend.cancel();
+    }
+
+    /// A token that does the same.
+    #[must_use]
+    pub fn suspender(&self) -> CancellationToken {
+        self.suspend.clone()
+    }
+
+    /// Waits until the run is over, waits for a person, or is suspended.
+    pub async fn finished(self) -> Result<Left, Error> {
+        let run = self.run;
+        self.task.await.map_err(|source| Error::Broke { run, source })?
+    }
+}
 
 impl Bosun {
     /// Admits a request and starts to work on it. Errors are found before anything is written.

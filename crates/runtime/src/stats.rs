@@ -9,16 +9,10 @@ use types::{AttemptId, Envelope, Event, LogId, RunId, RunView, Spend, Timestamp}
 use crate::api::Bosun;
 use crate::error::Error;
 use crate::listing::{Entry, Found};
-use crate::watch::whole;
 
 impl Bosun {
-    /// Statistics over the runs started since then, without sessions and unreadable runs.
-    pub async fn stats(&self, since: Option<Timestamp>) -> Result<Stats, Error> {
-        self.stats_of(since, &|_| true).await
-    }
-
-    /// The same over the runs that `shown` selects.
-    pub async fn stats_of(
+    /// Statistics over the runs started since then that `shown` selects, without sessions and unreadable runs.
+    pub async fn stats(
         &self,
         since: Option<Timestamp>,
         shown: &(dyn Fn(&Entry) -> bool + Sync),
@@ -40,7 +34,7 @@ impl Bosun {
                     Err(_) => continue,
                 },
             };
-            let lines = whole(&*self.services.journal, &LogId::run(entry.run.clone())).await?;
+            let lines = self.own_lines(&entry.run).await?;
             let copied = copied(&lines);
             let before = match copied {
                 0 => None,
@@ -87,11 +81,8 @@ impl Bosun {
         let mut costs = Vec::new();
         for (attempt, spent) in spent {
             let log = LogId::attempt(run.clone(), attempt);
-            let first = self.services.journal.read(&log, 0, 1).await?;
-            if let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
-            {
-                let (role, model) = (brief.role.clone(), brief.model.clone());
-                costs.push(AttemptCost { role, model, spent });
+            if let Some(Event::SessionStarted { brief, .. }) = self.first_event(&log).await? {
+                costs.push(AttemptCost { role: brief.role, model: brief.model, spent });
             }
         }
         Ok(costs)

@@ -12,6 +12,7 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::listing::Found;
 use crate::prepare;
+use crate::session::folded;
 use crate::worktrees::{INTENTS, WORKTREES};
 
 /// The most runs cleaned up at a time; the next sweep continues.
@@ -48,7 +49,7 @@ enum Owner {
     /// A run or session that is active, or may be resumed.
     Open,
     RunThatIsOver,
-    SessionThatIsOver,
+    /// A session that is over, or none that this journal knows.
     Nobody,
 }
 
@@ -112,13 +113,12 @@ impl Bosun {
         }
         // Checked again under the lease: it may have been started or resumed since.
         let lease = self.services.journal.lease(&LogId::run(run.clone())).await?;
-        let owner = self.owner(run).await?;
-        match owner {
+        match self.owner(run).await? {
             Owner::Open => return Ok(false),
             Owner::RunThatIsOver => {
                 self.close(&self.load(run).await?).await?;
             }
-            Owner::SessionThatIsOver | Owner::Nobody => {}
+            Owner::Nobody => {}
         }
         for folder in self.folders(run) {
             sandbox::remove(&folder).map_err(|source| sandbox::GitError::Io {
@@ -141,25 +141,14 @@ impl Bosun {
             return Ok(if old { Owner::Nobody } else { Owner::Open });
         };
         if self.is_session(run).await? {
-            let over = self.session_is_over(run).await?;
-            return Ok(if over { Owner::SessionThatIsOver } else { Owner::Open });
+            let (policy, _) = self.session_of(run).await?;
+            let over = folded(&self.services, policy, run).await?.is_over();
+            return Ok(if over { Owner::Nobody } else { Owner::Open });
         }
         // At most one line follows the end of a run.
         let last = journal.read(&log.log, log.last_seq.saturating_sub(2), 2).await?;
         let over = last.iter().any(|line| matches!(line.event, Event::RunFinished { .. }));
         Ok(if over { Owner::RunThatIsOver } else { Owner::Open })
-    }
-
-    async fn session_is_over(&self, run: &RunId) -> Result<bool, Error> {
-        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
-        let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
-        else {
-            return Ok(false);
-        };
-        let mut machine = engine::Attempt::new(self.policy_of(run, brief.policy).await?);
-        let log = LogId::run(run.clone());
-        crate::event_loop::fold(&mut machine, &log, &*self.services.journal).await?;
-        Ok(machine.is_over())
     }
 
     fn folders(&self, run: &RunId) -> [PathBuf; 2] {

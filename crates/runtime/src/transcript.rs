@@ -2,31 +2,12 @@
 //! them for display.
 
 use engine::export::{TranscriptEntry, TranscriptReader, whole_output};
-use types::{AttemptId, LogId, RunId, TaskId};
+use types::RunId;
 
 use crate::api::Bosun;
+use crate::diff::RunPart;
 use crate::error::Error;
 use crate::watch::whole;
-
-/// The conversations in a transcript.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TranscriptOf {
-    /// All attempts of a run, or the conversation of a session.
-    Whole,
-    Task(TaskId),
-    Attempt(AttemptId),
-}
-
-impl TranscriptOf {
-    fn has(&self, log: &LogId) -> bool {
-        match (self, &log.attempt) {
-            (Self::Whole, _) => true,
-            (Self::Task(task), Some(attempt)) => attempt.task == *task,
-            (Self::Attempt(wanted), Some(attempt)) => attempt == wanted,
-            (Self::Task(_) | Self::Attempt(_), None) => false,
-        }
-    }
-}
 
 impl Bosun {
     /// The transcript of a run or session, oldest attempt first. With `everything`, also prompts and thinking, and
@@ -34,7 +15,7 @@ impl Bosun {
     pub async fn transcript(
         &self,
         run: &RunId,
-        of: &TranscriptOf,
+        of: &RunPart,
         everything: bool,
     ) -> Result<Vec<TranscriptEntry>, Error> {
         let journal = &*self.services.journal;
@@ -44,7 +25,12 @@ impl Bosun {
         }
         let is_session = self.is_session(run).await?;
         // The run's own log has no conversation.
-        logs.retain(|log| of.has(&log.log) && (is_session || log.log.attempt.is_some()));
+        logs.retain(|log| match (of, &log.log.attempt) {
+            (RunPart::Whole, attempt) => is_session || attempt.is_some(),
+            (RunPart::Task(task), Some(attempt)) => attempt.task == *task,
+            (RunPart::Attempt(wanted), Some(attempt)) => attempt == wanted,
+            (RunPart::Task(_) | RunPart::Attempt(_), None) => false,
+        });
         logs.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.log.cmp(&b.log)));
         let (mut reader, mut entries) = (TranscriptReader::default(), Vec::new());
         for log in logs {

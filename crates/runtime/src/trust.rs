@@ -90,14 +90,12 @@ impl TrustStore {
 
     /// All trusted projects, newest last.
     pub fn list(&self) -> Result<Vec<Trusted>, TrustError> {
-        match std::fs::read(&self.file) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| TrustError::Broken {
-                path: self.file.clone(),
-                cause: error.to_string(),
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
-            Err(source) => Err(TrustError::Io { path: self.file.clone(), source }),
-        }
+        let path = || self.file.clone();
+        let read = small_file::read(&self.file);
+        let bytes = read.map_err(|source| TrustError::Io { path: path(), source })?;
+        let Some(bytes) = bytes else { return Ok(vec![]) };
+        serde_json::from_slice(&bytes)
+            .map_err(|error| TrustError::Broken { path: path(), cause: error.to_string() })
     }
 
     /// Whether a person has trusted exactly these files.

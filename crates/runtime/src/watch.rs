@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::stream::{BoxStream, SelectAll};
 use futures::{Stream, StreamExt as _};
 use store::{Journal, JournalError};
-use types::{AttemptId, Envelope, Event, LogId, RunId, SessionId};
+use types::{AttemptId, Digest, Envelope, Event, LogId, RunId, SessionId};
 
 /// The lines read at a time.
 const PAGE: usize = 1_000;
@@ -72,12 +72,30 @@ pub(crate) async fn whole(
     journal: &dyn Journal,
     log: &LogId,
 ) -> Result<Vec<Envelope>, JournalError> {
+    rest(journal, log, 0).await
+}
+
+/// The hash of a line of a log; zero if there is none.
+pub(crate) async fn hash_of(
+    journal: &dyn Journal,
+    log: &LogId,
+    seq: u64,
+) -> Result<Digest, JournalError> {
+    let line = journal.lines(log, seq.saturating_sub(1), 1).await?;
+    Ok(line.first().map_or(Digest::ZERO, |line| Digest::of(line.as_bytes())))
+}
+
+/// All lines of a log after line `after`.
+async fn rest(
+    journal: &dyn Journal,
+    log: &LogId,
+    mut after: u64,
+) -> Result<Vec<Envelope>, JournalError> {
     let mut lines: Vec<Envelope> = Vec::new();
     loop {
-        let page = journal.read(log, lines.last().map_or(0, |line| line.seq), PAGE).await?;
-        if page.is_empty() {
-            return Ok(lines);
-        }
+        let page = journal.read(log, after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(lines) };
+        after = last.seq;
         lines.extend(page);
     }
 }
@@ -125,8 +143,9 @@ impl Watch {
             }
             // The run's log records the end of an attempt after the attempt's own log does.
             (None, Event::AttemptFinished { attempt, .. }) => {
-                let attempt = attempt.clone();
-                self.catch_up(&attempt).await?;
+                let after = self.seen.remove(attempt).unwrap_or(0);
+                let log = LogId::attempt(self.run.clone(), attempt.clone());
+                self.ready.extend(rest(&*self.journal, &log, after).await?);
             }
             (None, Event::RunFinished { .. })
             | (None, Event::SessionEnded { session: SessionId::ROOT, .. }) => self.over = true,
@@ -139,17 +158,5 @@ impl Watch {
         }
         self.ready.push_back(line);
         Ok(())
-    }
-
-    /// Emits the rest of an attempt's log.
-    async fn catch_up(&mut self, attempt: &AttemptId) -> Result<(), JournalError> {
-        let mut after = self.seen.remove(attempt).unwrap_or(0);
-        let log = LogId::attempt(self.run.clone(), attempt.clone());
-        loop {
-            let page = self.journal.read(&log, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = last.seq;
-            self.ready.extend(page);
-        }
     }
 }

@@ -39,10 +39,6 @@ impl Internet {
         let nothing = hosts.is_empty() && search.is_none();
         Ok((!nothing).then_some(Self { hosts, search }))
     }
-
-    async fn follow(&self, url: &str, max_bytes: usize) -> Result<Page, String> {
-        follow(&self.hosts, url, max_bytes).await
-    }
 }
 
 async fn follow(hosts: &Hosts, url: &str, max_bytes: usize) -> Result<Page, String> {
@@ -80,7 +76,7 @@ impl Web for Internet {
         stop: &CancellationToken,
     ) -> Result<Page, String> {
         tokio::select! {
-            page = self.follow(url, max_bytes) => page,
+            page = follow(&self.hosts, url, max_bytes) => page,
             () = stop.cancelled() => Err("it was stopped before it was done".to_owned()),
         }
     }
@@ -119,9 +115,9 @@ mod tests {
         let here = "127.0.0.1".parse().expect("an address");
         policy.sandbox.resolve.insert("allowed.test".into(), here);
         let web = Internet::of(&policy, &[]).expect("hosts").expect("a network");
-        let said = web.follow("http://other.test/", 10).await.expect_err("not granted");
+        let said = follow(&web.hosts, "http://other.test/", 10).await.expect_err("not granted");
         assert!(said.contains("not among the hosts"), "{said}");
-        let said = web.follow("http://allowed.test/", 10).await.expect_err("not public");
+        let said = follow(&web.hosts, "http://allowed.test/", 10).await.expect_err("not public");
         assert!(said.contains("not a public address"), "{said}");
         let said = web.search("x", 10, &CancellationToken::new()).await.expect_err("no search");
         assert!(said.contains("search_url"), "{said}");

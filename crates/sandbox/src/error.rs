@@ -129,6 +129,12 @@ impl EnvError {
     }
 }
 
+impl From<EnvError> for Fault {
+    fn from(error: EnvError) -> Self {
+        error.fault()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 
 use std::io::IsTerminal as _;
 
-use runtime::{Bosun, DiffOf, RunDiff};
+use runtime::{Bosun, RunDiff, RunPart};
 use serde_json::json;
 use types::RunId;
 
@@ -66,13 +66,13 @@ async fn nothing(
 }
 
 /// The requested part: a task, an attempt such as T1.2, or else the whole result.
-pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<DiffOf, UsageError> {
-    let Some(part) = part else { return Ok(DiffOf::Result) };
+pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<RunPart, UsageError> {
+    let Some(part) = part else { return Ok(RunPart::Whole) };
     if let Ok(attempt) = part.parse() {
-        return Ok(DiffOf::Attempt(attempt));
+        return Ok(RunPart::Attempt(attempt));
     }
     let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
-    part.parse().map(DiffOf::Task).map_err(no_part)
+    part.parse().map(RunPart::Task).map_err(no_part)
 }
 
 fn show(form: &args::DiffForm, diff: &RunDiff) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use runtime::{Bosun, Clock as _, Comment, DiffOf, Order, RealClock, presets};
+use runtime::{Bosun, Clock as _, Comment, Order, RealClock, RunPart, presets};
 use serde_json::json;
 use types::{RunId, TaskId, TaskView, count};
 
@@ -121,7 +121,7 @@ async fn go_through(
     }
     let here = std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !as_json;
     for one in tasks {
-        let diff = bosun.diff(run, &DiffOf::Task(one.id.clone())).await?;
+        let diff = bosun.diff(run, &RunPart::Task(one.id.clone())).await?;
         let mut comments = bosun.comments(run)?;
         comments.retain(|comment| comment.task == one.id);
         if as_json {

@@ -21,7 +21,7 @@ pub(crate) async fn stats(home: &Home, args: &args::Stats) -> anyhow::Result<Exi
             Timestamp::from_millis(RealClock.now().millis() - i64::from(days) * DAY_MS)
         }
     });
-    let stats = bosun.stats(since).await?;
+    let stats = bosun.stats(since, &|_| true).await?;
     if args.json {
         print::json(&serde_json::to_value(&stats)?)?;
     } else {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use engine::export::{TranscriptEntry, transcript_html, transcript_markdown};
-use runtime::TranscriptOf;
 use types::RunId;
 
 use crate::args::{self, TranscriptFormat};
@@ -17,7 +16,7 @@ use crate::usage_error::UsageError;
 pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
     let (run, part) = recorded::any_and_part(&bosun, args.run, args.part).await?;
-    let of = wanted(&run, part.as_deref())?;
+    let of = super::diff::wanted(&run, part.as_deref())?;
     let entries = bosun.transcript(&run, &of, args.whole).await?;
     if entries.is_empty() {
         let name = part.unwrap_or_else(|| "any conversation".to_owned());
@@ -37,15 +36,6 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
         None => print::document(&text)?,
     }
     Ok(Exit::Done)
-}
-
-fn wanted(run: &RunId, part: Option<&str>) -> Result<TranscriptOf, UsageError> {
-    let Some(part) = part else { return Ok(TranscriptOf::Whole) };
-    if let Ok(attempt) = part.parse() {
-        return Ok(TranscriptOf::Attempt(attempt));
-    }
-    let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
-    part.parse().map(TranscriptOf::Task).map_err(no_part)
 }
 
 /// Format for the extension of a file name.

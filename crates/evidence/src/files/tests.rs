@@ -59,19 +59,19 @@ fn changes(all: &[(&str, ChangeKind)]) -> Changes {
 
 #[test]
 fn the_base_s_tests_are_put_back_and_new_code_keeps_what_it_needs() {
-    use ChangeKind::{Added, Deleted, Modified as Changed};
+    use ChangeKind::{Added, Deleted, Modified};
     let changes = changes(&[
-        ("src/a.py", Changed),
-        ("tests/test_a.py", Changed),
+        ("src/a.py", Modified),
+        ("tests/test_a.py", Modified),
         ("tests/test_b.py", Deleted),
         ("tests/test_c.py", Added),
         ("conftest.py", Added),
-        ("approved/x.txt", Changed),
+        ("approved/x.txt", Modified),
         ("cases.json", Added),
         ("pyproject.toml", Added),
-        ("Cargo.lock", Changed),
+        ("Cargo.lock", Modified),
         ("build.rs", Added),
-        ("README.md", Changed),
+        ("README.md", Modified),
     ]);
     let mix = base_tests(&changes, &tests());
     assert_eq!(mix.restore, ["tests/test_a.py", "tests/test_b.py", "approved/x.txt"].map(path));

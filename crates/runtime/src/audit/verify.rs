@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::export::replay::{Logs, Report, Retraced};
 use store::JournalError;
-use types::{AttemptId, CommitId, Digest, Envelope, Event, LogId, Policy, RunId, Timestamp};
+use types::{CommitId, Digest, Envelope, Event, LogId, Policy, RunId, Timestamp};
 
 use super::anchor::Held;
 use super::{
@@ -234,7 +234,6 @@ fn every_attempt(logs: &Logs) -> Result<(), AuditError> {
         if *log_head == Digest::ZERO {
             continue;
         }
-        let attempt: &AttemptId = attempt;
         match logs.attempts.get(attempt) {
             None => {
                 return Err(AuditError::Changed(format!(

@@ -16,7 +16,7 @@ use types::{
     ToolOutput,
 };
 
-use super::exact::{Asked, ExactCalls, InFiles, Judged};
+use super::exact::{ExactCalls, InFiles, Judged};
 use super::output_capture::OutputCapture;
 use super::processes::BackgroundProcesses;
 use super::workspace::{ProfiledTools, Workspace};
@@ -34,24 +34,22 @@ pub(crate) struct AttemptExecutor {
     services: Arc<Services>,
     policy: Arc<Policy>,
     workspace: Arc<Workspace>,
-    profiled: Arc<ProfiledTools>,
+    pub(crate) profiled: Arc<ProfiledTools>,
     /// The models opened so far.
-    models: Arc<Mutex<Opened>>,
+    models: Arc<Mutex<BTreeMap<ModelRef, Arc<dyn Model>>>>,
     seen: Arc<FileReadTracker>,
-    brief: Arc<Brief>,
+    pub(crate) brief: Arc<Brief>,
     /// Exact arguments of calls that are recorded redacted.
     exact: Arc<ExactCalls>,
     web: Option<Arc<Internet>>,
     /// Background processes, in a session that outlives its calls.
     processes: Option<Arc<BackgroundProcesses>>,
-    /// The default limit of a tool's output, in characters.
-    shown: usize,
     log: LogId,
-    hub: Hub,
+    pub(crate) hub: Hub,
     /// Snapshots of files, if enabled.
-    undo_store: Option<Arc<UndoStore>>,
+    pub(crate) undo_store: Option<Arc<UndoStore>>,
     /// Replies in progress.
-    partial: Arc<PartialReplies>,
+    pub(crate) partial: Arc<PartialReplies>,
     /// The parts of sub-agents' system prompts, if they can have their own models.
     source: Option<Arc<PromptSource>>,
     prompts: Arc<PlacedPrompts>,
@@ -99,8 +97,6 @@ impl PartialReplies {
     }
 }
 
-type Opened = Vec<(ModelRef, Arc<dyn Model>)>;
-
 /// A call to be made.
 struct Made<'a> {
     tool: &'a str,
@@ -115,19 +111,18 @@ struct Made<'a> {
 
 impl AttemptExecutor {
     pub(crate) fn new(
-        services: Arc<Services>,
-        policy: Arc<Policy>,
         brief: &Brief,
         seen: &[FileState],
         workspace: Workspace,
         profiled: ProfiledTools,
     ) -> Result<Self, Fault> {
+        let (services, policy) = (profiled.services.clone(), profiled.policy.clone());
         let web = Internet::of(&policy, &[])?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
         let seen =
             if guarded { FileReadTracker::guarded(seen) } else { FileReadTracker::unguarded() };
         Ok(Self {
-            profiled: Arc::new(profiled.at(&workspace)),
+            profiled: Arc::new(profiled),
             workspace: Arc::new(workspace),
             models: Arc::default(),
             seen: Arc::new(seen),
@@ -135,7 +130,6 @@ impl AttemptExecutor {
             brief: Arc::new(brief.clone()),
             web,
             processes: None,
-            shown: brief.output_chars,
             log: LogId::attempt(brief.run.clone(), brief.attempt.clone()),
             hub: services.hub.clone(),
             undo_store: None,
@@ -151,35 +145,20 @@ impl AttemptExecutor {
     /// longer run.
     pub(crate) fn of_session(
         self,
-        log: LogId,
-        hub: Hub,
         undo_store: Option<Arc<UndoStore>>,
+        source: Arc<PromptSource>,
         gone: u32,
     ) -> Self {
         let (services, workspace) = (self.services.clone(), self.workspace.clone());
         let processes = Some(Arc::new(BackgroundProcesses::new(services, workspace, gone)));
-        Self { log, hub, undo_store, processes, ..self }
-    }
-
-    /// Sets the source of sub-agents' system prompts.
-    pub(crate) fn told_by(self, source: Arc<PromptSource>) -> Self {
-        Self { source: Some(source), ..self }
-    }
-
-    pub(crate) fn partial(&self) -> Arc<PartialReplies> {
-        self.partial.clone()
-    }
-
-    pub(crate) fn profiled(&self) -> Arc<ProfiledTools> {
-        self.profiled.clone()
+        let (log, hub) = (LogId::run(self.brief.run.clone()), self.hub.of_session());
+        Self { log, hub, undo_store, source: Some(source), processes, ..self }
     }
 
     async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
-        let known = |models: &Opened| {
-            models.iter().find(|(of, _)| of == model).map(|(_, found)| found.clone())
-        };
-        if let Some(found) = known(&self.models.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(found);
+        let known = || self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(model) {
+            return Ok(found.clone());
         }
         let server = self.brief.server.as_deref();
         // Includes a model that an agent names for a sub-agent.
@@ -190,8 +169,7 @@ impl AttemptExecutor {
             return Err(Fault::new(FaultClass::Resource, "policy.offline", what));
         }
         let found = self.services.models.find(model, server, &*self.services.journal).await?;
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        models.push((model.clone(), found.clone()));
+        known().insert(model.clone(), found.clone());
         Ok(found)
     }
 
@@ -235,8 +213,8 @@ impl AttemptExecutor {
             self.tell_agent(&mut inspection).await;
             inspections.push(inspection);
         }
-        let (redactor, policy, brief) = (&*self.services.redactor, &*self.policy, &*self.brief);
-        let exact = self.exact.keep(turn, &reply, &Asked { redactor, policy, brief });
+        let (redactor, asked) = (&self.services.redactor, (&*self.policy, &*self.brief));
+        let exact = self.exact.keep(turn, &reply, redactor, asked);
         Outcome::Model(Ok(Box::new(Replied { reply, inspections, exact })))
     }
 
@@ -304,7 +282,7 @@ impl AttemptExecutor {
             output.trees = undo_store.after(made.call, before).await;
         }
         let plain = registry.plain_name(made.tool);
-        let cut = Cut::of(plain, &self.policy.tools, self.shown);
+        let cut = Cut::of(plain, &self.policy.tools, self.brief.output_chars);
         let said = std::mem::take(&mut output.text);
         let not_kept = output_capture.not_kept();
         let whole = output_capture.whole_above(MAX_OUTPUT);

@@ -11,8 +11,8 @@ use evidence::report;
 use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use types::{
-    Against, CheckEnd, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId, Millis, Outcome,
-    SessionId, Shown, Subject, TestReport, Tests, WorkPath,
+    CheckEnd, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId, Millis, Outcome, SessionId,
+    Shown, Subject, TestReport, Tests, WorkPath,
 };
 
 use super::exact::is_whole;
@@ -43,21 +43,18 @@ pub(super) struct Ran {
 impl RunExecutor {
     pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
-        let tree = self.tree(&job, commit).await?;
-        let (commit, variants) = match tree {
+        match self.tree(&job, commit).await? {
             Tree::Untried(why) => {
                 let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
                 end.untried = Some(why);
-                return Ok(Outcome::Check(end));
+                Ok(Outcome::Check(end))
             }
-            Tree::Plain(commit) => (commit, vec![]),
-            Tree::Altered(commit, variants) => (commit, variants),
-        };
-        if variants.is_empty() {
-            let ran = self.run_at(&job, &commit).await?;
-            return Ok(Outcome::Check(self.judged(&job, &commit, ran).await?));
+            Tree::Plain(commit) => {
+                let ran = self.run_at(&job, &commit).await?;
+                Ok(Outcome::Check(self.judged(&job, &commit, ran).await?))
+            }
+            Tree::Altered(variants) => self.altered(&job, variants).await,
         }
-        self.altered(&job, variants).await
     }
 
     /// Runs the check on each altered tree until one goes unnoticed.
@@ -88,11 +85,11 @@ impl RunExecutor {
     async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
         let folder = self.worktrees.of_check(job.check);
         let repo = self.worktrees.repo();
-        repo.checkout(&folder, commit).await.map_err(|error| error.fault())?;
+        repo.checkout(&folder, commit).await?;
         let ran = self.run_ready(job, commit, &folder).await;
         let removed = repo.remove_checkout(&folder);
         let ran = ran?;
-        removed.map_err(|error| error.fault())?;
+        removed?;
         Ok(ran)
     }
 
@@ -142,13 +139,12 @@ impl RunExecutor {
         let request = ExecRequest::new(command, WorkPath::root(), timeout);
         // Uses the injected clock, so that reproducible runs record the same times.
         let began = self.services.clock.now();
-        let result = env.exec(request, job.stop).await.map_err(|error| error.fault())?;
+        let result = env.exec(request, job.stop).await?;
         let elapsed_ms = self.services.clock.now().since(began);
         let files = report_files(&env).await;
         let report = report::read(&result.output, &files);
         let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
-        let rewrote =
-            self.worktrees.repo().rewritten(folder).await.map_err(|error| error.fault())?;
+        let rewrote = self.worktrees.repo().rewritten(folder).await?;
         let shown = self.policy.limits.report_chars;
         let whole = output_capture.whole_above(MAX_OUTPUT);
         let (text, blob) =
@@ -179,10 +175,10 @@ impl RunExecutor {
             _ => None,
         };
         let repo = self.worktrees.repo();
-        let paths = repo.paths(&self.base).await.map_err(|error| error.fault())?;
+        let paths = repo.paths(&self.base).await?;
         let manifests: Vec<WorkPath> =
             paths.iter().filter(|path| report::is_manifest(path.as_str())).cloned().collect();
-        let manifests = repo.texts(&self.base, &manifests).await.map_err(|error| error.fault())?;
+        let manifests = repo.texts(&self.base, &manifests).await?;
         // A module that no manifest names belongs to the repository, existing or not.
         let own = |name: &str| {
             let module = name.split('.').next().unwrap_or(name);
@@ -214,13 +210,6 @@ impl RunExecutor {
         Ok(end)
     }
 
-    /// The earlier report that a check is compared with.
-    async fn report_before(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
-        let Some(digest) = &against.report else { return Ok(None) };
-        let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| Fault::bug(error.to_string()))
-    }
-
     async fn tests(
         &self,
         job: &Job<'_>,
@@ -230,10 +219,12 @@ impl RunExecutor {
         let mut tests = counts(report);
         let json = serde_json::to_string(report).map_err(|error| Fault::bug(error.to_string()))?;
         let json = self.services.redactor.scrub(&json);
-        let kept = self.services.journal.put_blob(json.as_bytes()).await;
-        let blob = kept.map_err(|error| error.fault())?;
-        tests.all = Some(blob);
-        let Some(before) = self.report_before(job.against).await? else { return Ok(tests) };
+        let blob = self.services.journal.put_blob(json.as_bytes()).await;
+        tests.all = Some(blob.map_err(|error| error.fault())?);
+        let Some(digest) = &job.against.report else { return Ok(tests) };
+        let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
+        let before: TestReport =
+            serde_json::from_slice(&bytes).map_err(|error| Fault::bug(error.to_string()))?;
         let compared = report::compare(&before, report);
         let failed_before: Vec<&str> = names(&before, types::TestOutcome::Failed).collect();
         let mended = compared.won.iter().filter(|name| failed_before.contains(&name.as_str()));

@@ -34,13 +34,14 @@ impl ExactCalls {
         &self,
         (session, turn): (SessionId, u32),
         reply: &ModelReply,
-        asked: &Asked<'_>,
+        redactor: &Redactor,
+        (policy, brief): (&Policy, &Brief),
     ) -> Vec<ExactCall> {
         let mut calls = self.calls();
         calls.retain(|call, _| call.session != session);
         let held = match reply.calls().next() {
-            Some(_) => in_calls(reply, asked.redactor),
-            None if session == SessionId::ROOT => in_text(reply, asked),
+            Some(_) => in_calls(reply, redactor),
+            None if session == SessionId::ROOT => in_text(reply, redactor, (policy, brief)),
             None => vec![],
         };
         let keep = |(index, arguments): (u32, Value)| {
@@ -75,13 +76,6 @@ impl ExactCalls {
     }
 }
 
-/// The context for reading a reply.
-pub(crate) struct Asked<'a> {
-    pub(crate) redactor: &'a Redactor,
-    pub(crate) policy: &'a Policy,
-    pub(crate) brief: &'a Brief,
-}
-
 fn digest(arguments: &Value) -> Digest {
     Digest::of(arguments.to_string().as_bytes())
 }
@@ -96,12 +90,16 @@ fn in_calls(reply: &ModelReply, redactor: &Redactor) -> Vec<(u32, Value)> {
 }
 
 /// The files of a JSON reply, where the record differs from the reply.
-fn in_text(reply: &ModelReply, asked: &Asked<'_>) -> Vec<(u32, Value)> {
+fn in_text(
+    reply: &ModelReply,
+    redactor: &Redactor,
+    (policy, brief): (&Policy, &Brief),
+) -> Vec<(u32, Value)> {
     let mut recorded = reply.clone();
     let mut differs = false;
     for block in &mut recorded.blocks {
         if let BlockBody::Text { text } = &mut block.body
-            && let Cow::Owned(scrubbed) = asked.redactor.scrub(text)
+            && let Cow::Owned(scrubbed) = redactor.scrub(text)
         {
             (*text, differs) = (scrubbed, true);
         }
@@ -110,9 +108,8 @@ fn in_text(reply: &ModelReply, asked: &Asked<'_>) -> Vec<(u32, Value)> {
         return vec![];
     }
     let calls = |reply| {
-        calls_of(asked.brief, &asked.policy.contracts, &asked.policy.verify, reply)
-            .into_iter()
-            .map(|(_, arguments)| arguments)
+        let calls = calls_of(brief, &policy.contracts, &policy.verify, reply);
+        calls.into_iter().map(|(_, arguments)| arguments)
     };
     let pairs = calls(reply).zip(calls(&recorded)).zip(0_u32..);
     let held = pairs.filter(|((exact, recorded), _)| exact != recorded);
@@ -244,9 +241,9 @@ mod tests {
         ]});
         let blocks = vec![Block::text(edits.to_string())];
         let reply = ModelReply::new(blocks, StopReason::End, Usage::default(), None);
-        let asked = Asked { redactor: &redactor, policy: &policy, brief: &brief };
+        let asked = (&policy, &brief);
         let calls = ExactCalls::default();
-        let kept = calls.keep((SessionId::ROOT, 1), &reply, &asked);
+        let kept = calls.keep((SessionId::ROOT, 1), &reply, &redactor, asked);
         let [ExactCall { index: 1, digest }] = kept.as_slice() else { panic!("{kept:?}") };
         let call = CallId { session: SessionId::ROOT, turn: 1, index: 1 };
         let exact = calls.find(call, *digest).expect("it is kept");
@@ -254,7 +251,7 @@ mod tests {
         assert_eq!(calls.find(call, Digest::ZERO), None);
         // The next turn has its own calls.
         let plain = ModelReply::new(vec![], StopReason::End, Usage::default(), None);
-        calls.keep((SessionId::ROOT, 2), &plain, &asked);
+        calls.keep((SessionId::ROOT, 2), &plain, &redactor, asked);
         assert_eq!(calls.find(call, *digest), None);
     }
 }

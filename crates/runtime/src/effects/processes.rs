@@ -45,8 +45,7 @@ struct All {
 struct Kept {
     command: String,
     stop: CancellationToken,
-    heard: watch::Receiver<Heard>,
-    sender: watch::Sender<Heard>,
+    heard: watch::Sender<Heard>,
     /// Whether the model knows that it has ended.
     told: bool,
 }
@@ -109,7 +108,7 @@ impl BackgroundProcesses {
         let kept = all.kept.get_mut(&id).ok_or_else(|| unknown(id))?;
         let mut output = String::new();
         let mut ended = None;
-        kept.sender.send_if_modified(|heard| {
+        kept.heard.send_if_modified(|heard| {
             if std::mem::take(&mut heard.left_out) {
                 output.push_str("[the beginning was left out]\n");
             }
@@ -122,7 +121,7 @@ impl BackgroundProcesses {
     }
 
     fn heard(&self, id: u32) -> Result<watch::Receiver<Heard>, String> {
-        self.all().kept.get(&id).map(|kept| kept.heard.clone()).ok_or_else(|| unknown(id))
+        self.all().kept.get(&id).map(|kept| kept.heard.subscribe()).ok_or_else(|| unknown(id))
     }
 }
 
@@ -132,8 +131,8 @@ impl Processes for OfCall<'_> {
         if self.all.running() >= MOST {
             return Err(format!("{MOST} processes run in the background already; stop one first"));
         }
-        let (sender, heard) = watch::channel(Heard::default());
-        let listening = sender.clone();
+        let heard = watch::Sender::new(Heard::default());
+        let listening = heard.clone();
         let listener =
             Listener::new(move |_, piece| listening.send_modify(|heard| heard.take(piece)));
         let opened = self.all.workspace.open(&self.all.services, self.scope, listener, None);
@@ -144,9 +143,8 @@ impl Processes for OfCall<'_> {
             let mut all = self.all.all();
             all.last = all.last.saturating_add(1);
             let id = all.last;
-            let kept =
-                Kept { command, stop: stop.clone(), heard, sender: sender.clone(), told: false };
-            all.kept.insert(id, kept);
+            let (stop, heard) = (stop.clone(), heard.clone());
+            all.kept.insert(id, Kept { command, stop, heard, told: false });
             id
         };
         // Its token stops it, at the latest when the session is left.
@@ -155,7 +153,7 @@ impl Processes for OfCall<'_> {
                 Ok(result) => ending(result.ended),
                 Err(error) => format!("it could not be run: {}", error.chain()),
             };
-            sender.send_modify(|heard| heard.ended = Some(ended));
+            heard.send_modify(|heard| heard.ended = Some(ended));
         });
         Ok(id)
     }
@@ -204,7 +202,8 @@ fn unknown(id: u32) -> String {
     format!("there is no process {id} in the background; list shows those that there are")
 }
 
-fn ending(ended: Ended) -> String {
+/// How a command ended, for models and people.
+pub(crate) fn ending(ended: Ended) -> String {
     match ended {
         Ended::Exited(code) => format!("exit code {code}"),
         Ended::Signalled(signal) => format!("ended by signal {signal}"),

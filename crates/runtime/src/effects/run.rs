@@ -6,7 +6,8 @@ use sandbox::{Listener, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Answer, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd, Outcome,
+    Answer, Artifact, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd,
+    Outcome, Timestamp,
 };
 
 use super::attempt::AttemptExecutor;
@@ -35,8 +36,7 @@ impl EffectExecutor<Run> for RunExecutor {
                     executor.check(job, &commit).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
-                    let merge = Merge { commit, onto, message, artifacts, at };
-                    executor.merge(merge).await
+                    executor.merge(&commit, &onto, &message, &artifacts, at).await
                 }
                 other => Err(Fault::bug(format!("a run cannot perform {:?}", other.id()))),
             };
@@ -48,14 +48,6 @@ impl EffectExecutor<Run> for RunExecutor {
 /// The command that ends an attempt.
 fn cancel() -> Command {
     Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
-}
-
-struct Merge {
-    commit: CommitId,
-    onto: CommitId,
-    message: String,
-    artifacts: Vec<types::Artifact>,
-    at: types::Timestamp,
 }
 
 impl RunExecutor {
@@ -73,12 +65,13 @@ impl RunExecutor {
         let mut drive =
             Drive::load(machine, log, around).await.map_err(|error| self.give_up(error))?;
         if drive.is_new() {
-            let repo = self.worktrees.repo();
-            repo.add_worktree(&folder, &brief.start).await.map_err(|error| error.fault())?;
+            self.worktrees.repo().add_worktree(&folder, &brief.start).await?;
         }
-        let ready = self.preparations.ready(&folder, &brief.start, &brief.assignment.setup).await?;
+        let prepared = self.preparations.prepare(&brief.start, &brief.assignment.setup).await?;
+        let ready = prepared.make_ready(&folder).await?;
         let workspace = Workspace::of_attempt(&self.worktrees, &self.policy.sandbox, &brief, ready);
-        let profiled = ProfiledTools::new(&self.services, &self.policy, &brief.role);
+        let (role, roots) = (&brief.role, workspace.names());
+        let profiled = ProfiledTools::new(&self.services, &self.policy, role, roots);
         if drive.is_new() {
             let (tools, mut tool_specs) = profiled.adapt(&brief.model, &brief.tools)?;
             rules::plan::carry_schema(&mut tool_specs, &brief);
@@ -100,14 +93,7 @@ impl RunExecutor {
         }
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
-            let executor = AttemptExecutor::new(
-                self.services.clone(),
-                self.policy.clone(),
-                &brief,
-                &seen,
-                workspace,
-                profiled,
-            )?;
+            let executor = AttemptExecutor::new(&brief, &seen, workspace, profiled)?;
             let left = self.drive(&mut drive, &executor, &answers, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
@@ -169,22 +155,27 @@ impl RunExecutor {
         Ok(found)
     }
 
-    async fn merge(&self, merge: Merge) -> Result<Outcome, Fault> {
+    async fn merge(
+        &self,
+        commit: &CommitId,
+        onto: &CommitId,
+        message: &str,
+        artifacts: &[Artifact],
+        at: Timestamp,
+    ) -> Result<Outcome, Fault> {
         let repo = self.worktrees.repo();
-        let merged = repo.merge(&merge.commit, &merge.onto, &merge.message, merge.at).await;
-        let commit = match merged.map_err(|error| error.fault())? {
+        let commit = match repo.merge(commit, onto, message, at).await? {
             Merged::Conflict { paths, hunks } => {
                 return Ok(Outcome::Merge(MergeEnd::Conflict { paths, hunks }));
             }
             Merged::Commit(commit) => commit,
         };
-        let changes = repo.changes(&self.base, &commit).await.map_err(|error| error.fault())?;
+        let changes = repo.changes(&self.base, &commit).await?;
         // A file that existed before was removed by the task, possibly on purpose.
-        let new =
-            repo.missing(&merge.onto, &merge.artifacts).await.map_err(|error| error.fault())?;
-        let missing = repo.missing(&commit, &new).await.map_err(|error| error.fault())?;
+        let new = repo.missing(onto, artifacts).await?;
+        let missing = repo.missing(&commit, &new).await?;
         // The last step that can fail, so that the branch has nothing unrecorded.
-        repo.point_branch(&self.branch, &commit).await.map_err(|error| error.fault())?;
+        repo.point_branch(&self.branch, &commit).await?;
         Ok(Outcome::Merge(MergeEnd::Merged { commit, changes, missing }))
     }
 }

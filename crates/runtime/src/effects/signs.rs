@@ -34,20 +34,16 @@ pub(super) async fn findings(
         // Checks run on fresh checkouts, so ignore files decide nothing.
         kind(&change.path) == FileKind::Recipe && !change.path.as_str().ends_with(".gitignore")
     });
-    found.0.extend(recipes.map(|change| Finding {
-        kind: FindingKind::RecipeChanged,
-        path: change.path.clone(),
-        line: String::new(),
-    }));
+    let finding = |kind: FindingKind, path: &WorkPath| {
+        let (path, line) = (path.clone(), String::new());
+        Finding { kind, path, line }
+    };
+    found.0.extend(recipes.map(|change| finding(FindingKind::RecipeChanged, &change.path)));
     found.0.extend(links_out(repo, base, sealed).await?);
     let settings = sealed.changes.0.iter().filter(|change| {
         matches!(Sensitive::of(&change.path), Some(Sensitive::Settings | Sensitive::OwnSettings))
     });
-    found.0.extend(settings.map(|change| Finding {
-        kind: FindingKind::SettingsChanged,
-        path: change.path.clone(),
-        line: String::new(),
-    }));
+    found.0.extend(settings.map(|change| finding(FindingKind::SettingsChanged, &change.path)));
     if !policy.signs.is_empty() {
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }
@@ -79,6 +75,11 @@ async fn links_out(
     Ok(found.collect())
 }
 
+/// The text of a file among others.
+pub(super) fn text_of<'a>(texts: &'a [(WorkPath, String)], path: &WorkPath) -> Option<&'a str> {
+    texts.iter().find(|(other, _)| other == path).map(|(_, text)| text.as_str())
+}
+
 async fn in_texts(
     repo: &Repo,
     base: &CommitId,
@@ -91,22 +92,11 @@ async fn in_texts(
     let paths: Vec<WorkPath> = repo.paths(base).await?.into_iter().take(MOST_FILES).collect();
     let before = repo.texts(base, &paths).await?;
     let after = repo.texts(&sealed.commit, &changed).await?;
-    let text = |texts: &'_ [(WorkPath, String)], path: &WorkPath| -> Option<String> {
-        texts.iter().find(|(other, _)| other == path).map(|(_, text)| text.clone())
-    };
-    let pairs: Vec<(WorkPath, Option<String>, Option<String>)> = changed
-        .into_iter()
-        .map(|path| (path.clone(), text(&before, &path), text(&after, &path)))
-        .collect();
-    let changed: Vec<ChangedFile<'_>> = pairs
-        .iter()
-        .map(|(path, old, new)| ChangedFile {
-            path: path.as_str(),
-            kind: kind(path),
-            old: old.as_deref(),
-            new: new.as_deref(),
-        })
-        .collect();
+    let files = changed.iter().map(|path| {
+        let (old, new) = (text_of(&before, path), text_of(&after, path));
+        ChangedFile { path: path.as_str(), kind: kind(path), old, new }
+    });
+    let changed: Vec<ChangedFile<'_>> = files.collect();
     let of_kind = |wanted: &[FileKind]| -> Vec<&str> {
         let texts = before.iter().filter(|(path, _)| wanted.contains(&kind(path)));
         texts.map(|(_, text)| text.as_str()).collect()

@@ -98,9 +98,7 @@ impl Folder {
             opened,
         }
     }
-}
 
-impl Folder {
     /// Completes or reverts interrupted changes; returns the outcome of each open call.
     async fn recovered(&self, open: &[(CallId, Timestamp)]) -> Vec<(CallId, Recovered)> {
         let Some(intents) = self.intents.clone() else { return vec![] };
@@ -257,8 +255,8 @@ impl Workspace {
 /// Adapts tools to the profile of a model, once per profile.
 #[derive(Debug)]
 pub(crate) struct ProfiledTools {
-    services: Arc<Services>,
-    policy: Arc<Policy>,
+    pub(super) services: Arc<Services>,
+    pub(super) policy: Arc<Policy>,
     role: RoleId,
     /// The role's limit on replies.
     most_output: Option<u64>,
@@ -268,16 +266,15 @@ pub(crate) struct ProfiledTools {
 }
 
 impl ProfiledTools {
-    pub(crate) fn new(services: &Arc<Services>, policy: &Arc<Policy>, role: &RoleId) -> Self {
+    pub(crate) fn new(
+        services: &Arc<Services>,
+        policy: &Arc<Policy>,
+        role: &RoleId,
+        roots: Vec<PathBuf>,
+    ) -> Self {
         let most_output = policy.roles.get(role).and_then(|role| role.max_output_tokens);
         let (services, policy, role) = (services.clone(), policy.clone(), role.clone());
-        Self { services, policy, role, most_output, roots: vec![], adapted: Mutex::default() }
-    }
-
-    pub(crate) fn at(mut self, workspace: &Workspace) -> Self {
-        self.roots = workspace.names();
-        self.adapted = Mutex::default();
-        self
+        Self { services, policy, role, most_output, roots, adapted: Mutex::default() }
     }
 
     pub(crate) fn profile(&self, model: &ModelRef) -> ToolProfile {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use store::{Batch, Journal, MemoryJournal, Redactor, SqliteJournal};
-use types::{Event, SessionId, Timestamp};
+use types::{Event, LogId, SessionId, Timestamp};
 
 use super::*;
 use crate::{Config, DeltaKind};

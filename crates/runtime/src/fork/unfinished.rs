@@ -83,8 +83,7 @@ impl Bosun {
     pub(crate) async fn fork_is_whole(&self, run: &RunId) -> Result<bool, Error> {
         let journal = &self.services.journal;
         let log = LogId::run(run.clone());
-        let first = journal.read(&log, 0, 1).await?;
-        let wanted = match first.first().map(|line| &line.event) {
+        let wanted = match self.first_event(&log).await? {
             Some(Event::RunRequested { request, .. }) => {
                 request.forked.as_ref().map_or(0, |origin| origin.seq)
             }

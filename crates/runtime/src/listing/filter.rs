@@ -32,19 +32,14 @@ impl ListFilter {
     /// The matching ones of `entries`, which are sorted newest first.
     #[must_use]
     pub fn of(&self, entries: Vec<Entry>) -> Vec<Entry> {
-        entries.into_iter().filter(|entry| self.keeps(&entry.found)).collect()
+        entries.into_iter().filter(|entry| self.keeps(entry)).collect()
     }
 
-    fn keeps(&self, found: &Found) -> bool {
-        let here = self.folder.as_deref().is_none_or(|folder| {
-            let place = match found {
-                Found::Run { listed, .. } => listed.repository.as_str(),
-                Found::Session(listed) => listed.folder.as_str(),
-                Found::Damaged { .. } | Found::Newer { .. } => return false,
-            };
-            Path::new(place).starts_with(folder)
-        });
-        here && (self.states.is_empty() || self.states.iter().any(|state| state.is_of(found)))
+    fn keeps(&self, entry: &Entry) -> bool {
+        let within = |folder| entry.place().is_some_and(|at| Path::new(at).starts_with(folder));
+        let state = |state: &ListState| state.is_of(&entry.found);
+        self.folder.as_deref().is_none_or(within)
+            && (self.states.is_empty() || self.states.iter().any(state))
     }
 }
 

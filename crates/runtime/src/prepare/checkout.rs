@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sandbox::{Most, Submodule};
+use sandbox::Submodule;
 use tokio_util::sync::CancellationToken;
 use types::{CommitId, Digest, Fault, Policy, RunId};
 
-use super::place::MOST_FILES;
 use super::plan::{Plan, uninitialised};
 use crate::services::Services;
 use crate::worktrees::Worktrees;
@@ -40,10 +39,7 @@ impl Checkout {
         plan: Arc<Plan>,
     ) -> Result<Self, Fault> {
         let submodules = match plan.submodules {
-            true => {
-                let found = deps.worktrees.repo().submodules(commit).await;
-                found.map_err(|error| error.fault())?
-            }
+            true => deps.worktrees.repo().submodules(commit).await?,
             false => vec![],
         };
         Ok(Self { deps: deps.clone(), commit: commit.clone(), plan, submodules })
@@ -52,22 +48,15 @@ impl Checkout {
     /// Fills in submodules and LFS objects, which belong to the commit.
     pub(super) async fn fill(&self, folder: &Path) -> Result<(), Fault> {
         let repo = self.deps.worktrees.repo();
-        let filled = repo.fill_submodules(folder, &self.submodules).await;
-        for path in filled.map_err(|error| error.fault())? {
+        for path in repo.fill_submodules(folder, &self.submodules).await? {
             tracing::warn!(%path, "{}", uninitialised(&path));
         }
-        if self.plan.lfs {
-            let missing = repo.fill_lfs(folder, &self.commit).await;
-            for path in missing.map_err(|error| error.fault())? {
+        if self.deps.policy.workspace.lfs {
+            for path in repo.fill_lfs(folder, &self.commit).await? {
                 tracing::warn!(%path, "its LFS object is not in .git/lfs; fetch it with `git lfs fetch`");
             }
         }
         Ok(())
-    }
-
-    /// The limits on copied and kept files.
-    pub(super) fn most(&self) -> Most {
-        Most { bytes: self.plan.max_bytes, files: MOST_FILES }
     }
 
     /// The key of a prepared state: everything that determines its contents.
@@ -76,9 +65,11 @@ impl Checkout {
         let mut text = format!("1\n{:?}\n{:?}\n{}\n", plan.setup, plan.bring, plan.fingerprint);
         if !plan.setup.is_empty() {
             let repo = self.deps.worktrees.repo();
-            let locks = repo.objects(&self.commit, &plan.locks).await;
-            text.push_str(&locks.map_err(|error| error.fault())?);
-            text.push_str(&format!("\n{:?}\n{:?}", plan.network, self.submodules));
+            text.push_str(&repo.objects(&self.commit, &plan.locks).await?);
+            text.push_str(&format!(
+                "\n{:?}\n{:?}",
+                self.deps.policy.workspace.network, self.submodules
+            ));
         }
         Ok(Digest::of(text.as_bytes()).short())
     }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use sandbox::{Environment as _, Repo, Sharing};
 use serde::{Deserialize, Serialize};
 use types::{
-    CommitId, Digest, Ended, ExecRequest, Fault, FaultClass, Millis, SandboxPolicy, Timestamp,
-    WorkPath,
+    CommitId, Digest, Ended, ExecRequest, Fault, FaultClass, Millis, Policy, SandboxPolicy,
+    Timestamp, WorkPath,
 };
 
 use super::checkout::Checkout;
-use super::place::{broken, free_place, is_below, refused};
+use super::place::{broken, free_place, is_below, most, refused};
 use super::ready::Ready;
 use crate::effects::stopped;
 use crate::sandbox_factory::{SandboxSpec, Whose};
@@ -184,7 +184,7 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
         bring(checkout, &tree, &mut record).await?;
         record.kept = plan.bring.clone();
     } else {
-        repo.add_worktree(&tree, &checkout.commit).await.map_err(|error| error.fault())?;
+        repo.add_worktree(&tree, &checkout.commit).await?;
         let set_up = set_up(checkout, &tree, &mut record).await;
         let kept = place.join("kept");
         let left = match set_up {
@@ -192,7 +192,7 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
             Err(fault) => Err(fault),
         };
         // The files of the commit are no longer needed, on success or failure.
-        repo.remove_worktree(&tree).await.map_err(|error| error.fault())?;
+        repo.remove_worktree(&tree).await?;
         record.kept = left?;
         fs::rename(&kept, &tree).map_err(|error| broken("placing", &tree, &error))?;
     }
@@ -204,7 +204,8 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
 
 /// Copies paths from the person's checkout.
 async fn bring(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
-    let (root, most) = (checkout.deps.worktrees.repo().root().to_owned(), checkout.most());
+    let root = checkout.deps.worktrees.repo().root().to_owned();
+    let most = most(&checkout.deps.policy.workspace);
     for path in checkout.plan.bring.clone() {
         let Some(to) = free_place(tree, &path)? else { continue };
         let (root, at) = (root.clone(), path.clone());
@@ -228,7 +229,8 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
     let (deps, plan) = (&checkout.deps, &checkout.plan);
     checkout.fill(tree).await?;
     bring(checkout, tree, record).await?;
-    let policy = SandboxPolicy { network: plan.network.clone(), ..deps.policy.sandbox.clone() };
+    let Policy { workspace, sandbox, .. } = &*deps.policy;
+    let policy = SandboxPolicy { network: workspace.network.clone(), ..sandbox.clone() };
     let ready = Ready::seeing(plan.visible.clone());
     let spec = SandboxSpec {
         folder: tree,
@@ -243,9 +245,9 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
     let env = deps.services.sandboxes.open(spec).await?;
     for command in &plan.setup {
         let (command, folder) = (command.clone(), WorkPath::root());
-        let request = ExecRequest::new(command.clone(), folder, plan.timeout);
+        let request = ExecRequest::new(command.clone(), folder, workspace.timeout_ms);
         let began = deps.services.clock.now();
-        let result = env.exec(request, &deps.suspend).await.map_err(|error| error.fault())?;
+        let result = env.exec(request, &deps.suspend).await?;
         if deps.suspend.is_cancelled() {
             return Err(stopped());
         }
@@ -253,7 +255,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         let output = last_lines(&deps.services.redactor.scrub(&result.output));
         let ran = Ran { command, ended: result.ended, elapsed_ms, output };
         if result.ended != Ended::Exited(0) {
-            return Err(failed(&ran, plan.network.is_empty()));
+            return Err(failed(&ran, workspace.network.is_empty()));
         }
         record.commands.push(ran);
     }
@@ -279,7 +281,7 @@ fn failed(ran: &Ran, offline: bool) -> Fault {
 
 /// Moves the ignored files of a checkout to another folder.
 async fn keep(repo: &Repo, tree: &Path, kept: &Path) -> Result<Vec<WorkPath>, Fault> {
-    let paths = outermost(repo.ignored_in(tree).await.map_err(|error| error.fault())?);
+    let paths = outermost(repo.ignored_in(tree).await?);
     fs::create_dir(kept).map_err(|error| broken("making", kept, &error))?;
     for path in &paths {
         let to = kept.join(path.as_str());

@@ -2,12 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use types::{Artifact, Fault, FaultClass, Scope, WorkPath};
+use sandbox::Most;
+use types::{Artifact, Fault, FaultClass, Scope, WorkPath, WorkspacePolicy};
 
 /// The staging folder for files before they are moved into place; never part of a result.
 pub(super) const STAGING: &str = ".bosun-staging-workspace";
 /// The most files that may be copied or kept.
-pub(super) const MOST_FILES: u64 = 2_000_000;
+const MOST_FILES: u64 = 2_000_000;
+
+/// The limits on copied and kept files.
+pub(super) fn most(policy: &WorkspacePolicy) -> Most {
+    Most { bytes: policy.max_mb.saturating_mul(1024 * 1024), files: MOST_FILES }
+}
 
 /// Whether a path equals another or is below it.
 pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
@@ -41,14 +47,12 @@ pub(super) fn broken(doing: &str, path: &Path, error: &std::io::Error) -> Fault 
 
 /// The fault of a path that a person has to change.
 pub(super) fn refused(error: &sandbox::BringError) -> Fault {
-    let hint = match error {
-        sandbox::BringError::TooLarge { .. } => "; raise max_mb in [workspace], or bring less",
-        sandbox::BringError::Io { .. } => "",
+    let (code, hint) = match error {
+        sandbox::BringError::TooLarge { .. } => {
+            ("workspace.too_large", "; raise max_mb in [workspace], or bring less")
+        }
+        sandbox::BringError::Io { .. } => ("workspace.not_ready", ""),
     };
     let what = format!("preparing a worktree: {}{hint}", sandbox::chain(error));
-    let code = match error {
-        sandbox::BringError::TooLarge { .. } => "workspace.too_large",
-        sandbox::BringError::Io { .. } => "workspace.not_ready",
-    };
     Fault::new(FaultClass::Person, code, what)
 }

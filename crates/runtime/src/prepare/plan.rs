@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use evidence::workspace as rules;
 use sandbox::{Most, Repo, venv};
-use types::{CommitId, Fault, FaultClass, Millis, WorkPath, WorkspacePolicy};
+use types::{CommitId, Fault, FaultClass, WorkPath, WorkspacePolicy};
 
-use super::place::{MOST_FILES, refused};
+use super::place::{most, refused};
 
 /// The needs of a run's worktrees.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) setup: Vec<String>,
-    pub(super) network: Vec<String>,
-    pub(super) timeout: Millis,
     /// Ignored paths of the person's checkout to be copied, and their fingerprints.
     pub(super) bring: Vec<WorkPath>,
     pub(super) fingerprint: String,
@@ -24,8 +22,6 @@ pub(super) struct Plan {
     pub(super) writable: Vec<WorkPath>,
     pub(super) visible: Vec<PathBuf>,
     pub(super) submodules: bool,
-    pub(super) lfs: bool,
-    pub(super) max_bytes: u64,
     /// Notes for people.
     pub(super) notes: Vec<String>,
 }
@@ -46,7 +42,7 @@ impl Plan {
         home: &Path,
     ) -> Result<Self, Fault> {
         let mut plan = Self::named(policy, repo, base, home).await?;
-        plan.fingerprint = plan.looks(repo).await?;
+        plan.fingerprint = plan.looks(repo, most(policy)).await?;
         if plan.submodules {
             plan.missing_submodules(repo, base).await?;
         }
@@ -64,11 +60,8 @@ impl Plan {
         // A policy with set-up commands does not want the checkout's dependencies as well.
         let found = proposal.bring.clone().filter(|_| policy.setup.is_empty());
         let wanted = policy.bring.clone().or(found).unwrap_or_default();
-        let max_bytes = policy.max_mb.saturating_mul(1024 * 1024);
         let mut plan = Self {
             setup: policy.setup.clone(),
-            network: policy.network.clone(),
-            timeout: policy.timeout_ms,
             bring: vec![],
             fingerprint: String::new(),
             environments: vec![],
@@ -76,8 +69,6 @@ impl Plan {
             writable: vec![],
             visible: visible(policy, home)?,
             submodules: policy.submodules.or(proposal.submodules).unwrap_or(false),
-            lfs: policy.lfs,
-            max_bytes,
             notes: vec![],
         };
         for path in wanted {
@@ -121,7 +112,7 @@ impl Plan {
         if !matches!((real, whole.canonicalize()), (Ok(real), Ok(found)) if real == found) {
             return refuse("it is a link, or lies behind one");
         }
-        if !repo.ignores(&path).await.map_err(|error| error.fault())? {
+        if !repo.ignores(&path).await? {
             return refuse("git does not ignore it; name it in .gitignore or .git/info/exclude");
         }
         if venv::is_venv(&whole) {
@@ -133,8 +124,7 @@ impl Plan {
     }
 
     /// The current fingerprint of all copied paths.
-    async fn looks(&self, repo: &Repo) -> Result<String, Fault> {
-        let most = Most { bytes: self.max_bytes, files: MOST_FILES };
+    async fn looks(&self, repo: &Repo, most: Most) -> Result<String, Fault> {
         let places: Vec<PathBuf> =
             self.bring.iter().map(|path| repo.root().join(path.as_str())).collect();
         // Files that tools write while running are not part of the installation.
@@ -150,7 +140,7 @@ impl Plan {
 
     /// Notes the submodules missing in the person's checkout.
     async fn missing_submodules(&mut self, repo: &Repo, base: &CommitId) -> Result<(), Fault> {
-        let submodules = repo.submodules(base).await.map_err(|error| error.fault())?;
+        let submodules = repo.submodules(base).await?;
         let absent = submodules.iter().map(|one| &one.path).filter(|path| {
             let kept = repo.common_dir().join("modules").join(path.as_str());
             !repo.root().join(path.as_str()).join(".git").exists() && !kept.exists()
@@ -172,15 +162,14 @@ pub async fn proposed_workspace(folder: &Path) -> Option<WorkspacePolicy> {
 
 /// The repository's suggestion.
 async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault> {
-    let fault = |error: sandbox::GitError| error.fault();
     let (files, ignored) = tokio::join!(repo.tracked(base), repo.ignored_in(repo.root()));
-    let (files, ignored) = (files.map_err(fault)?, ignored.map_err(fault)?);
+    let (files, ignored) = (files?, ignored?);
     let mut present: Vec<&str> = ignored.iter().map(WorkPath::as_str).collect();
     let environments: Vec<WorkPath> =
         [".venv", "venv"].into_iter().filter_map(|name| name.parse().ok()).collect();
     // One that ignores itself from inside is listed by its contents.
     for path in environments.iter().filter(|path| venv::is_venv(&repo.root().join(path.as_str()))) {
-        if !present.contains(&path.as_str()) && repo.ignores(path).await.map_err(fault)? {
+        if !present.contains(&path.as_str()) && repo.ignores(path).await? {
             present.push(path.as_str());
         }
     }

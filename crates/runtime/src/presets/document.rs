@@ -9,20 +9,17 @@ use super::error::{PolicyError, suggested};
 
 /// The keys of a policy file. Only its syntax is checked.
 pub(super) fn object(name: &str, text: &str) -> Result<Map<String, Value>, PolicyError> {
-    toml::from_str(text).map_err(|error: toml::de::Error| PolicyError::Unreadable {
-        name: name.to_owned(),
-        line: line_at(text, error.span().map_or(0, |span| span.start)),
-        cause: suggested(error.message()),
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let line = line_at(text, error.span().map_or(0, |span| span.start));
+        PolicyError::unreadable(name, line, suggested(error.message()))
     })
 }
 
 /// The policy of an object. An error gets the line of its key in `text`, the file that the object is from, or its
 /// upper part.
 pub(super) fn policy(object: &Value, name: &str, text: &str) -> Result<Policy, PolicyError> {
-    Policy::parse(object.to_string().as_bytes()).map_err(|error| PolicyError::Unreadable {
-        name: name.to_owned(),
-        line: line_of_error(object, text),
-        cause: suggested(&message(&error)),
+    Policy::parse(object.to_string().as_bytes()).map_err(|error| {
+        PolicyError::unreadable(name, line_of_error(object, text), suggested(&message(&error)))
     })
 }
 

@@ -25,6 +25,12 @@ pub(super) fn suggested(message: &str) -> String {
     unknown().unwrap_or_else(plain)
 }
 
+impl PolicyError {
+    pub(super) fn unreadable(name: &str, line: usize, cause: impl Into<String>) -> Self {
+        Self::Unreadable { name: name.to_owned(), line, cause: cause.into() }
+    }
+}
+
 /// Why a policy cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {

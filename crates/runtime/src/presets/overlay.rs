@@ -22,11 +22,8 @@ pub(super) fn extend(
         without_others(&mut below, roles);
     }
     if let Some(routes) = file.remove("routes") {
-        sent_to(&mut below, &routes).map_err(|cause| PolicyError::Unreadable {
-            name: name.to_owned(),
-            line: line_of_key(text, "routes"),
-            cause,
-        })?;
+        sent_to(&mut below, &routes)
+            .map_err(|cause| PolicyError::unreadable(name, line_of_key(text, "routes"), cause))?;
     }
     lay_over(below, name, text, file)
 }
@@ -89,19 +86,17 @@ pub(super) fn lay_over(
 /// Lays a person's own file over any policy. Its permissions come first, and its keys win; it has no roles of its own,
 /// since it applies to every preset.
 pub(super) fn over(policy: &Policy, name: &str, text: &str) -> Result<Policy, PolicyError> {
-    let unreadable =
-        |line: usize, cause: String| PolicyError::Unreadable { name: name.to_owned(), line, cause };
     let file = super::document::object(name, text)?;
     for key in ["roles", "version", "name", "extends", "routes"] {
         if file.contains_key(key) {
             let cause = format!("{key} cannot be set here: this file is laid over every preset");
-            return Err(unreadable(line_of_key(text, key), cause));
+            return Err(PolicyError::unreadable(name, line_of_key(text, key), cause));
         }
     }
     let below = match serde_json::to_value(policy) {
         Ok(Value::Object(below)) => below,
         Ok(_) => Object::new(),
-        Err(error) => return Err(unreadable(1, error.to_string())),
+        Err(error) => return Err(PolicyError::unreadable(name, 1, error.to_string())),
     };
     let policy = lay_over(below, name, text, file)?;
     let problems = rules::policy::problems(&policy);

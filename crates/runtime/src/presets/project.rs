@@ -4,10 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use types::{Budget, Inherit, Policy, SandboxPolicy, WorkPath};
+use types::{Budget, Inherit, Permission, PermitRule, Policy, SandboxPolicy, WorkPath};
 
-use super::loosened::loosened;
-use super::{PolicyError, preset, read_with};
+use super::{PolicyError, names, preset, read_with};
 use crate::prompts::Prompts;
 
 /// The path of a project's policy, from its top.
@@ -27,7 +26,7 @@ pub fn top(folder: &Path) -> PathBuf {
 pub fn project(top: &Path, prompts: &Prompts) -> Result<Option<(PathBuf, Policy)>, PolicyError> {
     let path = top.join(POLICY);
     let name = path.display().to_string();
-    let unreadable = |cause: String| PolicyError::Unreadable { name: name.clone(), line: 1, cause };
+    let unreadable = |cause: String| PolicyError::unreadable(&name, 1, cause);
     let inside: WorkPath =
         POLICY.parse().map_err(|error: types::BadPath| unreadable(error.to_string()))?;
     let text = sandbox::text(top, &inside, MOST).map_err(|error| unreadable(error.chain()))?;
@@ -114,6 +113,52 @@ fn opened(shipped: &SandboxPolicy, own: &SandboxPolicy) -> Vec<&'static str> {
     .into_iter()
     .filter_map(|(opens, what)| opens.then_some(what))
     .collect()
+}
+
+/// Whether the permissions are looser than those of every preset. A project may ask or deny where a preset allows; it may
+/// not allow an operation that a preset asks about or denies. Rule order matters, since the first match wins.
+fn loosened(policy: &Policy) -> Result<bool, PolicyError> {
+    for name in names() {
+        let shipped = preset(name)?;
+        let default = strictness(policy.default) >= strictness(shipped.default);
+        if default && keeps(&shipped.permissions, &policy.permissions) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn strictness(permission: Permission) -> u8 {
+    match permission {
+        Permission::Allow => 0,
+        Permission::Ask => 1,
+        Permission::Deny => 2,
+    }
+}
+
+/// Whether the rules are those of the preset, in its order, interspersed only with rules that ask or deny; rules of the
+/// preset that allow something may be missing.
+fn keeps(shipped: &[PermitRule], own: &[PermitRule]) -> bool {
+    let mut left = shipped.iter();
+    for rule in own {
+        let is_shipped = shipped.contains(rule);
+        if !is_shipped {
+            let replaces = shipped.iter().any(|known| known.id == rule.id);
+            if rule.verdict == Permission::Allow || replaces {
+                return false;
+            }
+            continue;
+        }
+        // Preset rules before this one may only be missing if they allow something.
+        loop {
+            match left.next() {
+                Some(next) if next == rule => break,
+                Some(next) if next.verdict == Permission::Allow => {}
+                Some(_) | None => return false,
+            }
+        }
+    }
+    left.all(|rule| rule.verdict == Permission::Allow)
 }
 
 #[cfg(test)]

@@ -21,17 +21,20 @@ fn put(dir: &Path, name: &str, text: &str) {
 }
 
 async fn prompt(folder: &Path, family: Family) -> String {
+    let prompts = Prompts::default();
+    let source = source(folder, prompts.base(), Some("Be kind."));
+    built(&source, &ToolProfile::of(family)).await
+}
+
+fn source(folder: &Path, base: &str, instruction: Option<&str>) -> PromptSource {
+    let (folder, base) = (folder.to_owned(), base.to_owned());
+    let instruction = instruction.map(str::to_owned);
+    PromptSource { folder, environment: None, base, instruction }
+}
+
+async fn built(source: &PromptSource, profile: &ToolProfile) -> String {
     let model: ModelRef = "script/x".parse().expect("a model");
-    let base = Prompts::default();
-    let opening = Opening {
-        folder,
-        model: &model,
-        base: base.base(),
-        profile: &ToolProfile::of(family),
-        instruction: Some("Be kind."),
-        now: NOW,
-    };
-    system_prompt(&Prompts::default(), opening).await.expect("a folder")
+    source.prompt(&Prompts::default(), (&model, profile), NOW).await.expect("a folder")
 }
 
 async fn paths(folder: &Path, family: Family) -> Vec<String> {
@@ -80,11 +83,7 @@ async fn a_profile_of_ones_own_has_its_documents_and_its_names() {
     let documents = project_documents(dir.path(), &profile).await;
     let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
     assert_eq!(paths, ["AGENTS.md", "HOUSE.md"]);
-    let model: ModelRef = "script/x".parse().expect("a model");
-    let (folder, base) = (dir.path(), "You are.");
-    let opening =
-        Opening { folder, model: &model, base, profile: &profile, instruction: None, now: NOW };
-    let text = system_prompt(&Prompts::default(), opening).await.expect("a folder");
+    let text = built(&source(dir.path(), "You are.", None), &profile).await;
     assert!(text.contains("`bash`") && !text.contains("`shell`"), "{text}");
     assert!(text.contains("\nours\n") && text.contains("run one after the other"), "{text}");
 }

@@ -18,12 +18,17 @@ pub enum SessionError {
     #[error("the session's log has no line {line}; its last line is {last}")]
     NoSuchLine { line: u64, last: u64 },
     #[error(transparent)]
-    Door(#[from] Error),
+    Door(Error),
 }
 
-impl SessionError {
-    /// No call has changed a file.
-    pub(super) fn nothing_changed() -> Self {
-        Self::NothingToUndo("no call has changed any".to_owned())
+impl<E: Into<Error>> From<E> for SessionError {
+    fn from(error: E) -> Self {
+        Self::Door(error.into())
+    }
+}
+
+impl From<Fault> for SessionError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
     }
 }

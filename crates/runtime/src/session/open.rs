@@ -12,7 +12,7 @@ use types::{
     SessionView, TaskId, Telling,
 };
 
-use super::start::{SessionSpec, base_prompt};
+use super::start::base_prompt;
 use super::undo::{Changes, Undone};
 use super::{SOMEBODY, Session, SessionError, UndoStore, folded};
 use crate::api::{Bosun, draw_run_id};
@@ -75,12 +75,14 @@ impl Bosun {
     pub async fn open(&self, new: NewSession) -> Result<Session, SessionError> {
         let role = RoleId::solo();
         let solo = role_of(&new.policy, &role)?.clone();
-        self.refuse_folder(&new.folder, &new.policy, new.environment.as_ref())?;
+        if new.environment.is_none() {
+            // Before anything is read or written there.
+            self.services.sandboxes.refuse_folder(&new.folder, &new.policy.sandbox)?;
+        }
         self.services.refuse_remote(&new.policy, &new.model, new.server.as_ref())?;
         let (run, policy) = (new.id.clone().unwrap_or_else(draw_run_id), Arc::new(new.policy));
-        let profiled = ProfiledTools::new(&self.services, &policy, &role);
-        let (tools, tool_specs) =
-            profiled.adapt(&new.model, &solo.tools).map_err(SessionError::Fault)?;
+        let profiled = ProfiledTools::new(&self.services, &policy, &role, vec![]);
+        let (tools, tool_specs) = profiled.adapt(&new.model, &solo.tools)?;
         let folder = new.folder.canonicalize().unwrap_or_else(|_| new.folder.clone());
         let source = PromptSource {
             folder: folder.clone(),
@@ -91,7 +93,7 @@ impl Bosun {
         let (profile, now) = (profiled.profile(&new.model), self.services.clock.now());
         let system = source.prompt(&self.services.prompts, (&new.model, &profile), now);
         let (system, digest) = tokio::join!(system, self.keep_policy(&policy));
-        let (system, digest) = (system.map_err(SessionError::Fault)?, digest?);
+        let (system, digest) = (system?, digest?);
         let brief = Brief {
             run: run.clone(),
             attempt: AttemptId::new(TaskId::chat(), 1),
@@ -124,13 +126,9 @@ impl Bosun {
             model: new.model,
             server: new.server.map(Box::new),
         };
-        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run));
-        let mut drive =
-            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
-        let inputs = first_inputs(brief, new.first, &new.by);
-        drive.take_all(&inputs, None).await.map_err(Error::from)?;
-        let (environment, by) = (new.environment, new.by);
-        self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
+        let mut drive = self.session_drive(&run, &policy).await?;
+        drive.take_all(&first_inputs(brief, new.first, &new.by), None).await?;
+        self.converse(drive, policy, &folder, new.environment, new.by)
     }
 
     /// Stores the folder of a session, and returns its name for the record. A custom environment's name must never be
@@ -148,20 +146,14 @@ impl Bosun {
         Ok(Some(sandbox::folder_name(folder)))
     }
 
-    /// Refuses a folder that agents must not use, before anything is read or written there.
-    fn refuse_folder(
+    /// Takes the lease on a session's log and folds it.
+    async fn session_drive(
         &self,
-        folder: &Path,
-        policy: &Policy,
-        environment: Option<&Arc<dyn Environment>>,
-    ) -> Result<(), SessionError> {
-        match environment {
-            Some(_) => Ok(()),
-            None => {
-                let refused = self.services.sandboxes.refuse_folder(folder, &policy.sandbox);
-                refused.map_err(SessionError::Fault)
-            }
-        }
+        run: &RunId,
+        policy: &Arc<Policy>,
+    ) -> Result<Drive<Attempt>, Error> {
+        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run.clone()));
+        Ok(Box::pin(Drive::load(machine, log, self.services.loop_deps())).await?)
     }
 
     /// Resumes a session from the end of its log, with the commands posted since. Refuses one with a custom
@@ -176,15 +168,12 @@ impl Bosun {
             return Err(SessionError::Fault(fault));
         }
         if folder.is_dir() {
-            self.refuse_folder(&folder, &policy, None)?;
+            self.services.sandboxes.refuse_folder(&folder, &policy.sandbox)?;
         }
-        let log = LogId::run(run.clone());
-        let machine = Attempt::new(policy.clone());
-        let mut drive =
-            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
+        let mut drive = self.session_drive(run, &policy).await?;
         // Posted commands are handled before the state is visible.
         let over = drive.machine.is_over();
-        drive.wake_and_take_posted().await.map_err(Error::from)?;
+        drive.wake_and_take_posted().await?;
         // A session can also be closed without its folder.
         if over || (drive.machine.is_over() && !folder.is_dir()) {
             return Err(SessionError::Closed);
@@ -193,8 +182,7 @@ impl Bosun {
             let path = folder.display().to_string();
             return Err(Error::Moved { run: run.clone(), path }.into());
         }
-        let by = by.to_owned();
-        self.converse(drive, SessionSpec { policy, folder: &folder, environment: None, by })
+        self.converse(drive, policy, &folder, None, by.to_owned())
     }
 
     /// The same for a session with a custom environment: a container, another machine.
@@ -210,39 +198,32 @@ impl Bosun {
             let fault = Fault::new(FaultClass::Resource, "session.other_environment", what);
             return Err(SessionError::Fault(fault));
         }
-        let (machine, log) = (Attempt::new(policy.clone()), LogId::run(run.clone()));
-        let mut drive =
-            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
-        let over = drive.machine.is_over();
-        drive.wake_and_take_posted().await.map_err(Error::from)?;
-        if over || drive.machine.is_over() {
+        let mut drive = self.session_drive(run, &policy).await?;
+        drive.wake_and_take_posted().await?;
+        if drive.machine.is_over() {
             return Err(SessionError::Closed);
         }
-        let (environment, by) = (Some(environment), by.to_owned());
-        self.converse(drive, SessionSpec { policy, folder: &folder, environment, by })
+        self.converse(drive, policy, &folder, Some(environment), by.to_owned())
     }
 
     /// Restores the files of a session without a driver to their state after a line of its log. Its work is not
     /// resumed.
     pub async fn rewind(&self, run: &RunId, to: u64, by: &str) -> Result<Undone, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
-        let log = LogId::run(run.clone());
-        let changes = Changes::read(&*self.services.journal, &log).await.map_err(Error::from)?;
-        let machine = Attempt::new(policy);
-        let mut drive =
-            Drive::load(machine, log, self.services.loop_deps()).await.map_err(Error::from)?;
+        let changes = Changes::read(&*self.services.journal, run).await?;
+        let mut drive = self.session_drive(run, &policy).await?;
         let tree = changes.after(to)?;
         let undo_store = UndoStore::open(&self.services, &folder, run)
             .ok_or_else(|| SessionError::NothingToUndo("its folder is gone".to_owned()))?;
         let (undone, said) = undo_store.put_back(to, tree, by).await?;
-        drive.take(&Input::Command(said), None).await.map_err(Error::from)?;
+        drive.take(&Input::Command(said), None).await?;
         Ok(undone)
     }
 
     /// Whether a log is that of a session.
     pub async fn is_session(&self, run: &RunId) -> Result<bool, Error> {
-        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
-        Ok(first.first().is_some_and(|line| matches!(line.event, Event::SessionStarted { .. })))
+        let first = self.first_event(&LogId::run(run.clone())).await?;
+        Ok(matches!(first, Some(Event::SessionStarted { .. })))
     }
 
     /// A session's view from its log, whether driven or not.
@@ -257,9 +238,8 @@ impl Bosun {
         run: &RunId,
     ) -> Result<(SessionConfig, Vec<Turn>), SessionError> {
         let (policy, _) = self.session_of(run).await?;
-        let lines = crate::watch::whole(&*self.services.journal, &LogId::run(run.clone())).await;
         let (mut turns, mut config) = (Turns::default(), None);
-        for line in lines.map_err(Error::from)? {
+        for line in self.own_lines(run).await? {
             if let (Event::SessionStarted { brief, .. }, None) = (&line.event, &config) {
                 config = Some(SessionConfig::of(brief, &policy));
             }
@@ -270,9 +250,8 @@ impl Bosun {
 
     /// The policy and the folder of a session.
     pub(crate) async fn session_of(&self, run: &RunId) -> Result<(Arc<Policy>, PathBuf), Error> {
-        let first = self.services.journal.read(&LogId::run(run.clone()), 0, 1).await?;
-        let Some(Event::SessionStarted { brief, .. }) = first.first().map(|line| &line.event)
-        else {
+        let first = self.first_event(&LogId::run(run.clone())).await?;
+        let Some(Event::SessionStarted { brief, .. }) = first else {
             return Err(Error::NoSuchSession { run: run.clone() });
         };
         let policy = self.policy_of(run, brief.policy).await?;

@@ -7,7 +7,7 @@ use engine::Attempt;
 use sandbox::{Environment, IntentLog};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
-use types::{Artifact, Brief, Envelope, IsolationLevel, LogId, Policy, Proof, RunId, SessionView};
+use types::{Artifact, Brief, Envelope, IsolationLevel, Policy, Proof, RunId, SessionView};
 
 use super::{Session, SessionError, Shared, UndoStore};
 use crate::api::Bosun;
@@ -22,19 +22,14 @@ use crate::prompt_facts::PromptSource;
 use crate::services::Services;
 use crate::worktrees::INTENTS;
 
-/// The workspace, the policy and the user of a session.
-pub(super) struct SessionSpec<'a> {
-    pub(super) policy: Arc<Policy>,
-    pub(super) folder: &'a Path,
-    pub(super) environment: Option<Arc<dyn Environment>>,
-    pub(super) by: String,
-}
-
 impl Bosun {
     pub(super) fn converse(
         &self,
         drive: Drive<Attempt>,
-        SessionSpec { policy, folder, environment, by }: SessionSpec<'_>,
+        policy: Arc<Policy>,
+        folder: &Path,
+        environment: Option<Arc<dyn Environment>>,
+        by: String,
     ) -> Result<Session, SessionError> {
         let (Some(brief), Some(view)) = (drive.machine.brief().cloned(), drive.machine.view())
         else {
@@ -46,17 +41,16 @@ impl Bosun {
             Some(env) => Workspace::Given(env),
             None => workspace(folder, &policy, &brief, drive.machine.proof(), &self.services),
         };
-        let undo_store = self.undo_store(&policy, &workspace, (folder, &brief.run));
-        let (log, hub) = (LogId::run(brief.run.clone()), self.services.hub.of_session());
+        let kept = policy.session.snapshots && matches!(workspace, Workspace::Folder(_));
+        let undo_store = kept.then(|| UndoStore::open(&self.services, folder, &brief.run));
+        let undo_store = undo_store.flatten().map(Arc::new);
         let gone = started_before(drive.machine.history());
-        let (seen, services) = (drive.machine.seen(), self.services.clone());
-        let profiled = ProfiledTools::new(&services, &policy, &brief.role);
-        let executor =
-            AttemptExecutor::new(services, policy.clone(), &brief, &seen, workspace, profiled)
-                .map_err(SessionError::Fault)?
-                .of_session(log, hub.clone(), undo_store.clone(), gone)
-                .told_by(source.clone());
-        let (profiled, partial) = (executor.profiled(), executor.partial());
+        let (seen, roots) = (drive.machine.seen(), workspace.names());
+        let profiled = ProfiledTools::new(&self.services, &policy, &brief.role, roots);
+        let executor = AttemptExecutor::new(&brief, &seen, workspace, profiled)?;
+        let executor = executor.of_session(undo_store.clone(), source.clone(), gone);
+        let (profiled, partial) = (executor.profiled.clone(), executor.partial.clone());
+        let hub = executor.hub.clone();
         let tools = wanted(&policy, &brief, &drive.machine, &profiled, &view);
         let ((sender, view), (inbox, receiver)) = (watch::channel(view), mpsc::channel(64));
         let (suspend, gone) = (CancellationToken::new(), CancellationToken::new());
@@ -65,8 +59,6 @@ impl Bosun {
             executor,
             receiver,
             inbox: inbox.downgrade(),
-            undo_store: undo_store.clone(),
-            run: brief.run.clone(),
         };
         let going = gone.clone().drop_guard();
         let task = tokio::spawn(driven.go(self.services.clone(), suspend.clone(), going));
@@ -90,17 +82,6 @@ impl Bosun {
             gone,
         };
         Ok(Session { shared: Arc::new(shared) })
-    }
-
-    /// The snapshot store, if the policy has one and the workspace is a folder.
-    fn undo_store(
-        &self,
-        policy: &Policy,
-        workspace: &Workspace,
-        (folder, run): (&Path, &RunId),
-    ) -> Option<Arc<UndoStore>> {
-        let kept = policy.session.snapshots && matches!(workspace, Workspace::Folder(_));
-        if kept { UndoStore::open(&self.services, folder, run).map(Arc::new) } else { None }
     }
 }
 
@@ -183,8 +164,6 @@ struct Driven {
     executor: AttemptExecutor,
     receiver: mpsc::Receiver<Posted>,
     inbox: mpsc::WeakSender<Posted>,
-    undo_store: Option<Arc<UndoStore>>,
-    run: RunId,
 }
 
 impl Driven {
@@ -195,13 +174,12 @@ impl Driven {
         suspend: CancellationToken,
         _going: DropGuard,
     ) -> Result<(), DriveError> {
-        let (noted, bosun) = (intents(&services, &self.run), Bosun { services: services.clone() });
+        let run = self.executor.brief.run.clone();
+        let (noted, bosun) = (intents(&services, &run), Bosun { services: services.clone() });
         // In the background.
         tokio::spawn(async move { bosun.sweep(None).await });
-        let listening = self
-            .inbox
-            .upgrade()
-            .map(|inbox| tokio::spawn(listen(services, self.run.clone(), inbox)));
+        let inbox = self.inbox.upgrade();
+        let listening = inbox.map(|inbox| tokio::spawn(listen(services, run, inbox)));
         let stay = WhenWaiting::Stay;
         let left = self.drive.run(&self.executor, &mut self.receiver, &suspend, stay).await;
         if let Some(listening) = listening {
@@ -209,7 +187,7 @@ impl Driven {
         }
         if matches!(left, Ok(Left::Over)) {
             self.executor.clean_up().await;
-            if let Some(undo_store) = &self.undo_store {
+            if let Some(undo_store) = &self.executor.undo_store {
                 undo_store.sweep().await;
             }
             if let Err(error) = std::fs::remove_dir_all(&noted) {

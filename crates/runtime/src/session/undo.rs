@@ -10,11 +10,9 @@ use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::error::SessionError;
 use crate::api::Bosun;
-use crate::error::Error;
 use crate::services::Services;
+use crate::watch::whole;
 
-/// The lines read at a time.
-const PAGE: usize = 500;
 /// The most names that are checked inline; that takes well below a millisecond.
 const FEW: usize = 256;
 
@@ -90,15 +88,6 @@ impl UndoStore {
         }
     }
 
-    /// Drops this session's snapshots.
-    async fn forget(&self) {
-        let (snapshots, run) = (self.snapshots.clone(), self.run.clone());
-        let forgot = tokio::task::spawn_blocking(move || snapshots.forget(run.as_str())).await;
-        if let Ok(Err(error)) = forgot {
-            tracing::debug!(%error, "snapshots that nobody wants stay");
-        }
-    }
-
     async fn take(&self, call: CallId) -> Option<Digest> {
         // Most calls touch nothing, and then switching threads would take longer than the check.
         let tree = match self.snapshots.untouched(FEW) {
@@ -148,9 +137,12 @@ impl Bosun {
     /// use.
     pub(crate) async fn forget_snapshots(&self, folder: &Path, run: &RunId) {
         if self.services.snapshots_of(folder).is_dir()
-            && let Some(undo_store) = UndoStore::open(&self.services, folder, run)
+            && let Some(UndoStore { snapshots, run, .. }) =
+                UndoStore::open(&self.services, folder, run)
+            && let Ok(Err(error)) =
+                tokio::task::spawn_blocking(move || snapshots.forget(run.as_str())).await
         {
-            undo_store.forget().await;
+            tracing::debug!(%error, "snapshots that nobody wants stay");
         }
     }
 
@@ -163,10 +155,8 @@ impl Bosun {
         from: &Path,
         into: &Path,
     ) -> Result<(), SessionError> {
-        let log = LogId::run(run.clone());
-        let changes = Changes::read(&*self.services.journal, &log).await;
         let gone = |why: &str| SessionError::NothingToUndo(why.to_owned());
-        let tree = match changes.map_err(Error::from)?.at(seq) {
+        let tree = match Changes::read(&*self.services.journal, run).await?.at(seq) {
             Some(tree) => tree,
             // No call has changed anything, so the current files are right.
             None => UndoStore::open(&self.services, from, run)
@@ -194,17 +184,13 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) async fn read(journal: &dyn Journal, log: &LogId) -> Result<Self, JournalError> {
-        let (mut changes, mut after) = (Self::default(), 0);
-        loop {
-            let lines = journal.read(log, after, PAGE).await?;
-            let Some(last) = lines.last() else { return Ok(changes) };
-            after = last.seq;
-            changes.end = after;
-            for line in &lines {
-                changes.take(line.seq, &line.event);
-            }
+    pub(super) async fn read(journal: &dyn Journal, run: &RunId) -> Result<Self, JournalError> {
+        let mut changes = Self::default();
+        for line in whole(journal, &LogId::run(run.clone())).await? {
+            changes.end = line.seq;
+            changes.take(line.seq, &line.event);
         }
+        Ok(changes)
     }
 
     fn take(&mut self, seq: u64, event: &Event) {
@@ -229,7 +215,8 @@ impl Changes {
         if to == 0 || to > self.end {
             return Err(SessionError::NoSuchLine { line: to, last: self.end });
         }
-        self.at(to).ok_or_else(SessionError::nothing_changed)
+        let unchanged = || SessionError::NothingToUndo("no call has changed any".to_owned());
+        self.at(to).ok_or_else(unchanged)
     }
 
     /// The files after a line.

@@ -56,11 +56,8 @@ pub const KEYS: &[Key] = &[
     shared("model", Kind::Model, "The model to work with, unless a role has its own"),
     shared("effort", Kind::Word(EFFORTS), "How hard models think, unless a role says otherwise"),
     Key {
-        path: "preset",
-        kind: Kind::Text,
         default: Some("\"crew\""),
-        about: "The rules to work by where a project has none of its own",
-        project: true,
+        ..shared("preset", Kind::Text, "The rules to work by where a project has none of its own")
     },
     key("instruction", Kind::Text, "What every agent is told, after everything else"),
     shared("checks", Kind::Texts, "Commands that must pass in the end"),

@@ -9,8 +9,15 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 use types::{ModelRef, Money, nearest};
 
-use super::error::ConfigError;
 use super::keys::{Kind, Place, names_below, of_models, place};
+
+/// An unusable setting: its place, and the cause.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {cause}")]
+pub struct ConfigError {
+    pub place: String,
+    pub cause: String,
+}
 
 /// The layers, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

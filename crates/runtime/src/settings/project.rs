@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use types::{Budget, Money, WorkPath};
 
-use super::error::ConfigError;
 use super::keys::{Place, place};
-use super::layer::{Setting, Values};
+use super::layer::{ConfigError, Setting, Values};
 use crate::presets;
 
 /// The path of a project's settings, from its top.

@@ -165,6 +165,12 @@ impl GitError {
     }
 }
 
+impl From<GitError> for Fault {
+    fn from(error: GitError) -> Self {
+        error.fault()
+    }
+}
+
 /// Number and names of uncommitted changes, and what to do with them.
 fn dirty(paths: &[String], count: u64) -> String {
     let changes = types::count(count, "uncommitted change");

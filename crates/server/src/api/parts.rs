@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use engine::export::proof::unprovable;
 use engine::export::{TranscriptEntry, response};
-use runtime::{DiffOf, TranscriptOf};
+use runtime::RunPart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -175,7 +175,7 @@ pub(crate) async fn transcript(
 ) -> Shown<Page<TranscriptEntry>> {
     let run = app.run(&caller, &run).await?;
     let attempt = known_attempt(&app, &run, &attempt).await?;
-    let mut entries = app.bosun.transcript(&run, &TranscriptOf::Attempt(attempt), true).await?;
+    let mut entries = app.bosun.transcript(&run, &RunPart::Attempt(attempt), true).await?;
     entries.retain(|entry| part.after.is_none_or(|after| entry.seq > after));
     // Entries of one line stay together, so that the next page can start after a line.
     let mut end = part.limit().min(entries.len());
@@ -216,12 +216,12 @@ pub(crate) async fn change(
 ) -> Shown<diff::DiffView> {
     let run = app.run(&caller, &run).await?;
     let of = match (of.task, of.attempt) {
-        (None, None) => DiffOf::Result,
+        (None, None) => RunPart::Whole,
         (Some(task), None) => {
             let unknown = |_| Problem::not_found("the run has no such task");
-            DiffOf::Task(task.parse().map_err(unknown)?)
+            RunPart::Task(task.parse().map_err(unknown)?)
         }
-        (None, Some(attempt)) => DiffOf::Attempt(known_attempt(&app, &run, &attempt).await?),
+        (None, Some(attempt)) => RunPart::Attempt(known_attempt(&app, &run, &attempt).await?),
         (Some(_), Some(_)) => return Err(Problem::bad("name a task or an attempt, not both")),
     };
     let changed = app.bosun.diff(&run, &of).await?;

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use engine::export::TranscriptEntry;
-use runtime::{Found, Session, TranscriptOf};
+use runtime::{Found, RunPart, Session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use types::{ListedSession, RunId, SessionState, Timestamp};
@@ -183,6 +183,6 @@ pub(crate) async fn transcript(
     if !app.bosun.is_session(&run).await? {
         return Err(Problem::not_found(format!("there is no session {run}")));
     }
-    let entries = app.bosun.transcript(&run, &TranscriptOf::Whole, false).await?;
+    let entries = app.bosun.transcript(&run, &RunPart::Whole, false).await?;
     Ok(Json(Page::whole(entries)))
 }

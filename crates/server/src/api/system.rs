@@ -102,7 +102,7 @@ pub(crate) async fn stats(
         Timestamp::from_millis(app.now().millis().saturating_sub(i64::from(days) * DAY_MS))
     });
     let shown = |entry: &runtime::Entry| visible.shows(entry);
-    Ok(Json(app.bosun.stats_of(since, &shown).await?))
+    Ok(Json(app.bosun.stats(since, &shown).await?))
 }
 
 pub(crate) async fn models(State(app): State<App>) -> Json<Page<ModelItem>> {

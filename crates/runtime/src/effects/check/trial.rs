@@ -10,12 +10,13 @@ use types::{Against, ChangeKind, CommitId, Fault, Subject, Trial, WorkPath};
 use super::job::Job;
 use super::variant::Variant;
 use crate::effects::run_executor::RunExecutor;
+use crate::effects::signs::text_of;
 
 /// The tree that a check runs on.
 pub(super) enum Tree {
     Plain(CommitId),
-    /// Trees with altered expectations, tried one after the other.
-    Altered(CommitId, Vec<Variant>),
+    /// Trees with altered expectations, tried one after the other; at least one.
+    Altered(Vec<Variant>),
     /// The trial cannot be made, and why.
     Untried(String),
 }
@@ -28,19 +29,16 @@ const MOST_VARIANTS: usize = 4;
 impl RunExecutor {
     /// Builds the tree for a check.
     pub(super) async fn tree(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
-        let made = async {
-            match (&job.check.on, &job.against.base) {
-                (Subject::Trial { trial, .. }, Some(base)) => {
-                    self.trial(job, *trial, commit, base).await
-                }
-                (Subject::Without(_), Some(base)) => {
-                    let edits = self.without(job.against, commit, base).await?;
-                    self.mix(job, commit, edits, "it changed no code").await
-                }
-                _ => Ok(Tree::Plain(commit.clone())),
+        Ok(match (&job.check.on, &job.against.base) {
+            (Subject::Trial { trial, .. }, Some(base)) => {
+                self.trial(job, *trial, commit, base).await?
             }
-        };
-        made.await.map_err(|error| error.fault())
+            (Subject::Without(_), Some(base)) => {
+                let edits = self.without(job.against, commit, base).await?;
+                self.mix(job, commit, edits, "it changed no code").await?
+            }
+            _ => Tree::Plain(commit.clone()),
+        })
     }
 
     async fn trial(
@@ -146,8 +144,7 @@ impl RunExecutor {
         let of_from = repo.texts(from, &mix.merge).await?;
         let of_onto = repo.texts(onto, &mix.merge).await?;
         for (path, own) in of_onto {
-            let other = of_from.iter().find(|(other, _)| *other == path);
-            let other = other.map(|(_, text)| text.as_str()).unwrap_or_default();
+            let other = text_of(&of_from, &path).unwrap_or_default();
             let whole = files::restored_manifest(path.as_str(), other, &own);
             if let Some(text) = whole.filter(|text| *text != own) {
                 edits.push(Edit { path, to: EditTo::Text(text) });
@@ -177,9 +174,7 @@ impl RunExecutor {
         let of_tests = repo.texts(tests, &paths).await?;
         let mut edits = Vec::new();
         for (path, text) in repo.texts(code, &paths).await? {
-            let Some((_, other)) = of_tests.iter().find(|(other, _)| *other == path) else {
-                continue;
-            };
+            let Some(other) = text_of(&of_tests, &path) else { continue };
             let swapped =
                 files::swapped_unit_tests(&text, other).filter(|swapped| *swapped != text);
             edits.extend(swapped.map(|text| Edit { path, to: EditTo::Text(text) }));
@@ -236,7 +231,7 @@ impl RunExecutor {
             let altered = self.mixed(job, commit, &edits).await?;
             variants.push(Variant { commit: altered, must_fail, planted, what, alone: None });
         }
-        Ok(Tree::Altered(commit.clone(), variants))
+        Ok(Tree::Altered(variants))
     }
 
     /// If no runner names its tests, each alteration is tried alone: those in changed files first, then the most
@@ -299,7 +294,7 @@ impl RunExecutor {
         commit: &CommitId,
         against: &Against,
     ) -> Result<Vec<String>, Fault> {
-        let tests = self.test_files(against, commit).await.map_err(|error| error.fault())?;
+        let tests = self.test_files(against, commit).await?;
         let tests: Vec<(String, String)> =
             tests.into_iter().map(|(path, text)| (path.to_string(), text)).collect();
         let changed: Vec<String> =
@@ -317,14 +312,10 @@ impl RunExecutor {
         if evidence::signs::named_things(goal).is_empty() {
             return Ok(vec![]);
         }
-        let texts = async {
-            let repo = self.worktrees.repo();
-            let paths = repo.paths(commit).await?;
-            let paths: Vec<WorkPath> =
-                paths.into_iter().filter(|path| kind(path, tests) != FileKind::Document).collect();
-            repo.texts(commit, &paths).await
-        };
-        let texts = texts.await.map_err(|error| error.fault())?;
+        let repo = self.worktrees.repo();
+        let mut paths = repo.paths(commit).await?;
+        paths.retain(|path| kind(path, tests) != FileKind::Document);
+        let texts = repo.texts(commit, &paths).await?;
         let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
         Ok(evidence::signs::left_out(goal, &texts))
     }
