@@ -134,7 +134,7 @@ impl Run {
             open: BTreeSet::new(),
             standstill: Standstill::default(),
             breakers: Breakers::default(),
-            planning: TaskState::ready(),
+            planning: TaskState::default(),
             plan: None,
             task_states: Vec::new(),
             reviews: review_state::ReviewState::default(),
@@ -259,6 +259,11 @@ impl Run {
         }
     }
 
+    /// The status of a task, of a review, or of planning.
+    pub(crate) fn stage(&self, task: &TaskId) -> Option<&TaskStatus> {
+        self.task_state(task).map(|task_state| &task_state.stage)
+    }
+
     pub(crate) fn planning(&self) -> &TaskState {
         &self.planning
     }
@@ -352,7 +357,7 @@ impl Run {
 
 /// The current attempt of a task.
 pub(crate) fn current(task: &TaskId, task_state: &TaskState) -> AttemptId {
-    AttemptId::new(task.clone(), task_state.attempts())
+    AttemptId::new(task.clone(), task_state.attempts)
 }
 
 pub(crate) fn passed(check: &CheckState) -> Option<bool> {

@@ -8,7 +8,7 @@ use types::{
 
 use crate::Machine as _;
 use crate::machine::Recorded;
-use crate::state::{Run, TaskState, TaskStatus};
+use crate::state::{Run, TaskStatus};
 
 impl Recorded for Run {
     fn causes(&self, event: &Event) -> Vec<Input> {
@@ -95,7 +95,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
 
 /// The number of the attempt's next question.
 fn asked(run: &Run, attempt: &AttemptId) -> u32 {
-    match run.task_state(&attempt.task).map(TaskState::stage) {
+    match run.stage(&attempt.task) {
         Some(TaskStatus::Running(running)) => running.asked,
         _ => 0,
     }

@@ -12,7 +12,7 @@ use crate::stages::{
     advice, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
     question, report, review, route, schedule, verify,
 };
-use crate::state::{Run, TaskState, TaskStatus};
+use crate::state::{Run, TaskStatus};
 
 type StageFn = fn(&Run, Timestamp) -> Vec<Event>;
 
@@ -148,7 +148,7 @@ fn tried(on: &Subject) -> Option<&AttemptId> {
 
 /// Asks a person on behalf of an attempt, once.
 fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
-    let asked = match run.task_state(&attempt.task).map(TaskState::stage) {
+    let asked = match run.stage(&attempt.task) {
         Some(TaskStatus::Running(running)) if !run.winds_down() => running.asked,
         _ => return vec![],
     };
@@ -194,7 +194,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
 }
 
 fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
-    match run.task_state(task).map(TaskState::stage) {
+    match run.stage(task) {
         Some(TaskStatus::Retrying { at, .. }) if *at <= now => {
             vec![Event::RetryReleased { task: task.clone() }]
         }

@@ -17,7 +17,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     }
     for (task, task_state) in run.busy() {
         let attempt = current(&task, task_state);
-        match task_state.stage() {
+        match &task_state.stage {
             TaskStatus::Running(running)
                 if goes_on(run, running)
                     && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
@@ -28,10 +28,10 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             }
             TaskStatus::Checking { .. } => {
                 effects.extend(open_trials(run, &attempt, task_state));
-                effects.extend(open_checks(run, &Subject::Attempt(attempt), task_state.checks()));
+                effects.extend(open_checks(run, &Subject::Attempt(attempt), &task_state.checks));
             }
             TaskStatus::Landed { .. } => {
-                effects.extend(open_checks(run, &Subject::Landed(attempt), task_state.proofs()));
+                effects.extend(open_checks(run, &Subject::Landed(attempt), &task_state.proofs));
             }
             TaskStatus::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
@@ -69,48 +69,17 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     if run.is_over() {
         return false;
     }
-    let stage = |task: &TaskId| run.task_state(task).map(|task_state| task_state.stage());
     match effect {
         EffectId::Probe => isolation::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
-            run.task_state(task).is_some_and(|task_state| task_state.attempts() == *n)
-                && matches!(stage(task), Some(TaskStatus::Running(running)) if goes_on(run, running))
+            run.task_state(task).is_some_and(|task_state| task_state.attempts == *n)
+                && matches!(run.stage(task), Some(TaskStatus::Running(running)) if goes_on(run, running))
         }
-        EffectId::Check(CheckId { on: Subject::Merged, index }) => {
-            is_open(run.merged_checks(), *index)
-        }
-        EffectId::Check(CheckId { on: Subject::Base, index }) => {
-            is_open(run.check_results().baseline(), *index)
-        }
-        EffectId::Check(CheckId { on: Subject::Without(task), .. }) => {
-            run.check_results().without().get(task).is_some_and(|state| state.end.is_none())
-        }
-        EffectId::Check(CheckId { on: Subject::Trial { attempt, trial }, index }) => {
-            run.task_state(&attempt.task).is_some_and(|task_state| {
-                let is = |one: &TrialState| one.trial == *trial && one.index == *index;
-                task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), TaskStatus::Checking { .. })
-                    && task_state.trials().iter().any(|one| is(one) && one.state.end.is_none())
-            })
-        }
-        EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
-            run.task_state(&attempt.task).is_some_and(|task_state| {
-                task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), TaskStatus::Checking { .. })
-                    && is_open(task_state.checks(), *index)
-            })
-        }
-        EffectId::Check(CheckId { on: Subject::Landed(attempt), index }) => {
-            run.task_state(&attempt.task).is_some_and(|task_state| {
-                task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), TaskStatus::Landed { .. })
-                    && is_open(task_state.proofs(), *index)
-            })
-        }
-        EffectId::Merge(task) => matches!(stage(task), Some(TaskStatus::Merging { .. })),
+        EffectId::Check(check) => checked(run, check).is_some_and(|check| check.end.is_none()),
+        EffectId::Merge(task) => matches!(run.stage(task), Some(TaskStatus::Merging { .. })),
         EffectId::Timer(TimerId::Retry(task)) => {
             !run.winds_down()
-                && matches!(stage(task), Some(TaskStatus::Retrying { released: false, .. }))
+                && matches!(run.stage(task), Some(TaskStatus::Retrying { released: false, .. }))
         }
         EffectId::Timer(TimerId::Question(number)) => {
             let question = run.questions().get(*number as usize);
@@ -129,8 +98,29 @@ fn goes_on(run: &Run, running: &Running) -> bool {
     !running.waits() || run.winds_down()
 }
 
-fn is_open(checks: &[CheckState], index: u32) -> bool {
-    checks.get(index as usize).is_some_and(|check| check.end.is_none())
+/// The state of a check that belongs to the current step of its subject.
+fn checked<'a>(run: &'a Run, CheckId { on, index }: &CheckId) -> Option<&'a CheckState> {
+    let place = *index as usize;
+    let current = |attempt: &AttemptId| {
+        run.task_state(&attempt.task).filter(|task_state| task_state.attempts == attempt.n)
+    };
+    let checking = |attempt: &AttemptId| {
+        current(attempt).filter(|task| matches!(task.stage, TaskStatus::Checking { .. }))
+    };
+    match on {
+        Subject::Merged => run.merged_checks().get(place),
+        Subject::Base => run.check_results().baseline.get(place),
+        Subject::Without(task) => run.check_results().without.get(task),
+        Subject::Attempt(attempt) => checking(attempt)?.checks.get(place),
+        Subject::Landed(attempt) => {
+            let landed = |task: &&TaskState| matches!(task.stage, TaskStatus::Landed { .. });
+            current(attempt).filter(landed)?.proofs.get(place)
+        }
+        Subject::Trial { attempt, trial } => {
+            let is = |one: &&TrialState| one.trial == *trial && one.index == *index;
+            checking(attempt)?.trials.iter().find(is).map(|one| &one.state)
+        }
+    }
 }
 
 fn open_checks<'a>(
@@ -141,7 +131,7 @@ fn open_checks<'a>(
     let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
     open.map(|(check, index)| Effect::RunCheck {
         against: Against {
-            setup: run.check_results().setup().to_vec(),
+            setup: run.check_results().setup.clone(),
             ..against(run, on, &check.what, index)
         },
         check: CheckId { on: on.clone(), index },
@@ -154,8 +144,8 @@ fn open_checks<'a>(
 /// Checks that belong to no task.
 fn of_ground(run: &Run) -> Vec<Effect> {
     let mut effects: Vec<Effect> =
-        open_checks(run, &Subject::Base, run.check_results().baseline()).collect();
-    for (task, state) in run.check_results().without() {
+        open_checks(run, &Subject::Base, &run.check_results().baseline).collect();
+    for (task, state) in &run.check_results().without {
         let on = Subject::Without(task.clone());
         effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
     }
@@ -167,7 +157,7 @@ fn open_trials<'a>(
     attempt: &'a AttemptId,
     task_state: &'a TaskState,
 ) -> impl Iterator<Item = Effect> + 'a {
-    let open = task_state.trials().iter().filter(|one| one.state.end.is_none());
+    let open = task_state.trials.iter().filter(|one| one.state.end.is_none());
     open.map(|one| Effect::RunCheck {
         check: CheckId {
             on: Subject::Trial { attempt: attempt.clone(), trial: one.trial },
@@ -177,7 +167,7 @@ fn open_trials<'a>(
         commit: one.state.commit.clone(),
         isolation: run.isolation(),
         against: Against {
-            setup: run.check_results().setup().to_vec(),
+            setup: run.check_results().setup.clone(),
             ..trials::against(run, attempt, one.trial, one.index)
         },
     })

@@ -134,7 +134,7 @@ fn blockers(run: &Run) -> Vec<Blocker> {
         });
         blocker(run, &format!("blocker/question/{place}"), &one.text, one.asked, said)
     });
-    let failures = run.notes().failures();
+    let failures = &run.notes().failures;
     let given_up = failures.iter().enumerate().map(|(place, failure)| {
         let before = failures[..place].iter().filter(|one| one.task == failure.task).count();
         let more = if before == 0 { String::new() } else { format!("/{before}") };

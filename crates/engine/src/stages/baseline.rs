@@ -24,7 +24,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if checks.is_empty() {
         return ask(run, None, now).into_iter().collect();
     }
-    let tried = run.check_results().baseline();
+    let tried = &run.check_results().baseline;
     if tried.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
@@ -56,7 +56,7 @@ pub(crate) fn is_over(run: &Run) -> bool {
             || brings_checks(run)
             || run.questions().iter().any(|one| is_ours(one) && !one.is_open());
     }
-    let tried = run.check_results().baseline();
+    let tried = &run.check_results().baseline;
     tried.len() == checks.len()
         && tried.iter().all(|check| check.end.is_some())
         && (first_that_cannot_run(run).is_none() || nobody_to_ask(run))
@@ -77,7 +77,7 @@ fn brings_checks(run: &Run) -> bool {
 
 fn first_that_cannot_run(run: &Run) -> Option<usize> {
     let cannot = |end: &CheckEnd| end.cannot_run.is_some();
-    run.check_results().baseline().iter().position(|check| check.end.as_ref().is_some_and(cannot))
+    run.check_results().baseline.iter().position(|check| check.end.as_ref().is_some_and(cannot))
 }
 
 /// Whether a question is about the baseline. If there is no check and such a question was answered, the run continues
@@ -93,7 +93,7 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
         return None;
     }
     let index = index.and_then(|index| u32::try_from(index).ok());
-    let state = index.and_then(|index| run.check_results().baseline().get(index as usize));
+    let state = index.and_then(|index| run.check_results().baseline.get(index as usize));
     let (text, decision) = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
         Some((check, end)) => cannot_run(check, end),
         None => no_checks(),
@@ -163,7 +163,7 @@ fn choices(there_is_one: bool) -> Vec<Choice> {
 
 /// Tests that fail on the untouched tree, by check, for the agents that are to fix them.
 pub(crate) fn failing(run: &Run) -> Vec<(&Check, Vec<&str>)> {
-    let failed = run.check_results().baseline().iter().filter_map(|state| {
+    let failed = run.check_results().baseline.iter().filter_map(|state| {
         let end = state.end.as_ref().filter(|end| !end.passed())?;
         let tests = end.tests.as_ref().map(|tests| tests.failing.as_slice()).unwrap_or_default();
         Some((&state.what, tests.iter().map(String::as_str).collect()))

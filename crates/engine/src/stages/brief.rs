@@ -57,10 +57,13 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         isolation: run.isolation(),
         start: running.start.clone(),
         assignment: Assignment {
-            base: run.task_state(&attempt.task).and_then(|task_state| task_state.base()).cloned(),
+            base: run
+                .task_state(&attempt.task)
+                .and_then(|task_state| task_state.base.as_ref())
+                .cloned(),
             goal: goal(run, task.map(|(_, task)| task)),
             test_files: run.test_files(),
-            setup: run.check_results().setup().to_vec(),
+            setup: run.check_results().setup.clone(),
         },
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),

@@ -41,11 +41,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !ledger.is_warned() && !spent.is_empty() {
         return warned(None, ledger.spent(), ledger.budget(), &spent);
     }
-    for (task, task_state) in run.busy().filter(|(_, task_state)| !task_state.is_warned()) {
+    for (task, task_state) in run.busy().filter(|(_, task_state)| !task_state.warned) {
         let share = tree::share_of_task(run, &task);
-        let spent = past(share, task_state.spent(), percent);
+        let spent = past(share, task_state.spent, percent);
         if !spent.is_empty() {
-            return warned(Some(task), task_state.spent(), share, &spent);
+            return warned(Some(task), task_state.spent, share, &spent);
         }
     }
     vec![]

@@ -176,7 +176,7 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Monitoring => {
             let checks = run.merged_checks();
             let all = checks.len() == run.final_checks().len();
-            let taken_out = run.check_results().without().values().all(|check| check.end.is_some());
+            let taken_out = run.check_results().without.values().all(|check| check.end.is_some());
             let all = all && taken_out && verify::taken_out(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
         }

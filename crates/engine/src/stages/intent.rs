@@ -20,7 +20,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(spec) = run.spec() {
         return vec![planned(run, spec, &intent.dev, now)];
     }
-    match run.planning().stage() {
+    match &run.planning().stage {
         TaskStatus::Submitted { submission, .. } => {
             let reason = format!("the {} wrote a complete spec", intent.product);
             written(submission, Decision::new(RuleId::fixed("spec.product"), reason))

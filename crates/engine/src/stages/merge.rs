@@ -8,7 +8,7 @@ use crate::state::{Run, TaskState, TaskStatus, current};
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
     let Some(task_state) = run.task_state(&task.id) else { return vec![] };
-    match task_state.stage() {
+    match &task_state.stage {
         TaskStatus::Verified { commit } => vec![Event::MergeStarted {
             task: task.id.clone(),
             commit: commit.clone(),
@@ -22,7 +22,7 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 pub(crate) fn landed(run: &Run) -> Vec<Event> {
     let Some(task) = run.next_to_merge().and_then(|place| run.task(place)) else { return vec![] };
     let Some(task_state) = run.task_state(&task.id) else { return vec![] };
-    let TaskStatus::Landed { commit, .. } = task_state.stage() else { return vec![] };
+    let TaskStatus::Landed { commit, .. } = &task_state.stage else { return vec![] };
     let proof = needs_proof(run, task_state)
         .then(|| {
             let attempt = current(&task.id, task_state);
@@ -39,8 +39,8 @@ pub(crate) fn landed(run: &Run) -> Vec<Event> {
 
 /// Whether no check has seen this state of the branch: other results were merged since the attempt began.
 fn needs_proof(run: &Run, task_state: &TaskState) -> bool {
-    let TaskStatus::Landed { before, .. } = task_state.stage() else { return false };
-    run.policy().merge.check == MergeCheck::Each && task_state.base() != Some(&before.head)
+    let TaskStatus::Landed { before, .. } = &task_state.stage else { return false };
+    run.policy().merge.check == MergeCheck::Each && task_state.base.as_ref() != Some(&before.head)
 }
 
 fn unproven(attempt: types::AttemptId) -> Vec<Event> {

@@ -25,8 +25,8 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         let ready = run.passed(Phase::Initiation) && run.proof().is_some();
         return if ready { given(run, plan, now) } else { vec![] };
     }
-    let TaskStatus::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
-    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
+    let TaskStatus::Submitted { submission, .. } = &run.planning().stage else { return vec![] };
+    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts);
     let shown = approval(run, &attempt);
     if shown.is_some_and(Question::is_open) {
         return vec![];
@@ -86,8 +86,8 @@ fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
 /// The plan that waits for a person's approval.
 #[must_use]
 pub fn proposed(run: &Run) -> Option<Plan> {
-    let TaskStatus::Submitted { submission, .. } = run.planning().stage() else { return None };
-    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
+    let TaskStatus::Submitted { submission, .. } = &run.planning().stage else { return None };
+    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts);
     let shown = approval(run, &attempt).filter(|question| question.is_open())?;
     rules::plan::judged(run.policy(), run.request()?, submission, &shown.room).ok()
 }

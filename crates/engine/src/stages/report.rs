@@ -50,7 +50,7 @@ fn only_money(run: &Run) -> bool {
     let mut failed = task_states.filter(|task_state| task_state.is_failed()).peekable();
     failed.peek().is_some()
         && failed.all(|task_state| {
-            task_state.faults().last().is_some_and(|f| f.code.starts_with("budget."))
+            task_state.faults.last().is_some_and(|f| f.code.starts_with("budget."))
         })
 }
 

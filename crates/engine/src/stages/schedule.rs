@@ -59,8 +59,8 @@ pub(crate) fn start(
     scope: Scope,
     now: Timestamp,
 ) -> Vec<Event> {
-    let (start, feedback, other, model) = match task_state.stage() {
-        TaskStatus::Waiting => (None, task_state.told().cloned(), None, None),
+    let (start, feedback, other, model) = match &task_state.stage {
+        TaskStatus::Waiting => (None, task_state.told.clone(), None, None),
         TaskStatus::Retrying { start, feedback, role, model, released: true, .. } => {
             (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
@@ -80,7 +80,7 @@ pub(crate) fn start(
     };
     match allot(run, id, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
-            attempt: AttemptId::new(id.clone(), task_state.attempts() + 1),
+            attempt: AttemptId::new(id.clone(), task_state.attempts + 1),
             role: role_id.clone(),
             start: start.unwrap_or_else(|| run.head().clone()),
             scope,
@@ -90,7 +90,7 @@ pub(crate) fn start(
         }],
         Allotment::Later => vec![],
         // One question about the budget at a time; other tasks wait for the answer.
-        _ if run.budget_state().appeal().is_some() => vec![],
+        _ if run.budget_state().asked.is_some() => vec![],
         Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
         Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
@@ -104,7 +104,7 @@ fn put_off(
     role: &RoleId,
     until: Timestamp,
 ) -> Vec<Event> {
-    let comes_back = |task_state: &TaskState| matches!(task_state.stage(), TaskStatus::Retrying { at, released: false, .. } if *at >= until);
+    let comes_back = |task_state: &TaskState| matches!(&task_state.stage, TaskStatus::Retrying { at, released: false, .. } if *at >= until);
     if run.busy().any(|(_, task_state)| comes_back(task_state)) {
         return vec![];
     }
@@ -112,7 +112,7 @@ fn put_off(
     let reason = format!("{role} failed {failures} times in a row and is paused");
     let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
     if let TaskStatus::Retrying { start: from, feedback: told, role, model: by, .. } =
-        task_state.stage()
+        &task_state.stage
     {
         (start, feedback) = (from.clone(), told.clone());
         (other, model) = (role.clone(), by.clone());

@@ -44,7 +44,7 @@ enum Shown {
 }
 
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
-    let Some(last) = task_state.last() else {
+    let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
     };
     let shape = Shape::of(&last.changes, &run.test_files());
@@ -95,10 +95,10 @@ fn unproven(why: &str) -> Weighed {
 
 /// The project's checks that passed on the result: those with a report first, then those that failed before.
 fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
-    let base = task_state.base();
+    let base = task_state.base.as_ref();
     let mut all: Vec<Tried<'_>> = Vec::new();
     for (index, what) in run.project_checks().iter().enumerate() {
-        let state = task_state.checks().iter().find(|check| check.what.command == what.command);
+        let state = task_state.checks.iter().find(|check| check.what.command == what.command);
         let Some(now) = state.and_then(|state| state.end.as_ref()) else { continue };
         let before = base.and_then(|base| run.check_results().end(base, &what.command));
         if complaint(before, now).is_none() {
@@ -203,7 +203,7 @@ fn trial<'a>(
     let is = |state: &&crate::state::TrialState| {
         state.trial == trial && state.index as usize == one.index
     };
-    match task_state.trials().iter().find(is).map(|state| &state.state) {
+    match task_state.trials.iter().find(is).map(|state| &state.state) {
         Some(CheckState { end: Some(end), .. }) => {
             Ok(Some(end).filter(|end| end.untried.is_none()))
         }
@@ -214,7 +214,7 @@ fn trial<'a>(
 }
 
 fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
-    let ends = task_state.trials().iter().filter_map(|one| one.state.end.as_ref());
+    let ends = task_state.trials.iter().filter_map(|one| one.state.end.as_ref());
     let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
     let percent = u64::from(run.policy().verify.trial_percent);
     let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
@@ -271,11 +271,11 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
     let Some(what) = run.project_checks().get(index as usize) else {
         return types::Against::default();
     };
-    let plain = task_state.checks().iter().find(|check| check.what.command == what.command);
+    let plain = task_state.checks.iter().find(|check| check.what.command == what.command);
     let tests = plain.and_then(|plain| plain.end.as_ref()?.tests.as_deref());
     let won = tests.map(|tests| tests.won.clone());
     let failing = tests.map(|tests| tests.failing.clone()).unwrap_or_default();
-    let base_tests = task_state.trials().iter().any(|one| {
+    let base_tests = task_state.trials.iter().any(|one| {
         let end = one.state.end.as_ref();
         one.trial == Trial::BaseTests
             && one.index == index
@@ -295,16 +295,16 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
 }
 
 fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a CheckEnd> {
-    run.check_results().end(task_state.base()?, &what.command)
+    run.check_results().end(task_state.base.as_ref()?, &what.command)
 }
 
 /// The comparison data of a plain check of an attempt.
 pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
     let report = before(run, task_state, what).and_then(report_of);
-    let changes = task_state.last().map(|last| last.changes.clone()).unwrap_or_default();
+    let changes = task_state.last.as_ref().map(|last| last.changes.clone()).unwrap_or_default();
     let test_files = run.test_files();
     types::Against {
-        base: task_state.base().cloned(),
+        base: task_state.base.clone(),
         report,
         changes,
         test_files,

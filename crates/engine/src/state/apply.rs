@@ -3,8 +3,7 @@
 
 use types::{
     About, Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
-    GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Terms,
-    Timestamp, Weighed,
+    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Terms, Timestamp,
 };
 
 use super::change::{change, change_running, reject};
@@ -81,7 +80,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &task, |task_state| task_state.warned = true);
         }
         Event::BudgetExhausted { decision } => {
-            run.budget_state.close();
+            run.budget_state.asked = None;
             run.exhausted = Some(decision);
         }
         Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
@@ -223,7 +222,7 @@ fn escalate(run: &mut Run, task: &TaskId) {
 
 fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
     run.attempts += 1;
-    run.budget_state.went_on(&attempt.task);
+    run.budget_state.granted.remove(&attempt.task);
     run.breakers.started(&running.role);
     run.ledger.hold(claim(running.budget));
     // Files of an earlier attempt keep the base of that attempt.
@@ -242,9 +241,9 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
 }
 
 fn retry(run: &mut Run, task: &TaskId, retrying: TaskStatus) {
-    run.budget_state.went_on(task);
+    run.budget_state.granted.remove(task);
     // An attempt that is only postponed is not another one.
-    let stage = run.task_state(task).map(TaskState::stage);
+    let stage = run.stage(task);
     if !matches!(stage, None | Some(TaskStatus::Waiting | TaskStatus::Retrying { .. })) {
         run.retries += 1;
     }
@@ -255,8 +254,7 @@ fn finish_task(run: &mut Run, task: &TaskId, commit: CommitId) {
     change(run, task, |task_state| {
         task_state.stage = TaskStatus::Finished { commit };
         // The changes of an unproven task are kept: they may still be proven.
-        let unproven = |weighed: &Weighed| weighed.level == Level::Unproven;
-        if !task_state.evidence.as_ref().is_some_and(unproven) {
+        if !task_state.is_unproven() {
             task_state.last = None;
         }
     });
@@ -293,7 +291,8 @@ fn adopt(run: &mut Run, plan: Plan) {
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
     run.final_checks = all_checks(&run.all_project_checks(), &plan.tasks);
-    run.task_states = run.dag.waits_for.iter().map(|count| TaskState::waiting(*count)).collect();
+    let waiting = |count: &usize| TaskState { waits_for: *count, ..TaskState::default() };
+    run.task_states = run.dag.waits_for.iter().map(waiting).collect();
     let free =
         plan.tasks.iter().zip(0..).filter(|(_, place)| run.task_states[*place].waits_for == 0);
     run.ready = free.map(|(task, place)| (task.priority, place)).collect();
@@ -339,7 +338,7 @@ fn finish_attempt(
     spent: Spend,
     at: Timestamp,
 ) {
-    let running = match run.task_state(&attempt.task).map(TaskState::stage) {
+    let running = match run.stage(&attempt.task) {
         Some(TaskStatus::Running(running)) => Some((**running).clone()),
         _ => None,
     };

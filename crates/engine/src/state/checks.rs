@@ -4,13 +4,13 @@ use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
 use super::Run;
 use super::change::{change, reject};
-use super::task_state::{Before, CheckState, TaskState, TaskStatus, TrialState};
+use super::task_state::{Before, CheckState, TaskStatus, TrialState};
 use types::choices::STOP;
 use types::choices::{CHECK, LEAVE, SETUP};
 
 /// Takes a result that breaks others off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {
-    let Some(TaskStatus::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
+    let Some(TaskStatus::Landed { before, .. }) = run.stage(task) else {
         return;
     };
     let Before { head, changes, missing } = (**before).clone();

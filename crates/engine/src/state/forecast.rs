@@ -26,7 +26,7 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
 /// The highest cost of these tokens, if the price of the run's model is known.
 pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
     // Conversations are mostly input: three tokens in to one out.
-    run.budget_state().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
+    run.budget_state().price.map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
 }
 
 /// The sum of the plan's estimated times, with the reserve. Concurrent tasks count as sequential.
@@ -56,12 +56,12 @@ fn of_project(run: &Run) -> Option<u64> {
 /// The actual cost of planning and of each task, against the expected one.
 pub(crate) fn variance(run: &Run) -> Vec<Variance> {
     let plan =
-        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent() };
+        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent };
     let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
     let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
         task: task.id.clone(),
         estimate_tokens: estimate(task),
-        spent: task_state.spent(),
+        spent: task_state.spent,
     });
     let began =
         |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();

@@ -144,7 +144,7 @@ impl Run {
         let run = self;
         let asked = run.asked.as_ref()?;
         let finished =
-            |task_state: &&TaskState| matches!(task_state.stage(), TaskStatus::Finished { .. });
+            |task_state: &&TaskState| matches!(task_state.stage, TaskStatus::Finished { .. });
         Some(Listed::Run(ListedRun {
             goal: Listed::shown(&asked.request.text),
             status: run.status(),
@@ -170,14 +170,14 @@ fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], task_state: &TaskS
         title: title.to_owned(),
         stage: task_state.shown(),
         depends_on: depends_on.to_vec(),
-        attempts: task_state.attempts(),
-        checks: task_state.checks().iter().map(check_view).collect(),
-        commit: match task_state.stage() {
+        attempts: task_state.attempts,
+        checks: task_state.checks.iter().map(check_view).collect(),
+        commit: match &task_state.stage {
             TaskStatus::Finished { commit } => Some(commit.clone()),
             _ => None,
         },
-        fault: task_state.faults().last().map(|fault| fault.what.clone()),
-        evidence: task_state.evidence().cloned(),
+        fault: task_state.faults.last().map(|fault| fault.what.clone()),
+        evidence: task_state.evidence.clone(),
         accepted: task_state.accepted.clone(),
     }
 }

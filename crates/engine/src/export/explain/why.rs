@@ -269,13 +269,13 @@ fn documents(run: &Run) -> Told {
 
 fn failed(run: &Run, task: &TaskId) -> Told {
     let Some(task_state) = run.task_state(task) else { return Told::default() };
-    let Some(fault) = task_state.faults().last() else { return Told::default() };
+    let Some(fault) = task_state.faults.last() else { return Told::default() };
     let inputs = vec![
         given("task", task.as_str()),
         given("class", fault.class.as_str()),
         given("code", &fault.code),
         given("message", &fault.what),
-        given("failures of the task so far", task_state.faults().len().to_string()),
+        given("failures of the task so far", task_state.faults.len().to_string()),
     ];
     Told { inputs, rules: tables::failures(run.policy(), fault) }
 }

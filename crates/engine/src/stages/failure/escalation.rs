@@ -89,7 +89,7 @@ fn is_doubt(failed: &Failed<'_>) -> bool {
 
 /// The agent's brief, its output, and the problem.
 fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
-    let last = failed.task_state.last()?;
+    let last = failed.task_state.last.as_ref()?;
     let most = run.policy().limits.report_chars;
     let cut = |text: &str| head_and_tail(text, most, None).text;
     let attempt = current(&failed.task, failed.task_state);
@@ -103,7 +103,7 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
         commit: failed.commit.cloned(),
         changes: last.changes.clone(),
         fault: failed.fault.clone(),
-        evidence: cut(evidence(run, failed.task_state.checks()).trim()),
+        evidence: cut(evidence(run, &failed.task_state.checks).trim()),
         attempt,
     })
 }

@@ -8,7 +8,7 @@ use types::{
 
 use super::evidence::{missing, word};
 use crate::stages::trials;
-use crate::state::{Run, TaskState};
+use crate::state::Run;
 
 /// Maximum number of actions named on a card.
 const MOST_ACTIONS: usize = 3;
@@ -118,13 +118,13 @@ fn count(
             (finished, task_states.len(), "tasks finished")
         }
         Measure::FirstTry if phase <= Phase::Planning => {
-            let attempts = run.planning().attempts() as usize;
+            let attempts = run.planning().attempts as usize;
             (attempts.min(1), attempts, "planning attempts were first attempts")
         }
         Measure::FirstTry => {
-            let tried = task_states.iter().filter(|task_state| task_state.attempts() > 0).count();
+            let tried = task_states.iter().filter(|task_state| task_state.attempts > 0).count();
             let attempts: usize =
-                task_states.iter().map(|task_state| task_state.attempts() as usize).sum();
+                task_states.iter().map(|task_state| task_state.attempts as usize).sum();
             (tried, attempts, "attempts were first attempts")
         }
         Measure::Artifacts | Measure::Acceptance | Measure::Estimates | Measure::Risks => {
@@ -147,7 +147,8 @@ fn count(
 /// How many of the tasks' own checks passed, out of how many.
 fn good_checks(run: &Run) -> (usize, usize) {
     let tasks = run.task_states().iter();
-    let all = tasks.flat_map(|task| task.checks().iter().map(move |check| (task.base(), check)));
+    let all =
+        tasks.flat_map(|task| task.checks.iter().map(move |check| (task.base.as_ref(), check)));
     all.fold((0, 0), |(good, all), (base, check)| {
         (good + usize::from(trials::stands(run, base, check).is_none()), all + 1)
     })
@@ -191,7 +192,7 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
     let proven = run
         .task_states()
         .iter()
-        .filter_map(TaskState::evidence)
+        .filter_map(|task_state| task_state.evidence.as_ref())
         .any(|one| one.level == Level::Proven);
     let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
     if !proven && ends().any(CheckEnd::is_excused) {
