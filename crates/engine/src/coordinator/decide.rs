@@ -155,19 +155,9 @@ fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec
     if asking.question != asked {
         return vec![];
     }
-    let mut terms = asking.terms.clone();
-    if let Some(terms) = &mut terms {
-        terms.expires = question::expiry(run.policy(), now);
-    }
-    vec![Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: asking.text.clone(),
-        decision: asking.decision.clone(),
-        attempt: Some(attempt.clone()),
-        call: None,
-        files: vec![],
-        terms,
-    }]
+    let said = (asking.text.clone(), asking.decision.clone());
+    let terms = asking.terms.as_deref().cloned();
+    vec![question::ask(run, said, Some(attempt.clone()), terms, now)]
 }
 
 fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {

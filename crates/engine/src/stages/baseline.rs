@@ -6,8 +6,7 @@ use types::{
     Subject, Terms, Timestamp,
 };
 
-use crate::stages::advice;
-use crate::stages::question::expiry;
+use crate::stages::{advice, question};
 use crate::state::{Question, Run};
 use types::choices::STOP;
 
@@ -94,25 +93,14 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     }
     let index = index.and_then(|index| u32::try_from(index).ok());
     let state = index.and_then(|index| run.check_results().baseline.get(index as usize));
-    let (text, decision) = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
+    let said = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
         Some((check, end)) => cannot_run(check, end),
         None => no_checks(),
     };
     let choices = choices(index.is_some());
     let (escalation, severity) = (Escalation::TechnicalBlocker, Severity::High);
-    let terms = Terms {
-        expires: expiry(run.policy(), now),
-        ..Terms::escalation(escalation, severity, About::Baseline(index), choices, STOP)
-    };
-    Some(Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text,
-        decision,
-        attempt: None,
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    })
+    let terms = Terms::escalation(escalation, severity, About::Baseline(index), choices, STOP);
+    Some(question::ask(run, said, None, Some(terms), now))
 }
 
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {

@@ -11,8 +11,7 @@ use types::{
     Scorecard, Severity, Terms, Timestamp, Verdict,
 };
 
-use crate::stages::question::expiry;
-use crate::stages::{advice, baseline, verify};
+use crate::stages::{advice, baseline, question, verify};
 use crate::state::{Question, Run};
 use asked::questions;
 use types::choices::STOP;
@@ -144,24 +143,11 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
     choices.push(Choice::new(STOP, "end the run; all existing work is kept"));
     let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
-    let terms = Terms {
-        expires: expiry(run.policy(), now),
-        ..Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP)
-    };
+    let terms = Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP);
     let word = if conditional(blocked) { "conditional go" } else { "no-go" };
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: format!(
-            "{word} after {}: {}. How should the run continue?",
-            phase.as_str(),
-            blocked.decision.reason
-        ),
-        decision: blocked.decision.clone(),
-        attempt: None,
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    let (phase, why) = (phase.as_str(), &blocked.decision.reason);
+    let text = format!("{word} after {phase}: {why}. How should the run continue?");
+    question::ask(run, (text, blocked.decision.clone()), None, Some(terms), now)
 }
 
 /// Whether all work of a phase has ended, successfully or not.

@@ -139,30 +139,15 @@ fn approved(
 fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
     let reason = "the plan is executed only after a person approves it";
     let terms = Terms {
-        kind: QuestionKind::Approval,
-        severity: Severity::Medium,
-        escalation: None,
         about: Some(About::Task(TaskId::plan())),
         choices: vec![
             Choice::new(APPROVE, "execute the plan"),
             Choice::new(REJECT, "end the run; any other answer is returned to the planner"),
         ],
-        free: true,
-        default: None,
-        expires: question::expiry(run.policy(), now),
-        offer: None,
-        grants: None,
-        package: None,
+        ..Terms::open(QuestionKind::Approval, Severity::Medium)
     };
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: rules::plan::told(plan),
-        decision: Decision::new(RuleId::fixed(APPROVAL), reason),
-        attempt: Some(attempt),
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    let said = (rules::plan::told(plan), Decision::new(RuleId::fixed(APPROVAL), reason));
+    question::ask(run, said, Some(attempt), Some(terms), now)
 }
 
 #[cfg(test)]

@@ -95,18 +95,11 @@ pub(crate) fn exhausted(
         Choice::new(STOP, "stop without raising the budget; merged results are kept"),
     ];
     let escalation = Escalation::ResourceExhaustion;
-    let mut terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
-    terms.expires = question::expiry(run.policy(), now);
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text,
-        decision: Decision::new(RuleId::fixed(ASK), decision.reason)
-            .seeing(decision.rule.to_string()),
-        attempt: task.map(|task| AttemptId::new(task.clone(), stuck(run, task))),
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    let terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
+    let asks = Decision::new(RuleId::fixed(ASK), decision.reason);
+    let asks = asks.seeing(decision.rule.to_string());
+    let attempt = task.map(|task| AttemptId::new(task.clone(), stuck(run, task)));
+    question::ask(run, (text, asks), attempt, Some(terms), now)
 }
 
 /// The number of the attempt that cannot continue or start.

@@ -7,8 +7,7 @@ use types::{
 
 use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
-use crate::stages::brief;
-use crate::stages::question::expiry;
+use crate::stages::{brief, question};
 use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
 use types::choices::STOP;
@@ -32,19 +31,10 @@ pub(super) fn ask(
     let severity = rule.and_then(|rule| rule.severity).unwrap_or(Severity::High);
     let about = About::Task(failed.task.clone());
     let terms = Terms {
-        expires: expiry(run.policy(), now),
         package: package(run, failed).map(Box::new),
         ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
     };
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: text(failed),
-        decision,
-        attempt: None,
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    question::ask(run, (text(failed), decision), None, Some(terms), now)
 }
 
 fn text(failed: &Failed<'_>) -> String {
