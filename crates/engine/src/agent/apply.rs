@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection,
-    Listed, Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, Telling,
-    Timestamp, Used,
+    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Event, FileState, Listed,
+    Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
+    Used,
 };
 
 use super::booking::{hold, settle};
@@ -162,7 +162,7 @@ fn refused(
         *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
     }
     note_change(attempt, call, outcome, &decision.reason);
-    if decision.rule.as_str() == super::call_events::AFTER_FAILED_CHANGE
+    if decision.rule.as_str() == super::events::AFTER_FAILED_CHANGE
         && let Some(session) = attempt.sessions.get_mut(&call.session)
     {
         session.repeats.sent_back = true;
@@ -307,9 +307,7 @@ fn answer(
 fn note_change(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
     let Some(session) = attempt.sessions.get_mut(&call.session) else { return };
     let Some(slot) = session.slot(call) else { return };
-    let writes =
-        matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Write);
-    if writes || slot.call.tool == "write_file" {
+    if slot.needs(Access::Write) || slot.call.tool == "write_file" {
         let why = format!("{}: {}", slot.call.tool, types::one_line(text, 200));
         session.repeats.failed_change = (outcome != CallOutcome::Ok).then_some(why);
     }

@@ -2,12 +2,11 @@
 //! attempt submits a result, is closed, or fails.
 
 use types::{
-    CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message, Outcome,
-    RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput, Wording,
+    Access, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message,
+    Outcome, RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput, Wording,
 };
 
-use super::ending::{ended, failed, paused};
-use super::pending_call::submits;
+use super::events::{ended, failed, finished, paused, stopped};
 use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{
     Attempt, away, blocked, booking, context_window, json_reply, loop_detection, question, reserve,
@@ -187,7 +186,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
 /// The submission of the last round.
 fn handed_in(session: &Session) -> Option<serde_json::Value> {
     let accepted = |slot: &&PendingCall| {
-        submits(slot)
+        slot.needs(Access::Submit)
             && matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Ok)
     };
     session.round.iter().find(accepted).map(PendingCall::arguments)
@@ -197,30 +196,12 @@ fn handed_in(session: &Session) -> Option<serde_json::Value> {
 fn next_turn(attempt: &Attempt, session: &Session) -> Event {
     if session.empty >= MOST_EMPTY {
         let what = "the model sent an empty reply again";
-        return stop(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
+        return stopped(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
     }
-    match loop_detection::due(attempt, session) {
-        Some(loop_detection::Found::Warn(event)) => return *event,
-        Some(loop_detection::Found::Stop(decision)) => {
-            return stop(session, loop_detection::RULE, FaultClass::Structural, decision.reason);
-        }
-        None => {}
-    }
-    if let Some(event) = limit(attempt, session) {
-        return event;
-    }
-    if let Some(event) = context_window::due(attempt, session) {
-        return event;
-    }
-    ask(attempt, session, context_window::wants_summary(attempt, session))
-}
-
-/// Ends an attempt at a task, or the work on one input of a conversation.
-fn stop(session: &Session, code: &'static str, class: FaultClass, what: String) -> Event {
-    if session.is_open() {
-        return paused(session, Decision::new(RuleId::fixed(code), what), None);
-    }
-    failed(session, Fault::new(class, code, what))
+    loop_detection::due(attempt, session)
+        .or_else(|| limit(attempt, session))
+        .or_else(|| context_window::due(attempt, session))
+        .unwrap_or_else(|| ask(attempt, session, context_window::wants_summary(attempt, session)))
 }
 
 /// The limits on turns and rounds.
@@ -229,11 +210,11 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
     let class = FaultClass::Structural;
     if session.turns >= brief.max_turns {
         let what = format!("the {} reached the limit of {} turns", brief.role, brief.max_turns);
-        return Some(stop(session, "session.turn_limit", class, what));
+        return Some(stopped(session, "session.turn_limit", class, what));
     }
     if session.is_open() && rounds > 0 && session.rounds >= rounds {
         let what = format!("this input reached the limit of {rounds} rounds of calls");
-        return Some(stop(session, "session.round_limit", class, what));
+        return Some(stopped(session, "session.round_limit", class, what));
     }
     None
 }
@@ -242,7 +223,7 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
 fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     let (most, reserved) = match reserve::longest(attempt, session) {
         Ok(fits) => fits,
-        Err((code, what)) => return stop(session, code, FaultClass::Resource, what),
+        Err((code, what)) => return stopped(session, code, FaultClass::Resource, what),
     };
     Event::ModelAsked {
         session: session.id,
@@ -263,12 +244,11 @@ fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec
         return vec![];
     }
     let what = "the time limit for this input has been reached".to_owned();
-    match session.parent {
-        Some(_) => {
-            vec![failed(session, Fault::new(FaultClass::Resource, "session.time_limit", what))]
-        }
-        None => vec![stop(session, "session.time_limit", FaultClass::Resource, what)],
-    }
+    let (code, class) = ("session.time_limit", FaultClass::Resource);
+    vec![match session.parent {
+        Some(_) => failed(session, Fault::new(class, code, what)),
+        None => stopped(session, code, class, what),
+    }]
 }
 
 /// Whether an attempt ends because a call could not run safely, such as in a sandbox weaker than recorded. The model
@@ -302,20 +282,14 @@ fn outcome_of(
             let (again, fault) = (again.map(Box::new), fault.clone());
             vec![Event::ModelFailed { session: *session, turn: *turn, fault, again }]
         }
-        (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![super::call_events::finished(attempt, *call, output)]
-        }
+        (EffectId::Tool(call), Outcome::Tool(output)) => vec![finished(attempt, *call, output)],
         (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
             if ends_as_unsafe(attempt, fault) =>
         {
             subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![super::call_events::finished(
-                attempt,
-                *call,
-                &ToolOutput::error(fault.what.clone()),
-            )]
+            vec![finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
         }
         (EffectId::Look(call), Outcome::Looked(files)) => tool_calls::looked(attempt, *call, files),
         (EffectId::Look(call), Outcome::Broke(fault)) => question::unseen(attempt, *call, fault),

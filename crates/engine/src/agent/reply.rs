@@ -45,16 +45,8 @@ pub(super) fn failed(
     let Some(asked) = attempt.sessions.get_mut(&id) else { return };
     let SessionPhase::Asking { reserved, summary } = asked.phase else { return };
     away::failed(asked, fault, again, summary, at);
-    let used = fault.used.as_deref();
-    let spent = Spend {
-        tokens: used.map_or(0, |used| used.usage.total()),
-        money: used.and_then(|used| used.cost).unwrap_or_default(),
-        calls: 1,
-    };
-    settle(attempt, id, reserved, spent);
-    if let Some(used) = used {
-        count(attempt, used.marked(), used.cost);
-    }
+    settle(attempt, id, reserved, Spend { calls: 1, ..Spend::default() });
+    booking::book(attempt, id, fault.used.as_deref(), 0);
 }
 
 pub(super) fn replied(

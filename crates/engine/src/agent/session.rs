@@ -154,7 +154,7 @@ impl Session {
             steering: VecDeque::new(),
             follow_ups: VecDeque::new(),
             repeats: Repeats::default(),
-            room: ContextWindow::new(window),
+            room: ContextWindow { window, ..ContextWindow::default() },
             end: None,
             stopped: None,
             failures: 0,
@@ -273,7 +273,7 @@ impl Session {
         for message in self.history.clone() {
             self.count(&*message);
         }
-        self.room.forget_count();
+        self.room.counted = None;
     }
 
     /// The request for the current turn. Copies pointers, not messages.

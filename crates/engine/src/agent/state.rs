@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Fault, FileState, Grants, Message,
-    Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage, WorkPath,
+    Asking, AttemptEnd, AttemptResult, Brief, CallId, Changes, Digest, Fault, FileState, Findings,
+    Grants, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage,
+    WorkPath,
 };
 
 use super::pending_call::is_agent_call;
@@ -156,31 +157,27 @@ impl Attempt {
     pub fn end(&self, log_head: Digest) -> Option<AttemptEnd> {
         let brief = self.brief.as_ref()?;
         let root = self.root()?;
-        let result = match (self.is_over(), root.end.clone()?) {
-            (false, _) => return None,
-            (true, SessionEnd::Cancelled | SessionEnd::Closed) => AttemptResult::Cancelled,
-            (true, SessionEnd::Failed { fault }) => AttemptResult::Failed {
+        if !self.is_over() {
+            return None;
+        }
+        let result = match (root.end.clone()?, &self.seal_fault) {
+            (SessionEnd::Cancelled | SessionEnd::Closed, _) => AttemptResult::Cancelled,
+            (SessionEnd::Failed { fault }, _) => AttemptResult::Failed {
                 fault,
                 commit: self.sealed.as_ref().map(|sealed| sealed.commit.clone()),
             },
-            (true, SessionEnd::Submitted { submission }) => {
-                match (&self.sealed, &self.seal_fault) {
-                    (Some(sealed), _) => AttemptResult::Submitted {
-                        commit: sealed.commit.clone(),
-                        changes: sealed.changes.clone(),
-                        submission,
-                        findings: sealed.findings.clone(),
-                    },
-                    (None, Some(fault)) => {
-                        AttemptResult::Failed { fault: fault.clone(), commit: None }
-                    }
-                    (None, None) => AttemptResult::Submitted {
-                        commit: brief.start.clone(),
-                        changes: types::Changes::default(),
-                        submission,
-                        findings: types::Findings::default(),
-                    },
-                }
+            (SessionEnd::Submitted { .. }, Some(fault)) if self.sealed.is_none() => {
+                AttemptResult::Failed { fault: fault.clone(), commit: None }
+            }
+            (SessionEnd::Submitted { submission }, _) => {
+                let unchanged = || Sealed {
+                    commit: brief.start.clone(),
+                    changes: Changes::default(),
+                    findings: Findings::default(),
+                };
+                let sealed = self.sealed.clone().unwrap_or_else(unchanged);
+                let Sealed { commit, changes, findings } = sealed;
+                AttemptResult::Submitted { commit, changes, submission, findings }
             }
         };
         Some(AttemptEnd {
