@@ -35,7 +35,7 @@ use rules::ledger::Ledger;
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use budget_state::BudgetState;
 pub(crate) use check_results::CheckResults;
-pub(crate) use forecast::{cost, estimate};
+pub(crate) use forecast::cost;
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
 pub(crate) use task_state::{CheckState, Running, TaskState, TaskStatus, TrialState};
@@ -248,6 +248,16 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
+    /// A task of the plan.
+    pub(crate) fn planned(&self, task: &TaskId) -> Option<&Task> {
+        self.task(self.place(task)?)
+    }
+
+    /// The tasks of the plan; none before there is one.
+    pub(crate) fn tasks(&self) -> &[Task] {
+        self.plan.as_ref().map(|plan| plan.tasks.as_slice()).unwrap_or_default()
+    }
+
     /// The state of a task, of a review, or of planning.
     pub(crate) fn task_state(&self, task: &TaskId) -> Option<&TaskState> {
         if *task == TaskId::plan() {
@@ -301,8 +311,8 @@ impl Run {
     }
 
     /// The next task to merge, if any.
-    pub(crate) fn next_to_merge(&self) -> Option<usize> {
-        self.order.get(self.settled).copied()
+    pub(crate) fn next_to_merge(&self) -> Option<&Task> {
+        self.task(*self.order.get(self.settled)?)
     }
 
     /// Whether every task is finished, failed or skipped.

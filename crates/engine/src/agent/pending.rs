@@ -1,8 +1,7 @@
 //! Effects pending in the state of an attempt: model requests, started calls, the sandbox probe, timers, the final
 //! commit.
 
-use types::{Brief, TaskId};
-use types::{Effect, EffectId, TimerId};
+use types::{Brief, Effect, EffectId, TaskId, TimerId};
 
 use super::session::{Session, SessionPhase};
 use super::{Attempt, tool_calls};

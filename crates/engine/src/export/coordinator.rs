@@ -216,10 +216,7 @@ impl CoordinatorStream {
         reply: &ModelReply,
     ) -> Vec<Value> {
         self.usage = self.usage.plus(reply.usage);
-        self.cost = match (self.cost, reply.cost) {
-            (Some(before), Some(now)) => Some(before.plus(now)),
-            (before, now) => before.or(now),
-        };
+        self.cost = self.cost.into_iter().chain(reply.cost).reduce(Money::plus);
         let text = reply.text();
         let talk = self.talk(attempt, session);
         let mut events = Vec::new();

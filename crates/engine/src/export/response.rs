@@ -301,7 +301,7 @@ pub(super) fn deliverables(run: &Run, view: &RunView) -> Vec<Deliverable> {
 /// The tasks that may write each path.
 fn owners(run: &Run) -> BTreeMap<&str, Vec<&Task>> {
     let mut owners: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
-    for task in run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default() {
+    for task in run.tasks() {
         for artifact in &task.artifacts {
             owners.entry(artifact.path.as_str()).or_default().push(task);
         }

@@ -50,7 +50,7 @@ fn given(run: &Run) -> Option<&Spec> {
 /// Fills in everything that the run knows.
 fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     let view = run.view(now);
-    let plan_tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let plan_tasks = run.tasks();
     let made = plan_tasks.iter().map(|task| task_of(run, task));
     spec.tasks = given.tasks.iter().cloned().chain(made).collect();
     spec.decisions = given.decisions.iter().cloned().chain(decisions(run)).collect();
@@ -100,7 +100,7 @@ fn task_of(run: &Run, task: &Task) -> SpecTask {
 
 /// The decisions of tasks, and people's answers.
 fn decisions(run: &Run) -> Vec<SpecDecision> {
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = run.tasks();
     let in_tasks = tasks.iter().flat_map(|task| {
         let (decisions, at) = run.notes().decisions(&task.id);
         decisions.iter().enumerate().map(move |(place, text)| SpecDecision {

@@ -8,9 +8,7 @@ use types::{
 
 use crate::stages::{advice, question};
 use crate::state::{Question, Run};
-use types::choices::STOP;
-
-use types::choices::{AGAIN, CHECK, LEAVE, SETUP};
+use types::choices::{AGAIN, CHECK, LEAVE, SETUP, STOP};
 
 /// The output lines of a check that are shown with the question.
 const LAST_LINES: usize = 8;
@@ -51,18 +49,14 @@ pub(crate) fn is_over(run: &Run) -> bool {
     }
     let checks = run.project_checks();
     if checks.is_empty() {
-        return nobody_to_ask(run)
+        return run.policy().headless
             || brings_checks(run)
             || run.questions().iter().any(|one| is_ours(one) && !one.is_open());
     }
     let tried = &run.check_results().baseline;
     tried.len() == checks.len()
         && tried.iter().all(|check| check.end.is_some())
-        && (first_that_cannot_run(run).is_none() || nobody_to_ask(run))
-}
-
-fn nobody_to_ask(run: &Run) -> bool {
-    run.policy().headless
+        && (first_that_cannot_run(run).is_none() || run.policy().headless)
 }
 
 /// Whether the request came with a plan or spec that has checks.
@@ -88,7 +82,7 @@ fn is_ours(question: &Question) -> bool {
 /// Asks about a check that cannot run, or about missing checks; not while such a question is open.
 fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     let open = |question: &Question| question.is_open() && is_ours(question);
-    if nobody_to_ask(run) || run.questions().iter().any(open) {
+    if run.policy().headless || run.questions().iter().any(open) {
         return None;
     }
     let index = index.and_then(|index| u32::try_from(index).ok());

@@ -20,7 +20,11 @@ const MOST_FAILING: usize = 20;
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
-    let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
+    let model = running
+        .model
+        .clone()
+        .or_else(of_role)
+        .or_else(|| run.request().map(|request| request.model.clone()));
     let (told, shows) = said(run, attempt, running);
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
@@ -106,10 +110,6 @@ pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
     intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
 }
 
-fn default_model(run: &Run) -> Option<ModelRef> {
-    run.asked().map(|asked| asked.request.model.clone())
-}
-
 #[expect(clippy::expect_used, reason = "the text is fixed and is a model's name")]
 fn no_model() -> ModelRef {
     "none/none".parse().expect("none/none names a model")
@@ -186,7 +186,7 @@ fn spec(run: &Run) -> Option<&Spec> {
 
 /// The answers to questions about the spec.
 fn answers(run: &Run) -> String {
-    let asked = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    let asked = run.goal();
     match run.full_text().strip_prefix(asked).map(str::trim) {
         None | Some("") => String::new(),
         Some(answers) => format!("\n# Answers to questions about the spec\n\n{answers}\n"),

@@ -19,7 +19,7 @@ pub(crate) fn compose(
     contract: Contract,
 ) -> (String, Vec<WorkPath>) {
     let policy = &run.policy().contracts;
-    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let task = run.planned(&attempt.task);
     let (input, shows) = match contract {
         Contract::Plan => (planner(run, policy), vec![]),
         Contract::Advice => (adviser(run, policy), vec![]),

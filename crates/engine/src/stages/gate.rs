@@ -1,7 +1,6 @@
 //! Gates: go or no-go at the end of each phase, from evidence alone: deliverables, quality, risks, blockers, remaining
 //! budget. If the policy requires it, a no-go is put to a person and the gate is evaluated again.
 
-mod asked;
 mod card;
 mod evidence;
 pub mod report;
@@ -13,10 +12,8 @@ use types::{
 
 use crate::stages::{advice, baseline, question, verify};
 use crate::state::{Question, Run};
-use asked::questions;
-use types::choices::STOP;
-
-use types::choices::{AGAIN, GO, RETRY};
+use card::questions;
+use types::choices::{AGAIN, GO, RETRY, STOP};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(blocked) = run.blocked() {

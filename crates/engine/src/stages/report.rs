@@ -1,10 +1,9 @@
 //! The end of a run: when it is over, and its status. Nothing may still be in progress.
 
-use types::{Decision, Event, RuleId, Status, Timestamp};
+use types::{Decision, Event, Phase, RuleId, Status, Timestamp};
 
 use crate::stages::gate;
 use crate::state::Run;
-use types::Phase;
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some((status, decision)) = ending(run) else { return vec![] };
@@ -12,17 +11,14 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 }
 
 fn ending(run: &Run) -> Option<(Status, Decision)> {
-    if let Some(decision) = run.refused() {
-        return Some((Status::Refused, decision.clone()));
-    }
-    if let Some(decision) = run.cancelled() {
-        return Some((Status::Cancelled, decision.clone()));
-    }
-    if let Some(decision) = run.halted() {
-        return Some((Status::Failed, decision.clone()));
-    }
-    if let Some(decision) = run.exhausted() {
-        return Some((Status::OutOfBudget, decision.clone()));
+    let ends = [
+        (Status::Refused, run.refused()),
+        (Status::Cancelled, run.cancelled()),
+        (Status::Failed, run.halted()),
+        (Status::OutOfBudget, run.exhausted()),
+    ];
+    if let Some(end) = ends.into_iter().find_map(|(status, why)| Some((status, why?.clone()))) {
+        return Some(end);
     }
     if let Some(gate) = gate::last_word(run) {
         let failed = run.planning().is_failed()

@@ -4,9 +4,8 @@
 mod verdict;
 
 use serde_json::{Value, json};
-use types::Ended;
 use types::{
-    AttemptId, Contract, Decision, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
+    AttemptId, Contract, Decision, Ended, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
     Timestamp,
 };
 

@@ -13,8 +13,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
     }
-    let waits_for_its_plan = run.plan().is_none();
-    if waits_for_its_plan {
+    if run.plan().is_none() {
         if run.request().is_some_and(|request| request.planning.given.is_some()) {
             return vec![];
         }
@@ -35,7 +34,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let retrying = run.busy().map(|(id, _)| id);
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
-        let (Some(task_state), Some(task)) = (run.task_state(&id), task_of(run, &id)) else {
+        let (Some(task_state), Some(task)) = (run.task_state(&id), run.planned(&id)) else {
             continue;
         };
         let started = start(run, &id, task_state, &task.role, task.scope(), now);
@@ -44,10 +43,6 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         }
     }
     vec![]
-}
-
-fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
-    run.plan()?.tasks.get(run.place(id)?)
 }
 
 /// The events that start the next attempt at a task, if it may start.
@@ -110,13 +105,12 @@ fn put_off(
     }
     let failures = run.breakers().failures(role);
     let reason = format!("{role} failed {failures} times in a row and is paused");
-    let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
-    if let TaskStatus::Retrying { start: from, feedback: told, role, model: by, .. } =
-        &task_state.stage
-    {
-        (start, feedback) = (from.clone(), told.clone());
-        (other, model) = (role.clone(), by.clone());
-    }
+    let (start, feedback, other, model) = match &task_state.stage {
+        TaskStatus::Retrying { start, feedback, role, model, .. } => {
+            (start.clone(), feedback.clone(), role.clone(), model.clone())
+        }
+        _ => (None, None, None, None),
+    };
     vec![Event::RetryScheduled {
         task: id.clone(),
         at: until,

@@ -6,15 +6,13 @@ mod doubt;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod tried;
 mod whole;
 
 use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, Trial, Weighed};
 
 use crate::state::{CheckState, Run, TaskState};
-use doubt::{cannot_fail, gone, old_tests_fail, rewrites, signs};
+use doubt::{Tried, cannot_fail, fails_anew, gone, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
-use tried::{Tried, fails_anew};
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
 /// Maximum number of checks tried for one task.
@@ -260,8 +258,8 @@ fn only_removes(run: &Run, task: &TaskId, changes: &types::Changes) -> bool {
 
 /// The goals of the task and of the run.
 fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
-    let task = run.place(task).and_then(|place| run.task(place));
-    let goal = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    let task = run.planned(task);
+    let goal = run.goal();
     [task.map(|task| task.title.as_str()).unwrap_or_default(), goal]
 }
 
@@ -282,7 +280,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
             && end.is_some_and(|end| end.untried.is_none())
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
-    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let task = run.planned(&attempt.task);
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
     let goal = run.request().map(|request| format!("{}\n{title}", request.text));
     types::Against {

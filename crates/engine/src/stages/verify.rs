@@ -37,7 +37,7 @@ fn submitted(
     (changes, findings): (&Changes, &Findings),
     now: Timestamp,
 ) -> Vec<Event> {
-    let Some(task) = run.place(&attempt.task).and_then(|place| run.task(place)) else {
+    let Some(task) = run.planned(&attempt.task) else {
         return vec![];
     };
     let scope = task.scope();
@@ -236,7 +236,7 @@ fn weighs(run: &Run) -> bool {
 /// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
 /// project's count only if the task breaks something that worked.
 fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
-    let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
+    let own = run.planned(task).map_or(0, |task| task.checks.len());
     let mut failed = Vec::new();
     for (index, check) in task_state.checks.iter().enumerate() {
         let Some(end) = &check.end else { continue };
@@ -274,10 +274,6 @@ fn weigh(
     })
 }
 
-fn names(checks: &[&CheckState]) -> String {
-    checks.iter().map(|check| check.what.name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
 /// The next check of a merged result, run on the branch with the others, or its rejection. Empty while one runs; `None`
 /// once all passed.
 pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Option<Vec<Event>> {
@@ -291,8 +287,9 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
         .filter(|check| trials::stands(run, task_state.base.as_ref(), check).is_some())
         .collect();
     if !failed.is_empty() {
-        let what =
-            format!("{} did not pass when merged with the results of other tasks", names(&failed));
+        let names: Vec<&str> = failed.iter().map(|check| check.what.name.as_str()).collect();
+        let names = names.join(", ");
+        let what = format!("{names} did not pass when merged with the results of other tasks");
         let said = failed.iter().filter_map(|check| {
             let end = check.end.as_ref()?;
             let (name, command) = (&check.what.name, &check.what.command);

@@ -2,11 +2,11 @@
 //! changes nothing, so any log can be folded.
 
 use types::{
-    About, Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
-    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Terms, Timestamp,
+    Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
+    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
-use super::change::{change, change_running, reject};
+use super::change::{change, reject};
 use super::checks::{all_checks, finish_check, finish_merge, start_check, take_off};
 use super::progress;
 use super::questions::{Answered, Question};
@@ -87,9 +87,9 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
         Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
-            let offer = terms.as_ref().and_then(|terms| terms.offer);
-            answers::asked_for_more(run, question, attempt.as_ref(), offer);
-            asked(run, text, decision.rule, attempt, terms, at);
+            let (rule, from, room) = (decision.rule, attempt, run.headroom(at));
+            let asked = Question { text, rule, from, terms, asked: at, room, answer: None };
+            answers::asked(run, question, asked);
         }
         Event::QuestionAnswered { question, by, text, choice, feedback, halts } => {
             let answer = Answered { said: Answer { by, text }, choice, at };
@@ -189,35 +189,6 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
 fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Option<Box<Scorecard>>) {
     let card = card.map(|card| *card);
     run.gates.push(GateView { phase, go, decision, card, reopened: false });
-}
-
-fn asked(
-    run: &mut Run,
-    text: String,
-    rule: RuleId,
-    from: Option<AttemptId>,
-    terms: Option<Box<Terms>>,
-    asked: Timestamp,
-) {
-    if let Some(attempt) = &from {
-        change_running(run, attempt, |running| running.asked = running.asked.saturating_add(1));
-    }
-    if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
-        escalate(run, task);
-    }
-    let room = run.headroom(asked);
-    answers::asked(run, Question { text, rule, from, terms, asked, room, answer: None });
-}
-
-/// The task's failure waits for a person's decision.
-fn escalate(run: &mut Run, task: &TaskId) {
-    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
-    change(run, task, |task_state| {
-        if let TaskStatus::Rejected { fault, commit } = &task_state.stage {
-            let (fault, commit) = (fault.clone(), commit.clone());
-            task_state.stage = TaskStatus::Escalated { fault, commit, question };
-        }
-    });
 }
 
 fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {

@@ -5,8 +5,7 @@ use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 use super::Run;
 use super::change::{change, reject};
 use super::task_state::{Before, CheckState, TaskStatus, TrialState};
-use types::choices::STOP;
-use types::choices::{CHECK, LEAVE, SETUP};
+use types::choices::{CHECK, LEAVE, SETUP, STOP};
 
 /// Takes a result that breaks others off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {

@@ -1,14 +1,9 @@
 //! The expected cost of a run, from the plan's estimates or the kind of project, and afterwards the actual cost of each
 //! part. Figures for people; no decision uses them.
 
-use types::{Forecast, ForecastBasis, Millis, Money, Task, TaskId, Variance};
+use types::{Forecast, ForecastBasis, Millis, Money, TaskId, Variance};
 
 use super::Run;
-
-/// The expected tokens of a task.
-pub(crate) fn estimate(task: &Task) -> Option<u64> {
-    task.estimate_tokens
-}
 
 /// The expected cost of the run, if known: first from the kind of project, then from the plan.
 pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
@@ -40,7 +35,7 @@ fn time(run: &Run) -> Option<Millis> {
 /// The sum of the estimates; a task without one counts as the average.
 fn of_plan(run: &Run) -> Option<u64> {
     let tasks = &run.plan()?.tasks;
-    let known: Vec<u64> = tasks.iter().filter_map(estimate).collect();
+    let known: Vec<u64> = tasks.iter().filter_map(|task| task.estimate_tokens).collect();
     let sum = known.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
     let mean = sum.checked_div(known.len() as u64)?;
     let unknown = (tasks.len() - known.len()) as u64;
@@ -57,10 +52,10 @@ fn of_project(run: &Run) -> Option<u64> {
 pub(crate) fn variance(run: &Run) -> Vec<Variance> {
     let plan =
         Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent };
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = run.tasks();
     let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
         task: task.id.clone(),
-        estimate_tokens: estimate(task),
+        estimate_tokens: task.estimate_tokens,
         spent: task_state.spent,
     });
     let began =

@@ -45,7 +45,7 @@ pub(super) fn note(run: &mut Run, event: &Event, at: Timestamp) {
 }
 
 fn settle(run: &mut Run, task: &TaskId, at: Timestamp) {
-    let estimate = run.place(task).and_then(|place| run.task(place)?.estimate_seconds);
+    let estimate = run.planned(task).and_then(|task| task.estimate_seconds);
     let notes = &mut run.notes;
     notes.last = Some(at);
     let Some(began) = notes.began.remove(task) else { return };
@@ -166,7 +166,7 @@ impl Run {
         if self.phase() != Phase::Execution {
             return None;
         }
-        self.busy().filter_map(|(task, _)| self.task(self.place(&task)?)?.phase).min()
+        self.busy().filter_map(|(task, _)| self.planned(&task)?.phase).min()
     }
 
     /// The estimated time of the remaining tasks, at the pace of the settled ones. `None` without a basis.

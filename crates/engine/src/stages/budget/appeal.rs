@@ -2,10 +2,9 @@
 //! one such question is open.
 
 use types::{
-    About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
-    Severity, TaskId, Terms, Timestamp,
+    About, AttemptId, Budget, Choice, Decision, Escalation, Event, Fault, FaultClass, Millis,
+    OnExhausted, RuleId, Severity, TaskId, Terms, Timestamp,
 };
-use types::{Fault, FaultClass};
 
 use super::tree::{least, part};
 use crate::Run;
@@ -68,7 +67,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 }
 
 /// Whether a fault waits for an answer about the budget.
-pub(crate) fn is_ours(run: &Run, fault: &types::Fault) -> bool {
+pub(crate) fn is_ours(run: &Run, fault: &Fault) -> bool {
     may_ask(run) && fault.code == CALL
 }
 
@@ -141,7 +140,7 @@ fn is_short(run: &Run, task: &TaskId) -> bool {
     }
     let free = run.ledger().free();
     let share = run.task_state(task).map(|task_state| task_state.share).unwrap_or_default();
-    let role = match run.place(task).and_then(|place| run.task(place)) {
+    let role = match run.planned(task) {
         Some(task) => Some(&task.role),
         None => run.route(),
     };

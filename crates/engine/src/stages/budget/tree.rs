@@ -91,8 +91,7 @@ type Level = (&'static str, String, Budget);
 
 /// Maximum spend of all attempts at a task together; unlimited without an estimate or a policy for it.
 pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
-    let estimate =
-        run.place(task).and_then(|place| run.task(place)).and_then(crate::state::estimate);
+    let estimate = run.planned(task).and_then(|task| task.estimate_tokens);
     let percent =
         run.policy().budget.estimate_percent.filter(|_| !run.budget_state().lifted.contains(task));
     let tokens = estimate.zip(percent).map(|(estimate, percent)| {
@@ -105,8 +104,7 @@ pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
 
 /// Four times the minimum of an attempt.
 fn floor(run: &Run, task: &TaskId) -> u64 {
-    let role = run.place(task).and_then(|place| run.task(place)).map(|task| &task.role);
-    let role = role.and_then(|role| run.policy().roles.get(role));
+    let role = run.planned(task).and_then(|task| run.policy().roles.get(&task.role));
     role.map_or(0, |role| least(role).saturating_mul(4))
 }
 

@@ -10,9 +10,8 @@ use crate::agent::BLOCKED;
 use crate::stages::{brief, question};
 use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
-use types::choices::STOP;
+use types::choices::{RETRY, STOP};
 
-use types::choices::RETRY;
 const SKIP: &str = "skip";
 const ACCEPT: &str = "accept";
 

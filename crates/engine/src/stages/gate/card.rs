@@ -1,14 +1,15 @@
 //! The scorecard of a gate. The score is the weighted mean of the measures in whole points; each measure is a counted
 //! share. Everything on the card can be recomputed from the log. Every count visits each task once.
 
+use types::choices::GO;
 use types::{
-    CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
+    About, CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
     Scorecard, Severity, Unproven, Verdict,
 };
 
 use super::evidence::{missing, word};
-use crate::stages::trials;
-use crate::state::Run;
+use crate::stages::{plan, trials};
+use crate::state::{Question, Run};
 
 /// Maximum number of actions named on a card.
 const MOST_ACTIONS: usize = 3;
@@ -156,7 +157,7 @@ fn good_checks(run: &Run) -> (usize, usize) {
 
 /// Counts from the plan.
 fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = run.tasks();
     match measure {
         Measure::Artifacts => {
             let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
@@ -219,11 +220,22 @@ fn criteria(run: &Run) -> Vec<String> {
 /// checked like any other, or a person wrote the plan, approved it, or accepted its risks.
 pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
     let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
-    let by_a_person = super::asked::risks_taken(run);
+    let by_a_person = risks_taken(run);
     let dealt_with = |risk: &Risk| risk.tasks.iter().any(|task| run.place(task).is_some());
     all.iter().filter(move |risk| {
         risk.severity == Severity::Critical && !by_a_person && !dealt_with(risk)
     })
+}
+
+/// Whether a person accepted the risks of the current plan.
+fn risks_taken(run: &Run) -> bool {
+    let last = questions(run, Phase::Planning).next_back();
+    plan::is_a_persons(run) || last.is_some_and(|asked| asked.choice() == Some(GO))
+}
+
+/// The questions about the gate of a phase.
+pub(super) fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Question> {
+    run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
 }
 
 /// Open critical questions.
