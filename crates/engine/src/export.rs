@@ -41,7 +41,7 @@ pub use transcript::{
 pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 
 use serde_json::{Value, json};
-use types::{BlobRef, Envelope, Event, Money, Usage};
+use types::{Arguments, BlobRef, CallId, Envelope, Event, ModelReply, Money, SessionId, Usage};
 
 /// The documents that an agent in this role is given, of those that the rules selected.
 #[must_use]
@@ -63,6 +63,21 @@ pub fn whole_output(line: &Envelope) -> Option<&BlobRef> {
         Event::ToolFinished { output, .. } => output.blob.as_ref(),
         _ => None,
     }
+}
+
+/// The calls of a reply, with their tools and arguments.
+fn calls(
+    session: SessionId,
+    turn: u32,
+    reply: &ModelReply,
+) -> impl Iterator<Item = (CallId, (String, Value))> {
+    reply.calls().zip(0..).map(move |(call, index)| {
+        let arguments = match &call.arguments {
+            Arguments::Json(value) => value.clone(),
+            Arguments::Broken(text) => text.as_str().into(),
+        };
+        (CallId { session, turn, index }, (call.tool.clone(), arguments))
+    })
 }
 
 fn usage(usage: Usage, cost: Option<Money>) -> Value {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, AttemptResult, Brief, CallId, CallOutcome, Category, Decision, Envelope,
-    Event, RoleId, Selected, SessionEnd, SessionId, Side, Terms,
+    AttemptId, AttemptResult, Brief, CallId, CallOutcome, Category, Decision, Envelope, Event,
+    RoleId, Selected, SessionEnd, SessionId, Side, Terms,
 };
 
+use super::calls;
 use crate::stages::brief;
 
 /// The only agent that is not an attempt.
@@ -160,14 +161,8 @@ impl AuditLog {
                 vec![("agent_execution_start", agent, data)]
             }
             Event::ModelReplied { session, turn, model, reply, .. } => {
-                for (call, index) in reply.calls().zip(0_u32..) {
-                    let id = CallId { session: *session, turn: *turn, index };
-                    let args = match &call.arguments {
-                        Arguments::Json(value) => value.clone(),
-                        Arguments::Broken(text) => text.as_str().into(),
-                    };
-                    self.calls.insert((attempt.clone(), id), (call.tool.clone(), args));
-                }
+                let calls = calls(*session, *turn, reply);
+                self.calls.extend(calls.map(|(id, call)| ((attempt.clone(), id), call)));
                 let data = json!({ "model": model, "turn": turn, "usage": reply.usage, "output": reply.text() });
                 vec![("llm_call", agent, data)]
             }

@@ -38,7 +38,17 @@ pub struct Message {
 
 /// All messages of a run, in the order of its own lines.
 pub(super) fn messages(run: &Run, lines: &[&Envelope], now: Timestamp) -> Vec<Message> {
-    let mut teller = Teller { run, request: request_id(run, &run.view(now)), ..Teller::new(run) };
+    let mut teller = Teller {
+        run,
+        request: request_id(run, &run.view(now)),
+        asked: BTreeMap::new(),
+        planning: None,
+        questions: BTreeMap::new(),
+        phase: Phase::Initiation,
+        total: 0,
+        completed: 0,
+        busy: Vec::new(),
+    };
     lines.iter().flat_map(|line| teller.tell(line)).collect()
 }
 
@@ -72,21 +82,7 @@ struct Said {
     payload: Value,
 }
 
-impl<'a> Teller<'a> {
-    fn new(run: &'a Run) -> Self {
-        Self {
-            run,
-            request: String::new(),
-            asked: BTreeMap::new(),
-            planning: None,
-            questions: BTreeMap::new(),
-            phase: Phase::Initiation,
-            total: 0,
-            completed: 0,
-            busy: Vec::new(),
-        }
-    }
-
+impl Teller<'_> {
     fn tell(&mut self, line: &Envelope) -> Vec<Message> {
         let id = |part: &str| uuid(&format!("{}/{}{part}", line.run, line.seq));
         let said = self.said(&line.event, &id(""));

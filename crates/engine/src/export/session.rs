@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, CallId, CallOutcome, Compaction, Decision, Envelope, Event, ModelReply, RunId,
-    SessionEnd, SessionId,
+    CallId, CallOutcome, Compaction, Decision, Envelope, Event, ModelReply, RunId, SessionEnd,
+    SessionId,
 };
 
-use super::Piece;
+use super::{Piece, calls};
 
 /// Turns the lines of a session's log into document 003's events.
 #[derive(Debug, Default)]
@@ -185,14 +185,7 @@ impl Talk {
             events.push(json!({ "kind": "ASSISTANT_TEXT_DELTA", "text": text }));
         }
         events.extend(self.hushed());
-        let calls = reply.calls().zip(0..).map(|(call, index)| {
-            let arguments = match &call.arguments {
-                Arguments::Json(value) => value.clone(),
-                Arguments::Broken(text) => Value::from(text.as_str()),
-            };
-            (CallId { session, turn, index }, (call.tool.clone(), arguments))
-        });
-        self.calls = calls.collect();
+        self.calls = calls(session, turn, reply).collect();
         events
     }
 

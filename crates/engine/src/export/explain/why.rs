@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use types::{
-    About, AttemptId, CallId, Decision, Envelope, Event, Input, Inspection, Policy, RuleId, Scope,
-    TaskId, Timestamp, one_line,
+    About, AttemptId, CallId, Decision, Envelope, Event, Input, Inspection, ModelReply, Policy,
+    RuleId, Scope, TaskId, Timestamp, one_line,
 };
 
 use rules::looked::Looked;
@@ -286,7 +286,11 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
         Event::ToolStarted { call, tool, .. } | Event::ToolRefused { call, tool, .. } => {
             (*call, tool.clone())
         }
-        Event::QuestionAsked { call: Some(call), .. } => (*call, tool_of(before, *call)),
+        Event::QuestionAsked { call: Some(call), .. } => {
+            let place = call.index as usize;
+            let asked = replied(before, *call).and_then(|(reply, _)| reply.calls().nth(place));
+            (*call, asked.map(|call| call.tool.clone()).unwrap_or_default())
+        }
         _ => return Told::default(),
     };
     let scope = before.iter().find_map(|line| match &line.event {
@@ -297,7 +301,10 @@ fn of_attempt(policy: &Arc<Policy>, before: &[&Envelope], event: &Event) -> Told
     });
     let scope = scope.unwrap_or_else(|| Scope(vec![]));
     let mut inputs = vec![given("tool", &tool), given("scope", written(&scope))];
-    let Some(Inspection::Would(facts)) = inspected(before, call) else {
+    let inspections = replied(before, call).map(|(_, inspections)| inspections);
+    let Some(Inspection::Would(facts)) =
+        inspections.and_then(|inspections| inspections.get(call.index as usize))
+    else {
         return Told { inputs, rules: vec![] };
     };
     inputs.extend(facts.command.as_ref().map(|command| given("command", command)));
@@ -317,27 +324,19 @@ fn is_own(policy: &Policy, rule: &RuleId) -> bool {
     !asked.contains(&rule.as_str()) && !policy.permissions.iter().any(|known| known.id == *rule)
 }
 
-fn inspected<'a>(before: &[&'a Envelope], call: CallId) -> Option<&'a Inspection> {
+/// The reply with a call, and the inspections of its calls.
+fn replied<'a>(
+    before: &[&'a Envelope],
+    call: CallId,
+) -> Option<(&'a ModelReply, &'a [Inspection])> {
     before.iter().rev().find_map(|line| match &line.event {
-        Event::ModelReplied { session, turn, inspections, .. }
+        Event::ModelReplied { session, turn, reply, inspections, .. }
             if (*session, *turn) == (call.session, call.turn) =>
         {
-            inspections.get(call.index as usize)
+            Some((&**reply, inspections.as_slice()))
         }
         _ => None,
     })
-}
-
-fn tool_of(before: &[&Envelope], call: CallId) -> String {
-    let named = before.iter().rev().find_map(|line| match &line.event {
-        Event::ModelReplied { session, turn, reply, .. }
-            if (*session, *turn) == (call.session, call.turn) =>
-        {
-            reply.calls().nth(call.index as usize).map(|call| call.tool.clone())
-        }
-        _ => None,
-    });
-    named.unwrap_or_default()
 }
 
 #[cfg(test)]
