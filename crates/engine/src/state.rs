@@ -13,7 +13,6 @@ mod metrics;
 mod progress;
 mod questions;
 mod reopen;
-mod request;
 mod review_state;
 mod reviews;
 mod standing;

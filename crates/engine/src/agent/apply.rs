@@ -196,7 +196,6 @@ fn started(
     let above = parent.and_then(|call| attempt.sessions.get(&call.session));
     let depth = above.map_or(0, |above| above.depth + 1);
     if id == SessionId::ROOT {
-        attempt.brief = Some(Arc::clone(&brief));
         attempt.started = at;
     }
     let begun = Session::begin(id, &brief, (parent, depth), &attempt.policy, at);

@@ -108,8 +108,20 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
             (EffectId::Seal, Outcome::Sealed(Ok(sealed)))
         }
         Event::SealFailed { fault } => (EffectId::Seal, Outcome::Sealed(Err(fault.clone()))),
-        Event::ToolFinished { call, .. } if runs(attempt, *call) => {
-            (EffectId::Tool(*call), Outcome::Tool(output(event)?))
+        Event::ToolFinished { call, outcome, output, images, files, trees, metadata }
+            if runs(attempt, *call) =>
+        {
+            // The rest of a truncated output is in a blob.
+            let output = ToolOutput {
+                success: *outcome == CallOutcome::Ok,
+                blob: output.blob,
+                images: images.clone(),
+                files: files.clone(),
+                trees: *trees,
+                metadata: metadata.clone(),
+                ..ToolOutput::ok(output.text.clone())
+            };
+            (EffectId::Tool(*call), Outcome::Tool(output))
         }
         Event::QuestionAsked { call: Some(call), files, .. } => {
             (EffectId::Look(*call), Outcome::Looked(files.clone()))
@@ -129,22 +141,6 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
 fn runs(attempt: &Attempt, call: CallId) -> bool {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
     slot.is_some_and(|slot| !super::pending_call::is_agent_call(slot))
-}
-
-/// The recorded output of a call. The rest of a truncated output is in a blob.
-fn output(event: &Event) -> Option<ToolOutput> {
-    let Event::ToolFinished { outcome, output, images, files, trees, metadata, .. } = event else {
-        return None;
-    };
-    Some(ToolOutput {
-        success: *outcome == CallOutcome::Ok,
-        blob: output.blob,
-        images: images.clone(),
-        files: files.clone(),
-        trees: *trees,
-        metadata: metadata.clone(),
-        ..ToolOutput::ok(output.text.clone())
-    })
 }
 
 /// The files that a person was asked about; the call started because they were unchanged.

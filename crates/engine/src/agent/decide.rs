@@ -36,7 +36,7 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     match input {
-        Input::Brief(brief) if attempt.brief.is_none() => {
+        Input::Brief(brief) if attempt.root().is_none() => {
             let (session, brief) = (SessionId::ROOT, brief.clone());
             let (parent, wording) = (None, Wording::CURRENT);
             vec![Event::SessionStarted { session, brief, parent, wording }]

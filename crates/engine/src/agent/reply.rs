@@ -110,7 +110,10 @@ fn round(
     let slot = |(call, index): (&Call, u32)| PendingCall {
         id: CallId { session: session.id, turn: session.turn, index },
         call: call.clone(),
-        inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
+        inspection: inspections
+            .get(index as usize)
+            .cloned()
+            .unwrap_or_else(|| Inspection::Invalid("the call was not inspected".to_owned())),
         state: CallState::Due,
         ours: false,
         exact: None,
@@ -124,8 +127,4 @@ fn round(
         slot.exact = exact.map(|exact| exact.digest);
     }
     round
-}
-
-fn not_inspected() -> Inspection {
-    Inspection::Invalid("the call was not inspected".to_owned())
 }

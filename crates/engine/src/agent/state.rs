@@ -17,7 +17,6 @@ use super::session::{CallState, Session};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     pub(super) policy: Arc<Policy>,
-    pub(super) brief: Option<Arc<Brief>>,
     pub(super) started: Timestamp,
     /// The start of the first input.
     pub(super) about: Option<String>,
@@ -51,7 +50,6 @@ impl Attempt {
     pub fn new(policy: Arc<Policy>) -> Self {
         Self {
             policy,
-            brief: None,
             started: Timestamp::default(),
             about: None,
             sessions: BTreeMap::new(),
@@ -74,7 +72,7 @@ impl Attempt {
     /// The brief, once the attempt has begun.
     #[must_use]
     pub fn brief(&self) -> Option<&Brief> {
-        self.brief.as_deref()
+        self.root().map(|root| &*root.brief)
     }
 
     /// The conversation so far.
@@ -155,7 +153,6 @@ impl Attempt {
     /// How it ended, for its run; `None` while it is not over.
     #[must_use]
     pub fn end(&self, log_head: Digest) -> Option<AttemptEnd> {
-        let brief = self.brief.as_ref()?;
         let root = self.root()?;
         if !self.is_over() {
             return None;
@@ -171,7 +168,7 @@ impl Attempt {
             }
             (SessionEnd::Submitted { submission }, _) => {
                 let unchanged = || Sealed {
-                    commit: brief.start.clone(),
+                    commit: root.brief.start.clone(),
                     changes: Changes::default(),
                     findings: Findings::default(),
                 };
@@ -192,7 +189,7 @@ impl Attempt {
 
     /// Whether its changes must be committed. An attempt without write access leaves none.
     pub(super) fn needs_seal(&self) -> bool {
-        let writes = self.brief.as_ref().is_some_and(|brief| !brief.scope.0.is_empty());
+        let writes = self.brief().is_some_and(|brief| !brief.scope.0.is_empty());
         let left = !matches!(self.end_of_root(), None | Some(SessionEnd::Cancelled));
         let task = !self.root().is_some_and(Session::is_open);
         task && writes && left && self.sealed.is_none() && self.seal_fault.is_none()

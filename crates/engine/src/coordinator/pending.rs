@@ -27,7 +27,10 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 effects.push(Effect::RunAttempt { brief, answers });
             }
             TaskStatus::Checking { .. } => {
-                effects.extend(open_trials(run, &attempt, task_state));
+                effects.extend(task_state.trials.iter().filter_map(|one| {
+                    let on = Subject::Trial { attempt: attempt.clone(), trial: one.trial };
+                    open_check(run, on, one.index, &one.state)
+                }));
                 effects.extend(open_checks(run, &Subject::Attempt(attempt), &task_state.checks));
             }
             TaskStatus::Landed { .. } => {
@@ -48,7 +51,13 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
         }
     }
     effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
-    effects.extend(of_ground(run));
+    effects.extend(open_checks(run, &Subject::Base, &run.check_results().baseline));
+    effects.extend(
+        run.check_results()
+            .without
+            .iter()
+            .filter_map(|(task, state)| open_check(run, Subject::Without(task.clone()), 0, state)),
+    );
     if let Some(until) = run.deadline()
         && !run.winds_down()
         && !run.budget_state().asks_for_time()
@@ -128,48 +137,20 @@ fn open_checks<'a>(
     on: &'a Subject,
     checks: &'a [CheckState],
 ) -> impl Iterator<Item = Effect> + 'a {
-    let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
-    open.map(|(check, index)| Effect::RunCheck {
-        against: Against {
-            setup: run.check_results().setup.clone(),
-            ..against(run, on, &check.what, index)
-        },
-        check: CheckId { on: on.clone(), index },
-        what: check.what.clone(),
-        commit: check.commit.clone(),
-        isolation: run.isolation(),
-    })
+    let open = checks.iter().zip(0_u32..);
+    open.filter_map(|(check, index)| open_check(run, on.clone(), index, check))
 }
 
-/// Checks that belong to no task.
-fn of_ground(run: &Run) -> Vec<Effect> {
-    let mut effects: Vec<Effect> =
-        open_checks(run, &Subject::Base, &run.check_results().baseline).collect();
-    for (task, state) in &run.check_results().without {
-        let on = Subject::Without(task.clone());
-        effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
-    }
-    effects
-}
-
-fn open_trials<'a>(
-    run: &'a Run,
-    attempt: &'a AttemptId,
-    task_state: &'a TaskState,
-) -> impl Iterator<Item = Effect> + 'a {
-    let open = task_state.trials.iter().filter(|one| one.state.end.is_none());
-    open.map(|one| Effect::RunCheck {
-        check: CheckId {
-            on: Subject::Trial { attempt: attempt.clone(), trial: one.trial },
-            index: one.index,
-        },
-        what: one.state.what.clone(),
-        commit: one.state.commit.clone(),
+/// The effect of a check that has not ended.
+fn open_check(run: &Run, on: Subject, index: u32, check: &CheckState) -> Option<Effect> {
+    let CheckState { what, commit, end: None } = check else { return None };
+    let against = against(run, &on, what, index);
+    Some(Effect::RunCheck {
+        check: CheckId { on, index },
+        what: what.clone(),
+        commit: commit.clone(),
         isolation: run.isolation(),
-        against: Against {
-            setup: run.check_results().setup.clone(),
-            ..trials::against(run, attempt, one.trial, one.index)
-        },
+        against: Against { setup: run.check_results().setup.clone(), ..against },
     })
 }
 
@@ -185,7 +166,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
             let goal = run.request().map(|request| request.text.clone());
             Against { goal, ..Against::default() }
         }
-        Subject::Trial { .. } => Against::default(),
+        Subject::Trial { attempt, trial } => trials::against(run, attempt, *trial, index),
         Subject::Attempt(attempt) | Subject::Landed(attempt) => of_task(&attempt.task),
         Subject::Without(task) => of_task(task),
         Subject::Merged => {
