@@ -196,17 +196,19 @@ fn answers(run: &Run) -> String {
 /// The constraints on every task of a spec.
 fn append_bounds(text: &mut String, run: &Run) {
     let Some(spec) = spec(run) else { return };
-    if !spec.constraints.is_empty() {
-        text.push_str("\n# Constraints\n\n");
-        for constraint in &spec.constraints {
-            let _ = writeln!(text, "- {}: {}", constraint.id, constraint.description);
+    let constraints = spec.constraints.iter();
+    let constraints = constraints.map(|one| format!("- {}: {}", one.id, one.description));
+    append_list(text, "Constraints", constraints);
+    append_list(text, "Out of scope", spec.out_of_scope.iter().map(|what| format!("- {what}")));
+}
+
+/// Adds a list with its heading, unless it is empty.
+fn append_list(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
+    for (place, line) in lines.enumerate() {
+        if place == 0 {
+            let _ = write!(text, "\n# {heading}\n\n");
         }
-    }
-    if !spec.out_of_scope.is_empty() {
-        text.push_str("\n# Out of scope\n\n");
-        for what in &spec.out_of_scope {
-            let _ = writeln!(text, "- {what}");
-        }
+        let _ = writeln!(text, "{line}");
     }
 }
 
@@ -220,21 +222,13 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     if !task.rationale.is_empty() {
         let _ = write!(text, "\nWhy it is a separate task: {}\n", task.rationale.trim_end());
     }
-    if !task.acceptance.is_empty() {
-        text.push_str("\n# Acceptance criteria\n\n");
-        for criterion in &task.acceptance {
-            let _ = writeln!(text, "- {criterion}");
-        }
-    }
+    let criteria = task.acceptance.iter().map(|criterion| format!("- {criterion}"));
+    append_list(&mut text, "Acceptance criteria", criteria);
     append_bounds(&mut text, run);
     let _ = write!(text, "\n# Writable paths\n\n{}\n", running.scope);
     let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
-    if !checks.is_empty() {
-        text.push_str("\n# Checks that must pass\n\n");
-        for check in checks {
-            let _ = writeln!(text, "{}: `{}`", check.name, check.command);
-        }
-    }
+    let checks = checks.iter().map(|check| format!("{}: `{}`", check.name, check.command));
+    append_list(&mut text, "Checks that must pass", checks);
     append_baseline(&mut text, run);
     append_feedback(&mut text, running);
     text

@@ -69,10 +69,7 @@ pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, St
 }
 
 fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
-    let reason = match plan.tasks.len() {
-        1 => format!("{why}: 1 task"),
-        count => format!("{why}: {count} tasks"),
-    };
+    let reason = format!("{why}: {}", types::count(plan.tasks.len(), "task"));
     Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
 }
 

@@ -125,23 +125,16 @@ fn put_off(
 
 /// Skips tasks that depend on a failed one.
 fn skip(run: &Run) -> Vec<Event> {
-    let mut events = Vec::new();
-    for place in run.newly_unreachable() {
-        let Some(task) = run.task(place) else { continue };
-        let broken: Vec<&str> = task
-            .depends_on
-            .iter()
-            .filter(|id| {
-                run.task_state(id)
-                    .is_some_and(|task_state| task_state.is_settled() && !task_state.is_finished())
-            })
-            .map(TaskId::as_str)
-            .collect();
+    let lost = |id: &&TaskId| {
+        run.task_state(id).is_some_and(|state| state.is_settled() && !state.is_finished())
+    };
+    let skipped = run.newly_unreachable().filter_map(|place| run.task(place)).map(|task| {
+        let broken: Vec<&str> = task.depends_on.iter().filter(lost).map(TaskId::as_str).collect();
         let reason = format!("it depends on {}, which did not finish", broken.join(", "));
         let decision = Decision::new(RuleId::fixed("schedule.needs_failed_task"), reason);
-        events.push(Event::TaskSkipped { task: task.id.clone(), decision });
-    }
-    events
+        Event::TaskSkipped { task: task.id.clone(), decision }
+    });
+    skipped.collect()
 }
 
 #[cfg(test)]

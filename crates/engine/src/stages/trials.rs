@@ -33,14 +33,6 @@ pub(crate) enum Next {
     Weighed(Weighed),
 }
 
-/// How tests show a change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    ByOldTests,
-    ByNewTests,
-    Not,
-}
-
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
@@ -156,7 +148,7 @@ fn of_check(
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
     let name = &one.what.name;
-    let mut shown = Shown::Not;
+    let mut level = Level::Unproven;
     let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
     let by_base = if shape.tests_touched || !lost.is_empty() {
         match trial(run, task_state, Trial::BaseTests, one)? {
@@ -170,12 +162,12 @@ fn of_check(
         one.now
     };
     if turned(one.before, by_base) {
-        shown = Shown::ByOldTests;
+        level = Level::Proven;
         because.push(turned_says(name, by_base));
     } else if shape.code && shape.brings_tests {
         let end = trial(run, task_state, Trial::NewTests, one)?;
         if end.is_some_and(|end| fails_anew(one.before, end)) {
-            shown = Shown::ByNewTests;
+            level = Level::Proven;
             because.push(format!("{name} fails with the new tests and the old code"));
         } else if end.is_some() {
             because.push(format!("{name} also passes with the new tests and the old code"));
@@ -188,7 +180,7 @@ fn of_check(
         Some(_) => because.push(format!("{name} detects altered expectations")),
         None => because.push(format!("{name} was not tried with altered expectations")),
     }
-    Ok(if shown == Shown::Not { Level::Unproven } else { Level::Proven })
+    Ok(level)
 }
 
 /// The end of a trial; `None` if it could not be made or there is no time for it.

@@ -39,16 +39,13 @@ pub(super) fn ask(
 fn text(failed: &Failed<'_>) -> String {
     let (task, fault) = (&failed.task, failed.fault);
     if is_doubt(failed) {
-        return format!(
-            "the result of {task} is in doubt: {}. How should the run continue?",
-            fault.what
-        );
-    }
-    if fault.code == BLOCKED {
-        let what = fault.what.trim_end_matches('.');
-        return format!("{task} is blocked: {what}. How should the run continue?");
+        let what = &fault.what;
+        return format!("the result of {task} is in doubt: {what}. How should the run continue?");
     }
     let what = fault.what.trim_end_matches('.');
+    if fault.code == BLOCKED {
+        return format!("{task} is blocked: {what}. How should the run continue?");
+    }
     let end = if what.ends_with(['?', '!']) { "" } else { "." };
     let class = fault.class.as_str();
     format!("{task} failed ({class}): {what}{end} How should the run continue?")
@@ -131,21 +128,14 @@ pub(super) fn follow(
 
 /// Another attempt, which continues from the files of the failed one only if the rule requires it.
 fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
-    let rule = rule_for(run, failed.fault);
-    let decision = match rule {
-        Some(rule) => decision.seeing(format!(
-            "execution {} of {} under {}",
-            executions(run, failed.task_state, rule),
-            rule.max_executions,
-            rule.id
-        )),
-        None => decision,
-    };
-    let Some(rule) = rule else {
+    let Some(rule) = rule_for(run, failed.fault) else {
         let (task, at, left) = (failed.task.clone(), next.at, next.left);
         let (start, feedback, role, model) = (None, next.words, None, None);
         return Event::RetryScheduled { task, at, left, start, feedback, role, model, decision };
     };
+    let executions = executions(run, failed.task_state, rule);
+    let (most, id) = (rule.max_executions, &rule.id);
+    let decision = decision.seeing(format!("execution {executions} of {most} under {id}"));
     let how = match rule.action {
         Remedy::RetryWithFeedback => Remedy::RetryWithFeedback,
         _ => Remedy::RetryFresh,

@@ -36,17 +36,12 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
 }
 
 fn tasks_finished(run: &Run) -> Option<String> {
-    let finished = run.task_states().iter().filter(|task_state| task_state.is_finished()).count();
+    let count = |is: fn(&TaskState) -> bool| run.task_states().iter().filter(|it| is(it)).count();
+    let finished = count(TaskState::is_finished);
     // A waived task is not missing, as long as one is left.
-    let waived = run
-        .task_states()
-        .iter()
-        .filter(|task_state| finished > 0 && task_state.is_waived())
-        .count();
+    let waived = if finished > 0 { count(TaskState::is_waived) } else { 0 };
     let all = run.task_states().len() - waived;
     (finished < all).then(|| {
-        let count =
-            |is: fn(&TaskState) -> bool| run.task_states().iter().filter(|it| is(it)).count();
         let failed = count(TaskState::is_failed);
         let settled = count(TaskState::is_settled) - waived;
         let skipped = settled - finished - failed;
