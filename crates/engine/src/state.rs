@@ -23,9 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use types::{
-    Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, GateView,
-    IsolationLevel, Plan, Policy, Proof, Request, RoleId, RunId, Selected, Settled, Side, Status,
-    Survey, Task, TaskId, Timestamp, Usage,
+    AttemptId, CheckEnd, CommitId, Decision, Digest, GateView, IsolationLevel, Plan, Policy, Proof,
+    Request, RoleId, RunId, Selected, Settled, Side, Status, Survey, Task, TaskId, Timestamp,
+    Usage,
 };
 
 use rules::dag::Dag;
@@ -37,7 +37,7 @@ pub(crate) use check_results::CheckResults;
 pub(crate) use forecast::cost;
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
-pub(crate) use task_state::{CheckState, Running, TaskState, TaskStatus, TrialState};
+pub(crate) use task_state::{Branch, CheckState, Running, TaskState, TaskStatus, TrialState};
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,14 +76,9 @@ pub struct Run {
     ready: BTreeSet<(types::TaskPriority, usize)>,
     /// Tasks in progress; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
-    head: CommitId,
+    on_branch: Branch,
     /// The last commit on the branch.
     tip: Option<CommitId>,
-    changes: Changes,
-    missing: Vec<Artifact>,
-    /// The checks of the merged tree.
-    final_checks: Vec<Check>,
-    merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
     budget_state: BudgetState,
@@ -145,12 +140,8 @@ impl Run {
             unreachable: BTreeSet::new(),
             ready: BTreeSet::new(),
             busy: BTreeSet::new(),
-            head: CommitId::default(),
+            on_branch: Branch::default(),
             tip: None,
-            changes: Changes::default(),
-            missing: Vec::new(),
-            final_checks: Vec::new(),
-            merged_checks: Vec::new(),
             gates: Vec::new(),
             usage: Usage::default(),
             attempts: 0,
@@ -321,24 +312,12 @@ impl Run {
 
     #[must_use]
     pub fn head(&self) -> &CommitId {
-        &self.head
+        &self.on_branch.head
     }
 
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.changes
-    }
-
-    pub(crate) fn missing(&self) -> &[Artifact] {
-        &self.missing
-    }
-
-    /// The checks of the merged tree, started or not.
-    pub(crate) fn final_checks(&self) -> &[Check] {
-        &self.final_checks
-    }
-
-    pub(crate) fn merged_checks(&self) -> &[CheckState] {
-        &self.merged_checks
+    /// The results merged so far.
+    pub(crate) fn on_branch(&self) -> &Branch {
+        &self.on_branch
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -63,7 +63,7 @@ impl Answered<'_> {
         let words = chosen.map(|chosen| chosen.words).filter(|words| !words.is_empty());
         let words = words.map(|words| format!("\n\n{words}")).unwrap_or_default();
         let evidence = match (phase, self.choice) {
-            (Phase::Monitoring, RETRY) => failure::evidence(run, run.merged_checks()),
+            (Phase::Monitoring, RETRY) => failure::evidence(run, &run.check_results().merged),
             _ => String::new(),
         };
         Some(format!("{}{words}{evidence}", gate.decision.reason))

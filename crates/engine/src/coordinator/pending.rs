@@ -50,7 +50,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             _ => {}
         }
     }
-    effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
+    effects.extend(open_checks(run, &Subject::Merged, &run.check_results().merged));
     effects.extend(open_checks(run, &Subject::Base, &run.check_results().baseline));
     effects.extend(
         run.check_results()
@@ -117,7 +117,7 @@ fn checked<'a>(run: &'a Run, CheckId { on, index }: &CheckId) -> Option<&'a Chec
         current(attempt).filter(|task| matches!(task.stage, TaskStatus::Checking { .. }))
     };
     match on {
-        Subject::Merged => run.merged_checks().get(place),
+        Subject::Merged => run.check_results().merged.get(place),
         Subject::Base => run.check_results().baseline.get(place),
         Subject::Without(task) => run.check_results().without.get(task),
         Subject::Attempt(attempt) => checking(attempt)?.checks.get(place),
@@ -177,7 +177,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
             Against {
                 report: before.and_then(trials::report_of),
                 base,
-                changes: run.changes().clone(),
+                changes: run.on_branch().changes.clone(),
                 test_files: run.test_files(),
                 goal: goal.filter(|_| index == 0 && run.policy().verify.trials),
                 ..Against::default()

@@ -157,8 +157,8 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Planning => run.plan().is_some() || run.planning().is_settled(),
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {
-            let checks = run.merged_checks();
-            let all = checks.len() == run.final_checks().len();
+            let checks = &run.check_results().merged;
+            let all = checks.len() == run.check_results().final_checks.len();
             let taken_out = run.check_results().without.values().all(|check| check.end.is_some());
             let all = all && taken_out && verify::taken_out(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())

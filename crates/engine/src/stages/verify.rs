@@ -333,11 +333,11 @@ fn merged(run: &Run) -> Vec<Event> {
     if !run.passed(Phase::Execution) || judged || !run.all_settled() {
         return vec![];
     }
-    let started = run.merged_checks();
+    let started = &run.check_results().merged;
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = run.final_checks().get(started.len()).cloned() else {
+    let Some(what) = run.check_results().final_checks.get(started.len()).cloned() else {
         return taken_out(run);
     };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
@@ -349,7 +349,7 @@ fn merged(run: &Run) -> Vec<Event> {
 pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     let base = run.survey().map(|survey| &survey.base);
     let all_passed =
-        run.merged_checks().iter().all(|check| trials::stands(run, base, check).is_none());
+        run.check_results().merged.iter().all(|check| trials::stands(run, base, check).is_none());
     let open = run.check_results().without.values().any(|check| check.end.is_none());
     if !weighs(run) || !all_passed || open {
         return vec![];

@@ -31,7 +31,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::RunRequested { request, survey, policy, price, .. } => {
             run.started = at;
-            run.head = survey.base.clone();
+            run.on_branch.head = survey.base.clone();
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
             run.budget_state.price = price;
             run.check_results.find_checks(&request.checks, &run.policy.checks, &survey.checks);
@@ -40,7 +40,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => run.refused = Some(decision),
         Event::RequestAdvised { attempt, questions, decision } => {
-            let commit = run.head.clone();
+            let commit = run.on_branch.head.clone();
             let finished = TaskStatus::Finished { commit };
             change(run, &attempt.task, |task_state| task_state.stage = finished);
             run.reviews.advice = (!questions.is_empty()).then_some((questions, decision));
@@ -197,7 +197,7 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
     run.breakers.started(&running.role);
     run.ledger.hold(claim(running.budget));
     // Files of an earlier attempt keep the base of that attempt.
-    let base = (running.start == run.head).then(|| running.start.clone());
+    let base = (running.start == run.on_branch.head).then(|| running.start.clone());
     change(run, &attempt.task, |task_state| {
         task_state.attempts = attempt.n;
         task_state.checks.clear();
@@ -261,13 +261,13 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.order = dag::order(&run.dag).unwrap_or_default();
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
-    run.final_checks = all_checks(&run.all_project_checks(), &plan.tasks);
+    run.check_results.final_checks = all_checks(&run.all_project_checks(), &plan.tasks);
     let waiting = |count: &usize| TaskState { waits_for: *count, ..TaskState::default() };
     run.task_states = run.dag.waits_for.iter().map(waiting).collect();
     let free =
         plan.tasks.iter().zip(0..).filter(|(_, place)| run.task_states[*place].waits_for == 0);
     run.ready = free.map(|(task, place)| (task.priority, place)).collect();
-    run.planning.stage = TaskStatus::Finished { commit: run.head.clone() };
+    run.planning.stage = TaskStatus::Finished { commit: run.on_branch.head.clone() };
     run.plan = Some(plan);
 }
 

@@ -19,6 +19,9 @@ pub(crate) struct CheckResults {
     pub(crate) setup: Vec<String>,
     /// Each check on the untouched tree.
     pub(crate) baseline: Vec<CheckState>,
+    /// The checks of the merged tree, and those of them that were started.
+    pub(crate) final_checks: Vec<Check>,
+    pub(crate) merged: Vec<CheckState>,
     /// The result of each check on each commit it ran on.
     ends: BTreeMap<(CommitId, String), CheckEnd>,
     /// A check on the result without one task's code.

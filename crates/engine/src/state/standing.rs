@@ -108,7 +108,7 @@ impl Run {
     pub(crate) fn stands_still(&self) -> bool {
         self.open_question().is_some()
             && !self.winds_down()
-            && !self.merged_checks.iter().any(|check| check.end.is_none())
+            && !self.check_results.merged.iter().any(|check| check.end.is_none())
             && !self.check_results.baseline.iter().any(|check| check.end.is_none())
             && !self.check_results.without.values().any(|check| check.end.is_none())
             && self.busy().all(|(task, task_state)| self.waits(&task, task_state))

@@ -91,7 +91,8 @@ pub(crate) enum TaskStatus {
     /// Merged; finished once that is proven.
     Landed {
         commit: CommitId,
-        before: Box<Before>,
+        /// The branch without it.
+        before: Box<Branch>,
     },
     Finished {
         commit: CommitId,
@@ -100,9 +101,9 @@ pub(crate) enum TaskStatus {
     Skipped,
 }
 
-/// The branch before a result was merged.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Before {
+/// The results merged so far: the head of the branch, its changes, and the promised artifacts that it lacks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Branch {
     pub(crate) head: CommitId,
     pub(crate) changes: Changes,
     pub(crate) missing: Vec<Artifact>,

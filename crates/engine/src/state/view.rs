@@ -26,7 +26,7 @@ impl Run {
     /// The last commit put on that branch that is no longer part of the result.
     #[must_use]
     pub fn taken_off(&self) -> Option<&CommitId> {
-        self.tip.as_ref().filter(|tip| **tip != self.head)
+        self.tip.as_ref().filter(|tip| **tip != self.on_branch.head)
     }
 
     /// The view of the run at `now`.
@@ -45,7 +45,7 @@ impl Run {
             repository: survey.map(|survey| survey.repository.clone()).unwrap_or_default(),
             branch: self.branch(),
             base: survey.map(|survey| survey.base.clone()).unwrap_or_default(),
-            head: self.head.clone(),
+            head: self.on_branch.head.clone(),
             started: self.started,
             ended: self.ended,
             why: stopped.or(blocked).cloned(),
@@ -55,11 +55,11 @@ impl Run {
             }),
             progress: self.progress(now),
             tasks: self.task_views(),
-            merged_checks: self.merged_checks.iter().map(check_view).collect(),
+            merged_checks: self.check_results.merged.iter().map(check_view).collect(),
             gates: self.gates.clone(),
             questions: self.question_views(),
-            changes: self.changes.clone(),
-            missing: self.missing.clone(),
+            changes: self.on_branch.changes.clone(),
+            missing: self.on_branch.missing.clone(),
             dangers: self.reviews.dangers.clone(),
             attempts: self.attempts,
             retries: self.retries,

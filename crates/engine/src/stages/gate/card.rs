@@ -101,11 +101,11 @@ fn count(
             (there, deliverables.len(), "deliverables present")
         }
         Measure::Tested => {
-            let known = run.final_checks().len().max(run.project_checks().len());
+            let known = run.check_results().final_checks.len().max(run.project_checks().len());
             (known.min(1), 1, "required checks found")
         }
         Measure::Checks if phase >= Phase::Monitoring => {
-            let checks = run.merged_checks();
+            let checks = &run.check_results().merged;
             let base = run.survey().map(|survey| &survey.base);
             let good = checks.iter().filter(|check| trials::stands(run, base, check).is_none());
             (good.count(), checks.len().max(1), "checks passed on the merged tree")
@@ -161,7 +161,7 @@ fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
     match measure {
         Measure::Artifacts => {
             let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
-            (promised.saturating_sub(run.missing().len()), promised, "artifacts present")
+            (promised.saturating_sub(run.on_branch().missing.len()), promised, "artifacts present")
         }
         Measure::Acceptance => {
             let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
@@ -195,7 +195,7 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         .iter()
         .filter_map(|task_state| task_state.evidence.as_ref())
         .any(|one| one.level == Level::Proven);
-    let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
+    let ends = || run.check_results().merged.iter().filter_map(|check| check.end.as_ref());
     if !proven && ends().any(CheckEnd::is_excused) {
         let what = "tests that failed before still fail, and no task's change is proven";
         doubts.push(what.to_owned());

@@ -26,7 +26,8 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
         Evidence::TasksFinished => tasks_finished(run),
         Evidence::MergedChecksPassed => merged_checks(run),
         Evidence::ArtifactsPresent => {
-            let missing: Vec<String> = run.missing().iter().map(ToString::to_string).collect();
+            let missing: Vec<String> =
+                run.on_branch().missing.iter().map(ToString::to_string).collect();
             unless(missing.is_empty(), &format!("missing artifacts: {}", missing.join(", ")))
         }
         Evidence::WithinBudget => {
@@ -56,7 +57,7 @@ fn tasks_finished(run: &Run) -> Option<String> {
 }
 
 fn merged_checks(run: &Run) -> Option<String> {
-    let checks = run.merged_checks();
+    let checks = &run.check_results().merged;
     if checks.is_empty() {
         return Some("no check can verify the result; specify one with --check".to_owned());
     }
