@@ -82,7 +82,7 @@ impl Machine for Attempt {
     }
 
     fn is_over(&self) -> bool {
-        Attempt::is_over(self)
+        self.end_of_root().is_some() && !self.needs_seal()
     }
 
     fn listed(&self) -> Option<Listed> {

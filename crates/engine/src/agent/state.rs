@@ -12,6 +12,7 @@ use types::{
 
 use super::pending_call::is_agent_call;
 use super::session::{CallState, Session};
+use crate::Machine as _;
 
 /// The state of an attempt.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,10 +194,5 @@ impl Attempt {
         let left = !matches!(self.end_of_root(), None | Some(SessionEnd::Cancelled));
         let task = !self.root().is_some_and(Session::is_open);
         task && writes && left && self.sealed.is_none() && self.seal_fault.is_none()
-    }
-
-    /// Whether nothing can happen any more.
-    pub(super) fn is_over(&self) -> bool {
-        self.end_of_root().is_some() && !self.needs_seal()
     }
 }
