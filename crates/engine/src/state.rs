@@ -48,7 +48,6 @@ pub struct Run {
     ended: Option<Timestamp>,
     asked: Option<Asked>,
     admitted: Option<Decision>,
-    refused: Option<Decision>,
     route: Option<RoleId>,
     /// The side of the role that took the request first.
     side: Side,
@@ -88,12 +87,20 @@ pub struct Run {
     usage: Usage,
     attempts: u32,
     retries: u32,
-    cancelled: Option<Decision>,
-    /// A failure or an unanswered question ends the run at once.
-    halted: Option<Decision>,
-    exhausted: Option<Decision>,
+    /// Why it is brought to an end early.
+    stops: BTreeMap<Stop, Decision>,
     finished: Option<Status>,
     notes: RunMetrics,
+}
+
+/// A reason to end a run early. The first of them is the one that is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stop {
+    Refused,
+    Cancelled,
+    /// A failure or an unanswered question ends the run at once.
+    Halted,
+    Exhausted,
 }
 
 /// The request, and the facts known when it arrived.
@@ -119,7 +126,6 @@ impl Run {
             ended: None,
             asked: None,
             admitted: None,
-            refused: None,
             route: None,
             side: Side::Product,
             documents: None,
@@ -146,9 +152,7 @@ impl Run {
             usage: Usage::default(),
             attempts: 0,
             retries: 0,
-            cancelled: None,
-            halted: None,
-            exhausted: None,
+            stops: BTreeMap::new(),
             finished: None,
             notes: RunMetrics::default(),
         }
@@ -198,10 +202,6 @@ impl Run {
 
     pub(crate) fn is_admitted(&self) -> bool {
         self.admitted.is_some()
-    }
-
-    pub(crate) fn refused(&self) -> Option<&Decision> {
-        self.refused.as_ref()
     }
 
     pub(crate) fn route(&self) -> Option<&RoleId> {
@@ -332,14 +332,6 @@ impl Run {
     /// The results of checks outside tasks.
     pub(crate) fn check_results(&self) -> &CheckResults {
         &self.check_results
-    }
-
-    pub(crate) fn cancelled(&self) -> Option<&Decision> {
-        self.cancelled.as_ref()
-    }
-
-    pub(crate) fn exhausted(&self) -> Option<&Decision> {
-        self.exhausted.as_ref()
     }
 }
 

@@ -3,7 +3,7 @@
 use types::{Decision, Event, Phase, RuleId, Status, Timestamp};
 
 use crate::stages::gate;
-use crate::state::Run;
+use crate::state::{Run, Stop};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some((status, decision)) = ending(run) else { return vec![] };
@@ -11,14 +11,14 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 }
 
 fn ending(run: &Run) -> Option<(Status, Decision)> {
-    let ends = [
-        (Status::Refused, run.refused()),
-        (Status::Cancelled, run.cancelled()),
-        (Status::Failed, run.halted()),
-        (Status::OutOfBudget, run.exhausted()),
-    ];
-    if let Some(end) = ends.into_iter().find_map(|(status, why)| Some((status, why?.clone()))) {
-        return Some(end);
+    if let Some((stop, decision)) = run.stop() {
+        let status = match stop {
+            Stop::Refused => Status::Refused,
+            Stop::Cancelled => Status::Cancelled,
+            Stop::Halted => Status::Failed,
+            Stop::Exhausted => Status::OutOfBudget,
+        };
+        return Some((status, decision.clone()));
     }
     if let Some(gate) = gate::last_word(run) {
         let failed = run.planning().is_failed()

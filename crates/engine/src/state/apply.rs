@@ -12,7 +12,7 @@ use super::progress;
 use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
 use super::task_state::{CheckState, Last, Running, TaskState, TaskStatus};
-use super::{Asked, Run, answers};
+use super::{Asked, Run, Stop, answers};
 use rules::dag;
 use rules::ledger::{Ledger, claim, narrower};
 
@@ -38,7 +38,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             run.asked = Some(Asked { request: *request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
-        Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::RunRefused { decision } => drop(run.stops.insert(Stop::Refused, decision)),
         Event::RequestAdvised { attempt, questions, decision } => {
             let commit = run.on_branch.head.clone();
             let finished = TaskStatus::Finished { commit };
@@ -54,7 +54,8 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::RunCancelled { by, reason } => {
             let reason = format!("{by}: {reason}");
-            run.cancelled = Some(Decision::new(RuleId::fixed("person.cancel"), reason));
+            let decision = Decision::new(RuleId::fixed("person.cancel"), reason);
+            run.stops.insert(Stop::Cancelled, decision);
         }
         Event::RunFinished { status, .. } => {
             run.ended = Some(at);
@@ -81,7 +82,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::BudgetExhausted { decision } => {
             run.budget_state.asked = None;
-            run.exhausted = Some(decision);
+            run.stops.insert(Stop::Exhausted, decision);
         }
         Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
@@ -95,7 +96,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             let answer = Answered { said: Answer { by, text }, choice, at };
             answers::answered(run, question, answer, feedback);
             if let Some(decision) = halts {
-                run.halted = Some(*decision);
+                run.stops.insert(Stop::Halted, *decision);
             }
         }
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
@@ -154,7 +155,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::TaskFinished { task, commit } => finish_task(run, &task, commit),
         Event::TaskFailed { task, fault, decision, halts } => {
             if halts {
-                run.halted = Some(decision);
+                run.stops.insert(Stop::Halted, decision);
             }
             fail_task(run, &task, fault);
         }

@@ -4,7 +4,7 @@ use rules::admission::insists;
 use rules::plan::Headroom;
 use types::{Budget, Decision, GateView, Phase, Settled, Timestamp};
 
-use super::{Breakers, Question, Run};
+use super::{Breakers, Question, Run, Stop};
 
 impl Run {
     /// The text of the request.
@@ -42,8 +42,7 @@ impl Run {
 
     /// Whether everything in progress is brought to an end.
     pub(crate) fn winds_down(&self) -> bool {
-        let ends = [&self.cancelled, &self.halted, &self.exhausted, &self.refused];
-        ends.iter().any(|end| end.is_some())
+        !self.stops.is_empty()
     }
 
     /// Whether nothing can happen any more.
@@ -114,8 +113,9 @@ impl Run {
             && self.busy().all(|(task, task_state)| self.waits(&task, task_state))
     }
 
-    pub(crate) fn halted(&self) -> Option<&Decision> {
-        self.halted.as_ref()
+    /// The reason to end it early that is reported, if there is one.
+    pub(crate) fn stop(&self) -> Option<(&Stop, &Decision)> {
+        self.stops.first_key_value()
     }
 
     pub(crate) fn breakers(&self) -> &Breakers {

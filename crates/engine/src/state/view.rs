@@ -5,10 +5,9 @@ use types::{
     Spend, Status, TaskId, TaskView, Timestamp,
 };
 
-use super::Run;
-use super::forecast;
 use super::questions::Question;
 use super::task_state::{CheckState, TaskStatus};
+use super::{Run, Stop, forecast};
 
 impl Run {
     /// The branch that the run's results are merged onto.
@@ -33,7 +32,8 @@ impl Run {
     #[must_use]
     pub fn view(&self, now: Timestamp) -> RunView {
         let survey = self.survey();
-        let stopped = self.refused.as_ref().or(self.cancelled.as_ref()).or(self.exhausted.as_ref());
+        let mut stops = self.stops.iter().filter(|(stop, _)| **stop != Stop::Halted);
+        let stopped = stops.next().map(|(_, decision)| decision);
         let blocked = self.blocked().map(|gate| &gate.decision);
         RunView {
             run: self.id.clone(),
