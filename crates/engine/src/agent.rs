@@ -61,8 +61,9 @@ impl Machine for Attempt {
             EffectId::Look(call) => live(&call.session)
                 .and_then(|session| tool_calls::to_look_at(self, session))
                 .is_some_and(|(slot, _)| slot.id == *call),
-            EffectId::Timer(TimerId::Session(id, input)) => live(id)
-                .is_some_and(|session| session.inputs == *input && self.awaits_deadline(session)),
+            EffectId::Timer(TimerId::Session(id, input)) => live(id).is_some_and(|session| {
+                session.inputs == *input && self.deadline(session).is_some()
+            }),
             EffectId::Timer(TimerId::Model(id, turn)) => live(id).is_some_and(|session| {
                 matches!(session.phase, SessionPhase::Waiting { .. }) && session.turn == *turn
             }),

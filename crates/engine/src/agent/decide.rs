@@ -239,8 +239,8 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
 
 /// Handles the timeout of an input.
 fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec<Event> {
-    let up = session.deadline().is_some_and(|until| now >= until);
-    if session.inputs != input || !up || attempt.open_question().is_some() {
+    let up = attempt.deadline(session).is_some_and(|until| now >= until);
+    if session.inputs != input || !up {
         return vec![];
     }
     let what = "the time limit for this input has been reached".to_owned();

@@ -31,7 +31,7 @@ pub(super) fn pending(attempt: &Attempt, in_flight: &InFlight) -> Vec<Effect> {
 }
 
 fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: &mut Vec<Effect>) {
-    if let Some(until) = session.deadline().filter(|_| attempt.awaits_deadline(session)) {
+    if let Some(until) = attempt.deadline(session) {
         let timer = TimerId::Session(session.id, session.inputs);
         effects.push(Effect::Wait { timer, until });
     }

@@ -189,12 +189,6 @@ impl Session {
         &self.brief.scope
     }
 
-    /// The deadline of the current input.
-    pub(super) fn deadline(&self) -> Option<Timestamp> {
-        let time = self.brief.budget.time_ms.filter(|_| !self.rests())?;
-        Some(self.began.after(time))
-    }
-
     /// Starts the next input: text queued before it, and the input itself with its images.
     pub(super) fn input(&mut self, text: &str, images: &[Source], at: Timestamp) {
         self.inputs += 1;

@@ -108,8 +108,11 @@ impl Attempt {
         self.proof.is_none() && self.root().is_some_and(|root| root.is_open() && root.turn > 0)
     }
 
-    pub(super) fn awaits_deadline(&self, session: &Session) -> bool {
-        session.end.is_none() && session.deadline().is_some() && self.open_question().is_none()
+    /// The deadline of a conversation's current input; none while a person is asked.
+    pub(super) fn deadline(&self, session: &Session) -> Option<Timestamp> {
+        let waits = session.rests() || self.open_question().is_some();
+        let time = session.brief.budget.time_ms.filter(|_| !waits)?;
+        Some(session.began.after(time))
     }
 
     /// The workspace files that its calls have seen; other files are not changed unread.

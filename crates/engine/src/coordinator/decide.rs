@@ -7,6 +7,7 @@ use types::{
     RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage, Wording,
 };
 
+use super::pending;
 use crate::Machine as _;
 use crate::stages::{
     advice, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
@@ -193,10 +194,7 @@ fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
 }
 
 fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
-    if run.winds_down()
-        || run.budget_state().asks_for_time()
-        || run.deadline().is_none_or(|deadline| now < deadline)
-    {
+    if pending::deadline(run).is_none_or(|deadline| now < deadline) {
         return vec![];
     }
     let time = run.ledger().budget().time_ms.unwrap_or_default();

@@ -1,7 +1,9 @@
 //! Effects pending in the state of a run. Reads only busy task states, so the cost does not depend on the length of the
 //! log.
 
-use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
+use types::{
+    Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId, Timestamp,
+};
 
 use crate::InFlight;
 use crate::stages::{brief, isolation, merge, trials};
@@ -58,12 +60,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             .iter()
             .filter_map(|(task, state)| open_check(run, Subject::Without(task.clone()), 0, state)),
     );
-    if let Some(until) = run.deadline()
-        && !run.winds_down()
-        && !run.budget_state().asks_for_time()
-    {
-        effects.push(Effect::Wait { timer: TimerId::Deadline, until });
-    }
+    effects.extend(deadline(run).map(|until| Effect::Wait { timer: TimerId::Deadline, until }));
     if !run.winds_down() {
         effects.extend(run.open_questions().filter_map(|(number, question)| {
             let timer = TimerId::Question(number);
@@ -95,11 +92,14 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
             !run.winds_down() && question.is_some_and(|question| question.expires().is_some())
         }
         EffectId::Timer(TimerId::Session(..) | TimerId::Model(..)) => false,
-        EffectId::Timer(TimerId::Deadline) => {
-            !run.winds_down() && run.deadline().is_some() && !run.budget_state().asks_for_time()
-        }
+        EffectId::Timer(TimerId::Deadline) => deadline(run).is_some(),
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Look(_) | EffectId::Seal => false,
     }
+}
+
+/// The run's deadline, unless it is ending anyway or asks for more time.
+pub(super) fn deadline(run: &Run) -> Option<Timestamp> {
+    run.deadline().filter(|_| !run.winds_down() && !run.budget_state().asks_for_time())
 }
 
 /// Whether an attempt is driven: one that waits for a person is not, until it is answered or the run winds down.
