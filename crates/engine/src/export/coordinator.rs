@@ -170,8 +170,7 @@ impl CoordinatorStream {
             Event::ToolStarted { call, .. } => vec![self.talk(attempt, call.session).begun(*call)],
             Event::ToolRefused { call, outcome, decision, .. } => {
                 let talk = self.talk(attempt, call.session);
-                let begun = talk.begun(*call);
-                let mut events = vec![begun];
+                let mut events = vec![talk.begun(*call)];
                 events.extend(talk.ended(*call, *outcome, &decision.reason, None));
                 events
             }

@@ -71,7 +71,13 @@ pub fn unprovable(view: &RunView) -> Option<&'static str> {
 pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<String> {
     let view = run.view(facts.now);
     let policy = run.policy_digest();
-    let mut parts: Vec<(String, Value)> = Vec::new();
+    let (mut all, mut list) = (Vec::new(), Vec::new());
+    let mut add = |statement: &Value, mut entry: Value| {
+        let text = statement.to_string();
+        entry["digest"] = json!({ "sha256": Digest::of(text.as_bytes()) });
+        list.push(entry);
+        all.push(text);
+    };
     for one in checked(lines) {
         let subject = subject(&name(&view, &one), one.commit, None);
         let tree = tree(&view, &one);
@@ -80,18 +86,11 @@ pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<
         entry["tree"] = json!(tree);
         entry["check"] = json!(one.what.name);
         entry["result"] = json!(verdict(&one));
-        parts.push((statement(&subject, TEST_RESULT, &result).to_string(), entry));
+        add(&statement(&subject, TEST_RESULT, &result), entry);
     }
     let result = subject(&view.branch, &view.head, Some(facts.tree));
     let gates = statement(&result, SVR, &svr(&view, policy.as_ref(), facts));
-    parts.push((gates.to_string(), named(SVR, &result)));
-    let mut all = Vec::with_capacity(parts.len() + 1);
-    let mut list = Vec::new();
-    for (text, mut entry) in parts {
-        entry["digest"] = json!({ "sha256": Digest::of(text.as_bytes()) });
-        list.push(entry);
-        all.push(text);
-    }
+    add(&gates, named(SVR, &result));
     let mut predicate = predicate(&view, lines, policy.as_ref(), facts);
     predicate["statements"] = Value::Array(list);
     all.insert(0, statement(&result, RUN, &predicate).to_string());
