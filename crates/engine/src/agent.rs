@@ -37,7 +37,7 @@ pub use state::Attempt;
 
 impl Machine for Attempt {
     fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event> {
-        decide::decide(self, input, now)
+        booking::booked(self, decide::decide(self, input, now))
     }
 
     fn apply(&mut self, event: &Event, at: Timestamp) {

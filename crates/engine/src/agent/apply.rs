@@ -209,14 +209,12 @@ fn ended(
     used: Option<&Used>,
     at: Timestamp,
 ) {
-    let mut cut_off = 0;
+    let mut ends = vec![id];
     if id == SessionId::ROOT {
         attempt.ended = at;
-        for id in attempt.sessions.keys().copied().collect::<Vec<_>>() {
-            cut_off += close(attempt, id);
-        }
+        ends = attempt.sessions.keys().copied().collect();
     }
-    cut_off += close(attempt, id);
+    let cut_off = ends.into_iter().map(|id| close(attempt, id)).sum();
     booking::book(attempt, id, used, cut_off);
     if let Some(session) = attempt.sessions.get_mut(&id) {
         session.end.get_or_insert_with(|| end.clone());

@@ -16,60 +16,61 @@ const PERSON: &str = "person:";
 
 impl Recorded for Attempt {
     fn causes(&self, event: &Event) -> Vec<Input> {
-        causes(self, event)
-    }
-}
-
-fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
-    match event {
-        Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
-            vec![Input::Brief(brief.clone())]
+        match event {
+            Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
+                vec![Input::Brief(brief.clone())]
+            }
+            Event::SessionTold { how, by, text, images, .. } => person(by)
+                .map(|by| Command::Tell {
+                    how: *how,
+                    by,
+                    text: text.clone(),
+                    images: images.clone(),
+                })
+                .map(Input::Command)
+                .collect(),
+            Event::SessionChanged { change, .. } => {
+                vec![Input::Command(Command::Change { change: change.clone() })]
+            }
+            Event::SessionPaused { by, said, .. } => match person(by).next() {
+                Some(by) => vec![Input::Command(Command::Interrupt { by, said: said.clone() })],
+                None => vec![gone_on("")],
+            },
+            Event::SessionWarned { decision, .. } if decision.rule.as_str() == away::GO_ON => {
+                away::gone_on_by(decision).map(gone_on).into_iter().collect()
+            }
+            Event::SessionEnded { end, .. } => {
+                let (by, reason) = (String::new(), String::new());
+                let mut causes = vec![Input::Command(Command::Cancel { by, reason }), gone_on("")];
+                causes.extend(unsafe_calls(self, end));
+                causes
+            }
+            Event::ModelAsked { summary: true, .. } => {
+                vec![Input::Command(Command::Compact { by: String::new() })]
+            }
+            Event::ModelAsked { summary: false, .. } => vec![gone_on("")],
+            Event::QuestionAnswered { question, by, text, .. } => {
+                let (question, by, text) = (*question, by.clone(), text.clone());
+                vec![Input::Command(Command::Answer { by, question, text })]
+            }
+            Event::WorkspaceRestored { by, to, trees } => {
+                let (by, to, trees) = (by.clone(), *to, *trees);
+                vec![Input::Command(Command::Restored { by, to, trees })]
+            }
+            Event::ToolLost { call, workspace, recovered } => {
+                // Of calls cut off together, the others ended the same way or have no known end.
+                let same = |calls: Vec<CallId>| Input::Woke {
+                    workspace: Some(workspace.clone()),
+                    recovered: recovered
+                        .iter()
+                        .flat_map(|how| calls.iter().map(|id| (*id, *how)))
+                        .collect(),
+                };
+                let open = self.open_calls().into_iter().map(|(call, _)| call).collect();
+                vec![same(vec![*call]), same(open)]
+            }
+            _ => outcome(self, event).into_iter().collect(),
         }
-        Event::SessionTold { how, by, text, images, .. } => person(by)
-            .map(|by| Command::Tell { how: *how, by, text: text.clone(), images: images.clone() })
-            .map(Input::Command)
-            .collect(),
-        Event::SessionChanged { change, .. } => {
-            vec![Input::Command(Command::Change { change: change.clone() })]
-        }
-        Event::SessionPaused { by, said, .. } => match person(by).next() {
-            Some(by) => vec![Input::Command(Command::Interrupt { by, said: said.clone() })],
-            None => vec![gone_on("")],
-        },
-        Event::SessionWarned { decision, .. } if decision.rule.as_str() == away::GO_ON => {
-            away::gone_on_by(decision).map(gone_on).into_iter().collect()
-        }
-        Event::SessionEnded { end, .. } => {
-            let (by, reason) = (String::new(), String::new());
-            let mut causes = vec![Input::Command(Command::Cancel { by, reason }), gone_on("")];
-            causes.extend(unsafe_calls(attempt, end));
-            causes
-        }
-        Event::ModelAsked { summary: true, .. } => {
-            vec![Input::Command(Command::Compact { by: String::new() })]
-        }
-        Event::ModelAsked { summary: false, .. } => vec![gone_on("")],
-        Event::QuestionAnswered { question, by, text, .. } => {
-            let (question, by, text) = (*question, by.clone(), text.clone());
-            vec![Input::Command(Command::Answer { by, question, text })]
-        }
-        Event::WorkspaceRestored { by, to, trees } => {
-            let (by, to, trees) = (by.clone(), *to, *trees);
-            vec![Input::Command(Command::Restored { by, to, trees })]
-        }
-        Event::ToolLost { call, workspace, recovered } => {
-            // Of calls cut off together, the others ended the same way or have no known end.
-            let same = |calls: Vec<CallId>| Input::Woke {
-                workspace: Some(workspace.clone()),
-                recovered: recovered
-                    .iter()
-                    .flat_map(|how| calls.iter().map(|id| (*id, *how)))
-                    .collect(),
-            };
-            let open = attempt.open_calls().into_iter().map(|(call, _)| call).collect();
-            vec![same(vec![*call]), same(open)]
-        }
-        _ => outcome(attempt, event).into_iter().collect(),
     }
 }
 

@@ -9,8 +9,8 @@ use types::{
 use super::events::{ended, failed, finished, paused, stopped};
 use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{
-    Attempt, away, blocked, booking, context_window, json_reply, loop_detection, question, reserve,
-    scope, subagents, tool_calls,
+    Attempt, away, blocked, context_window, json_reply, loop_detection, question, reserve, scope,
+    subagents, tool_calls,
 };
 use crate::Machine as _;
 use rules::isolation;
@@ -22,12 +22,8 @@ const TOO_LONG: &str = "model.context_too_long";
 /// Maximum number of consecutive empty replies; until then the request is repeated.
 const MOST_EMPTY: u32 = 2;
 
-/// The events for an input, with the usage of calls that it cuts off.
+/// The events for an input, without the usage of calls that it cuts off.
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
-    booking::booked(attempt, decided(attempt, input, now))
-}
-
-fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     // Files can be restored after the conversation has ended, too.
     if let Input::Command(Command::Restored { by, to, trees }) = input {
         return vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }];

@@ -27,21 +27,17 @@ pub(super) fn note(session: &mut Session, window: usize) {
     }
 }
 
-/// The length of the pattern that fills the window, if any.
-fn period(session: &Session, window: usize) -> Option<usize> {
+/// A pattern of calls that fills the window.
+fn same_calls(session: &Session, window: usize) -> Option<String> {
     let recent = &session.repeats.recent;
     if window == 0 || recent.len() < window {
         return None;
     }
     let repeats =
         |period: &usize| recent.iter().zip(recent.iter().skip(*period)).all(|(a, b)| a == b);
-    (1..=LONGEST.min(window / 2)).find(repeats)
-}
-
-fn same_calls(session: &Session, window: usize) -> Option<String> {
-    let period = period(session, window)?;
+    let period = (1..=LONGEST.min(window / 2)).find(repeats)?;
     let calls = if period == 1 { "call".to_owned() } else { format!("{period} calls") };
-    let count = session.repeats.recent.len();
+    let count = recent.len();
     Some(format!("the last {count} calls were the same {calls} over and over"))
 }
 
