@@ -20,6 +20,7 @@ mod strict;
 mod transcript;
 mod turns;
 
+pub use crate::stages::brief::documents as documents_given;
 pub use audit::AuditLog;
 pub use checks::{Reports, kept_reports};
 pub use coordinator::CoordinatorStream;
@@ -42,12 +43,6 @@ pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 
 use serde_json::{Value, json};
 use types::{Arguments, BlobRef, CallId, Envelope, Event, ModelReply, Money, SessionId, Usage};
-
-/// The documents that an agent in this role is given, of those that the rules selected.
-#[must_use]
-pub fn documents_given(run: &crate::Run, role: &types::RoleId) -> Vec<types::WorkPath> {
-    crate::stages::brief::documents(run, role)
-}
 
 /// A piece of a streaming reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

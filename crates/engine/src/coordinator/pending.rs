@@ -54,12 +54,10 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     }
     effects.extend(open_checks(run, &Subject::Merged, &run.check_results().merged));
     effects.extend(open_checks(run, &Subject::Base, &run.check_results().baseline));
-    effects.extend(
-        run.check_results()
-            .without
-            .iter()
-            .filter_map(|(task, state)| open_check(run, Subject::Without(task.clone()), 0, state)),
-    );
+    effects.extend(run.check_results().without.iter().filter_map(|(task, state)| {
+        let on = Subject::Without(task.clone());
+        open_check(run, on, 0, state)
+    }));
     effects.extend(deadline(run).map(|until| Effect::Wait { timer: TimerId::Deadline, until }));
     if !run.winds_down() {
         effects.extend(run.open_questions().filter_map(|(number, question)| {

@@ -65,13 +65,8 @@ impl SessionStream {
     /// The end of a session that is no longer followed; empty if its end was emitted or it never began.
     pub fn left(&mut self) -> Vec<Value> {
         let id = self.session_id(SessionId::ROOT);
-        let Some(talk) = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over) else {
-            return vec![];
-        };
-        talk.over = true;
-        let mut events = talk.hushed();
-        events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
-        events
+        let talk = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over);
+        talk.map(|talk| talk.closed(&id, None)).unwrap_or_default()
     }
 
     fn wrapped(&self, session: SessionId, event: Value) -> Value {
@@ -101,15 +96,7 @@ impl SessionStream {
                 talk.parent = parent.map(|call| call.session);
                 vec![json!({ "kind": "SESSION_START", "sessionId": id })]
             }
-            Event::SessionEnded { end, .. } => {
-                talk.over = true;
-                let mut events = talk.hushed();
-                if let SessionEnd::Failed { fault } = end {
-                    events.extend(talk.wrong(&fault.what));
-                }
-                events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
-                events
-            }
+            Event::SessionEnded { end, .. } => talk.closed(&id, Some(end)),
             Event::ModelReplied { turn, reply, .. } => talk.replied(session, *turn, reply),
             Event::ModelFailed { fault, .. } => {
                 let mut events = talk.hushed();
@@ -148,6 +135,16 @@ impl Talk {
     fn hushed(&mut self) -> Vec<Value> {
         let spoke = std::mem::take(&mut self.speaking);
         if spoke { vec![json!({ "kind": "ASSISTANT_TEXT_END" })] } else { vec![] }
+    }
+
+    fn closed(&mut self, id: &str, end: Option<&SessionEnd>) -> Vec<Value> {
+        self.over = true;
+        let mut events = self.hushed();
+        if let Some(SessionEnd::Failed { fault }) = end {
+            events.extend(self.wrong(&fault.what));
+        }
+        events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
+        events
     }
 
     fn paused(&mut self, decision: &Decision) -> Vec<Value> {

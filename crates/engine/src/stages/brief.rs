@@ -20,11 +20,8 @@ const MOST_FAILING: usize = 20;
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
-    let model = running
-        .model
-        .clone()
-        .or_else(of_role)
-        .or_else(|| run.request().map(|request| request.model.clone()));
+    let of_request = || run.request().map(|request| request.model.clone());
+    let model = running.model.clone().or_else(of_role).or_else(of_request);
     let (told, shows) = said(run, attempt, running);
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
@@ -105,8 +102,9 @@ fn goal(run: &Run, task: Option<&Task>) -> String {
     text
 }
 
-/// The documents for an agent in this role.
-pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
+/// The documents for an agent in this role, of those that the rules selected.
+#[must_use]
+pub fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
     intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
 }
 

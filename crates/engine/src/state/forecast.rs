@@ -27,16 +27,16 @@ pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
 /// The sum of the plan's estimated times, with the reserve. Concurrent tasks count as sequential.
 fn time(run: &Run) -> Option<Millis> {
     let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
-    let sum =
-        seconds.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)));
-    sum.map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
+    seconds
+        .reduce(u64::saturating_add)
+        .map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
 }
 
 /// The sum of the estimates; a task without one counts as the average.
 fn of_plan(run: &Run) -> Option<u64> {
     let tasks = &run.plan()?.tasks;
     let known: Vec<u64> = tasks.iter().filter_map(|task| task.estimate_tokens).collect();
-    let sum = known.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let sum = known.iter().copied().fold(0, u64::saturating_add);
     let mean = sum.checked_div(known.len() as u64)?;
     let unknown = (tasks.len() - known.len()) as u64;
     Some(sum.saturating_add(mean.saturating_mul(unknown)))
