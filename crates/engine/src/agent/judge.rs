@@ -35,7 +35,7 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
         return refused(CallOutcome::Refused, "sandbox.refused", reason);
     }
     let permit =
-        permit::judge_granted(&attempt.policy, &attempt.grants, session.scope(), &tool, facts);
+        permit::judge_granted(&attempt.policy, &attempt.grants, &session.brief.scope, &tool, facts);
     match permit.verdict {
         Permission::Deny => vec![scope::denied(attempt, session, slot, facts, permit.decision)],
         Permission::Ask => vec![question::ask(attempt, slot, permit.decision, permit.offer)],

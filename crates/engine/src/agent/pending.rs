@@ -54,7 +54,7 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
                 arguments: slot.arguments(),
                 exact: slot.exact,
                 model: session.model.clone(),
-                scope: session.parent.map(|_| session.scope().clone()),
+                scope: session.parent.map(|_| session.brief.scope.clone()),
                 changes: tool_calls::changes(slot),
                 hosts: tool_calls::hosts(attempt, slot),
             }));

@@ -64,7 +64,6 @@ pub(super) fn replied(
     count(attempt, reply.usage, reply.cost);
     // Not a call of its own: the failed tries belong to this one.
     booking::book(attempt, id, reply.provenance.failed_tries.as_deref(), 0);
-    attempt.turns += 1;
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     session.turns += 1;
     session.failures = 0;

@@ -47,7 +47,7 @@ pub(super) fn denied(
     decision: Decision,
 ) -> Event {
     let policy = &attempt.policy;
-    let attended = || permit::judge_attended(policy, session.scope(), &slot.call.tool, facts);
+    let attended = || permit::judge_attended(policy, &session.brief.scope, &slot.call.tool, facts);
     let for_want_of_a_person = || policy.headless && attended().verdict == Permission::Ask;
     let violation = policy.session.max_violations.is_some() && !for_want_of_a_person();
     counted(slot, decision, violation)

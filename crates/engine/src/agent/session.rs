@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use types::{
     Brief, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault, Message, ModelOptions,
-    ModelRef, ModelRequest, Origin, Part, Policy, Scope, SessionChange, SessionEnd, SessionId,
+    ModelRef, ModelRequest, Origin, Part, Policy, SessionChange, SessionEnd, SessionId,
     SessionPolicy, Source, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
 };
 
@@ -183,10 +183,6 @@ impl Session {
             SessionPhase::Away { fault } => Some(fault),
             _ => None,
         }
-    }
-
-    pub(super) fn scope(&self) -> &Scope {
-        &self.brief.scope
     }
 
     /// Starts the next input: text queued before it, and the input itself with its images.

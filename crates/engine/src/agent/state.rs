@@ -25,7 +25,6 @@ pub struct Attempt {
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) usage: Usage,
     pub(super) cost: Option<Money>,
-    pub(super) turns: u32,
     /// The number of questions asked.
     pub(super) questions: u32,
     pub(super) ended: Timestamp,
@@ -56,7 +55,6 @@ impl Attempt {
             sessions: BTreeMap::new(),
             usage: Usage::default(),
             cost: None,
-            turns: 0,
             questions: 0,
             ended: Timestamp::default(),
             sealed: None,
@@ -185,7 +183,7 @@ impl Attempt {
             result,
             spent: root.ledger.spent(),
             usage: self.usage,
-            turns: self.turns,
+            turns: self.sessions.values().map(|session| session.turns).sum(),
             log_head,
             denied: self.denied.clone(),
         })

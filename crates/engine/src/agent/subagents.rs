@@ -97,7 +97,7 @@ fn spawned(
         return Err(format!("{live} agents are already open; wait for one and close it first"));
     }
     if let Some(scope) = &spawn.scope
-        && let Some(outside) = scope.0.iter().find(|artifact| !session.scope().covers(artifact))
+        && let Some(outside) = scope.0.iter().find(|artifact| !session.brief.scope.covers(artifact))
     {
         return Err(format!("you may not write to {outside}, so a sub-agent may not either"));
     }
@@ -131,7 +131,7 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
         } else {
             change.tool_specs
         },
-        scope: spawn.scope.clone().unwrap_or_else(|| session.scope().clone()),
+        scope: spawn.scope.clone().unwrap_or_else(|| session.brief.scope.clone()),
         budget: Budget { time_ms: budget.time_ms.min(time.or(budget.time_ms)), ..budget },
         max_output_tokens: change.max_output.unwrap_or(session.most_output),
         max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),

@@ -229,11 +229,7 @@ impl AuditLog {
             return vec![("context_reevaluated", None, data)];
         }
         self.classified = true;
-        let coordinator = Some(COORDINATOR.to_owned());
-        vec![
-            ("classification", coordinator.clone(), data),
-            ("agent_destroyed", coordinator, json!({ "result": "completed" })),
-        ]
+        classified(data, "completed")
     }
 
     /// The documents given to an agent, with the rule for each.
@@ -258,13 +254,17 @@ impl AuditLog {
             return vec![];
         }
         let more = json!({ "status": status, "escalation_reason": decision.reason });
-        let data = ruled(decision, more);
-        let coordinator = Some(COORDINATOR.to_owned());
-        vec![
-            ("classification", coordinator.clone(), data),
-            ("agent_destroyed", coordinator, json!({ "result": status })),
-        ]
+        classified(ruled(decision, more), status)
     }
+}
+
+/// The classification, and the end of the coordinator's part.
+fn classified(data: Value, result: &str) -> Vec<Record> {
+    let coordinator = Some(COORDINATOR.to_owned());
+    vec![
+        ("classification", coordinator.clone(), data),
+        ("agent_destroyed", coordinator, json!({ "result": result })),
+    ]
 }
 
 /// A question for a person, with everything handed over with it.
