@@ -5,11 +5,10 @@ mod apply;
 mod away;
 mod blocked;
 mod booking;
-mod call_events;
 mod cause;
 mod context_window;
 mod decide;
-mod ending;
+mod events;
 mod json_reply;
 mod judge;
 mod loop_detection;
@@ -38,7 +37,7 @@ pub use state::Attempt;
 
 impl Machine for Attempt {
     fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event> {
-        decide::decide(self, input, now)
+        booking::booked(self, decide::decide(self, input, now))
     }
 
     fn apply(&mut self, event: &Event, at: Timestamp) {
@@ -62,8 +61,9 @@ impl Machine for Attempt {
             EffectId::Look(call) => live(&call.session)
                 .and_then(|session| tool_calls::to_look_at(self, session))
                 .is_some_and(|(slot, _)| slot.id == *call),
-            EffectId::Timer(TimerId::Session(id, input)) => live(id)
-                .is_some_and(|session| session.inputs == *input && self.awaits_deadline(session)),
+            EffectId::Timer(TimerId::Session(id, input)) => live(id).is_some_and(|session| {
+                session.inputs == *input && self.deadline(session).is_some()
+            }),
             EffectId::Timer(TimerId::Model(id, turn)) => live(id).is_some_and(|session| {
                 matches!(session.phase, SessionPhase::Waiting { .. }) && session.turn == *turn
             }),
@@ -83,7 +83,7 @@ impl Machine for Attempt {
     }
 
     fn is_over(&self) -> bool {
-        Attempt::is_over(self)
+        self.end_of_root().is_some() && !self.needs_seal()
     }
 
     fn listed(&self) -> Option<Listed> {

@@ -13,11 +13,11 @@ use crate::{InFlight, Machine};
 impl Machine for Run {
     fn decide(&self, input: &Input, now: Timestamp) -> Vec<Event> {
         let decided = decide::decide(self, input, now);
-        decided.iter().map(|event| complete::complete(self, event).into_owned()).collect()
+        decided.into_iter().map(|event| complete::complete(self, event)).collect()
     }
 
     fn apply(&mut self, event: &Event, at: Timestamp) {
-        let event = complete::complete(self, event);
+        let event = complete::complete(self, event.clone());
         self.take(&event, at);
     }
 

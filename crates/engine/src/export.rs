@@ -20,6 +20,7 @@ mod strict;
 mod transcript;
 mod turns;
 
+pub use crate::stages::brief::documents as documents_given;
 pub use audit::AuditLog;
 pub use checks::{Reports, kept_reports};
 pub use coordinator::CoordinatorStream;
@@ -41,13 +42,7 @@ pub use transcript::{
 pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 
 use serde_json::{Value, json};
-use types::{BlobRef, Envelope, Event, Money, Usage};
-
-/// The documents that an agent in this role is given, of those that the rules selected.
-#[must_use]
-pub fn documents_given(run: &crate::Run, role: &types::RoleId) -> Vec<types::WorkPath> {
-    crate::stages::brief::documents(run, role)
-}
+use types::{Arguments, BlobRef, CallId, Envelope, Event, ModelReply, Money, SessionId, Usage};
 
 /// A piece of a streaming reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +58,21 @@ pub fn whole_output(line: &Envelope) -> Option<&BlobRef> {
         Event::ToolFinished { output, .. } => output.blob.as_ref(),
         _ => None,
     }
+}
+
+/// The calls of a reply, with their tools and arguments.
+fn calls(
+    session: SessionId,
+    turn: u32,
+    reply: &ModelReply,
+) -> impl Iterator<Item = (CallId, (String, Value))> {
+    reply.calls().zip(0..).map(move |(call, index)| {
+        let arguments = match &call.arguments {
+            Arguments::Json(value) => value.clone(),
+            Arguments::Broken(text) => text.as_str().into(),
+        };
+        (CallId { session, turn, index }, (call.tool.clone(), arguments))
+    })
 }
 
 fn usage(usage: Usage, cost: Option<Money>) -> Value {

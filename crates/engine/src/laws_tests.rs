@@ -273,5 +273,5 @@ fn a_plan_with_a_check_for_each_of_its_many_tasks_is_driven_to_its_end() {
     }
     let drive = world.ended(11);
     assert_eq!(drive.bench.machine.status(), Status::Done);
-    assert_eq!(drive.bench.machine.merged_checks().len(), MANY / 4 + 1);
+    assert_eq!(drive.bench.machine.check_results().merged.len(), MANY / 4 + 1);
 }

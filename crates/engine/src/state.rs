@@ -13,7 +13,6 @@ mod metrics;
 mod progress;
 mod questions;
 mod reopen;
-mod request;
 mod review_state;
 mod reviews;
 mod standing;
@@ -24,9 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use types::{
-    Artifact, AttemptId, Changes, Check, CheckEnd, CommitId, Decision, Digest, GateView,
-    IsolationLevel, Plan, Policy, Proof, Request, RoleId, RunId, Selected, Settled, Side, Status,
-    Survey, Task, TaskId, Timestamp, Usage,
+    AttemptId, CheckEnd, CommitId, Decision, Digest, GateView, IsolationLevel, Plan, Policy, Proof,
+    Request, RoleId, RunId, Selected, Settled, Side, Status, Survey, Task, TaskId, Timestamp,
+    Usage,
 };
 
 use rules::dag::Dag;
@@ -35,10 +34,10 @@ use rules::ledger::Ledger;
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use budget_state::BudgetState;
 pub(crate) use check_results::CheckResults;
-pub(crate) use forecast::{cost, estimate};
+pub(crate) use forecast::cost;
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
-pub(crate) use task_state::{CheckState, Running, TaskState, TaskStatus, TrialState};
+pub(crate) use task_state::{Branch, CheckState, Running, TaskState, TaskStatus, TrialState};
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +48,6 @@ pub struct Run {
     ended: Option<Timestamp>,
     asked: Option<Asked>,
     admitted: Option<Decision>,
-    refused: Option<Decision>,
     route: Option<RoleId>,
     /// The side of the role that took the request first.
     side: Side,
@@ -77,14 +75,9 @@ pub struct Run {
     ready: BTreeSet<(types::TaskPriority, usize)>,
     /// Tasks in progress; all work per input is bounded by their number.
     busy: BTreeSet<usize>,
-    head: CommitId,
+    on_branch: Branch,
     /// The last commit on the branch.
     tip: Option<CommitId>,
-    changes: Changes,
-    missing: Vec<Artifact>,
-    /// The checks of the merged tree.
-    final_checks: Vec<Check>,
-    merged_checks: Vec<CheckState>,
     gates: Vec<GateView>,
     ledger: Ledger,
     budget_state: BudgetState,
@@ -94,12 +87,20 @@ pub struct Run {
     usage: Usage,
     attempts: u32,
     retries: u32,
-    cancelled: Option<Decision>,
-    /// A failure or an unanswered question ends the run at once.
-    halted: Option<Decision>,
-    exhausted: Option<Decision>,
+    /// Why it is brought to an end early.
+    stops: BTreeMap<Stop, Decision>,
     finished: Option<Status>,
     notes: RunMetrics,
+}
+
+/// A reason to end a run early. The first of them is the one that is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stop {
+    Refused,
+    Cancelled,
+    /// A failure or an unanswered question ends the run at once.
+    Halted,
+    Exhausted,
 }
 
 /// The request, and the facts known when it arrived.
@@ -125,7 +126,6 @@ impl Run {
             ended: None,
             asked: None,
             admitted: None,
-            refused: None,
             route: None,
             side: Side::Product,
             documents: None,
@@ -134,7 +134,7 @@ impl Run {
             open: BTreeSet::new(),
             standstill: Standstill::default(),
             breakers: Breakers::default(),
-            planning: TaskState::ready(),
+            planning: TaskState::default(),
             plan: None,
             task_states: Vec::new(),
             reviews: review_state::ReviewState::default(),
@@ -146,19 +146,13 @@ impl Run {
             unreachable: BTreeSet::new(),
             ready: BTreeSet::new(),
             busy: BTreeSet::new(),
-            head: CommitId::default(),
+            on_branch: Branch::default(),
             tip: None,
-            changes: Changes::default(),
-            missing: Vec::new(),
-            final_checks: Vec::new(),
-            merged_checks: Vec::new(),
             gates: Vec::new(),
             usage: Usage::default(),
             attempts: 0,
             retries: 0,
-            cancelled: None,
-            halted: None,
-            exhausted: None,
+            stops: BTreeMap::new(),
             finished: None,
             notes: RunMetrics::default(),
         }
@@ -210,10 +204,6 @@ impl Run {
         self.admitted.is_some()
     }
 
-    pub(crate) fn refused(&self) -> Option<&Decision> {
-        self.refused.as_ref()
-    }
-
     pub(crate) fn route(&self) -> Option<&RoleId> {
         self.route.as_ref()
     }
@@ -248,6 +238,16 @@ impl Run {
         self.plan.as_ref()?.tasks.get(place)
     }
 
+    /// A task of the plan.
+    pub(crate) fn planned(&self, task: &TaskId) -> Option<&Task> {
+        self.task(self.place(task)?)
+    }
+
+    /// The tasks of the plan; none before there is one.
+    pub(crate) fn tasks(&self) -> &[Task] {
+        self.plan.as_ref().map(|plan| plan.tasks.as_slice()).unwrap_or_default()
+    }
+
     /// The state of a task, of a review, or of planning.
     pub(crate) fn task_state(&self, task: &TaskId) -> Option<&TaskState> {
         if *task == TaskId::plan() {
@@ -257,6 +257,11 @@ impl Run {
             Some(place) => self.task_states.get(*place),
             None => self.reviews.reviews.get(task),
         }
+    }
+
+    /// The status of a task, of a review, or of planning.
+    pub(crate) fn stage(&self, task: &TaskId) -> Option<&TaskStatus> {
+        self.task_state(task).map(|task_state| &task_state.stage)
     }
 
     pub(crate) fn planning(&self) -> &TaskState {
@@ -296,8 +301,8 @@ impl Run {
     }
 
     /// The next task to merge, if any.
-    pub(crate) fn next_to_merge(&self) -> Option<usize> {
-        self.order.get(self.settled).copied()
+    pub(crate) fn next_to_merge(&self) -> Option<&Task> {
+        self.task(*self.order.get(self.settled)?)
     }
 
     /// Whether every task is finished, failed or skipped.
@@ -307,24 +312,12 @@ impl Run {
 
     #[must_use]
     pub fn head(&self) -> &CommitId {
-        &self.head
+        &self.on_branch.head
     }
 
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.changes
-    }
-
-    pub(crate) fn missing(&self) -> &[Artifact] {
-        &self.missing
-    }
-
-    /// The checks of the merged tree, started or not.
-    pub(crate) fn final_checks(&self) -> &[Check] {
-        &self.final_checks
-    }
-
-    pub(crate) fn merged_checks(&self) -> &[CheckState] {
-        &self.merged_checks
+    /// The results merged so far.
+    pub(crate) fn on_branch(&self) -> &Branch {
+        &self.on_branch
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {
@@ -340,19 +333,11 @@ impl Run {
     pub(crate) fn check_results(&self) -> &CheckResults {
         &self.check_results
     }
-
-    pub(crate) fn cancelled(&self) -> Option<&Decision> {
-        self.cancelled.as_ref()
-    }
-
-    pub(crate) fn exhausted(&self) -> Option<&Decision> {
-        self.exhausted.as_ref()
-    }
 }
 
 /// The current attempt of a task.
 pub(crate) fn current(task: &TaskId, task_state: &TaskState) -> AttemptId {
-    AttemptId::new(task.clone(), task_state.attempts())
+    AttemptId::new(task.clone(), task_state.attempts)
 }
 
 pub(crate) fn passed(check: &CheckState) -> Option<bool> {

@@ -161,6 +161,16 @@ pub enum Arguments {
     Broken(String),
 }
 
+/// As the model wrote them.
+impl std::fmt::Display for Arguments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Json(value) => write!(f, "{value}"),
+            Self::Broken(text) => f.write_str(text),
+        }
+    }
+}
+
 /// The result of a call, as sent to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {

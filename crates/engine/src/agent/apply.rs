@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Event, FileState, Inspection,
-    Listed, Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, Telling,
-    Timestamp, Used,
+    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Event, FileState, Listed,
+    Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
+    Used,
 };
 
 use super::booking::{hold, settle};
@@ -162,7 +162,7 @@ fn refused(
         *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
     }
     note_change(attempt, call, outcome, &decision.reason);
-    if decision.rule.as_str() == super::call_events::AFTER_FAILED_CHANGE
+    if decision.rule.as_str() == super::events::AFTER_FAILED_CHANGE
         && let Some(session) = attempt.sessions.get_mut(&call.session)
     {
         session.repeats.sent_back = true;
@@ -196,7 +196,6 @@ fn started(
     let above = parent.and_then(|call| attempt.sessions.get(&call.session));
     let depth = above.map_or(0, |above| above.depth + 1);
     if id == SessionId::ROOT {
-        attempt.brief = Some(Arc::clone(&brief));
         attempt.started = at;
     }
     let begun = Session::begin(id, &brief, (parent, depth), &attempt.policy, at);
@@ -210,14 +209,12 @@ fn ended(
     used: Option<&Used>,
     at: Timestamp,
 ) {
-    let mut cut_off = 0;
+    let mut ends = vec![id];
     if id == SessionId::ROOT {
         attempt.ended = at;
-        for id in attempt.sessions.keys().copied().collect::<Vec<_>>() {
-            cut_off += close(attempt, id);
-        }
+        ends = attempt.sessions.keys().copied().collect();
     }
-    cut_off += close(attempt, id);
+    let cut_off = ends.into_iter().map(|id| close(attempt, id)).sum();
     booking::book(attempt, id, used, cut_off);
     if let Some(session) = attempt.sessions.get_mut(&id) {
         session.end.get_or_insert_with(|| end.clone());
@@ -307,9 +304,7 @@ fn answer(
 fn note_change(attempt: &mut Attempt, call: CallId, outcome: CallOutcome, text: &str) {
     let Some(session) = attempt.sessions.get_mut(&call.session) else { return };
     let Some(slot) = session.slot(call) else { return };
-    let writes =
-        matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Write);
-    if writes || slot.call.tool == "write_file" {
+    if slot.needs(Access::Write) || slot.call.tool == "write_file" {
         let why = format!("{}: {}", slot.call.tool, types::one_line(text, 200));
         session.repeats.failed_change = (outcome != CallOutcome::Ok).then_some(why);
     }

@@ -9,7 +9,7 @@ use types::{
 };
 
 use super::Attempt;
-use super::ending::{failed as ended, paused as stopped};
+use super::events::{failed as ended, paused as stopped};
 use super::session::{Resting, Session, SessionPhase};
 use super::window::AFTER_CUT;
 

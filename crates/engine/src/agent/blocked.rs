@@ -11,7 +11,7 @@ const MOST_CHARS: usize = 4_000;
 
 /// The end of a conversation that has submitted something.
 pub(super) fn end(submission: Value) -> SessionEnd {
-    match reason(&submission) {
+    match text(&submission, "blocked") {
         Some(why) => {
             let evidence = text(&submission, "evidence").unwrap_or_default();
             let fault = Fault::new(FaultClass::Semantic, BLOCKED, why).with_evidence(evidence);
@@ -23,11 +23,7 @@ pub(super) fn end(submission: Value) -> SessionEnd {
 
 /// Whether the arguments of a submission report a blocked task.
 pub(super) fn is_blocked(arguments: &Arguments) -> bool {
-    matches!(arguments, Arguments::Json(value) if reason(value).is_some())
-}
-
-fn reason(submission: &Value) -> Option<String> {
-    text(submission, "blocked")
+    matches!(arguments, Arguments::Json(value) if text(value, "blocked").is_some())
 }
 
 fn text(submission: &Value, key: &str) -> Option<String> {

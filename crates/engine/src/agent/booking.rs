@@ -30,10 +30,7 @@ fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Sessio
 /// Adds the usage of a request, successful or not.
 pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
     attempt.usage = attempt.usage.plus(usage);
-    attempt.cost = match (attempt.cost, cost) {
-        (Some(before), Some(now)) => Some(before.plus(now)),
-        (before, now) => before.or(now),
-    };
+    attempt.cost = attempt.cost.into_iter().chain(cost).reduce(Money::plus);
 }
 
 /// Books the usage of calls that no longer have a reservation. Logs of earlier versions lack the figure.

@@ -16,60 +16,61 @@ const PERSON: &str = "person:";
 
 impl Recorded for Attempt {
     fn causes(&self, event: &Event) -> Vec<Input> {
-        causes(self, event)
-    }
-}
-
-fn causes(attempt: &Attempt, event: &Event) -> Vec<Input> {
-    match event {
-        Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
-            vec![Input::Brief(brief.clone())]
+        match event {
+            Event::SessionStarted { session: SessionId::ROOT, brief, .. } => {
+                vec![Input::Brief(brief.clone())]
+            }
+            Event::SessionTold { how, by, text, images, .. } => person(by)
+                .map(|by| Command::Tell {
+                    how: *how,
+                    by,
+                    text: text.clone(),
+                    images: images.clone(),
+                })
+                .map(Input::Command)
+                .collect(),
+            Event::SessionChanged { change, .. } => {
+                vec![Input::Command(Command::Change { change: change.clone() })]
+            }
+            Event::SessionPaused { by, said, .. } => match person(by).next() {
+                Some(by) => vec![Input::Command(Command::Interrupt { by, said: said.clone() })],
+                None => vec![gone_on("")],
+            },
+            Event::SessionWarned { decision, .. } if decision.rule.as_str() == away::GO_ON => {
+                away::gone_on_by(decision).map(gone_on).into_iter().collect()
+            }
+            Event::SessionEnded { end, .. } => {
+                let (by, reason) = (String::new(), String::new());
+                let mut causes = vec![Input::Command(Command::Cancel { by, reason }), gone_on("")];
+                causes.extend(unsafe_calls(self, end));
+                causes
+            }
+            Event::ModelAsked { summary: true, .. } => {
+                vec![Input::Command(Command::Compact { by: String::new() })]
+            }
+            Event::ModelAsked { summary: false, .. } => vec![gone_on("")],
+            Event::QuestionAnswered { question, by, text, .. } => {
+                let (question, by, text) = (*question, by.clone(), text.clone());
+                vec![Input::Command(Command::Answer { by, question, text })]
+            }
+            Event::WorkspaceRestored { by, to, trees } => {
+                let (by, to, trees) = (by.clone(), *to, *trees);
+                vec![Input::Command(Command::Restored { by, to, trees })]
+            }
+            Event::ToolLost { call, workspace, recovered } => {
+                // Of calls cut off together, the others ended the same way or have no known end.
+                let same = |calls: Vec<CallId>| Input::Woke {
+                    workspace: Some(workspace.clone()),
+                    recovered: recovered
+                        .iter()
+                        .flat_map(|how| calls.iter().map(|id| (*id, *how)))
+                        .collect(),
+                };
+                let open = self.open_calls().into_iter().map(|(call, _)| call).collect();
+                vec![same(vec![*call]), same(open)]
+            }
+            _ => outcome(self, event).into_iter().collect(),
         }
-        Event::SessionTold { how, by, text, images, .. } => person(by)
-            .map(|by| Command::Tell { how: *how, by, text: text.clone(), images: images.clone() })
-            .map(Input::Command)
-            .collect(),
-        Event::SessionChanged { change, .. } => {
-            vec![Input::Command(Command::Change { change: change.clone() })]
-        }
-        Event::SessionPaused { by, said, .. } => match person(by).next() {
-            Some(by) => vec![Input::Command(Command::Interrupt { by, said: said.clone() })],
-            None => vec![gone_on("")],
-        },
-        Event::SessionWarned { decision, .. } if decision.rule.as_str() == away::GO_ON => {
-            away::gone_on_by(decision).map(gone_on).into_iter().collect()
-        }
-        Event::SessionEnded { end, .. } => {
-            let (by, reason) = (String::new(), String::new());
-            let mut causes = vec![Input::Command(Command::Cancel { by, reason }), gone_on("")];
-            causes.extend(unsafe_calls(attempt, end));
-            causes
-        }
-        Event::ModelAsked { summary: true, .. } => {
-            vec![Input::Command(Command::Compact { by: String::new() })]
-        }
-        Event::ModelAsked { summary: false, .. } => vec![gone_on("")],
-        Event::QuestionAnswered { question, by, text, .. } => {
-            let (question, by, text) = (*question, by.clone(), text.clone());
-            vec![Input::Command(Command::Answer { by, question, text })]
-        }
-        Event::WorkspaceRestored { by, to, trees } => {
-            let (by, to, trees) = (by.clone(), *to, *trees);
-            vec![Input::Command(Command::Restored { by, to, trees })]
-        }
-        Event::ToolLost { call, workspace, recovered } => {
-            // Of calls cut off together, the others ended the same way or have no known end.
-            let same = |calls: Vec<CallId>| Input::Woke {
-                workspace: Some(workspace.clone()),
-                recovered: recovered
-                    .iter()
-                    .flat_map(|how| calls.iter().map(|id| (*id, *how)))
-                    .collect(),
-            };
-            let open = attempt.open_calls().into_iter().map(|(call, _)| call).collect();
-            vec![same(vec![*call]), same(open)]
-        }
-        _ => outcome(attempt, event).into_iter().collect(),
     }
 }
 
@@ -108,8 +109,20 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
             (EffectId::Seal, Outcome::Sealed(Ok(sealed)))
         }
         Event::SealFailed { fault } => (EffectId::Seal, Outcome::Sealed(Err(fault.clone()))),
-        Event::ToolFinished { call, .. } if runs(attempt, *call) => {
-            (EffectId::Tool(*call), Outcome::Tool(output(event)?))
+        Event::ToolFinished { call, outcome, output, images, files, trees, metadata }
+            if runs(attempt, *call) =>
+        {
+            // The rest of a truncated output is in a blob.
+            let output = ToolOutput {
+                success: *outcome == CallOutcome::Ok,
+                blob: output.blob,
+                images: images.clone(),
+                files: files.clone(),
+                trees: *trees,
+                metadata: metadata.clone(),
+                ..ToolOutput::ok(output.text.clone())
+            };
+            (EffectId::Tool(*call), Outcome::Tool(output))
         }
         Event::QuestionAsked { call: Some(call), files, .. } => {
             (EffectId::Look(*call), Outcome::Looked(files.clone()))
@@ -129,22 +142,6 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
 fn runs(attempt: &Attempt, call: CallId) -> bool {
     let slot = attempt.sessions.get(&call.session).and_then(|session| session.slot(call));
     slot.is_some_and(|slot| !super::pending_call::is_agent_call(slot))
-}
-
-/// The recorded output of a call. The rest of a truncated output is in a blob.
-fn output(event: &Event) -> Option<ToolOutput> {
-    let Event::ToolFinished { outcome, output, images, files, trees, metadata, .. } = event else {
-        return None;
-    };
-    Some(ToolOutput {
-        success: *outcome == CallOutcome::Ok,
-        blob: output.blob,
-        images: images.clone(),
-        files: files.clone(),
-        trees: *trees,
-        metadata: metadata.clone(),
-        ..ToolOutput::ok(output.text.clone())
-    })
 }
 
 /// The files that a person was asked about; the call started because they were unchanged.

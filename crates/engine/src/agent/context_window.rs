@@ -5,9 +5,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use types::{
-    BlockBody, CallResult, Compaction, Decision, Event, Message, Part, RuleId, SessionPolicy,
-};
+use types::{BlockBody, CallResult, Compaction, Decision, Event, Message, Part, RuleId};
 
 use super::Attempt;
 use super::session::{Resting, Session, SessionPhase};
@@ -49,8 +47,9 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
         session.context()
     );
     if percent >= policy.compact_at_percent && policy.compact {
-        let decision = Decision::new(RuleId::fixed("context.compact"), reason);
-        return make(session, policy, decision);
+        // If dropping old outputs saves nothing, a summary follows: a model request, not an event of its own.
+        return saves(session, policy.keep_rounds)
+            .then(|| compacted(session, Compaction::Trimmed, "context.compact", reason));
     }
     if percent >= policy.warn_at_percent && !session.room.warned {
         let decision = Decision::new(RuleId::fixed(WARN), reason);
@@ -60,13 +59,14 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     None
 }
 
-/// Compacts by the mildest remaining means. The second, a summary, is a model request and not an event of its own.
-fn make(session: &Session, policy: &SessionPolicy, decision: Decision) -> Option<Event> {
-    if saves(session, policy.keep_rounds) {
-        let how = Compaction::Trimmed;
-        return Some(Event::SessionCompacted { session: session.id, how, decision });
-    }
-    None
+fn compacted(
+    session: &Session,
+    how: Compaction,
+    rule: &'static str,
+    reason: impl Into<String>,
+) -> Event {
+    let decision = Decision::new(RuleId::fixed(rule), reason);
+    Event::SessionCompacted { session: session.id, how, decision }
 }
 
 /// Whether a summary is due: the window is too full, and dropping old outputs no longer helps.
@@ -83,23 +83,20 @@ pub(super) fn recover(attempt: &Attempt, session: &Session) -> Option<Event> {
     if !policy.compact || session.room.recovered {
         return None;
     }
-    let decision =
-        Decision::new(RuleId::fixed("context.too_long"), "the request was too long for the model");
-    Some(Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision })
+    let reason = "the request was too long for the model";
+    Some(compacted(session, Compaction::Dropped, "context.too_long", reason))
 }
 
 /// Replaces the summarised part with the summary.
 pub(super) fn summarised(session: &Session, summary: &str) -> Event {
     let reason = "the model summarised the conversation before the last rounds";
-    let decision = Decision::new(RuleId::fixed("context.summarised"), reason);
     let how = Compaction::Summarised { summary: summary.to_owned() };
-    Event::SessionCompacted { session: session.id, how, decision }
+    compacted(session, how, "context.summarised", reason)
 }
 
 /// Compacts without a summary, because none could be obtained.
 pub(super) fn without_summary(session: &Session, why: &str) -> Event {
-    let decision = Decision::new(RuleId::fixed("context.no_summary"), why);
-    Event::SessionCompacted { session: session.id, how: Compaction::Dropped, decision }
+    compacted(session, Compaction::Dropped, "context.no_summary", why)
 }
 
 /// Applies a compaction to the state.
@@ -212,11 +209,8 @@ fn what_was_called(session: &Session, rounds: usize) -> String {
             Message::Assistant { blocks, .. } => {
                 lines.extend(blocks.iter().filter_map(|block| match &block.body {
                     BlockBody::Call(call) => {
-                        let what = match &call.arguments {
-                            types::Arguments::Json(value) => value.to_string(),
-                            types::Arguments::Broken(text) => text.clone(),
-                        };
-                        Some(format!("- {} {}", call.tool, types::one_line(&what, 120)))
+                        let what = types::one_line(&call.arguments.to_string(), 120);
+                        Some(format!("- {} {what}", call.tool))
                     }
                     _ => None,
                 }));

@@ -2,16 +2,15 @@
 //! attempt submits a result, is closed, or fails.
 
 use types::{
-    CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message, Outcome,
-    RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput, Wording,
+    Access, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message,
+    Outcome, RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput, Wording,
 };
 
-use super::ending::{ended, failed, paused};
-use super::pending_call::submits;
+use super::events::{ended, failed, finished, paused, stopped};
 use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{
-    Attempt, away, blocked, booking, context_window, json_reply, loop_detection, question, reserve,
-    scope, subagents, tool_calls,
+    Attempt, away, blocked, context_window, json_reply, loop_detection, question, reserve, scope,
+    subagents, tool_calls,
 };
 use crate::Machine as _;
 use rules::isolation;
@@ -23,12 +22,8 @@ const TOO_LONG: &str = "model.context_too_long";
 /// Maximum number of consecutive empty replies; until then the request is repeated.
 const MOST_EMPTY: u32 = 2;
 
-/// The events for an input, with the usage of calls that it cuts off.
+/// The events for an input, without the usage of calls that it cuts off.
 pub(super) fn decide(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
-    booking::booked(attempt, decided(attempt, input, now))
-}
-
-fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
     // Files can be restored after the conversation has ended, too.
     if let Input::Command(Command::Restored { by, to, trees }) = input {
         return vec![Event::WorkspaceRestored { by: by.clone(), to: *to, trees: *trees }];
@@ -37,7 +32,7 @@ fn decided(attempt: &Attempt, input: &Input, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     match input {
-        Input::Brief(brief) if attempt.brief.is_none() => {
+        Input::Brief(brief) if attempt.root().is_none() => {
             let (session, brief) = (SessionId::ROOT, brief.clone());
             let (parent, wording) = (None, Wording::CURRENT);
             vec![Event::SessionStarted { session, brief, parent, wording }]
@@ -187,7 +182,7 @@ fn broken(attempt: &Attempt, session: &Session, fault: &Fault) -> Vec<Event> {
 /// The submission of the last round.
 fn handed_in(session: &Session) -> Option<serde_json::Value> {
     let accepted = |slot: &&PendingCall| {
-        submits(slot)
+        slot.needs(Access::Submit)
             && matches!(&slot.state, CallState::Done(result) if result.outcome == CallOutcome::Ok)
     };
     session.round.iter().find(accepted).map(PendingCall::arguments)
@@ -197,30 +192,12 @@ fn handed_in(session: &Session) -> Option<serde_json::Value> {
 fn next_turn(attempt: &Attempt, session: &Session) -> Event {
     if session.empty >= MOST_EMPTY {
         let what = "the model sent an empty reply again";
-        return stop(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
+        return stopped(session, "session.empty_reply", FaultClass::Structural, what.to_owned());
     }
-    match loop_detection::due(attempt, session) {
-        Some(loop_detection::Found::Warn(event)) => return *event,
-        Some(loop_detection::Found::Stop(decision)) => {
-            return stop(session, loop_detection::RULE, FaultClass::Structural, decision.reason);
-        }
-        None => {}
-    }
-    if let Some(event) = limit(attempt, session) {
-        return event;
-    }
-    if let Some(event) = context_window::due(attempt, session) {
-        return event;
-    }
-    ask(attempt, session, context_window::wants_summary(attempt, session))
-}
-
-/// Ends an attempt at a task, or the work on one input of a conversation.
-fn stop(session: &Session, code: &'static str, class: FaultClass, what: String) -> Event {
-    if session.is_open() {
-        return paused(session, Decision::new(RuleId::fixed(code), what), None);
-    }
-    failed(session, Fault::new(class, code, what))
+    loop_detection::due(attempt, session)
+        .or_else(|| limit(attempt, session))
+        .or_else(|| context_window::due(attempt, session))
+        .unwrap_or_else(|| ask(attempt, session, context_window::wants_summary(attempt, session)))
 }
 
 /// The limits on turns and rounds.
@@ -229,11 +206,11 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
     let class = FaultClass::Structural;
     if session.turns >= brief.max_turns {
         let what = format!("the {} reached the limit of {} turns", brief.role, brief.max_turns);
-        return Some(stop(session, "session.turn_limit", class, what));
+        return Some(stopped(session, "session.turn_limit", class, what));
     }
     if session.is_open() && rounds > 0 && session.rounds >= rounds {
         let what = format!("this input reached the limit of {rounds} rounds of calls");
-        return Some(stop(session, "session.round_limit", class, what));
+        return Some(stopped(session, "session.round_limit", class, what));
     }
     None
 }
@@ -242,7 +219,7 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
 fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     let (most, reserved) = match reserve::longest(attempt, session) {
         Ok(fits) => fits,
-        Err((code, what)) => return stop(session, code, FaultClass::Resource, what),
+        Err((code, what)) => return stopped(session, code, FaultClass::Resource, what),
     };
     Event::ModelAsked {
         session: session.id,
@@ -258,17 +235,16 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
 
 /// Handles the timeout of an input.
 fn late(attempt: &Attempt, session: &Session, input: u32, now: Timestamp) -> Vec<Event> {
-    let up = session.deadline().is_some_and(|until| now >= until);
-    if session.inputs != input || !up || attempt.open_question().is_some() {
+    let up = attempt.deadline(session).is_some_and(|until| now >= until);
+    if session.inputs != input || !up {
         return vec![];
     }
     let what = "the time limit for this input has been reached".to_owned();
-    match session.parent {
-        Some(_) => {
-            vec![failed(session, Fault::new(FaultClass::Resource, "session.time_limit", what))]
-        }
-        None => vec![stop(session, "session.time_limit", FaultClass::Resource, what)],
-    }
+    let (code, class) = ("session.time_limit", FaultClass::Resource);
+    vec![match session.parent {
+        Some(_) => failed(session, Fault::new(class, code, what)),
+        None => stopped(session, code, class, what),
+    }]
 }
 
 /// Whether an attempt ends because a call could not run safely, such as in a sandbox weaker than recorded. The model
@@ -302,20 +278,14 @@ fn outcome_of(
             let (again, fault) = (again.map(Box::new), fault.clone());
             vec![Event::ModelFailed { session: *session, turn: *turn, fault, again }]
         }
-        (EffectId::Tool(call), Outcome::Tool(output)) => {
-            vec![super::call_events::finished(attempt, *call, output)]
-        }
+        (EffectId::Tool(call), Outcome::Tool(output)) => vec![finished(attempt, *call, output)],
         (EffectId::Tool(_) | EffectId::Look(_), Outcome::Broke(fault))
             if ends_as_unsafe(attempt, fault) =>
         {
             subagents::all_ended(attempt, &SessionEnd::Failed { fault: fault.clone() })
         }
         (EffectId::Tool(call), Outcome::Broke(fault)) => {
-            vec![super::call_events::finished(
-                attempt,
-                *call,
-                &ToolOutput::error(fault.what.clone()),
-            )]
+            vec![finished(attempt, *call, &ToolOutput::error(fault.what.clone()))]
         }
         (EffectId::Look(call), Outcome::Looked(files)) => tool_calls::looked(attempt, *call, files),
         (EffectId::Look(call), Outcome::Broke(fault)) => question::unseen(attempt, *call, fault),

@@ -8,6 +8,7 @@ use types::{
     VerifyPolicy,
 };
 
+use super::events::{ended, failed};
 use super::session::{CallState, PendingCall, Session};
 use rules::contract;
 use rules::truncate::head_and_tail;
@@ -72,23 +73,21 @@ pub(super) fn end(session: &Session, policy: &Policy) -> Option<Vec<Event>> {
     if session.turns == 0 || session.round.iter().any(|slot| !slot.ours) {
         return None;
     }
-    let ended = |end| Event::SessionEnded { session: session.id, end, used: None };
-    let failed = |fault: Fault| {
-        // A person who has to decide sees the agent's reply.
-        let said = head_and_tail(&session.last_words(), policy.limits.report_chars, None).text;
-        let fault = if fault.evidence.is_empty() { fault.with_evidence(said) } else { fault };
-        vec![ended(SessionEnd::Failed { fault })]
-    };
     let taken = take(session, policy, &session.last_words())?;
     Some(match taken.and_then(|taken| unwritten(session).map_or(Ok(taken), Err)) {
-        Err(fault) => failed(fault),
+        Err(fault) if fault.evidence.is_empty() => {
+            // A person who has to decide sees the agent's reply.
+            let said = head_and_tail(&session.last_words(), policy.limits.report_chars, None).text;
+            vec![failed(session, fault.with_evidence(said))]
+        }
+        Err(fault) => vec![failed(session, fault)],
         Ok(taken) => {
             let overlooked = taken.overlooked.map(|what| Event::SessionWarned {
                 session: session.id,
                 decision: Decision::new(RuleId::fixed("contract.lenient"), what),
                 say: None,
             });
-            let end = ended(SessionEnd::Submitted { submission: taken.submission });
+            let end = ended(session, SessionEnd::Submitted { submission: taken.submission });
             overlooked.into_iter().chain([end]).collect()
         }
     })

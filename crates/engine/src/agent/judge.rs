@@ -3,7 +3,7 @@
 use rules::permit;
 use types::{Access, CallFacts, CallOutcome, Decision, Event, Inspection, Permission, RuleId};
 
-use super::call_events::{AFTER_FAILED_CHANGE, refusal};
+use super::events::{AFTER_FAILED_CHANGE, refusal};
 use super::pending_call::{CallState, PendingCall};
 use super::session::Session;
 use super::state::Attempt;
@@ -11,33 +11,31 @@ use super::{blocked, question, scope, subagents};
 
 pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Vec<Event> {
     let tool = slot.call.tool.clone();
-    let refused =
-        |outcome, rule, reason: String| vec![refusal(slot, outcome, Decision::new(rule, reason))];
+    let refused = |outcome, rule: &'static str, reason: String| {
+        vec![refusal(slot, outcome, Decision::new(RuleId::fixed(rule), reason))]
+    };
     if let Some(event) = scope::violated(attempt, session, slot) {
         return vec![event];
     }
     let facts = match &slot.inspection {
         Inspection::Would(facts) => facts,
         Inspection::Invalid(why) | Inspection::Outside(why) => {
-            let rule = RuleId::fixed("permit.invalid_call");
-            return refused(CallOutcome::Error, rule, why.clone());
+            return refused(CallOutcome::Error, "permit.invalid_call", why.clone());
         }
     };
     if facts.access != Access::Read && session.round.iter().any(was_lost) {
         let reason = "not made, because it is unknown whether a previous call took effect; look at its \
                       result first";
-        let rule = RuleId::fixed("permit.after_lost_call");
-        return refused(CallOutcome::Refused, rule, reason.to_owned());
+        return refused(CallOutcome::Refused, "permit.after_lost_call", reason.to_owned());
     }
     if let Some(reason) = change_failed(session, slot, facts) {
-        let rule = RuleId::fixed(AFTER_FAILED_CHANGE);
-        return refused(CallOutcome::Refused, rule, reason);
+        return refused(CallOutcome::Refused, AFTER_FAILED_CHANGE, reason);
     }
     if let Some(reason) = isolation_missing(attempt, facts) {
-        return refused(CallOutcome::Refused, RuleId::fixed("sandbox.refused"), reason);
+        return refused(CallOutcome::Refused, "sandbox.refused", reason);
     }
     let permit =
-        permit::judge_granted(&attempt.policy, &attempt.grants, session.scope(), &tool, facts);
+        permit::judge_granted(&attempt.policy, &attempt.grants, &session.brief.scope, &tool, facts);
     match permit.verdict {
         Permission::Deny => vec![scope::denied(attempt, session, slot, facts, permit.decision)],
         Permission::Ask => vec![question::ask(attempt, slot, permit.decision, permit.offer)],

@@ -1,9 +1,10 @@
 //! Loop detection: finds a repeated pattern of one to three calls in the last calls, and a repeated failure in the last
 //! rounds, regardless of the calls. The model is warned first; then the work is stopped.
 
-use types::{CallOutcome, CallResult, Decision, Digest, Event, Part, RuleId};
+use types::{CallOutcome, CallResult, Decision, Digest, Event, FaultClass, Part, RuleId};
 
 use super::Attempt;
+use super::events::stopped;
 use super::session::{Repeats, Session};
 
 /// The warning sent to the model.
@@ -26,21 +27,17 @@ pub(super) fn note(session: &mut Session, window: usize) {
     }
 }
 
-/// The length of the pattern that fills the window, if any.
-fn period(session: &Session, window: usize) -> Option<usize> {
+/// A pattern of calls that fills the window.
+fn same_calls(session: &Session, window: usize) -> Option<String> {
     let recent = &session.repeats.recent;
     if window == 0 || recent.len() < window {
         return None;
     }
     let repeats =
         |period: &usize| recent.iter().zip(recent.iter().skip(*period)).all(|(a, b)| a == b);
-    (1..=LONGEST.min(window / 2)).find(repeats)
-}
-
-fn same_calls(session: &Session, window: usize) -> Option<String> {
-    let period = period(session, window)?;
+    let period = (1..=LONGEST.min(window / 2)).find(repeats)?;
     let calls = if period == 1 { "call".to_owned() } else { format!("{period} calls") };
-    let count = session.repeats.recent.len();
+    let count = recent.len();
     Some(format!("the last {count} calls were the same {calls} over and over"))
 }
 
@@ -52,23 +49,17 @@ fn same_failure(session: &Session, window: usize) -> Option<String> {
 }
 
 /// The warning or stop that is due before the next request.
-pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Found> {
+pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     let policy = &attempt.policy.session;
     let reason = same_calls(session, policy.loop_window)
         .or_else(|| same_failure(session, policy.loop_window))?;
-    let decision = Decision::new(RuleId::fixed(RULE), reason);
-    if session.repeats.warned < policy.loop_warnings {
-        let say = policy.loop_prompt.as_deref().unwrap_or(WARNING).trim();
-        let say = Some(format!("{say}\n({})", decision.reason));
-        let event = Event::SessionWarned { session: session.id, decision, say };
-        return Some(Found::Warn(Box::new(event)));
+    if session.repeats.warned >= policy.loop_warnings {
+        return Some(stopped(session, RULE, FaultClass::Structural, reason));
     }
-    Some(Found::Stop(decision))
-}
-
-pub(super) enum Found {
-    Warn(Box<Event>),
-    Stop(Decision),
+    let say = policy.loop_prompt.as_deref().unwrap_or(WARNING).trim();
+    let say = Some(format!("{say}\n({reason})"));
+    let decision = Decision::new(RuleId::fixed(RULE), reason);
+    Some(Event::SessionWarned { session: session.id, decision, say })
 }
 
 impl Repeats {

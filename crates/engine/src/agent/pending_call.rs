@@ -1,9 +1,8 @@
 //! One call of a turn, from request to result. Its permission is decided elsewhere.
 
-use types::{Access, AgentCall};
 use types::{
-    Answer, Arguments, Asking, Call, CallId, CallOutcome, CallResult, Digest, Inspection, Part,
-    Timestamp,
+    Access, AgentCall, Answer, Arguments, Asking, Call, CallFacts, CallId, CallOutcome, CallResult,
+    Digest, Inspection, Part, Timestamp,
 };
 
 /// One call of the current turn.
@@ -34,10 +33,24 @@ pub(super) enum CallState {
 impl PendingCall {
     /// The base name of its tool.
     pub(super) fn tool(&self) -> &str {
+        self.facts().and_then(|facts| facts.tool.as_deref()).unwrap_or(&self.call.tool)
+    }
+
+    /// What it would touch; `None` if it cannot be made.
+    pub(super) fn facts(&self) -> Option<&CallFacts> {
         match &self.inspection {
-            Inspection::Would(facts) => facts.tool.as_deref().unwrap_or(&self.call.tool),
-            Inspection::Invalid(_) | Inspection::Outside(_) => &self.call.tool,
+            Inspection::Would(facts) => Some(facts),
+            Inspection::Invalid(_) | Inspection::Outside(_) => None,
         }
+    }
+
+    pub(super) fn needs(&self, access: Access) -> bool {
+        self.facts().is_some_and(|facts| facts.access == access)
+    }
+
+    /// What it wants of a sub-agent.
+    pub(super) fn wanted(&self) -> Option<&AgentCall> {
+        self.facts()?.agent.as_ref()
     }
 
     /// Whether it has not been handled yet.
@@ -63,28 +76,12 @@ impl PendingCall {
 
     /// The identity of the call, the same for every repetition.
     pub(super) fn fingerprint(&self) -> Digest {
-        let text = match &self.call.arguments {
-            Arguments::Json(value) => value.to_string(),
-            Arguments::Broken(text) => text.clone(),
-        };
         let exact = self.exact.map(|exact| format!("\n{exact}")).unwrap_or_default();
-        Digest::of(format!("{}\n{text}{exact}", self.call.tool).as_bytes())
-    }
-}
-
-pub(super) fn wanted(slot: &PendingCall) -> Option<&AgentCall> {
-    match &slot.inspection {
-        Inspection::Would(facts) => facts.agent.as_ref(),
-        Inspection::Invalid(_) | Inspection::Outside(_) => None,
+        Digest::of(format!("{}\n{}{exact}", self.call.tool, self.call.arguments).as_bytes())
     }
 }
 
 /// Whether the conversation itself answers the call.
 pub(super) fn is_agent_call(slot: &PendingCall) -> bool {
-    wanted(slot).is_some() && matches!(slot.state, CallState::Started(_))
-}
-
-/// Whether a call submits the role's result.
-pub(super) fn submits(slot: &PendingCall) -> bool {
-    matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Submit)
+    slot.wanted().is_some() && matches!(slot.state, CallState::Started(_))
 }

@@ -2,11 +2,11 @@
 
 use types::{
     Access, Answer, Arguments, Asking, CallId, CallOutcome, Choice, Decision, Event, Fault,
-    FileState, Grants, Inspection, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
+    FileState, Grants, QuestionKind, RuleId, Severity, Terms, Timestamp, ToolOutput,
 };
 
 use super::Attempt;
-use super::call_events::{finished, refusal};
+use super::events::{finished, refusal};
 use super::session::{CallState, PendingCall, Session};
 use rules::approval;
 
@@ -20,8 +20,8 @@ pub(super) fn ask(
     decision: Decision,
     offer: Option<Grants>,
 ) -> Event {
-    let (text, terms) = match &slot.inspection {
-        Inspection::Would(facts) if facts.access == Access::Ask => {
+    let (text, terms) = match slot.facts() {
+        Some(facts) if facts.access == Access::Ask => {
             (facts.command.clone().unwrap_or_default(), clarification())
         }
         _ => {
@@ -79,10 +79,7 @@ pub(super) fn asks(judged: &[Event]) -> bool {
 
 /// The words of a call's command that may name files.
 pub(super) fn words(slot: &PendingCall) -> Vec<String> {
-    match &slot.inspection {
-        Inspection::Would(facts) => approval::words(facts),
-        Inspection::Invalid(_) | Inspection::Outside(_) => vec![],
-    }
+    slot.facts().map(approval::words).unwrap_or_default()
 }
 
 /// Whether a person approved files that may have changed since.
@@ -121,18 +118,16 @@ pub(super) fn follow_one(
     decision: Decision,
     said: &Answer,
 ) -> Event {
-    let (call, tool) = (slot.id, slot.call.tool.clone());
-    if matches!(&slot.inspection, Inspection::Would(facts) if facts.access == Access::Ask) {
+    let call = slot.id;
+    if slot.needs(Access::Ask) {
         return finished(attempt, call, &ToolOutput::ok(worded(&slot.call.arguments, &said.text)));
     }
     if said.allows() {
         let decision = Decision { reason: format!("{} allowed it", said.by), ..decision };
-        return Event::ToolStarted { call, tool, decision };
+        return Event::ToolStarted { call, tool: slot.call.tool.clone(), decision };
     }
     let reason = format!("{} did not allow it: {}", said.by, said.text);
-    let decision = Decision { reason, ..decision };
-    let outcome = CallOutcome::Refused;
-    Event::ToolRefused { call, tool, outcome, decision, violation: false }
+    refusal(slot, CallOutcome::Refused, Decision { reason, ..decision })
 }
 
 /// The text of an answer: the number of an option that the agent offered is replaced by the option.

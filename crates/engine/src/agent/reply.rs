@@ -45,16 +45,8 @@ pub(super) fn failed(
     let Some(asked) = attempt.sessions.get_mut(&id) else { return };
     let SessionPhase::Asking { reserved, summary } = asked.phase else { return };
     away::failed(asked, fault, again, summary, at);
-    let used = fault.used.as_deref();
-    let spent = Spend {
-        tokens: used.map_or(0, |used| used.usage.total()),
-        money: used.and_then(|used| used.cost).unwrap_or_default(),
-        calls: 1,
-    };
-    settle(attempt, id, reserved, spent);
-    if let Some(used) = used {
-        count(attempt, used.marked(), used.cost);
-    }
+    settle(attempt, id, reserved, Spend { calls: 1, ..Spend::default() });
+    booking::book(attempt, id, fault.used.as_deref(), 0);
 }
 
 pub(super) fn replied(
@@ -72,7 +64,6 @@ pub(super) fn replied(
     count(attempt, reply.usage, reply.cost);
     // Not a call of its own: the failed tries belong to this one.
     booking::book(attempt, id, reply.provenance.failed_tries.as_deref(), 0);
-    attempt.turns += 1;
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     session.turns += 1;
     session.failures = 0;
@@ -118,7 +109,10 @@ fn round(
     let slot = |(call, index): (&Call, u32)| PendingCall {
         id: CallId { session: session.id, turn: session.turn, index },
         call: call.clone(),
-        inspection: inspections.get(index as usize).cloned().unwrap_or_else(not_inspected),
+        inspection: inspections
+            .get(index as usize)
+            .cloned()
+            .unwrap_or_else(|| Inspection::Invalid("the call was not inspected".to_owned())),
         state: CallState::Due,
         ours: false,
         exact: None,
@@ -132,8 +126,4 @@ fn round(
         slot.exact = exact.map(|exact| exact.digest);
     }
     round
-}
-
-fn not_inspected() -> Inspection {
-    Inspection::Invalid("the call was not inspected".to_owned())
 }

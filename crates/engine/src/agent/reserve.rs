@@ -36,7 +36,7 @@ pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spen
 /// requested in any case.
 fn by_window(session: &Session) -> u64 {
     let most = session.most_output;
-    let least = if session.room.is_counted() { 1 } else { most.min(LEAST_REPLY) };
+    let least = if session.room.counted.is_some() { 1 } else { most.min(LEAST_REPLY) };
     match session.room.window {
         Some(window) => most.min(window.saturating_sub(session.context()).max(least)),
         None => most,

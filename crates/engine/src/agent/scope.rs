@@ -3,12 +3,10 @@
 //! is ended before its next call. Temporary refusals, and those for lack of a person, are not violations.
 
 use types::{
-    Arguments, CallFacts, CallOutcome, Decision, Event, Fault, FaultClass, Inspection, Permission,
-    Policy, RuleId,
+    CallFacts, CallOutcome, Decision, Event, Fault, FaultClass, Inspection, Permission, RuleId,
 };
 
 use super::Attempt;
-use super::call_events::refusal;
 use super::session::{PendingCall, Session};
 use rules::permit;
 
@@ -48,58 +46,29 @@ pub(super) fn denied(
     facts: &CallFacts,
     decision: Decision,
 ) -> Event {
-    let event = refusal(slot, CallOutcome::Refused, decision);
-    let counts = attempt.policy.session.max_violations.is_some();
-    if counts && !is_for_want_of_a_person(&attempt.policy, session, slot, facts) {
-        return counted(event);
-    }
-    event
+    let policy = &attempt.policy;
+    let attended = || permit::judge_attended(policy, &session.brief.scope, &slot.call.tool, facts);
+    let for_want_of_a_person = || policy.headless && attended().verdict == Permission::Ask;
+    let violation = policy.session.max_violations.is_some() && !for_want_of_a_person();
+    counted(slot, decision, violation)
 }
 
 fn refused(attempt: &Attempt, slot: &PendingCall, rule: &'static str, reason: String) -> Event {
+    let violation = attempt.policy.session.max_violations.is_some();
     let decision = Decision::new(RuleId::fixed(rule), reason);
-    if attempt.policy.session.max_violations.is_none() {
-        return refusal(slot, CallOutcome::Refused, decision);
-    }
-    counted(refusal(slot, CallOutcome::Refused, decision.seeing(tried(slot))))
+    let decision = if violation { decision.seeing(tried(slot)) } else { decision };
+    counted(slot, decision, violation)
 }
 
-fn counted(mut event: Event) -> Event {
-    if let Event::ToolRefused { violation, .. } = &mut event {
-        *violation = true;
-    }
-    event
-}
-
-fn is_for_want_of_a_person(
-    policy: &Policy,
-    session: &Session,
-    slot: &PendingCall,
-    facts: &CallFacts,
-) -> bool {
-    policy.headless
-        && permit::judge_attended(policy, session.scope(), &slot.call.tool, facts).verdict
-            == Permission::Ask
+fn counted(slot: &PendingCall, decision: Decision, violation: bool) -> Event {
+    let (call, tool, outcome) = (slot.id, slot.call.tool.clone(), CallOutcome::Refused);
+    Event::ToolRefused { call, tool, outcome, decision, violation }
 }
 
 /// A call in one line.
 fn tried(slot: &PendingCall) -> String {
-    let arguments = match &slot.call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken(text) => text.clone(),
-    };
+    let arguments = slot.call.arguments.to_string();
     format!("{} {}", slot.call.tool, types::one_line(&arguments, SHOWN))
-}
-
-/// Whether the policy counts this refusal: no call starts before it is known whether it ends the agent.
-pub(super) fn is_counted(attempt: &Attempt, event: &Event) -> bool {
-    match event {
-        Event::ToolRefused { violation: true, .. } => true,
-        Event::ToolRefused { outcome: CallOutcome::Refused, decision, .. } => {
-            attempt.policy.session.ends_after.contains_key(&decision.rule)
-        }
-        _ => false,
-    }
 }
 
 /// Why the agent is ended, if it exceeded a limit.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use types::{
     Brief, CallId, CallOutcome, CallResult, Digest, Effort, Ending, Fault, Message, ModelOptions,
-    ModelRef, ModelRequest, Origin, Part, Policy, Scope, SessionChange, SessionEnd, SessionId,
+    ModelRef, ModelRequest, Origin, Part, Policy, SessionChange, SessionEnd, SessionId,
     SessionPolicy, Source, Spend, StopReason, Timestamp, ToolChoice, ToolSpec,
 };
 
@@ -154,7 +154,7 @@ impl Session {
             steering: VecDeque::new(),
             follow_ups: VecDeque::new(),
             repeats: Repeats::default(),
-            room: ContextWindow::new(window),
+            room: ContextWindow { window, ..ContextWindow::default() },
             end: None,
             stopped: None,
             failures: 0,
@@ -183,16 +183,6 @@ impl Session {
             SessionPhase::Away { fault } => Some(fault),
             _ => None,
         }
-    }
-
-    pub(super) fn scope(&self) -> &Scope {
-        &self.brief.scope
-    }
-
-    /// The deadline of the current input.
-    pub(super) fn deadline(&self) -> Option<Timestamp> {
-        let time = self.brief.budget.time_ms.filter(|_| !self.rests())?;
-        Some(self.began.after(time))
     }
 
     /// Starts the next input: text queued before it, and the input itself with its images.
@@ -273,7 +263,7 @@ impl Session {
         for message in self.history.clone() {
             self.count(&*message);
         }
-        self.room.forget_count();
+        self.room.counted = None;
     }
 
     /// The request for the current turn. Copies pointers, not messages.

@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    Asking, AttemptEnd, AttemptResult, Brief, CallId, Digest, Fault, FileState, Grants, Message,
-    Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage, WorkPath,
+    Asking, AttemptEnd, AttemptResult, Brief, CallId, Changes, Digest, Fault, FileState, Findings,
+    Grants, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage,
+    WorkPath,
 };
 
 use super::pending_call::is_agent_call;
 use super::session::{CallState, Session};
+use crate::Machine as _;
 
 /// The state of an attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     pub(super) policy: Arc<Policy>,
-    pub(super) brief: Option<Arc<Brief>>,
     pub(super) started: Timestamp,
     /// The start of the first input.
     pub(super) about: Option<String>,
@@ -24,7 +25,6 @@ pub struct Attempt {
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) usage: Usage,
     pub(super) cost: Option<Money>,
-    pub(super) turns: u32,
     /// The number of questions asked.
     pub(super) questions: u32,
     pub(super) ended: Timestamp,
@@ -50,13 +50,11 @@ impl Attempt {
     pub fn new(policy: Arc<Policy>) -> Self {
         Self {
             policy,
-            brief: None,
             started: Timestamp::default(),
             about: None,
             sessions: BTreeMap::new(),
             usage: Usage::default(),
             cost: None,
-            turns: 0,
             questions: 0,
             ended: Timestamp::default(),
             sealed: None,
@@ -73,7 +71,7 @@ impl Attempt {
     /// The brief, once the attempt has begun.
     #[must_use]
     pub fn brief(&self) -> Option<&Brief> {
-        self.brief.as_deref()
+        self.root().map(|root| &*root.brief)
     }
 
     /// The conversation so far.
@@ -108,8 +106,11 @@ impl Attempt {
         self.proof.is_none() && self.root().is_some_and(|root| root.is_open() && root.turn > 0)
     }
 
-    pub(super) fn awaits_deadline(&self, session: &Session) -> bool {
-        session.end.is_none() && session.deadline().is_some() && self.open_question().is_none()
+    /// The deadline of a conversation's current input; none while a person is asked.
+    pub(super) fn deadline(&self, session: &Session) -> Option<Timestamp> {
+        let waits = session.rests() || self.open_question().is_some();
+        let time = session.brief.budget.time_ms.filter(|_| !waits)?;
+        Some(session.began.after(time))
     }
 
     /// The workspace files that its calls have seen; other files are not changed unread.
@@ -154,40 +155,35 @@ impl Attempt {
     /// How it ended, for its run; `None` while it is not over.
     #[must_use]
     pub fn end(&self, log_head: Digest) -> Option<AttemptEnd> {
-        let brief = self.brief.as_ref()?;
         let root = self.root()?;
-        let result = match (self.is_over(), root.end.clone()?) {
-            (false, _) => return None,
-            (true, SessionEnd::Cancelled | SessionEnd::Closed) => AttemptResult::Cancelled,
-            (true, SessionEnd::Failed { fault }) => AttemptResult::Failed {
+        if !self.is_over() {
+            return None;
+        }
+        let result = match (root.end.clone()?, &self.seal_fault) {
+            (SessionEnd::Cancelled | SessionEnd::Closed, _) => AttemptResult::Cancelled,
+            (SessionEnd::Failed { fault }, _) => AttemptResult::Failed {
                 fault,
                 commit: self.sealed.as_ref().map(|sealed| sealed.commit.clone()),
             },
-            (true, SessionEnd::Submitted { submission }) => {
-                match (&self.sealed, &self.seal_fault) {
-                    (Some(sealed), _) => AttemptResult::Submitted {
-                        commit: sealed.commit.clone(),
-                        changes: sealed.changes.clone(),
-                        submission,
-                        findings: sealed.findings.clone(),
-                    },
-                    (None, Some(fault)) => {
-                        AttemptResult::Failed { fault: fault.clone(), commit: None }
-                    }
-                    (None, None) => AttemptResult::Submitted {
-                        commit: brief.start.clone(),
-                        changes: types::Changes::default(),
-                        submission,
-                        findings: types::Findings::default(),
-                    },
-                }
+            (SessionEnd::Submitted { .. }, Some(fault)) if self.sealed.is_none() => {
+                AttemptResult::Failed { fault: fault.clone(), commit: None }
+            }
+            (SessionEnd::Submitted { submission }, _) => {
+                let unchanged = || Sealed {
+                    commit: root.brief.start.clone(),
+                    changes: Changes::default(),
+                    findings: Findings::default(),
+                };
+                let sealed = self.sealed.clone().unwrap_or_else(unchanged);
+                let Sealed { commit, changes, findings } = sealed;
+                AttemptResult::Submitted { commit, changes, submission, findings }
             }
         };
         Some(AttemptEnd {
             result,
             spent: root.ledger.spent(),
             usage: self.usage,
-            turns: self.turns,
+            turns: self.sessions.values().map(|session| session.turns).sum(),
             log_head,
             denied: self.denied.clone(),
         })
@@ -195,14 +191,9 @@ impl Attempt {
 
     /// Whether its changes must be committed. An attempt without write access leaves none.
     pub(super) fn needs_seal(&self) -> bool {
-        let writes = self.brief.as_ref().is_some_and(|brief| !brief.scope.0.is_empty());
+        let writes = self.brief().is_some_and(|brief| !brief.scope.0.is_empty());
         let left = !matches!(self.end_of_root(), None | Some(SessionEnd::Cancelled));
         let task = !self.root().is_some_and(Session::is_open);
         task && writes && left && self.sealed.is_none() && self.seal_fault.is_none()
-    }
-
-    /// Whether nothing can happen any more.
-    pub(super) fn is_over(&self) -> bool {
-        self.end_of_root().is_some() && !self.needs_seal()
     }
 }

@@ -8,9 +8,9 @@ use types::{
     SessionId, Spawn, Telling, ToolOutput, Wording,
 };
 
-use super::pending_call::{is_agent_call, wanted};
+use super::pending_call::is_agent_call;
 use super::session::{CallState, PendingCall, Session, SessionPhase};
-use super::{Attempt, call_events};
+use super::{Attempt, events};
 use rules::ledger::share;
 
 /// The instructions for a sub-agent.
@@ -26,15 +26,15 @@ pub(super) fn made(
 ) -> Vec<Event> {
     let wrong = |reason: String| {
         let decision = Decision::new(RuleId::fixed("session.no_such_agent"), reason);
-        vec![call_events::refusal(slot, CallOutcome::Error, decision)]
+        vec![events::refusal(slot, CallOutcome::Error, decision)]
     };
     let started = Event::ToolStarted { call: slot.id, tool: slot.call.tool.clone(), decision };
-    let done = |text: String| call_events::finished(attempt, slot.id, &ToolOutput::ok(text));
+    let done = |text: String| events::finished(attempt, slot.id, &ToolOutput::ok(text));
     match wanted {
         AgentCall::Spawn(spawn) => match spawned(attempt, session, slot.id, spawn) {
             Err(reason) => {
                 let decision = Decision::new(RuleId::fixed("session.agent_limit"), reason);
-                vec![call_events::refusal(slot, CallOutcome::Error, decision)]
+                vec![events::refusal(slot, CallOutcome::Error, decision)]
             }
             // The rest follows once it has started.
             Ok(_) => vec![started],
@@ -66,9 +66,9 @@ pub(super) fn made(
 }
 
 fn child<'a>(attempt: &'a Attempt, session: &Session, agent: u32) -> Result<&'a Session, String> {
-    let mine = children(attempt, session.id).map(|child| child.id.0.to_string());
-    let mine: Vec<String> = mine.collect();
     children(attempt, session.id).find(|child| child.id.0 == agent).ok_or_else(|| {
+        let mine = children(attempt, session.id).map(|child| child.id.0.to_string());
+        let mine: Vec<String> = mine.collect();
         let there = if mine.is_empty() { "none".to_owned() } else { mine.join(", ") };
         format!("you have no agent {agent}; your agents: {there}")
     })
@@ -97,7 +97,7 @@ fn spawned(
         return Err(format!("{live} agents are already open; wait for one and close it first"));
     }
     if let Some(scope) = &spawn.scope
-        && let Some(outside) = scope.0.iter().find(|artifact| !session.scope().covers(artifact))
+        && let Some(outside) = scope.0.iter().find(|artifact| !session.brief.scope.covers(artifact))
     {
         return Err(format!("you may not write to {outside}, so a sub-agent may not either"));
     }
@@ -131,7 +131,7 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
         } else {
             change.tool_specs
         },
-        scope: spawn.scope.clone().unwrap_or_else(|| session.scope().clone()),
+        scope: spawn.scope.clone().unwrap_or_else(|| session.brief.scope.clone()),
         budget: Budget { time_ms: budget.time_ms.min(time.or(budget.time_ms)), ..budget },
         max_output_tokens: change.max_output.unwrap_or(session.most_output),
         max_turns: spawn.max_turns.map_or(most, |turns| turns.min(most)),
@@ -150,8 +150,8 @@ fn brief(attempt: &Attempt, session: &Session, spawn: &Spawn) -> Brief {
 /// The next event of a started call: a waiting call ends when its agents are idle, and one that was cut off between its
 /// events is completed.
 pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
-    let follows = session.started().map(|slot| match wanted(slot) {
-        Some(AgentCall::Wait { .. }) => awaited(attempt, session, slot).into_iter().collect(),
+    let follows = session.started().map(|slot| match slot.wanted() {
+        Some(AgentCall::Wait { agents }) => awaited(attempt, session, slot, agents),
         Some(AgentCall::Spawn(spawn)) => begun(attempt, session, slot, spawn),
         Some(AgentCall::Close { agent }) => closed(attempt, slot, *agent),
         // The message may have been delivered; `lost` reports that.
@@ -160,28 +160,29 @@ pub(super) fn followed(attempt: &Attempt, session: &Session) -> Vec<Event> {
     follows.into_iter().find(|events: &Vec<Event>| !events.is_empty()).unwrap_or_default()
 }
 
-fn awaited(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Option<Event> {
-    let agents = waits_for(attempt, session, slot)?;
+fn awaited(attempt: &Attempt, session: &Session, slot: &PendingCall, agents: &[u32]) -> Vec<Event> {
+    let named = |child: &&Session| agents.is_empty() || agents.contains(&child.id.0);
+    let agents: Vec<&Session> = children(attempt, session.id).filter(named).collect();
     if !agents.iter().all(|agent| agent.rests()) {
-        return None;
+        return vec![];
     }
     let reports: Vec<_> = agents.into_iter().map(report).collect();
     let text = serde_json::to_string_pretty(&reports).unwrap_or_default();
-    Some(call_events::finished(attempt, slot.id, &ToolOutput::ok(text)))
+    vec![events::finished(attempt, slot.id, &ToolOutput::ok(text))]
 }
 
 fn begun(attempt: &Attempt, session: &Session, slot: &PendingCall, spawn: &Spawn) -> Vec<Event> {
     let there = attempt.sessions.values().find(|child| child.parent == Some(slot.id));
     let said = |id: SessionId| {
         let text = json!({ "agent": id.0, "state": "processing" }).to_string();
-        call_events::finished(attempt, slot.id, &ToolOutput::ok(text))
+        events::finished(attempt, slot.id, &ToolOutput::ok(text))
     };
     match there {
         Some(child) => vec![said(child.id)],
         None => match spawned(attempt, session, slot.id, spawn) {
             Ok((id, event)) => vec![event, said(id)],
             Err(reason) => {
-                vec![call_events::finished(attempt, slot.id, &ToolOutput::error(reason))]
+                vec![events::finished(attempt, slot.id, &ToolOutput::error(reason))]
             }
         },
     }
@@ -190,18 +191,8 @@ fn begun(attempt: &Attempt, session: &Session, slot: &PendingCall, spawn: &Spawn
 fn closed(attempt: &Attempt, slot: &PendingCall, agent: u32) -> Vec<Event> {
     let mut events = ended_below(attempt, SessionId(agent), &SessionEnd::Closed);
     let text = json!({ "agent": agent, "closed": true }).to_string();
-    events.push(call_events::finished(attempt, slot.id, &ToolOutput::ok(text)));
+    events.push(events::finished(attempt, slot.id, &ToolOutput::ok(text)));
     events
-}
-
-fn waits_for<'a>(
-    attempt: &'a Attempt,
-    session: &Session,
-    slot: &PendingCall,
-) -> Option<Vec<&'a Session>> {
-    let Some(AgentCall::Wait { agents }) = wanted(slot) else { return None };
-    let named = |child: &&Session| agents.is_empty() || agents.contains(&child.id.0);
-    Some(children(attempt, session.id).filter(named).collect())
 }
 
 /// The report on an idle agent for its parent.
@@ -228,9 +219,8 @@ fn ended_below(attempt: &Attempt, id: SessionId, end: &SessionEnd) -> Vec<Event>
     let mut events: Vec<Event> = children(attempt, id)
         .flat_map(|child| ended_below(attempt, child.id, &SessionEnd::Closed))
         .collect();
-    if attempt.sessions.get(&id).is_some_and(|session| session.end.is_none()) {
-        events.push(Event::SessionEnded { session: id, end: end.clone(), used: None });
-    }
+    let live = attempt.sessions.get(&id).filter(|session| session.end.is_none());
+    events.extend(live.map(|session| events::ended(session, end.clone())));
     events
 }
 

@@ -7,7 +7,7 @@ use types::{
 
 use super::judge::judge;
 use super::session::{CallState, PendingCall, Session, SessionPhase};
-use super::{Attempt, question, scope, subagents};
+use super::{Attempt, question, subagents};
 use rules::{approval, profile};
 
 /// Calls that started before a crash and cannot simply be repeated.
@@ -17,9 +17,8 @@ pub(super) fn lost(
     recovered: &[(CallId, Recovered)],
 ) -> Vec<Event> {
     let live = attempt.sessions.values().filter(|session| session.end.is_none());
-    let lost = live.flat_map(Session::started).filter(|slot| {
-        !matches!(&slot.inspection, Inspection::Would(facts) if facts.repeat == Repeat::Safe)
-    });
+    let safe = |slot: &&PendingCall| slot.facts().is_some_and(|f| f.repeat == Repeat::Safe);
+    let lost = live.flat_map(Session::started).filter(|slot| !safe(slot));
     let event = |slot: &PendingCall| Event::ToolLost {
         call: slot.id,
         workspace: workspace.to_owned(),
@@ -93,7 +92,7 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
         if under_way > 0 && !(parallel && only_reads && reads) {
             break;
         }
-        if has(slot, Access::Execute) && attempt.wants_probe() {
+        if slot.needs(Access::Execute) && attempt.wants_probe() {
             break;
         }
         let judged = judge(attempt, session, slot);
@@ -107,11 +106,8 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
             under_way += 1;
             only_reads = only_reads && reads;
         }
-        // A refusal may affect later calls: they are judged once it is part of the state.
-        let alone = judged.len() > 1
-            || refused
-            || question::asks(&judged)
-            || judged.iter().any(|event| scope::is_counted(attempt, event));
+        // A refusal may affect later calls, or end the agent: they are judged once it is part of the state.
+        let alone = judged.len() > 1 || refused || question::asks(&judged);
         events.extend(judged);
         if alone {
             break;
@@ -120,13 +116,9 @@ pub(super) fn next(attempt: &Attempt, session: &Session) -> Vec<Event> {
     events
 }
 
-fn has(slot: &PendingCall, access: Access) -> bool {
-    matches!(&slot.inspection, Inspection::Would(facts) if facts.access == access)
-}
-
 /// Whether a call is read-only, so that anything may run beside it.
 fn only_looks(slot: &PendingCall) -> bool {
-    let Inspection::Would(facts) = &slot.inspection else { return false };
+    let Some(facts) = slot.facts() else { return false };
     match facts.access {
         Access::Read => true,
         Access::Execute => facts.command.as_deref().is_some_and(rules::command::only_looks),
@@ -137,18 +129,14 @@ fn only_looks(slot: &PendingCall) -> bool {
 /// Hosts that a call may reach in addition to those of the policy: its own, which were allowed with it, and granted
 /// ones.
 pub(super) fn hosts(attempt: &Attempt, slot: &PendingCall) -> Vec<String> {
-    let mut hosts = attempt.grants.hosts.clone();
-    if let Inspection::Would(facts) = &slot.inspection {
-        hosts.extend(
-            facts.hosts.iter().filter(|host| !attempt.grants.hosts.contains(host)).cloned(),
-        );
-    }
-    hosts
+    let granted = &attempt.grants.hosts;
+    let own = slot.facts().into_iter().flat_map(|facts| &facts.hosts);
+    granted.iter().chain(own.filter(|host| !granted.contains(host))).cloned().collect()
 }
 
 /// Whether a call may change files.
 pub(super) fn changes(slot: &PendingCall) -> bool {
-    has(slot, Access::Write) || has(slot, Access::Execute)
+    slot.needs(Access::Write) || slot.needs(Access::Execute)
 }
 
 /// The call whose files must be inspected before a person is asked, or before it runs after approval, with the words of

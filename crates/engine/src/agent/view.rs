@@ -62,11 +62,11 @@ impl Attempt {
 
 /// Its entry in lists.
 pub(super) fn listed(attempt: &Attempt) -> Option<Listed> {
-    let (root, brief) = (attempt.root()?, attempt.brief()?);
+    let root = attempt.root()?;
     let question = attempt.open_question();
     Some(Listed::Session(Box::new(ListedSession {
         started: attempt.started,
-        folder: brief.folder.clone().unwrap_or_default(),
+        folder: root.brief.folder.clone().unwrap_or_default(),
         about: attempt.about.clone().unwrap_or_default(),
         state: attempt.state(),
         model: root.model.clone(),

@@ -16,11 +16,12 @@ pub(super) const AFTER_CUT: &str = "[Your reply was cut off here, because it had
                          exactly where it ends and repeat nothing.]";
 
 /// The fill level of the window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ContextWindow {
     /// The model's window in tokens, if known.
     pub(super) window: Option<u64>,
-    /// The provider's count for the last turn, and the bytes sent by then.
+    /// The provider's count for the last turn, and the bytes sent by then; `None` if it does not describe the next
+    /// request.
     pub(super) counted: Option<(u64, u64)>,
     /// A warning was given.
     pub(super) warned: bool,
@@ -33,33 +34,12 @@ pub(super) struct ContextWindow {
 }
 
 impl ContextWindow {
-    pub(super) fn new(window: Option<u64>) -> Self {
-        Self {
-            window,
-            counted: None,
-            warned: false,
-            trimmed: 0,
-            recovered: false,
-            words: VecDeque::new(),
-        }
-    }
-
     pub(super) fn remember(&mut self, text: &str) {
         if self.words.len() == MOST_WORDS {
             // Keeps the goal.
             self.words.remove(1);
         }
         self.words.push_back(text.chars().take(LONGEST_WORDS).collect());
-    }
-
-    /// Whether the provider has counted the last request.
-    pub(super) fn is_counted(&self) -> bool {
-        self.counted.is_some()
-    }
-
-    /// Discards the provider's count, which no longer describes the next request.
-    pub(super) fn forget_count(&mut self) {
-        self.counted = None;
     }
 
     /// Stores the provider's count.

@@ -8,38 +8,34 @@ use types::{
 
 use crate::Machine as _;
 use crate::machine::Recorded;
-use crate::state::{Run, TaskState, TaskStatus};
+use crate::state::{Run, TaskStatus};
 
 impl Recorded for Run {
     fn causes(&self, event: &Event) -> Vec<Input> {
-        causes(self, event)
-    }
-}
-
-fn causes(run: &Run, event: &Event) -> Vec<Input> {
-    match event {
-        Event::RunRequested { request, survey, policy, price, .. } => {
-            vec![Input::Begin(Box::new(Begin {
-                run: run.id().clone(),
-                request: (**request).clone(),
-                survey: survey.clone(),
-                policy: *policy,
-                price: *price,
-            }))]
+        match event {
+            Event::RunRequested { request, survey, policy, price, .. } => {
+                vec![Input::Begin(Box::new(Begin {
+                    run: self.id().clone(),
+                    request: (**request).clone(),
+                    survey: survey.clone(),
+                    policy: *policy,
+                    price: *price,
+                }))]
+            }
+            Event::RunCancelled { by, reason } => {
+                let (by, reason) = (by.clone(), reason.clone());
+                vec![Input::Command(Command::Cancel { by, reason })]
+            }
+            Event::QuestionAnswered { question, by, text, .. } => {
+                let (question, by, text) = (*question, by.clone(), text.clone());
+                vec![Input::Command(Command::Answer { by, question, text })]
+            }
+            Event::ResultSettled { how, commit, by } => {
+                let settled = Settled { how: *how, commit: commit.clone(), by: by.clone() };
+                vec![Input::Command(Command::Settle { settled })]
+            }
+            _ => outcome(self, event),
         }
-        Event::RunCancelled { by, reason } => {
-            let (by, reason) = (by.clone(), reason.clone());
-            vec![Input::Command(Command::Cancel { by, reason })]
-        }
-        Event::QuestionAnswered { question, by, text, .. } => {
-            let (question, by, text) = (*question, by.clone(), text.clone());
-            vec![Input::Command(Command::Answer { by, question, text })]
-        }
-        Event::ResultSettled { how, commit, by } => {
-            let settled = Settled { how: *how, commit: commit.clone(), by: by.clone() };
-            vec![Input::Command(Command::Settle { settled })]
-        }
-        _ => outcome(run, event),
     }
 }
 
@@ -95,7 +91,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
 
 /// The number of the attempt's next question.
 fn asked(run: &Run, attempt: &AttemptId) -> u32 {
-    match run.task_state(&attempt.task).map(TaskState::stage) {
+    match run.stage(&attempt.task) {
         Some(TaskStatus::Running(running)) => running.asked,
         _ => 0,
     }

@@ -2,8 +2,6 @@
 //! composes no text and calls no stage. For logs older than these fields they are computed just before an event is
 //! applied.
 
-use std::borrow::Cow;
-
 use types::choices::{AGAIN, GO, RETRY, STOP};
 use types::{About, Answer, Decision, Event, MergeEnd, Phase, RuleId};
 
@@ -11,17 +9,8 @@ use crate::stages::{budget, failure, merge, plan, question};
 use crate::state::{Question, Run};
 
 /// The event with all its consequences for the state.
-pub(super) fn complete<'a>(run: &Run, event: &'a Event) -> Cow<'a, Event> {
-    match completed(run, event) {
-        Some(whole) => Cow::Owned(whole),
-        None => Cow::Borrowed(event),
-    }
-}
-
-/// `None` if nothing is missing.
-fn completed(run: &Run, event: &Event) -> Option<Event> {
-    let mut whole = event.clone();
-    match &mut whole {
+pub(super) fn complete(run: &Run, mut event: Event) -> Event {
+    match &mut event {
         Event::PlanRefused { problems, decision, fault: fault @ None, .. }
             if decision.rule.as_str() != plan::SENT_BACK =>
         {
@@ -40,17 +29,18 @@ fn completed(run: &Run, event: &Event) -> Option<Event> {
             let task = attempt.as_ref().map(|attempt| &attempt.task);
             terms.offer = Some(budget::offer(run, task));
         }
-        Event::QuestionAnswered { question, by, text, choice, feedback, halts }
+        Event::QuestionAnswered { question, by, text, choice: Some(choice), feedback, halts }
             if feedback.is_none() && halts.is_none() =>
         {
-            let asked = run.questions().get(*question as usize)?;
-            let answered = Answered { by, text, choice: choice.as_deref()? };
-            *feedback = answered.feedback(run, asked);
-            *halts = answered.halts(asked).map(Box::new);
+            if let Some(asked) = run.questions().get(*question as usize) {
+                let answered = Answered { by, text, choice };
+                *feedback = answered.feedback(run, asked);
+                *halts = answered.halts(asked).map(Box::new);
+            }
         }
-        _ => return None,
+        _ => {}
     }
-    Some(whole)
+    event
 }
 
 /// An answer that is one of the choices.
@@ -73,7 +63,7 @@ impl Answered<'_> {
         let words = chosen.map(|chosen| chosen.words).filter(|words| !words.is_empty());
         let words = words.map(|words| format!("\n\n{words}")).unwrap_or_default();
         let evidence = match (phase, self.choice) {
-            (Phase::Monitoring, RETRY) => failure::evidence(run, run.merged_checks()),
+            (Phase::Monitoring, RETRY) => failure::evidence(run, &run.check_results().merged),
             _ => String::new(),
         };
         Some(format!("{}{words}{evidence}", gate.decision.reason))

@@ -7,12 +7,13 @@ use types::{
     RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage, Wording,
 };
 
+use super::pending;
 use crate::Machine as _;
 use crate::stages::{
     advice, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
     question, report, review, route, schedule, verify,
 };
-use crate::state::{Run, TaskState, TaskStatus};
+use crate::state::{Run, TaskStatus};
 
 type StageFn = fn(&Run, Timestamp) -> Vec<Event>;
 
@@ -148,26 +149,16 @@ fn tried(on: &Subject) -> Option<&AttemptId> {
 
 /// Asks a person on behalf of an attempt, once.
 fn asked(run: &Run, attempt: &AttemptId, asking: &Asking, now: Timestamp) -> Vec<Event> {
-    let asked = match run.task_state(&attempt.task).map(TaskState::stage) {
+    let asked = match run.stage(&attempt.task) {
         Some(TaskStatus::Running(running)) if !run.winds_down() => running.asked,
         _ => return vec![],
     };
     if asking.question != asked {
         return vec![];
     }
-    let mut terms = asking.terms.clone();
-    if let Some(terms) = &mut terms {
-        terms.expires = question::expiry(run.policy(), now);
-    }
-    vec![Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: asking.text.clone(),
-        decision: asking.decision.clone(),
-        attempt: Some(attempt.clone()),
-        call: None,
-        files: vec![],
-        terms,
-    }]
+    let said = (asking.text.clone(), asking.decision.clone());
+    let terms = asking.terms.as_deref().cloned();
+    vec![question::ask(run, said, Some(attempt.clone()), terms, now)]
 }
 
 fn finished(attempt: &AttemptId, end: &AttemptEnd) -> Event {
@@ -194,7 +185,7 @@ fn broken(fault: &Fault) -> AttemptEnd {
 }
 
 fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
-    match run.task_state(task).map(TaskState::stage) {
+    match run.stage(task) {
         Some(TaskStatus::Retrying { at, .. }) if *at <= now => {
             vec![Event::RetryReleased { task: task.clone() }]
         }
@@ -203,10 +194,7 @@ fn released(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
 }
 
 fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
-    if run.winds_down()
-        || run.budget_state().asks_for_time()
-        || run.deadline().is_none_or(|deadline| now < deadline)
-    {
+    if pending::deadline(run).is_none_or(|deadline| now < deadline) {
         return vec![];
     }
     let time = run.ledger().budget().time_ms.unwrap_or_default();

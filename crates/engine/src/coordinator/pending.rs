@@ -1,7 +1,9 @@
 //! Effects pending in the state of a run. Reads only busy task states, so the cost does not depend on the length of the
 //! log.
 
-use types::{Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId};
+use types::{
+    Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId, Timestamp,
+};
 
 use crate::InFlight;
 use crate::stages::{brief, isolation, merge, trials};
@@ -17,7 +19,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     }
     for (task, task_state) in run.busy() {
         let attempt = current(&task, task_state);
-        match task_state.stage() {
+        match &task_state.stage {
             TaskStatus::Running(running)
                 if goes_on(run, running)
                     && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
@@ -27,11 +29,14 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
                 effects.push(Effect::RunAttempt { brief, answers });
             }
             TaskStatus::Checking { .. } => {
-                effects.extend(open_trials(run, &attempt, task_state));
-                effects.extend(open_checks(run, &Subject::Attempt(attempt), task_state.checks()));
+                effects.extend(task_state.trials.iter().filter_map(|one| {
+                    let on = Subject::Trial { attempt: attempt.clone(), trial: one.trial };
+                    open_check(run, on, one.index, &one.state)
+                }));
+                effects.extend(open_checks(run, &Subject::Attempt(attempt), &task_state.checks));
             }
             TaskStatus::Landed { .. } => {
-                effects.extend(open_checks(run, &Subject::Landed(attempt), task_state.proofs()));
+                effects.extend(open_checks(run, &Subject::Landed(attempt), &task_state.proofs));
             }
             TaskStatus::Merging { commit, onto, since } => effects.push(Effect::Merge {
                 message: merge::message(run, &task),
@@ -47,14 +52,13 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
             _ => {}
         }
     }
-    effects.extend(open_checks(run, &Subject::Merged, run.merged_checks()));
-    effects.extend(of_ground(run));
-    if let Some(until) = run.deadline()
-        && !run.winds_down()
-        && !run.budget_state().asks_for_time()
-    {
-        effects.push(Effect::Wait { timer: TimerId::Deadline, until });
-    }
+    effects.extend(open_checks(run, &Subject::Merged, &run.check_results().merged));
+    effects.extend(open_checks(run, &Subject::Base, &run.check_results().baseline));
+    effects.extend(run.check_results().without.iter().filter_map(|(task, state)| {
+        let on = Subject::Without(task.clone());
+        open_check(run, on, 0, state)
+    }));
+    effects.extend(deadline(run).map(|until| Effect::Wait { timer: TimerId::Deadline, until }));
     if !run.winds_down() {
         effects.extend(run.open_questions().filter_map(|(number, question)| {
             let timer = TimerId::Question(number);
@@ -69,59 +73,31 @@ pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {
     if run.is_over() {
         return false;
     }
-    let stage = |task: &TaskId| run.task_state(task).map(|task_state| task_state.stage());
     match effect {
         EffectId::Probe => isolation::wanted(run),
         EffectId::Attempt(AttemptId { task, n }) => {
-            run.task_state(task).is_some_and(|task_state| task_state.attempts() == *n)
-                && matches!(stage(task), Some(TaskStatus::Running(running)) if goes_on(run, running))
+            run.task_state(task).is_some_and(|task_state| task_state.attempts == *n)
+                && matches!(run.stage(task), Some(TaskStatus::Running(running)) if goes_on(run, running))
         }
-        EffectId::Check(CheckId { on: Subject::Merged, index }) => {
-            is_open(run.merged_checks(), *index)
-        }
-        EffectId::Check(CheckId { on: Subject::Base, index }) => {
-            is_open(run.check_results().baseline(), *index)
-        }
-        EffectId::Check(CheckId { on: Subject::Without(task), .. }) => {
-            run.check_results().without().get(task).is_some_and(|state| state.end.is_none())
-        }
-        EffectId::Check(CheckId { on: Subject::Trial { attempt, trial }, index }) => {
-            run.task_state(&attempt.task).is_some_and(|task_state| {
-                let is = |one: &TrialState| one.trial == *trial && one.index == *index;
-                task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), TaskStatus::Checking { .. })
-                    && task_state.trials().iter().any(|one| is(one) && one.state.end.is_none())
-            })
-        }
-        EffectId::Check(CheckId { on: Subject::Attempt(attempt), index }) => {
-            run.task_state(&attempt.task).is_some_and(|task_state| {
-                task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), TaskStatus::Checking { .. })
-                    && is_open(task_state.checks(), *index)
-            })
-        }
-        EffectId::Check(CheckId { on: Subject::Landed(attempt), index }) => {
-            run.task_state(&attempt.task).is_some_and(|task_state| {
-                task_state.attempts() == attempt.n
-                    && matches!(task_state.stage(), TaskStatus::Landed { .. })
-                    && is_open(task_state.proofs(), *index)
-            })
-        }
-        EffectId::Merge(task) => matches!(stage(task), Some(TaskStatus::Merging { .. })),
+        EffectId::Check(check) => checked(run, check).is_some_and(|check| check.end.is_none()),
+        EffectId::Merge(task) => matches!(run.stage(task), Some(TaskStatus::Merging { .. })),
         EffectId::Timer(TimerId::Retry(task)) => {
             !run.winds_down()
-                && matches!(stage(task), Some(TaskStatus::Retrying { released: false, .. }))
+                && matches!(run.stage(task), Some(TaskStatus::Retrying { released: false, .. }))
         }
         EffectId::Timer(TimerId::Question(number)) => {
             let question = run.questions().get(*number as usize);
             !run.winds_down() && question.is_some_and(|question| question.expires().is_some())
         }
         EffectId::Timer(TimerId::Session(..) | TimerId::Model(..)) => false,
-        EffectId::Timer(TimerId::Deadline) => {
-            !run.winds_down() && run.deadline().is_some() && !run.budget_state().asks_for_time()
-        }
+        EffectId::Timer(TimerId::Deadline) => deadline(run).is_some(),
         EffectId::Model(..) | EffectId::Tool(_) | EffectId::Look(_) | EffectId::Seal => false,
     }
+}
+
+/// The run's deadline, unless it is ending anyway or asks for more time.
+pub(super) fn deadline(run: &Run) -> Option<Timestamp> {
+    run.deadline().filter(|_| !run.winds_down() && !run.budget_state().asks_for_time())
 }
 
 /// Whether an attempt is driven: one that waits for a person is not, until it is answered or the run winds down.
@@ -129,8 +105,29 @@ fn goes_on(run: &Run, running: &Running) -> bool {
     !running.waits() || run.winds_down()
 }
 
-fn is_open(checks: &[CheckState], index: u32) -> bool {
-    checks.get(index as usize).is_some_and(|check| check.end.is_none())
+/// The state of a check that belongs to the current step of its subject.
+fn checked<'a>(run: &'a Run, CheckId { on, index }: &CheckId) -> Option<&'a CheckState> {
+    let place = *index as usize;
+    let current = |attempt: &AttemptId| {
+        run.task_state(&attempt.task).filter(|task_state| task_state.attempts == attempt.n)
+    };
+    let checking = |attempt: &AttemptId| {
+        current(attempt).filter(|task| matches!(task.stage, TaskStatus::Checking { .. }))
+    };
+    match on {
+        Subject::Merged => run.check_results().merged.get(place),
+        Subject::Base => run.check_results().baseline.get(place),
+        Subject::Without(task) => run.check_results().without.get(task),
+        Subject::Attempt(attempt) => checking(attempt)?.checks.get(place),
+        Subject::Landed(attempt) => {
+            let landed = |task: &&TaskState| matches!(task.stage, TaskStatus::Landed { .. });
+            current(attempt).filter(landed)?.proofs.get(place)
+        }
+        Subject::Trial { attempt, trial } => {
+            let is = |one: &&TrialState| one.trial == *trial && one.index == *index;
+            checking(attempt)?.trials.iter().find(is).map(|one| &one.state)
+        }
+    }
 }
 
 fn open_checks<'a>(
@@ -138,48 +135,20 @@ fn open_checks<'a>(
     on: &'a Subject,
     checks: &'a [CheckState],
 ) -> impl Iterator<Item = Effect> + 'a {
-    let open = checks.iter().zip(0_u32..).filter(|(check, _)| check.end.is_none());
-    open.map(|(check, index)| Effect::RunCheck {
-        against: Against {
-            setup: run.check_results().setup().to_vec(),
-            ..against(run, on, &check.what, index)
-        },
-        check: CheckId { on: on.clone(), index },
-        what: check.what.clone(),
-        commit: check.commit.clone(),
-        isolation: run.isolation(),
-    })
+    let open = checks.iter().zip(0_u32..);
+    open.filter_map(|(check, index)| open_check(run, on.clone(), index, check))
 }
 
-/// Checks that belong to no task.
-fn of_ground(run: &Run) -> Vec<Effect> {
-    let mut effects: Vec<Effect> =
-        open_checks(run, &Subject::Base, run.check_results().baseline()).collect();
-    for (task, state) in run.check_results().without() {
-        let on = Subject::Without(task.clone());
-        effects.extend(open_checks(run, &on, std::slice::from_ref(state)));
-    }
-    effects
-}
-
-fn open_trials<'a>(
-    run: &'a Run,
-    attempt: &'a AttemptId,
-    task_state: &'a TaskState,
-) -> impl Iterator<Item = Effect> + 'a {
-    let open = task_state.trials().iter().filter(|one| one.state.end.is_none());
-    open.map(|one| Effect::RunCheck {
-        check: CheckId {
-            on: Subject::Trial { attempt: attempt.clone(), trial: one.trial },
-            index: one.index,
-        },
-        what: one.state.what.clone(),
-        commit: one.state.commit.clone(),
+/// The effect of a check that has not ended.
+fn open_check(run: &Run, on: Subject, index: u32, check: &CheckState) -> Option<Effect> {
+    let CheckState { what, commit, end: None } = check else { return None };
+    let against = against(run, &on, what, index);
+    Some(Effect::RunCheck {
+        check: CheckId { on, index },
+        what: what.clone(),
+        commit: commit.clone(),
         isolation: run.isolation(),
-        against: Against {
-            setup: run.check_results().setup().to_vec(),
-            ..trials::against(run, attempt, one.trial, one.index)
-        },
+        against: Against { setup: run.check_results().setup.clone(), ..against },
     })
 }
 
@@ -195,7 +164,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
             let goal = run.request().map(|request| request.text.clone());
             Against { goal, ..Against::default() }
         }
-        Subject::Trial { .. } => Against::default(),
+        Subject::Trial { attempt, trial } => trials::against(run, attempt, *trial, index),
         Subject::Attempt(attempt) | Subject::Landed(attempt) => of_task(&attempt.task),
         Subject::Without(task) => of_task(task),
         Subject::Merged => {
@@ -206,7 +175,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
             Against {
                 report: before.and_then(trials::report_of),
                 base,
-                changes: run.changes().clone(),
+                changes: run.on_branch().changes.clone(),
                 test_files: run.test_files(),
                 goal: goal.filter(|_| index == 0 && run.policy().verify.trials),
                 ..Against::default()

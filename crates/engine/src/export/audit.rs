@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, AttemptResult, Brief, CallId, CallOutcome, Category, Decision, Envelope,
-    Event, RoleId, Selected, SessionEnd, SessionId, Side, Terms,
+    AttemptId, AttemptResult, Brief, CallId, CallOutcome, Category, Decision, Envelope, Event,
+    RoleId, Selected, SessionEnd, SessionId, Side, Terms,
 };
 
+use super::calls;
 use crate::stages::brief;
 
 /// The only agent that is not an attempt.
@@ -81,11 +82,10 @@ impl AuditLog {
             Event::ContextSelected { included, excluded } => self.chosen(included, excluded),
             Event::RunRefused { decision } => self.stopped("failed", decision),
             Event::SpecWritten { spec, digest, decision } => {
-                let mut data = ruled(decision);
-                data["spec_id"] = spec["spec_id"].clone();
-                data["hash"] = json!(digest);
+                let data = ruled(decision, json!({ "spec_id": spec["spec_id"], "hash": digest }));
                 let inline = decision.rule.as_str() == "spec.inline";
-                let skipped = inline.then(|| ("product_skipped", None, ruled(decision)));
+                let skipped = ("product_skipped", None, ruled(decision, json!({})));
+                let skipped = inline.then_some(skipped);
                 skipped.into_iter().chain([("spec_written", None, data)]).collect()
             }
             _ => self.of_work(event),
@@ -104,9 +104,7 @@ impl AuditLog {
                 vec![("agent_destroyed", Some(self.agent(attempt)), data)]
             }
             Event::RetryScheduled { task, left, decision, .. } => {
-                let mut data = ruled(decision);
-                data["task"] = json!(task);
-                data["retries_left"] = json!(left);
+                let data = ruled(decision, json!({ "task": task, "retries_left": left }));
                 vec![("retry", None, data)]
             }
             Event::CheckFinished { check, end } => {
@@ -118,9 +116,7 @@ impl AuditLog {
                 vec![("check", None, data)]
             }
             Event::TaskReviewed { review, passed, report, decision, .. } => {
-                let mut data = ruled(decision);
-                data["passed"] = json!(passed);
-                data["report"] = report.clone();
+                let data = ruled(decision, json!({ "passed": passed, "report": report }));
                 vec![("verdict", Some(self.agent(review)), data)]
             }
             Event::TaskRejected { attempt, fault } => {
@@ -132,15 +128,13 @@ impl AuditLog {
                 vec![("escalation", None, escalated(text, decision, terms.as_deref()))]
             }
             Event::TaskFailed { task, fault, decision, .. } => {
-                let mut data = ruled(decision);
-                data["task"] = json!(task);
-                data["escalation_reason"] = fault.what.as_str().into();
+                let more = json!({ "task": task, "escalation_reason": fault.what });
+                let data = ruled(decision, more);
                 vec![("escalation", None, data)]
             }
             Event::RunFinished { status, decision } => {
                 let mut records = self.stopped("escalated", decision);
-                let mut data = ruled(decision);
-                data["status"] = status.as_str().into();
+                let data = ruled(decision, json!({ "status": status.as_str() }));
                 records.push(("execution_end", None, data));
                 records
             }
@@ -160,14 +154,8 @@ impl AuditLog {
                 vec![("agent_execution_start", agent, data)]
             }
             Event::ModelReplied { session, turn, model, reply, .. } => {
-                for (call, index) in reply.calls().zip(0_u32..) {
-                    let id = CallId { session: *session, turn: *turn, index };
-                    let args = match &call.arguments {
-                        Arguments::Json(value) => value.clone(),
-                        Arguments::Broken(text) => text.as_str().into(),
-                    };
-                    self.calls.insert((attempt.clone(), id), (call.tool.clone(), args));
-                }
+                let calls = calls(*session, *turn, reply);
+                self.calls.extend(calls.map(|(id, call)| ((attempt.clone(), id), call)));
                 let data = json!({ "model": model, "turn": turn, "usage": reply.usage, "output": reply.text() });
                 vec![("llm_call", agent, data)]
             }
@@ -241,11 +229,7 @@ impl AuditLog {
             return vec![("context_reevaluated", None, data)];
         }
         self.classified = true;
-        let coordinator = Some(COORDINATOR.to_owned());
-        vec![
-            ("classification", coordinator.clone(), data),
-            ("agent_destroyed", coordinator, json!({ "result": "completed" })),
-        ]
+        classified(data, "completed")
     }
 
     /// The documents given to an agent, with the rule for each.
@@ -269,30 +253,37 @@ impl AuditLog {
         if std::mem::replace(&mut self.classified, true) {
             return vec![];
         }
-        let mut data = ruled(decision);
-        data["status"] = status.into();
-        data["escalation_reason"] = decision.reason.as_str().into();
-        let coordinator = Some(COORDINATOR.to_owned());
-        vec![
-            ("classification", coordinator.clone(), data),
-            ("agent_destroyed", coordinator, json!({ "result": status })),
-        ]
+        let more = json!({ "status": status, "escalation_reason": decision.reason });
+        classified(ruled(decision, more), status)
     }
+}
+
+/// The classification, and the end of the coordinator's part.
+fn classified(data: Value, result: &str) -> Vec<Record> {
+    let coordinator = Some(COORDINATOR.to_owned());
+    vec![
+        ("classification", coordinator.clone(), data),
+        ("agent_destroyed", coordinator, json!({ "result": result })),
+    ]
 }
 
 /// A question for a person, with everything handed over with it.
 fn escalated(text: &str, decision: &Decision, terms: Option<&Terms>) -> Value {
-    let mut data = ruled(decision);
-    data["status"] = "escalated".into();
-    data["escalation_reason"] = text.into();
+    let more = json!({ "status": "escalated", "escalation_reason": text });
+    let mut data = ruled(decision, more);
     if let Some(package) = terms.and_then(|terms| terms.package.as_ref()) {
         data["package"] = json!(package);
     }
     data
 }
 
-fn ruled(decision: &Decision) -> Value {
-    json!({ "rule_applied": decision.rule, "reason": decision.reason })
+/// The rule and the reason of a decision, followed by more fields.
+fn ruled(decision: &Decision, more: Value) -> Value {
+    let mut data = json!({ "rule_applied": decision.rule, "reason": decision.reason });
+    if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
+        data.extend(more);
+    }
+    data
 }
 
 fn ended(result: &AttemptResult) -> &'static str {

@@ -94,21 +94,18 @@ pub(super) fn checked(lines: &[Envelope]) -> Vec<Checked<'_>> {
         }
     }
     let place = |task: &TaskId| order.iter().position(|one| *one == task).unwrap_or(order.len());
-    let mut found: Vec<((u8, usize, u8, u32), Checked<'_>)> = Vec::new();
-    for (check, one) in ended {
-        let key = match one.on {
-            Subject::Base => (0, 0, 0),
-            Subject::Merged => (2, 0, 0),
-            Subject::Trial { .. } | Subject::Without(_) => continue,
-            Subject::Attempt(attempt) | Subject::Landed(attempt) => {
-                if last.get(&attempt.task) != Some(&attempt.n) {
-                    continue;
-                }
-                (1, place(&attempt.task), u8::from(matches!(one.on, Subject::Landed(_))))
-            }
+    let counts = |attempt: &AttemptId| last.get(&attempt.task) == Some(&attempt.n);
+    let ordered = ended.into_iter().filter_map(|(check, one)| {
+        let (group, task, landed) = match one.on {
+            Subject::Base => (0, 0, false),
+            Subject::Attempt(attempt) if counts(attempt) => (1, place(&attempt.task), false),
+            Subject::Landed(attempt) if counts(attempt) => (1, place(&attempt.task), true),
+            Subject::Merged => (2, 0, false),
+            _ => return None,
         };
-        found.push(((key.0, key.1, key.2, check.index), one));
-    }
+        Some(((group, task, landed, check.index), one))
+    });
+    let mut found: Vec<((u8, usize, bool, u32), Checked<'_>)> = ordered.collect();
     found.sort_by_key(|(key, _)| *key);
     found.into_iter().map(|(_, one)| one).collect()
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, CallId, CallOutcome, Envelope, Event, Metadata, ModelReply, Money,
-    SessionEnd, SessionId, Status, TaskId, Usage,
+    AttemptId, CallId, CallOutcome, Envelope, Event, Metadata, ModelReply, Money, SessionEnd,
+    SessionId, Status, TaskId, Usage,
 };
 
-use super::{Piece, usage};
+use super::{Piece, calls, usage};
 
 /// Turns the lines of a run, or of a session without a run, into document 000's events.
 #[derive(Debug, Default)]
@@ -46,7 +46,6 @@ struct Talk {
 enum Of<'a> {
     /// A conversation without a run.
     Talk,
-    Attempt(&'a AttemptId),
     Task(&'a TaskId),
     Run,
 }
@@ -85,7 +84,7 @@ impl CoordinatorStream {
             }
             event => {
                 let attempt = line.attempt.as_ref();
-                (attempt.map_or(Of::Talk, Of::Attempt), self.talked(attempt, event, whole))
+                (of_attempt(attempt), self.talked(attempt, event, whole))
             }
         };
         events.into_iter().map(|event| self.placed(of, event)).collect()
@@ -105,7 +104,7 @@ impl CoordinatorStream {
             return vec![];
         }
         talk.said.push_str(text);
-        vec![self.placed(attempt.map_or(Of::Talk, Of::Attempt), chunk(text))]
+        vec![self.placed(of_attempt(attempt), chunk(text))]
     }
 
     fn talk(&mut self, attempt: Option<&AttemptId>, session: SessionId) -> &mut Talk {
@@ -116,7 +115,6 @@ impl CoordinatorStream {
     fn placed(&self, of: Of<'_>, mut event: Value) -> Value {
         let task = match of {
             Of::Talk => return event,
-            Of::Attempt(attempt) => Some(&attempt.task),
             Of::Task(task) => Some(task),
             Of::Run => None,
         };
@@ -172,8 +170,7 @@ impl CoordinatorStream {
             Event::ToolStarted { call, .. } => vec![self.talk(attempt, call.session).begun(*call)],
             Event::ToolRefused { call, outcome, decision, .. } => {
                 let talk = self.talk(attempt, call.session);
-                let begun = talk.begun(*call);
-                let mut events = vec![begun];
+                let mut events = vec![talk.begun(*call)];
                 events.extend(talk.ended(*call, *outcome, &decision.reason, None));
                 events
             }
@@ -216,10 +213,7 @@ impl CoordinatorStream {
         reply: &ModelReply,
     ) -> Vec<Value> {
         self.usage = self.usage.plus(reply.usage);
-        self.cost = match (self.cost, reply.cost) {
-            (Some(before), Some(now)) => Some(before.plus(now)),
-            (before, now) => before.or(now),
-        };
+        self.cost = self.cost.into_iter().chain(reply.cost).reduce(Money::plus);
         let text = reply.text();
         let talk = self.talk(attempt, session);
         let mut events = Vec::new();
@@ -229,14 +223,7 @@ impl CoordinatorStream {
             events.push(chunk(rest));
         }
         talk.asked = false;
-        let calls = reply.calls().zip(0..).map(|(call, index)| {
-            let params = match &call.arguments {
-                Arguments::Json(value) => value.clone(),
-                Arguments::Broken(text) => Value::from(text.as_str()),
-            };
-            (CallId { session, turn, index }, (call.tool.clone(), params))
-        });
-        talk.calls = calls.collect();
+        talk.calls = calls(session, turn, reply).collect();
         talk.open = talk.calls.len();
         let (rests, is_open) = (talk.open == 0, talk.is_open);
         let said = usage(reply.usage, reply.cost);
@@ -251,6 +238,10 @@ impl CoordinatorStream {
         }
         events
     }
+}
+
+fn of_attempt(attempt: Option<&AttemptId>) -> Of<'_> {
+    attempt.map_or(Of::Talk, |attempt| Of::Task(&attempt.task))
 }
 
 impl Talk {

@@ -13,6 +13,7 @@ use types::{
 use super::response::{request_id, uuid};
 use crate::Run;
 
+const COORDINATOR: &str = "coordinator";
 /// The longest text in a message.
 const SHOWN: usize = 300;
 /// Words that mark a sentence of a goal as desirable or as optional.
@@ -38,7 +39,17 @@ pub struct Message {
 
 /// All messages of a run, in the order of its own lines.
 pub(super) fn messages(run: &Run, lines: &[&Envelope], now: Timestamp) -> Vec<Message> {
-    let mut teller = Teller { run, request: request_id(run, &run.view(now)), ..Teller::new(run) };
+    let mut teller = Teller {
+        run,
+        request: request_id(run, &run.view(now)),
+        asked: BTreeMap::new(),
+        planning: None,
+        questions: BTreeMap::new(),
+        phase: Phase::Initiation,
+        total: 0,
+        completed: 0,
+        busy: Vec::new(),
+    };
     lines.iter().flat_map(|line| teller.tell(line)).collect()
 }
 
@@ -72,21 +83,11 @@ struct Said {
     payload: Value,
 }
 
-impl<'a> Teller<'a> {
-    fn new(run: &'a Run) -> Self {
-        Self {
-            run,
-            request: String::new(),
-            asked: BTreeMap::new(),
-            planning: None,
-            questions: BTreeMap::new(),
-            phase: Phase::Initiation,
-            total: 0,
-            completed: 0,
-            busy: Vec::new(),
-        }
-    }
+fn said(from: &str, to: &str, kind: &'static str, answers: Option<String>, payload: Value) -> Said {
+    Said { from: from.to_owned(), to: to.to_owned(), kind, answers, payload }
+}
 
+impl Teller<'_> {
     fn tell(&mut self, line: &Envelope) -> Vec<Message> {
         let id = |part: &str| uuid(&format!("{}/{}{part}", line.run, line.seq));
         let said = self.said(&line.event, &id(""));
@@ -106,23 +107,15 @@ impl<'a> Teller<'a> {
     }
 
     fn said(&mut self, event: &Event, id: &str) -> Option<Said> {
-        let coordinator = || "coordinator".to_owned();
         let said = match event {
             Event::AttemptStarted { attempt, .. } if attempt.task == TaskId::plan() => {
                 self.planning = Some(id.to_owned());
-                Said {
-                    from: coordinator(),
-                    to: "planner".to_owned(),
-                    kind: "planning_request",
-                    answers: None,
-                    payload: self.planning_request(),
-                }
+                said(COORDINATOR, "planner", "planning_request", None, self.planning_request())
             }
             Event::AttemptStarted { attempt, role, .. } => {
                 self.asked.insert(attempt.clone(), id.to_owned());
                 let payload = json!({ "task": attempt.task, "role": role });
-                let (from, to) = (coordinator(), attempt.to_string());
-                Said { from, to, kind: "task_request", answers: None, payload }
+                said(COORDINATOR, &attempt.to_string(), "task_request", None, payload)
             }
             Event::AttemptFinished { attempt, result, turns, .. } => {
                 return self.finished(attempt, result, *turns);
@@ -134,13 +127,13 @@ impl<'a> Teller<'a> {
                 let (message, text) = (id.to_owned(), one_line(text, SHOWN));
                 let payload = json!({ "question": question, "text": text });
                 self.questions.insert(*question, Open { message, severity, text });
-                let from = attempt.as_ref().map_or_else(coordinator, ToString::to_string);
-                Said { from, to: "person".to_owned(), kind: "escalation", answers: None, payload }
+                let from = attempt.as_ref().map_or(COORDINATOR.to_owned(), ToString::to_string);
+                said(&from, "person", "escalation", None, payload)
             }
             Event::QuestionAnswered { question, by, text, .. } => {
                 let answers = self.questions.remove(question).map(|open| open.message);
                 let payload = json!({ "question": question, "text": one_line(text, SHOWN) });
-                Said { from: by.clone(), to: coordinator(), kind: "answer", answers, payload }
+                said(by, COORDINATOR, "answer", answers, payload)
             }
             _ => return None,
         };
@@ -158,13 +151,9 @@ impl<'a> Teller<'a> {
             return if handed_in { None } else { self.planned(None, "failed", &[what]) };
         }
         let status = if handed_in { "success" } else { "failure" };
-        Some(Said {
-            from: attempt.to_string(),
-            to: "coordinator".to_owned(),
-            kind: "task_result",
-            answers: self.asked.get(attempt).cloned(),
-            payload: json!({ "task": attempt.task, "status": status, "turns": turns }),
-        })
+        let payload = json!({ "task": attempt.task, "status": status, "turns": turns });
+        let answers = self.asked.get(attempt).cloned();
+        Some(said(&attempt.to_string(), COORDINATOR, "task_result", answers, payload))
     }
 
     fn planning_request(&self) -> Value {
@@ -200,8 +189,7 @@ impl<'a> Teller<'a> {
             "risks": plan.map(|plan| plan.risks.iter().map(risk).collect::<Vec<_>>()).unwrap_or_default(),
             "recommendations": recommendations,
         });
-        let (from, to) = ("planner".to_owned(), "coordinator".to_owned());
-        Some(Said { from, to, kind: "planning_response", answers, payload })
+        Some(said("planner", COORDINATOR, "planning_response", answers, payload))
     }
 
     /// Whether the event is progress to report.
@@ -247,8 +235,7 @@ impl<'a> Teller<'a> {
             "tasks_remaining": self.total.saturating_sub(self.completed),
             "blockers": blockers.collect::<Vec<_>>(),
         });
-        let (from, to) = ("supervisor".to_owned(), "coordinator".to_owned());
-        Said { from, to, kind: "progress_update", answers: None, payload }
+        said("supervisor", COORDINATOR, "progress_update", None, payload)
     }
 }
 

@@ -6,7 +6,7 @@ mod read;
 
 pub use read::{Claims, Examined, LogClaim, PartClaim, examine};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use types::{
     Answer, CommitId, Digest, Envelope, Event, GateView, LogId, RunView, Status, TaskView,
     TestOutcome, Timestamp, Verdict,
@@ -70,8 +70,14 @@ pub fn unprovable(view: &RunView) -> Option<&'static str> {
 #[must_use]
 pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<String> {
     let view = run.view(facts.now);
-    let policy = policy(lines);
-    let mut parts: Vec<(String, Value)> = Vec::new();
+    let policy = run.policy_digest();
+    let (mut all, mut list) = (Vec::new(), Vec::new());
+    let mut add = |statement: &Value, mut entry: Value| {
+        let text = statement.to_string();
+        entry["digest"] = json!({ "sha256": Digest::of(text.as_bytes()) });
+        list.push(entry);
+        all.push(text);
+    };
     for one in checked(lines) {
         let subject = subject(&name(&view, &one), one.commit, None);
         let tree = tree(&view, &one);
@@ -80,22 +86,14 @@ pub fn statements(run: &Run, lines: &[Envelope], facts: &ProofFacts<'_>) -> Vec<
         entry["tree"] = json!(tree);
         entry["check"] = json!(one.what.name);
         entry["result"] = json!(verdict(&one));
-        parts.push((statement(&subject, TEST_RESULT, &result).to_string(), entry));
+        add(&statement(&subject, TEST_RESULT, &result), entry);
     }
     let result = subject(&view.branch, &view.head, Some(facts.tree));
     let gates = statement(&result, SVR, &svr(&view, policy.as_ref(), facts));
-    parts.push((gates.to_string(), named(SVR, &result)));
-    let mut all = Vec::with_capacity(parts.len() + 1);
-    let mut list = Vec::new();
-    for (text, mut entry) in parts {
-        entry["digest"] = json!({ "sha256": Digest::of(text.as_bytes()) });
-        list.push(entry);
-        all.push(text);
-    }
+    add(&gates, named(SVR, &result));
     let mut predicate = predicate(&view, lines, policy.as_ref(), facts);
-    predicate.insert("statements".to_owned(), Value::Array(list));
-    let whole = statement(&result, RUN, &Value::Object(predicate));
-    all.insert(0, whole.to_string());
+    predicate["statements"] = Value::Array(list);
+    all.insert(0, statement(&result, RUN, &predicate).to_string());
     all
 }
 
@@ -240,24 +238,17 @@ fn standing(view: &RunView) -> Vec<&GateView> {
     last
 }
 
-fn policy(lines: &[Envelope]) -> Option<Digest> {
-    lines.iter().find_map(|line| match &line.event {
-        Event::RunRequested { policy, .. } => Some(*policy),
-        _ => None,
-    })
-}
-
 fn predicate(
     view: &RunView,
     lines: &[Envelope],
     policy: Option<&Digest>,
     facts: &ProofFacts<'_>,
-) -> Map<String, Value> {
+) -> Value {
     let heads = facts
         .logs
         .iter()
         .map(|log| json!({ "log": log.log, "lines": log.lines, "head": { "sha256": log.head } }));
-    let whole = json!({
+    json!({
         "bosun": { "version": facts.version },
         "run": {
             "id": view.run,
@@ -276,8 +267,7 @@ fn predicate(
         "tasks": view.tasks.iter().map(task).collect::<Vec<_>>(),
         "gates": standing(view).into_iter().map(gate).collect::<Vec<_>>(),
         "questions": questions(view),
-    });
-    whole.as_object().cloned().unwrap_or_default()
+    })
 }
 
 /// Every model that replied, in order of first reply.

@@ -57,13 +57,8 @@ pub fn commit_message(view: &RunView, task: &TaskView) -> String {
         let _ = writeln!(text, "Accepted: {}", one_line(&words, 240));
     }
     for check in &task.checks {
-        let how = match check.ended {
-            Some(Ended::Exited(0)) => "passed".to_owned(),
-            Some(_) if check.excused => "fails only in tests that failed before".to_owned(),
-            Some(ended) => format!("failed ({ended})"),
-            None => "did not finish".to_owned(),
-        };
-        let _ = writeln!(text, "Check: {} {how}", one_line(&check.check.command, 120));
+        let command = one_line(&check.check.command, 120);
+        let _ = writeln!(text, "Check: {command} {}", how(check, "failed"));
     }
     let _ = write!(text, "\nBosun-Run: {}\nBosun-Task: {}\n", view.run, task.id);
     text
@@ -117,12 +112,16 @@ fn evidence(body: &mut String, view: &RunView) {
 }
 
 fn told(check: &CheckView) -> String {
-    let name = escaped(&check.check.command);
+    format!("{} {}", escaped(&check.check.command), how(check, "**failed**"))
+}
+
+/// How a check ended. `failed` is the word for a failure.
+fn how(check: &CheckView, failed: &str) -> String {
     match check.ended {
-        Some(Ended::Exited(0)) => format!("{name} passed"),
-        Some(_) if check.excused => format!("{name} fails only in tests that failed before"),
-        Some(ended) => format!("{name} **failed** ({ended})"),
-        None => format!("{name} did not finish"),
+        Some(Ended::Exited(0)) => "passed".to_owned(),
+        Some(_) if check.excused => "fails only in tests that failed before".to_owned(),
+        Some(ended) => format!("{failed} ({ended})"),
+        None => "did not finish".to_owned(),
     }
 }
 

@@ -75,7 +75,7 @@ pub enum Kind {
     Plan,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
     pub phase: Phase,
@@ -84,7 +84,7 @@ pub struct Standing {
     pub tasks_remaining: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resources {
     pub tokens_used: u64,
@@ -140,20 +140,8 @@ pub fn rejected(object: &str, cause: &str, now: Timestamp) -> Response {
         decision: Verdict::Rejected,
         message: format!("invalid request object: {cause}"),
         deliverables: vec![],
-        project_state: Standing {
-            phase: Phase::Initiation,
-            progress_percentage: 0,
-            tasks_completed: 0,
-            tasks_remaining: 0,
-        },
-        resource_usage: Resources {
-            tokens_used: 0,
-            api_calls: 0,
-            time_elapsed_seconds: 0,
-            cost_usd: 0.0,
-            tokens_remaining: None,
-            coordinator_tokens: 0,
-        },
+        project_state: Standing::default(),
+        resource_usage: Resources::default(),
         next_steps: vec!["correct the request object and submit it again".to_owned()],
         blockers: vec![Blocker {
             severity: "critical".to_owned(),
@@ -201,7 +189,7 @@ fn verdict(run: &Run, view: &RunView) -> Verdict {
 }
 
 fn message(view: &RunView) -> String {
-    let finished = finished(view);
+    let finished = view.tasks.iter().filter(|task| task.stage == TaskStage::Finished).count();
     let tasks = format!("{finished} of {} tasks finished", view.tasks.len());
     let why = view.why.as_ref().map(|why| one_line(&why.reason, SHOWN)).unwrap_or_default();
     let goal = types::headline(&view.goal, SHOWN);
@@ -230,10 +218,6 @@ fn refused(view: &RunView) -> String {
         0 => String::new(),
         tries => format!("; {} by its agents refused as dangerous", types::count(tries, "call")),
     }
-}
-
-fn finished(view: &RunView) -> usize {
-    view.tasks.iter().filter(|task| task.stage == TaskStage::Finished).count()
 }
 
 pub(super) fn standing(view: &RunView) -> Standing {
@@ -301,7 +285,7 @@ pub(super) fn deliverables(run: &Run, view: &RunView) -> Vec<Deliverable> {
 /// The tasks that may write each path.
 fn owners(run: &Run) -> BTreeMap<&str, Vec<&Task>> {
     let mut owners: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
-    for task in run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default() {
+    for task in run.tasks() {
         for artifact in &task.artifacts {
             owners.entry(artifact.path.as_str()).or_default().push(task);
         }

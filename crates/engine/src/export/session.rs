@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    Arguments, CallId, CallOutcome, Compaction, Decision, Envelope, Event, ModelReply, RunId,
-    SessionEnd, SessionId,
+    CallId, CallOutcome, Compaction, Decision, Envelope, Event, ModelReply, RunId, SessionEnd,
+    SessionId,
 };
 
-use super::Piece;
+use super::{Piece, calls};
 
 /// Turns the lines of a session's log into document 003's events.
 #[derive(Debug, Default)]
@@ -65,13 +65,8 @@ impl SessionStream {
     /// The end of a session that is no longer followed; empty if its end was emitted or it never began.
     pub fn left(&mut self) -> Vec<Value> {
         let id = self.session_id(SessionId::ROOT);
-        let Some(talk) = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over) else {
-            return vec![];
-        };
-        talk.over = true;
-        let mut events = talk.hushed();
-        events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
-        events
+        let talk = self.talks.get_mut(&SessionId::ROOT).filter(|talk| !talk.over);
+        talk.map(|talk| talk.closed(&id, None)).unwrap_or_default()
     }
 
     fn wrapped(&self, session: SessionId, event: Value) -> Value {
@@ -101,15 +96,7 @@ impl SessionStream {
                 talk.parent = parent.map(|call| call.session);
                 vec![json!({ "kind": "SESSION_START", "sessionId": id })]
             }
-            Event::SessionEnded { end, .. } => {
-                talk.over = true;
-                let mut events = talk.hushed();
-                if let SessionEnd::Failed { fault } = end {
-                    events.extend(talk.wrong(&fault.what));
-                }
-                events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
-                events
-            }
+            Event::SessionEnded { end, .. } => talk.closed(&id, Some(end)),
             Event::ModelReplied { turn, reply, .. } => talk.replied(session, *turn, reply),
             Event::ModelFailed { fault, .. } => {
                 let mut events = talk.hushed();
@@ -150,6 +137,16 @@ impl Talk {
         if spoke { vec![json!({ "kind": "ASSISTANT_TEXT_END" })] } else { vec![] }
     }
 
+    fn closed(&mut self, id: &str, end: Option<&SessionEnd>) -> Vec<Value> {
+        self.over = true;
+        let mut events = self.hushed();
+        if let Some(SessionEnd::Failed { fault }) = end {
+            events.extend(self.wrong(&fault.what));
+        }
+        events.push(json!({ "kind": "SESSION_END", "sessionId": id }));
+        events
+    }
+
     fn paused(&mut self, decision: &Decision) -> Vec<Value> {
         let mut events = self.hushed();
         events.extend(match decision.rule.as_str() {
@@ -185,14 +182,7 @@ impl Talk {
             events.push(json!({ "kind": "ASSISTANT_TEXT_DELTA", "text": text }));
         }
         events.extend(self.hushed());
-        let calls = reply.calls().zip(0..).map(|(call, index)| {
-            let arguments = match &call.arguments {
-                Arguments::Json(value) => value.clone(),
-                Arguments::Broken(text) => Value::from(text.as_str()),
-            };
-            (CallId { session, turn, index }, (call.tool.clone(), arguments))
-        });
-        self.calls = calls.collect();
+        self.calls = calls(session, turn, reply).collect();
         events
     }
 

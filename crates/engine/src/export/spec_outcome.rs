@@ -1,7 +1,6 @@
 //! The spec that a run produces: the given one, with tasks, decisions, blockers and status filled in. A pure function
 //! of the run, so it is available after a crash, during the run, and after a failure.
 
-use serde_json::Value;
 use types::{
     Blocker, BlockerStatus, Spec, SpecDecision, SpecStatus, SpecTask, SpecTaskStatus, Status, Task,
     TaskStage, Timestamp, Uuid, Verified,
@@ -50,8 +49,7 @@ fn given(run: &Run) -> Option<&Spec> {
 /// Fills in everything that the run knows.
 fn fill(spec: &mut Spec, given: &Spec, run: &Run, now: Timestamp) {
     let view = run.view(now);
-    let plan_tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
-    let made = plan_tasks.iter().map(|task| task_of(run, task));
+    let made = run.tasks().iter().map(|task| task_of(run, task));
     spec.tasks = given.tasks.iter().cloned().chain(made).collect();
     spec.decisions = given.decisions.iter().cloned().chain(decisions(run)).collect();
     spec.blockers = given.blockers.iter().cloned().chain(blockers(run)).collect();
@@ -100,8 +98,7 @@ fn task_of(run: &Run, task: &Task) -> SpecTask {
 
 /// The decisions of tasks, and people's answers.
 fn decisions(run: &Run) -> Vec<SpecDecision> {
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
-    let in_tasks = tasks.iter().flat_map(|task| {
+    let in_tasks = run.tasks().iter().flat_map(|task| {
         let (decisions, at) = run.notes().decisions(&task.id);
         decisions.iter().enumerate().map(move |(place, text)| SpecDecision {
             id: uuid(run, &format!("{}/decision/{place}", task.id)),
@@ -134,7 +131,7 @@ fn blockers(run: &Run) -> Vec<Blocker> {
         });
         blocker(run, &format!("blocker/question/{place}"), &one.text, one.asked, said)
     });
-    let failures = run.notes().failures();
+    let failures = &run.notes().failures;
     let given_up = failures.iter().enumerate().map(|(place, failure)| {
         let before = failures[..place].iter().filter(|one| one.task == failure.task).count();
         let more = if before == 0 { String::new() } else { format!("/{before}") };
@@ -168,12 +165,6 @@ fn blocker(
 fn nonempty(text: &str) -> String {
     let text: String = text.trim().chars().take(10_000).collect();
     if text.is_empty() { "not specified".to_owned() } else { text }
-}
-
-/// A spec as plain data, for programs.
-#[must_use]
-pub fn value(spec: &Spec) -> Value {
-    serde_json::to_value(spec).unwrap_or_default()
 }
 
 #[cfg(test)]

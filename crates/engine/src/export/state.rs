@@ -52,7 +52,7 @@ pub struct ProjectState {
 #[must_use]
 pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectState {
     let view = run.view(now);
-    let standing = standing(&view);
+    let (standing, gates) = (standing(&view), view.gates.iter());
     let own: Vec<&Envelope> = lines.iter().filter(|line| line.attempt.is_none()).collect();
     ProjectState {
         request_id: request_id(run, &view),
@@ -69,7 +69,8 @@ pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectSt
         api_calls: view.spent.calls,
         cost_usd: dollars(view.spent.money),
         plan: run.plan().cloned(),
-        phase_outputs: outputs(&view),
+        // The evidence of each gate.
+        phase_outputs: gates.map(|gate| (gate.phase, gate.decision.seen.clone())).collect(),
         deliverables: deliverables(run, &view),
         risks: risks(run),
         issues: own.iter().flat_map(|line| issues(&line.event)).collect(),
@@ -78,11 +79,6 @@ pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectSt
         active_agents: active(&view),
         go_decisions: view.gates.iter().map(|gate| (gate.phase, gate.clone())).collect(),
     }
-}
-
-/// The evidence of each gate.
-fn outputs(view: &RunView) -> BTreeMap<Phase, Vec<String>> {
-    view.gates.iter().map(|gate| (gate.phase, gate.decision.seen.clone())).collect()
 }
 
 /// The risks that the plan names, as it names them.
@@ -98,29 +94,22 @@ fn active(view: &RunView) -> Vec<String> {
 
 /// The problems in an event. Calls that no rule allowed are listed one by one.
 fn issues(event: &Event) -> Vec<String> {
-    match event {
-        Event::AttemptFinished { attempt, denied, .. } => denied
-            .iter()
-            .map(|call| format!("{attempt}: refused {}", one_line(call, SHOWN)))
-            .collect(),
-        other => issue(other).into_iter().collect(),
-    }
-}
-
-fn issue(event: &Event) -> Option<String> {
     let text = |text: &str| one_line(text, SHOWN);
     match event {
-        Event::TaskRejected { attempt, fault } => Some(format!("{attempt}: {}", text(&fault.what))),
-        Event::TaskFailed { task, fault, .. } => Some(format!("{task}: {}", text(&fault.what))),
+        Event::AttemptFinished { attempt, denied, .. } => {
+            denied.iter().map(|call| format!("{attempt}: refused {}", text(call))).collect()
+        }
+        Event::TaskRejected { attempt, fault } => vec![format!("{attempt}: {}", text(&fault.what))],
+        Event::TaskFailed { task, fault, .. } => vec![format!("{task}: {}", text(&fault.what))],
         Event::PlanRefused { attempt, problems, .. } => {
-            Some(format!("{attempt}: {}", text(&problems.join("; "))))
+            vec![format!("{attempt}: {}", text(&problems.join("; ")))]
         }
         Event::GateBlocked { phase, decision, .. } => {
-            Some(format!("{}: {}", phase.as_str(), text(&decision.reason)))
+            vec![format!("{}: {}", phase.as_str(), text(&decision.reason))]
         }
         Event::BudgetWarned { decision, .. } | Event::BudgetExhausted { decision } => {
-            Some(text(&decision.reason))
+            vec![text(&decision.reason)]
         }
-        _ => None,
+        _ => vec![],
     }
 }

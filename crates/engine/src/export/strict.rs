@@ -9,8 +9,7 @@ use types::{
     Subject, TaskId,
 };
 
-use crate::stages::review::exit_code;
-use crate::stages::review::{MODEL_PASSED, MODEL_TEXT};
+use crate::stages::review::{MODEL_PASSED, MODEL_TEXT, exit_code};
 
 /// The longest excerpt of an unreadable reply in the log.
 const SHOWN: usize = 1_200;

@@ -16,12 +16,12 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let id = TaskId::advice();
-    let fresh = TaskState::ready();
+    let fresh = TaskState::default();
     let state = run.task_state(&id).unwrap_or(&fresh);
     if let Some((questions, decision)) = run.advice_to_ask() {
         return vec![intake::clarification(run, questions, decision.clone(), now)];
     }
-    match state.stage() {
+    match &state.stage {
         TaskStatus::Submitted { submission, .. } => vec![advised(state, submission)],
         // The rules have accepted the request; a missing opinion has no effect.
         TaskStatus::Rejected { fault, .. } => vec![without(state, fault)],

@@ -6,12 +6,9 @@ use types::{
     Subject, Terms, Timestamp,
 };
 
-use crate::stages::advice;
-use crate::stages::question::expiry;
+use crate::stages::{advice, question};
 use crate::state::{Question, Run};
-use types::choices::STOP;
-
-use types::choices::{AGAIN, CHECK, LEAVE, SETUP};
+use types::choices::{AGAIN, CHECK, LEAVE, SETUP, STOP};
 
 /// The output lines of a check that are shown with the question.
 const LAST_LINES: usize = 8;
@@ -24,7 +21,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if checks.is_empty() {
         return ask(run, None, now).into_iter().collect();
     }
-    let tried = run.check_results().baseline();
+    let tried = &run.check_results().baseline;
     if tried.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
@@ -52,18 +49,14 @@ pub(crate) fn is_over(run: &Run) -> bool {
     }
     let checks = run.project_checks();
     if checks.is_empty() {
-        return nobody_to_ask(run)
+        return run.policy().headless
             || brings_checks(run)
             || run.questions().iter().any(|one| is_ours(one) && !one.is_open());
     }
-    let tried = run.check_results().baseline();
+    let tried = &run.check_results().baseline;
     tried.len() == checks.len()
         && tried.iter().all(|check| check.end.is_some())
-        && (first_that_cannot_run(run).is_none() || nobody_to_ask(run))
-}
-
-fn nobody_to_ask(run: &Run) -> bool {
-    run.policy().headless
+        && (first_that_cannot_run(run).is_none() || run.policy().headless)
 }
 
 /// Whether the request came with a plan or spec that has checks.
@@ -77,7 +70,7 @@ fn brings_checks(run: &Run) -> bool {
 
 fn first_that_cannot_run(run: &Run) -> Option<usize> {
     let cannot = |end: &CheckEnd| end.cannot_run.is_some();
-    run.check_results().baseline().iter().position(|check| check.end.as_ref().is_some_and(cannot))
+    run.check_results().baseline.iter().position(|check| check.end.as_ref().is_some_and(cannot))
 }
 
 /// Whether a question is about the baseline. If there is no check and such a question was answered, the run continues
@@ -89,30 +82,19 @@ fn is_ours(question: &Question) -> bool {
 /// Asks about a check that cannot run, or about missing checks; not while such a question is open.
 fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     let open = |question: &Question| question.is_open() && is_ours(question);
-    if nobody_to_ask(run) || run.questions().iter().any(open) {
+    if run.policy().headless || run.questions().iter().any(open) {
         return None;
     }
     let index = index.and_then(|index| u32::try_from(index).ok());
-    let state = index.and_then(|index| run.check_results().baseline().get(index as usize));
-    let (text, decision) = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
+    let state = index.and_then(|index| run.check_results().baseline.get(index as usize));
+    let said = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
         Some((check, end)) => cannot_run(check, end),
         None => no_checks(),
     };
     let choices = choices(index.is_some());
     let (escalation, severity) = (Escalation::TechnicalBlocker, Severity::High);
-    let terms = Terms {
-        expires: expiry(run.policy(), now),
-        ..Terms::escalation(escalation, severity, About::Baseline(index), choices, STOP)
-    };
-    Some(Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text,
-        decision,
-        attempt: None,
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    })
+    let terms = Terms::escalation(escalation, severity, About::Baseline(index), choices, STOP);
+    Some(question::ask(run, said, None, Some(terms), now))
 }
 
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
@@ -163,7 +145,7 @@ fn choices(there_is_one: bool) -> Vec<Choice> {
 
 /// Tests that fail on the untouched tree, by check, for the agents that are to fix them.
 pub(crate) fn failing(run: &Run) -> Vec<(&Check, Vec<&str>)> {
-    let failed = run.check_results().baseline().iter().filter_map(|state| {
+    let failed = run.check_results().baseline.iter().filter_map(|state| {
         let end = state.end.as_ref().filter(|end| !end.passed())?;
         let tests = end.tests.as_ref().map(|tests| tests.failing.as_slice()).unwrap_or_default();
         Some((&state.what, tests.iter().map(String::as_str).collect()))

@@ -20,7 +20,8 @@ const MOST_FAILING: usize = 20;
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
     let of_role = || role.and_then(|role| role.model.clone());
-    let model = running.model.clone().or_else(of_role).or_else(|| default_model(run));
+    let of_request = || run.request().map(|request| request.model.clone());
+    let model = running.model.clone().or_else(of_role).or_else(of_request);
     let (told, shows) = said(run, attempt, running);
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
@@ -57,10 +58,13 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
         isolation: run.isolation(),
         start: running.start.clone(),
         assignment: Assignment {
-            base: run.task_state(&attempt.task).and_then(|task_state| task_state.base()).cloned(),
+            base: run
+                .task_state(&attempt.task)
+                .and_then(|task_state| task_state.base.as_ref())
+                .cloned(),
             goal: goal(run, task.map(|(_, task)| task)),
             test_files: run.test_files(),
-            setup: run.check_results().setup().to_vec(),
+            setup: run.check_results().setup.clone(),
         },
         budget: running.budget,
         max_turns: role.map_or(1, |role| role.max_turns),
@@ -98,13 +102,10 @@ fn goal(run: &Run, task: Option<&Task>) -> String {
     text
 }
 
-/// The documents for an agent in this role.
-pub(crate) fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
+/// The documents for an agent in this role, of those that the rules selected.
+#[must_use]
+pub fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
     intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
-}
-
-fn default_model(run: &Run) -> Option<ModelRef> {
-    run.asked().map(|asked| asked.request.model.clone())
 }
 
 #[expect(clippy::expect_used, reason = "the text is fixed and is a model's name")]
@@ -183,7 +184,7 @@ fn spec(run: &Run) -> Option<&Spec> {
 
 /// The answers to questions about the spec.
 fn answers(run: &Run) -> String {
-    let asked = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    let asked = run.goal();
     match run.full_text().strip_prefix(asked).map(str::trim) {
         None | Some("") => String::new(),
         Some(answers) => format!("\n# Answers to questions about the spec\n\n{answers}\n"),
@@ -193,17 +194,19 @@ fn answers(run: &Run) -> String {
 /// The constraints on every task of a spec.
 fn append_bounds(text: &mut String, run: &Run) {
     let Some(spec) = spec(run) else { return };
-    if !spec.constraints.is_empty() {
-        text.push_str("\n# Constraints\n\n");
-        for constraint in &spec.constraints {
-            let _ = writeln!(text, "- {}: {}", constraint.id, constraint.description);
+    let constraints = spec.constraints.iter();
+    let constraints = constraints.map(|one| format!("- {}: {}", one.id, one.description));
+    append_list(text, "Constraints", constraints);
+    append_list(text, "Out of scope", spec.out_of_scope.iter().map(|what| format!("- {what}")));
+}
+
+/// Adds a list with its heading, unless it is empty.
+fn append_list(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
+    for (place, line) in lines.enumerate() {
+        if place == 0 {
+            let _ = write!(text, "\n# {heading}\n\n");
         }
-    }
-    if !spec.out_of_scope.is_empty() {
-        text.push_str("\n# Out of scope\n\n");
-        for what in &spec.out_of_scope {
-            let _ = writeln!(text, "- {what}");
-        }
+        let _ = writeln!(text, "{line}");
     }
 }
 
@@ -217,21 +220,13 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     if !task.rationale.is_empty() {
         let _ = write!(text, "\nWhy it is a separate task: {}\n", task.rationale.trim_end());
     }
-    if !task.acceptance.is_empty() {
-        text.push_str("\n# Acceptance criteria\n\n");
-        for criterion in &task.acceptance {
-            let _ = writeln!(text, "- {criterion}");
-        }
-    }
+    let criteria = task.acceptance.iter().map(|criterion| format!("- {criterion}"));
+    append_list(&mut text, "Acceptance criteria", criteria);
     append_bounds(&mut text, run);
     let _ = write!(text, "\n# Writable paths\n\n{}\n", running.scope);
     let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
-    if !checks.is_empty() {
-        text.push_str("\n# Checks that must pass\n\n");
-        for check in checks {
-            let _ = writeln!(text, "{}: `{}`", check.name, check.command);
-        }
-    }
+    let checks = checks.iter().map(|check| format!("{}: `{}`", check.name, check.command));
+    append_list(&mut text, "Checks that must pass", checks);
     append_baseline(&mut text, run);
     append_feedback(&mut text, running);
     text

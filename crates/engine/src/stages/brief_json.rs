@@ -19,10 +19,11 @@ pub(crate) fn compose(
     contract: Contract,
 ) -> (String, Vec<WorkPath>) {
     let policy = &run.policy().contracts;
-    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let task = run.planned(&attempt.task);
     let (input, shows) = match contract {
         Contract::Plan => (planner(run, policy), vec![]),
-        Contract::Advice => (adviser(run, policy), vec![]),
+        // As a planner without a fixed plan id gets it.
+        Contract::Advice => (planner(run, &Contracts { plan_id: None, ..policy.clone() }), vec![]),
         Contract::Edits => coder(task, running, policy),
         Contract::Report => (tester(run, attempt), vec![]),
         Contract::IntentSpec => {
@@ -42,11 +43,7 @@ pub(crate) fn compose(
     (input.to_string(), shows)
 }
 
-/// The request and the files, as a planner without a fixed plan id gets them.
-fn adviser(run: &Run, policy: &Contracts) -> Value {
-    planner(run, &Contracts { plan_id: None, ..policy.clone() })
-}
-
+/// The request and the files.
 fn planner(run: &Run, policy: &Contracts) -> Value {
     let survey = run.survey();
     let all = survey.map(|survey| survey.files.as_slice()).unwrap_or_default();

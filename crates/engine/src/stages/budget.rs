@@ -8,7 +8,7 @@ mod tree;
 
 use types::{Budget, Decision, Event, RuleId, Spend, TaskId, Timestamp};
 
-use rules::ledger::past;
+use rules::ledger::{Ledger, past};
 
 use crate::Run;
 
@@ -25,10 +25,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let percent = run.policy().limits.warn_at_percent;
     let warned = |task: Option<TaskId>, spent: Spend, budget: Budget, what: &[String]| {
         let of = task.as_ref().map_or("the budget".to_owned(), |task| format!("{task}'s share"));
-        let exceeded = budget.tokens.is_some_and(|most| spent.tokens > most)
-            || budget.money.is_some_and(|most| spent.money > most)
-            || budget.calls.is_some_and(|most| spent.calls > most);
-        let reason = match exceeded {
+        let reason = match Ledger::with_spent(budget, spent).is_overspent() {
             true => format!("{of} is exceeded: {}", what.join(", ")),
             false => format!("at least {percent} % of {of} is spent: {}", what.join(", ")),
         };
@@ -41,11 +38,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !ledger.is_warned() && !spent.is_empty() {
         return warned(None, ledger.spent(), ledger.budget(), &spent);
     }
-    for (task, task_state) in run.busy().filter(|(_, task_state)| !task_state.is_warned()) {
+    for (task, task_state) in run.busy().filter(|(_, task_state)| !task_state.warned) {
         let share = tree::share_of_task(run, &task);
-        let spent = past(share, task_state.spent(), percent);
+        let spent = past(share, task_state.spent, percent);
         if !spent.is_empty() {
-            return warned(Some(task), task_state.spent(), share, &spent);
+            return warned(Some(task), task_state.spent, share, &spent);
         }
     }
     vec![]

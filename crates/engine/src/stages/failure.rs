@@ -18,7 +18,7 @@ pub(crate) const NO_RULE: &str = "failure.no_rule";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     run.busy()
-        .find_map(|(task, task_state)| match task_state.stage() {
+        .find_map(|(task, task_state)| match &task_state.stage {
             // A question about the budget waits for its answer.
             TaskStatus::Rejected { fault, commit } if !budget::is_ours(run, fault) => {
                 let failed = Failed { task, task_state, fault, commit: commit.as_ref() };

@@ -1,7 +1,6 @@
 //! Gates: go or no-go at the end of each phase, from evidence alone: deliverables, quality, risks, blockers, remaining
 //! budget. If the policy requires it, a no-go is put to a person and the gate is evaluated again.
 
-mod asked;
 mod card;
 mod evidence;
 pub mod report;
@@ -11,13 +10,10 @@ use types::{
     Scorecard, Severity, Terms, Timestamp, Verdict,
 };
 
-use crate::stages::question::expiry;
-use crate::stages::{advice, baseline, verify};
+use crate::stages::{advice, baseline, question, verify};
 use crate::state::{Question, Run};
-use asked::questions;
-use types::choices::STOP;
-
-use types::choices::{AGAIN, GO, RETRY};
+use card::questions;
+use types::choices::{AGAIN, GO, RETRY, STOP};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(blocked) = run.blocked() {
@@ -144,24 +140,11 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
     choices.push(Choice::new(STOP, "end the run; all existing work is kept"));
     let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
-    let terms = Terms {
-        expires: expiry(run.policy(), now),
-        ..Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP)
-    };
+    let terms = Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP);
     let word = if conditional(blocked) { "conditional go" } else { "no-go" };
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: format!(
-            "{word} after {}: {}. How should the run continue?",
-            phase.as_str(),
-            blocked.decision.reason
-        ),
-        decision: blocked.decision.clone(),
-        attempt: None,
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    let (phase, why) = (phase.as_str(), &blocked.decision.reason);
+    let text = format!("{word} after {phase}: {why}. How should the run continue?");
+    question::ask(run, (text, blocked.decision.clone()), None, Some(terms), now)
 }
 
 /// Whether all work of a phase has ended, successfully or not.
@@ -174,9 +157,9 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Planning => run.plan().is_some() || run.planning().is_settled(),
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {
-            let checks = run.merged_checks();
-            let all = checks.len() == run.final_checks().len();
-            let taken_out = run.check_results().without().values().all(|check| check.end.is_some());
+            let checks = &run.check_results().merged;
+            let all = checks.len() == run.check_results().final_checks.len();
+            let taken_out = run.check_results().without.values().all(|check| check.end.is_some());
             let all = all && taken_out && verify::taken_out(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
         }

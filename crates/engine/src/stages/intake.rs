@@ -70,16 +70,10 @@ pub(crate) fn clarification(
     decision: Decision,
     now: Timestamp,
 ) -> Event {
-    let question = u32::try_from(run.questions().len()).unwrap_or(u32::MAX);
-    let text = questions.join("\n");
-    let terms = Terms::open(QuestionKind::Clarification, Severity::Medium);
-    let terms = Some(Box::new(Terms {
-        escalation: Some(Escalation::ClarificationNeeded),
-        expires: question::expiry(run.policy(), now),
-        ..terms
-    }));
-    let (attempt, call, files) = (None, None, vec![]);
-    Event::QuestionAsked { question, text, decision, attempt, call, files, terms }
+    let escalation = Some(Escalation::ClarificationNeeded);
+    let open = Terms::open(QuestionKind::Clarification, Severity::Medium);
+    let terms = Terms { escalation, ..open };
+    question::ask(run, (questions.join("\n"), decision), None, Some(terms), now)
 }
 
 #[cfg(test)]

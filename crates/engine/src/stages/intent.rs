@@ -20,7 +20,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(spec) = run.spec() {
         return vec![planned(run, spec, &intent.dev, now)];
     }
-    match run.planning().stage() {
+    match &run.planning().stage {
         TaskStatus::Submitted { submission, .. } => {
             let reason = format!("the {} wrote a complete spec", intent.product);
             written(submission, Decision::new(RuleId::fixed("spec.product"), reason))
@@ -64,7 +64,8 @@ fn written(spec: &Value, decision: Decision) -> Vec<Event> {
 /// A verifiable spec: that the files named in the request show it, or, if none are named, the change.
 fn inline(run: &Run) -> Vec<Event> {
     let Some(asked) = run.asked() else { return vec![] };
-    let files = named(run);
+    // Sorted by path.
+    let files = rules::named_files::named_in(run.goal());
     let requirement = |(place, path): (usize, &WorkPath)| {
         let there = asked.survey.files.contains(path);
         let state = if there { "changed" } else { "there" };
@@ -103,16 +104,9 @@ fn inline(run: &Run) -> Vec<Event> {
     written(&spec, Decision::new(RuleId::fixed("spec.inline"), reason))
 }
 
-/// The files that a request names, sorted by path.
-fn named(run: &Run) -> Vec<WorkPath> {
-    rules::named_files::named_in(
-        run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default(),
-    )
-}
-
 /// The files shown to a developer: those that the request or the spec names and that exist.
 pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
-    let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
+    let text = run.goal();
     let spec = run.spec().map(ToString::to_string).unwrap_or_default();
     let tracked = run.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
     let named = tracked.iter().filter(|path| {
@@ -124,7 +118,7 @@ pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
 
 /// One task: carry out the spec. It may write the files that the request names, or any if it names none.
 fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
-    let text = run.asked().map(|asked| asked.request.text.as_str()).unwrap_or_default();
+    let text = run.goal();
     let artifacts = rules::named_files::places(if run.route() == Some(dev) { text } else { "" });
     let acceptance = spec["requirements"].as_array().into_iter().flatten();
     let acceptance = acceptance.filter_map(|one| one["verification"].as_str());

@@ -25,8 +25,8 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         let ready = run.passed(Phase::Initiation) && run.proof().is_some();
         return if ready { given(run, plan, now) } else { vec![] };
     }
-    let TaskStatus::Submitted { submission, .. } = run.planning().stage() else { return vec![] };
-    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
+    let TaskStatus::Submitted { submission, .. } = &run.planning().stage else { return vec![] };
+    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts);
     let shown = approval(run, &attempt);
     if shown.is_some_and(Question::is_open) {
         return vec![];
@@ -69,10 +69,7 @@ pub(crate) fn of_spec(run: &Run, plan: Value, now: Timestamp) -> Result<Plan, St
 }
 
 fn adopted(plan: Plan, rule: &'static str, why: &str) -> Event {
-    let reason = match plan.tasks.len() {
-        1 => format!("{why}: 1 task"),
-        count => format!("{why}: {count} tasks"),
-    };
+    let reason = format!("{why}: {}", types::count(plan.tasks.len(), "task"));
     Event::PlanAdopted { plan, decision: Decision::new(RuleId::fixed(rule), reason) }
 }
 
@@ -86,8 +83,8 @@ fn approval<'a>(run: &'a Run, attempt: &AttemptId) -> Option<&'a Question> {
 /// The plan that waits for a person's approval.
 #[must_use]
 pub fn proposed(run: &Run) -> Option<Plan> {
-    let TaskStatus::Submitted { submission, .. } = run.planning().stage() else { return None };
-    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts());
+    let TaskStatus::Submitted { submission, .. } = &run.planning().stage else { return None };
+    let attempt = AttemptId::new(TaskId::plan(), run.planning().attempts);
     let shown = approval(run, &attempt).filter(|question| question.is_open())?;
     rules::plan::judged(run.policy(), run.request()?, submission, &shown.room).ok()
 }
@@ -139,30 +136,15 @@ fn approved(
 fn asked(run: &Run, plan: &Plan, attempt: AttemptId, now: Timestamp) -> Event {
     let reason = "the plan is executed only after a person approves it";
     let terms = Terms {
-        kind: QuestionKind::Approval,
-        severity: Severity::Medium,
-        escalation: None,
         about: Some(About::Task(TaskId::plan())),
         choices: vec![
             Choice::new(APPROVE, "execute the plan"),
             Choice::new(REJECT, "end the run; any other answer is returned to the planner"),
         ],
-        free: true,
-        default: None,
-        expires: question::expiry(run.policy(), now),
-        offer: None,
-        grants: None,
-        package: None,
+        ..Terms::open(QuestionKind::Approval, Severity::Medium)
     };
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: rules::plan::told(plan),
-        decision: Decision::new(RuleId::fixed(APPROVAL), reason),
-        attempt: Some(attempt),
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    let said = (rules::plan::told(plan), Decision::new(RuleId::fixed(APPROVAL), reason));
+    question::ask(run, said, Some(attempt), Some(terms), now)
 }
 
 #[cfg(test)]

@@ -1,14 +1,28 @@
 //! Answers to a run's questions: which are accepted, and the default after expiry.
 
-use types::{Answer, Decision, Event, OnExpiry, Policy, RuleId, Terms, Timestamp};
+use types::{Answer, AttemptId, Decision, Event, OnExpiry, Policy, RuleId, Terms, Timestamp};
 
 use crate::Run;
-
 use types::choices::STOP;
 
-/// When a question asked now expires.
-pub(crate) fn expiry(policy: &Policy, now: Timestamp) -> Option<Timestamp> {
-    policy.questions.expire_after_ms.map(|span| now.after(span))
+/// Asks a person. `attempt` is the one that asks or cannot continue, if not the run itself.
+pub(crate) fn ask(
+    run: &Run,
+    (text, decision): (String, Decision),
+    attempt: Option<AttemptId>,
+    terms: Option<Terms>,
+    now: Timestamp,
+) -> Event {
+    let expires = run.policy().questions.expire_after_ms.map(|span| now.after(span));
+    Event::QuestionAsked {
+        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
+        text,
+        decision,
+        attempt,
+        call: None,
+        files: vec![],
+        terms: terms.map(|terms| Box::new(Terms { expires, ..terms })),
+    }
 }
 
 /// Accepts an answer if the question is open and the answer is valid.

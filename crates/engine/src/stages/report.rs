@@ -1,10 +1,9 @@
 //! The end of a run: when it is over, and its status. Nothing may still be in progress.
 
-use types::{Decision, Event, RuleId, Status, Timestamp};
+use types::{Decision, Event, Phase, RuleId, Status, Timestamp};
 
 use crate::stages::gate;
-use crate::state::Run;
-use types::Phase;
+use crate::state::{Run, Stop};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some((status, decision)) = ending(run) else { return vec![] };
@@ -12,17 +11,14 @@ pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
 }
 
 fn ending(run: &Run) -> Option<(Status, Decision)> {
-    if let Some(decision) = run.refused() {
-        return Some((Status::Refused, decision.clone()));
-    }
-    if let Some(decision) = run.cancelled() {
-        return Some((Status::Cancelled, decision.clone()));
-    }
-    if let Some(decision) = run.halted() {
-        return Some((Status::Failed, decision.clone()));
-    }
-    if let Some(decision) = run.exhausted() {
-        return Some((Status::OutOfBudget, decision.clone()));
+    if let Some((stop, decision)) = run.stop() {
+        let status = match stop {
+            Stop::Refused => Status::Refused,
+            Stop::Cancelled => Status::Cancelled,
+            Stop::Halted => Status::Failed,
+            Stop::Exhausted => Status::OutOfBudget,
+        };
+        return Some((status, decision.clone()));
     }
     if let Some(gate) = gate::last_word(run) {
         let failed = run.planning().is_failed()
@@ -50,7 +46,7 @@ fn only_money(run: &Run) -> bool {
     let mut failed = task_states.filter(|task_state| task_state.is_failed()).peekable();
     failed.peek().is_some()
         && failed.all(|task_state| {
-            task_state.faults().last().is_some_and(|f| f.code.starts_with("budget."))
+            task_state.faults.last().is_some_and(|f| f.code.starts_with("budget."))
         })
 }
 

@@ -4,9 +4,8 @@
 mod verdict;
 
 use serde_json::{Value, json};
-use types::Ended;
 use types::{
-    AttemptId, Contract, Decision, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
+    AttemptId, Contract, Decision, Ended, Event, Fault, FaultClass, RoleId, RuleId, Scope, TaskId,
     Timestamp,
 };
 
@@ -21,7 +20,7 @@ pub(crate) const MODEL_TEXT: &str = "model_text";
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     for (id, task_state) in run.busy_reviews() {
         let Some(task) = run.reviewed_task(&id) else { continue };
-        let events = match task_state.stage() {
+        let events = match &task_state.stage {
             TaskStatus::Submitted { submission, .. } => {
                 judged(run, &task, &id, task_state, submission)
             }
@@ -55,27 +54,25 @@ pub(crate) fn hold(
         return bad.then(|| vec![refused(attempt, &role, &reviewed.report)]);
     }
     let id = rules::review_id::review_of(&attempt.task)?;
-    let task_state = run.task_state(&id);
-    Some(match task_state.map(TaskState::stage) {
-        None | Some(TaskStatus::Waiting) => match task_state {
-            Some(task_state) => begin(run, &id, task_state, now),
-            None => begin(run, &id, &TaskState::ready(), now),
-        },
-        Some(TaskStatus::Failed | TaskStatus::Skipped) => {
-            let fault = task_state.and_then(|task_state| task_state.faults().last().cloned());
+    let fresh = TaskState::default();
+    let task_state = run.task_state(&id).unwrap_or(&fresh);
+    Some(match task_state.stage {
+        TaskStatus::Waiting => begin(run, &id, task_state, now),
+        TaskStatus::Failed | TaskStatus::Skipped => {
+            let fault = task_state.faults.last().cloned();
             let fault = fault.unwrap_or_else(|| Fault::bug("the review was stopped"));
             let reason = format!("the {role} did not complete the review");
             let decision = Decision::new(RuleId::fixed("review.none"), reason);
             vec![Event::TaskFailed { task: attempt.task.clone(), fault, decision, halts: false }]
         }
-        Some(_) => vec![],
+        _ => vec![],
     })
 }
 
 /// The results of the last attempt's checks: the first non-zero exit code, and all output.
 pub(crate) fn said(run: &Run, task: &TaskId) -> (i64, String) {
-    let checks = run.task_state(task).map(TaskState::checks).unwrap_or_default();
-    let ends: Vec<_> = checks.iter().filter_map(|check| check.end.as_ref()).collect();
+    let checks = run.task_state(task).into_iter().flat_map(|task_state| &task_state.checks);
+    let ends: Vec<_> = checks.filter_map(|check| check.end.as_ref()).collect();
     let codes = ends.iter().map(|end| exit_code(end.ended));
     let code = codes.into_iter().find(|code| *code != 0).unwrap_or(0);
     let output: Vec<&str> = ends.iter().map(|end| end.output.text.as_str()).collect();
@@ -121,7 +118,7 @@ fn worded(
     reply: &Value,
 ) -> (bool, Value, Decision) {
     let (code, output) = said(run, task);
-    let ok = code == 0 && work.checks().iter().all(|check| passed(check) == Some(true));
+    let ok = code == 0 && work.checks.iter().all(|check| passed(check) == Some(true));
     let claimed = reply.get("passed").and_then(Value::as_bool);
     let decision = if claimed == Some(ok) {
         let reason = format!("the exit code is {code}, and the {role}'s report agrees");

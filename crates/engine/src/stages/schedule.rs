@@ -13,8 +13,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
     }
-    let waits_for_its_plan = run.plan().is_none();
-    if waits_for_its_plan {
+    if run.plan().is_none() {
         if run.request().is_some_and(|request| request.planning.given.is_some()) {
             return vec![];
         }
@@ -35,7 +34,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let retrying = run.busy().map(|(id, _)| id);
     let ready = run.ready().filter_map(|place| run.task(place)).map(|task| task.id.clone());
     for id in retrying.chain(ready) {
-        let (Some(task_state), Some(task)) = (run.task_state(&id), task_of(run, &id)) else {
+        let (Some(task_state), Some(task)) = (run.task_state(&id), run.planned(&id)) else {
             continue;
         };
         let started = start(run, &id, task_state, &task.role, task.scope(), now);
@@ -44,10 +43,6 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         }
     }
     vec![]
-}
-
-fn task_of<'a>(run: &'a Run, id: &TaskId) -> Option<&'a types::Task> {
-    run.plan()?.tasks.get(run.place(id)?)
 }
 
 /// The events that start the next attempt at a task, if it may start.
@@ -59,8 +54,8 @@ pub(crate) fn start(
     scope: Scope,
     now: Timestamp,
 ) -> Vec<Event> {
-    let (start, feedback, other, model) = match task_state.stage() {
-        TaskStatus::Waiting => (None, task_state.told().cloned(), None, None),
+    let (start, feedback, other, model) = match &task_state.stage {
+        TaskStatus::Waiting => (None, task_state.told.clone(), None, None),
         TaskStatus::Retrying { start, feedback, role, model, released: true, .. } => {
             (start.clone(), feedback.clone(), role.as_ref(), model.clone())
         }
@@ -80,7 +75,7 @@ pub(crate) fn start(
     };
     match allot(run, id, role) {
         Allotment::Of(budget) => vec![Event::AttemptStarted {
-            attempt: AttemptId::new(id.clone(), task_state.attempts() + 1),
+            attempt: AttemptId::new(id.clone(), task_state.attempts + 1),
             role: role_id.clone(),
             start: start.unwrap_or_else(|| run.head().clone()),
             scope,
@@ -90,7 +85,7 @@ pub(crate) fn start(
         }],
         Allotment::Later => vec![],
         // One question about the budget at a time; other tasks wait for the answer.
-        _ if run.budget_state().appeal().is_some() => vec![],
+        _ if run.budget_state().asked.is_some() => vec![],
         Allotment::Never(decision) => vec![budget::exhausted(run, Some(id), decision, now)],
         Allotment::NotHere(decision) => vec![budget::unpaid_task(run, id, decision, now)],
     }
@@ -104,19 +99,18 @@ fn put_off(
     role: &RoleId,
     until: Timestamp,
 ) -> Vec<Event> {
-    let comes_back = |task_state: &TaskState| matches!(task_state.stage(), TaskStatus::Retrying { at, released: false, .. } if *at >= until);
+    let comes_back = |task_state: &TaskState| matches!(&task_state.stage, TaskStatus::Retrying { at, released: false, .. } if *at >= until);
     if run.busy().any(|(_, task_state)| comes_back(task_state)) {
         return vec![];
     }
     let failures = run.breakers().failures(role);
     let reason = format!("{role} failed {failures} times in a row and is paused");
-    let (mut start, mut feedback, mut other, mut model) = (None, None, None, None);
-    if let TaskStatus::Retrying { start: from, feedback: told, role, model: by, .. } =
-        task_state.stage()
-    {
-        (start, feedback) = (from.clone(), told.clone());
-        (other, model) = (role.clone(), by.clone());
-    }
+    let (start, feedback, other, model) = match &task_state.stage {
+        TaskStatus::Retrying { start, feedback, role, model, .. } => {
+            (start.clone(), feedback.clone(), role.clone(), model.clone())
+        }
+        _ => (None, None, None, None),
+    };
     vec![Event::RetryScheduled {
         task: id.clone(),
         at: until,
@@ -131,23 +125,16 @@ fn put_off(
 
 /// Skips tasks that depend on a failed one.
 fn skip(run: &Run) -> Vec<Event> {
-    let mut events = Vec::new();
-    for place in run.newly_unreachable() {
-        let Some(task) = run.task(place) else { continue };
-        let broken: Vec<&str> = task
-            .depends_on
-            .iter()
-            .filter(|id| {
-                run.task_state(id)
-                    .is_some_and(|task_state| task_state.is_settled() && !task_state.is_finished())
-            })
-            .map(TaskId::as_str)
-            .collect();
+    let lost = |id: &&TaskId| {
+        run.task_state(id).is_some_and(|state| state.is_settled() && !state.is_finished())
+    };
+    let skipped = run.newly_unreachable().filter_map(|place| run.task(place)).map(|task| {
+        let broken: Vec<&str> = task.depends_on.iter().filter(lost).map(TaskId::as_str).collect();
         let reason = format!("it depends on {}, which did not finish", broken.join(", "));
         let decision = Decision::new(RuleId::fixed("schedule.needs_failed_task"), reason);
-        events.push(Event::TaskSkipped { task: task.id.clone(), decision });
-    }
-    events
+        Event::TaskSkipped { task: task.id.clone(), decision }
+    });
+    skipped.collect()
 }
 
 #[cfg(test)]

@@ -6,15 +6,13 @@ mod doubt;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod tried;
 mod whole;
 
 use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, Trial, Weighed};
 
 use crate::state::{CheckState, Run, TaskState};
-use doubt::{cannot_fail, gone, old_tests_fail, rewrites, signs};
+use doubt::{Tried, cannot_fail, fails_anew, gone, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
-use tried::{Tried, fails_anew};
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
 /// Maximum number of checks tried for one task.
@@ -35,16 +33,8 @@ pub(crate) enum Next {
     Weighed(Weighed),
 }
 
-/// How tests show a change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    ByOldTests,
-    ByNewTests,
-    Not,
-}
-
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
-    let Some(last) = task_state.last() else {
+    let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
     };
     let shape = Shape::of(&last.changes, &run.test_files());
@@ -95,10 +85,10 @@ fn unproven(why: &str) -> Weighed {
 
 /// The project's checks that passed on the result: those with a report first, then those that failed before.
 fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
-    let base = task_state.base();
+    let base = task_state.base.as_ref();
     let mut all: Vec<Tried<'_>> = Vec::new();
     for (index, what) in run.project_checks().iter().enumerate() {
-        let state = task_state.checks().iter().find(|check| check.what.command == what.command);
+        let state = task_state.checks.iter().find(|check| check.what.command == what.command);
         let Some(now) = state.and_then(|state| state.end.as_ref()) else { continue };
         let before = base.and_then(|base| run.check_results().end(base, &what.command));
         if complaint(before, now).is_none() {
@@ -158,7 +148,7 @@ fn of_check(
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
     let name = &one.what.name;
-    let mut shown = Shown::Not;
+    let mut level = Level::Unproven;
     let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
     let by_base = if shape.tests_touched || !lost.is_empty() {
         match trial(run, task_state, Trial::BaseTests, one)? {
@@ -172,12 +162,12 @@ fn of_check(
         one.now
     };
     if turned(one.before, by_base) {
-        shown = Shown::ByOldTests;
+        level = Level::Proven;
         because.push(turned_says(name, by_base));
     } else if shape.code && shape.brings_tests {
         let end = trial(run, task_state, Trial::NewTests, one)?;
         if end.is_some_and(|end| fails_anew(one.before, end)) {
-            shown = Shown::ByNewTests;
+            level = Level::Proven;
             because.push(format!("{name} fails with the new tests and the old code"));
         } else if end.is_some() {
             because.push(format!("{name} also passes with the new tests and the old code"));
@@ -190,7 +180,7 @@ fn of_check(
         Some(_) => because.push(format!("{name} detects altered expectations")),
         None => because.push(format!("{name} was not tried with altered expectations")),
     }
-    Ok(if shown == Shown::Not { Level::Unproven } else { Level::Proven })
+    Ok(level)
 }
 
 /// The end of a trial; `None` if it could not be made or there is no time for it.
@@ -203,7 +193,7 @@ fn trial<'a>(
     let is = |state: &&crate::state::TrialState| {
         state.trial == trial && state.index as usize == one.index
     };
-    match task_state.trials().iter().find(is).map(|state| &state.state) {
+    match task_state.trials.iter().find(is).map(|state| &state.state) {
         Some(CheckState { end: Some(end), .. }) => {
             Ok(Some(end).filter(|end| end.untried.is_none()))
         }
@@ -214,7 +204,7 @@ fn trial<'a>(
 }
 
 fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
-    let ends = task_state.trials().iter().filter_map(|one| one.state.end.as_ref());
+    let ends = task_state.trials.iter().filter_map(|one| one.state.end.as_ref());
     let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
     let percent = u64::from(run.policy().verify.trial_percent);
     let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
@@ -260,8 +250,8 @@ fn only_removes(run: &Run, task: &TaskId, changes: &types::Changes) -> bool {
 
 /// The goals of the task and of the run.
 fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
-    let task = run.place(task).and_then(|place| run.task(place));
-    let goal = run.request().map(|request| request.text.as_str()).unwrap_or_default();
+    let task = run.planned(task);
+    let goal = run.goal();
     [task.map(|task| task.title.as_str()).unwrap_or_default(), goal]
 }
 
@@ -271,18 +261,18 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
     let Some(what) = run.project_checks().get(index as usize) else {
         return types::Against::default();
     };
-    let plain = task_state.checks().iter().find(|check| check.what.command == what.command);
+    let plain = task_state.checks.iter().find(|check| check.what.command == what.command);
     let tests = plain.and_then(|plain| plain.end.as_ref()?.tests.as_deref());
     let won = tests.map(|tests| tests.won.clone());
     let failing = tests.map(|tests| tests.failing.clone()).unwrap_or_default();
-    let base_tests = task_state.trials().iter().any(|one| {
+    let base_tests = task_state.trials.iter().any(|one| {
         let end = one.state.end.as_ref();
         one.trial == Trial::BaseTests
             && one.index == index
             && end.is_some_and(|end| end.untried.is_none())
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
-    let task = run.place(&attempt.task).and_then(|place| run.task(place));
+    let task = run.planned(&attempt.task);
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
     let goal = run.request().map(|request| format!("{}\n{title}", request.text));
     types::Against {
@@ -295,16 +285,16 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
 }
 
 fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a CheckEnd> {
-    run.check_results().end(task_state.base()?, &what.command)
+    run.check_results().end(task_state.base.as_ref()?, &what.command)
 }
 
 /// The comparison data of a plain check of an attempt.
 pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
     let report = before(run, task_state, what).and_then(report_of);
-    let changes = task_state.last().map(|last| last.changes.clone()).unwrap_or_default();
+    let changes = task_state.last.as_ref().map(|last| last.changes.clone()).unwrap_or_default();
     let test_files = run.test_files();
     types::Against {
-        base: task_state.base().cloned(),
+        base: task_state.base.clone(),
         report,
         changes,
         test_files,

@@ -16,7 +16,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Planning and reviews have no index in the plan.
     for (id, task_state) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
         let attempt = current(&id, task_state);
-        let events = match task_state.stage() {
+        let events = match &task_state.stage {
             TaskStatus::Submitted { commit, changes, findings, .. } => {
                 submitted(run, &attempt, commit, (changes, findings), now)
             }
@@ -37,7 +37,7 @@ fn submitted(
     (changes, findings): (&Changes, &Findings),
     now: Timestamp,
 ) -> Vec<Event> {
-    let Some(task) = run.place(&attempt.task).and_then(|place| run.task(place)) else {
+    let Some(task) = run.planned(&attempt.task) else {
         return vec![];
     };
     let scope = task.scope();
@@ -68,7 +68,7 @@ fn submitted(
 fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
     let task_state = run.task_state(&task.id).filter(|_| weighs(run))?;
     let before =
-        task_state.faults().iter().any(|fault| fault.code == rules::findings::unchanged::UNTOUCHED);
+        task_state.faults.iter().any(|fault| fault.code == rules::findings::unchanged::UNTOUCHED);
     let asked = run.asked()?;
     let alone = run.plan().is_some_and(|plan| plan.tasks.len() == 1);
     let goal = if alone { asked.request.text.as_str() } else { "" };
@@ -87,7 +87,7 @@ fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
 /// The earlier changes of the task: its results on the branch, and in a follow-up the files that it promised and the
 /// followed run made.
 fn earlier(task: &Task, task_state: &TaskState, asked: &Asked) -> Changes {
-    let merged = task_state.merged().iter().flat_map(|changes| changes.0.iter().cloned());
+    let merged = task_state.merged.iter().flat_map(|changes| changes.0.iter().cloned());
     let made = |path: &&WorkPath| {
         asked.request.follows.is_some()
             && task.artifacts.iter().any(|artifact| artifact.path == **path)
@@ -182,11 +182,11 @@ fn checking(
     (task_state, commit): (&TaskState, &CommitId),
     now: Timestamp,
 ) -> Vec<Event> {
-    let done = task_state.checks();
+    let done = &task_state.checks;
     if done.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    if task_state.trials().iter().any(|one| one.state.end.is_none()) {
+    if task_state.trials.iter().any(|one| one.state.end.is_none()) {
         return vec![];
     }
     if let Some(next) = next_check(run, attempt, done.len(), commit) {
@@ -204,7 +204,8 @@ fn checking(
         return events;
     }
     if failed.is_empty() {
-        let stands = |check: &&CheckState| trials::stands(run, task_state.base(), check).is_none();
+        let stands =
+            |check: &&CheckState| trials::stands(run, task_state.base.as_ref(), check).is_none();
         let passed = done.iter().filter(stands).count();
         let others =
             if passed < done.len() { "; the others are not required for this task" } else { "" };
@@ -235,11 +236,11 @@ fn weighs(run: &Run) -> bool {
 /// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
 /// project's count only if the task breaks something that worked.
 fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
-    let own = run.place(task).and_then(|place| run.task(place)).map_or(0, |task| task.checks.len());
+    let own = run.planned(task).map_or(0, |task| task.checks.len());
     let mut failed = Vec::new();
-    for (index, check) in task_state.checks().iter().enumerate() {
+    for (index, check) in task_state.checks.iter().enumerate() {
         let Some(end) = &check.end else { continue };
-        let why = trials::stands(run, task_state.base(), check);
+        let why = trials::stands(run, task_state.base.as_ref(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
         let held = own == 0 || index < own || breaks;
@@ -273,25 +274,22 @@ fn weigh(
     })
 }
 
-fn names(checks: &[&CheckState]) -> String {
-    checks.iter().map(|check| check.what.name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
 /// The next check of a merged result, run on the branch with the others, or its rejection. Empty while one runs; `None`
 /// once all passed.
 pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Option<Vec<Event>> {
-    let done = run.task_state(&attempt.task)?.proofs();
+    let task_state = run.task_state(&attempt.task)?;
+    let done = &task_state.proofs;
     if done.iter().any(|check| check.end.is_none()) {
         return Some(vec![]);
     }
-    let task_state = run.task_state(&attempt.task)?;
     let failed: Vec<&CheckState> = done
         .iter()
-        .filter(|check| trials::stands(run, task_state.base(), check).is_some())
+        .filter(|check| trials::stands(run, task_state.base.as_ref(), check).is_some())
         .collect();
     if !failed.is_empty() {
-        let what =
-            format!("{} did not pass when merged with the results of other tasks", names(&failed));
+        let names: Vec<&str> = failed.iter().map(|check| check.what.name.as_str()).collect();
+        let names = names.join(", ");
+        let what = format!("{names} did not pass when merged with the results of other tasks");
         let said = failed.iter().filter_map(|check| {
             let end = check.end.as_ref()?;
             let (name, command) = (&check.what.name, &check.what.command);
@@ -335,11 +333,11 @@ fn merged(run: &Run) -> Vec<Event> {
     if !run.passed(Phase::Execution) || judged || !run.all_settled() {
         return vec![];
     }
-    let started = run.merged_checks();
+    let started = &run.check_results().merged;
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = run.final_checks().get(started.len()).cloned() else {
+    let Some(what) = run.check_results().final_checks.get(started.len()).cloned() else {
         return taken_out(run);
     };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
@@ -351,8 +349,8 @@ fn merged(run: &Run) -> Vec<Event> {
 pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     let base = run.survey().map(|survey| &survey.base);
     let all_passed =
-        run.merged_checks().iter().all(|check| trials::stands(run, base, check).is_none());
-    let open = run.check_results().without().values().any(|check| check.end.is_none());
+        run.check_results().merged.iter().all(|check| trials::stands(run, base, check).is_none());
+    let open = run.check_results().without.values().any(|check| check.end.is_none());
     if !weighs(run) || !all_passed || open {
         return vec![];
     }

@@ -1,15 +1,37 @@
 //! Applies questions and answers to the state: part of `apply`, with no other caller.
 
-use types::{About, AttemptId, Budget, TaskId};
+use types::{About, Budget, TaskId};
 
 use super::budget_state::Appeal;
-use super::change::change_running;
+use super::change::{change, change_running};
 use super::questions::{Answered, Question};
+use super::task_state::TaskStatus;
 use super::{Run, checks, reopen};
 
-pub(super) fn asked(run: &mut Run, question: Question) {
+pub(super) fn asked(run: &mut Run, number: u32, question: Question) {
+    if let Some(attempt) = &question.from {
+        change_running(run, attempt, |running| running.asked = running.asked.saturating_add(1));
+    }
+    if let Some(About::Task(task)) = question.about() {
+        escalate(run, task);
+    }
+    if let Some(add) = question.terms.as_ref().and_then(|terms| terms.offer) {
+        let task = question.from.as_ref().map(|attempt| attempt.task.clone());
+        run.budget_state.asked = Some(Appeal { question: number, task, add });
+    }
     run.open.insert(run.questions.len());
     run.questions.push(question);
+}
+
+/// The task's failure waits for a person's decision.
+fn escalate(run: &mut Run, task: &TaskId) {
+    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
+    change(run, task, |task_state| {
+        if let TaskStatus::Rejected { fault, commit } = &task_state.stage {
+            let (fault, commit) = (fault.clone(), commit.clone());
+            task_state.stage = TaskStatus::Escalated { fault, commit, question };
+        }
+    });
 }
 
 pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: Option<String>) {
@@ -29,18 +51,6 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: O
     if let Some(attempt) = from {
         change_running(run, &attempt, |running| running.answers.push(answer.said));
     }
-}
-
-/// Stores the amount asked for, as it was offered.
-pub(super) fn asked_for_more(
-    run: &mut Run,
-    question: u32,
-    attempt: Option<&AttemptId>,
-    offer: Option<Budget>,
-) {
-    let Some(add) = offer else { return };
-    let task = attempt.map(|attempt| attempt.task.clone());
-    run.budget_state.asked = Some(Appeal { question, task, add });
 }
 
 pub(super) fn raised(run: &mut Run, add: Budget, task: Option<TaskId>) {

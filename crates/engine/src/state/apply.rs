@@ -2,18 +2,17 @@
 //! changes nothing, so any log can be folded.
 
 use types::{
-    About, Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
-    GateView, Level, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Terms,
-    Timestamp, Weighed,
+    Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
+    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
 };
 
-use super::change::{change, change_running, reject};
+use super::change::{change, reject};
 use super::checks::{all_checks, finish_check, finish_merge, start_check, take_off};
 use super::progress;
 use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
 use super::task_state::{CheckState, Last, Running, TaskState, TaskStatus};
-use super::{Asked, Run, answers};
+use super::{Asked, Run, Stop, answers};
 use rules::dag;
 use rules::ledger::{Ledger, claim, narrower};
 
@@ -32,16 +31,16 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::RunRequested { request, survey, policy, price, .. } => {
             run.started = at;
-            run.head = survey.base.clone();
+            run.on_branch.head = survey.base.clone();
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
             run.budget_state.price = price;
             run.check_results.find_checks(&request.checks, &run.policy.checks, &survey.checks);
             run.asked = Some(Asked { request: *request, survey, policy });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
-        Event::RunRefused { decision } => run.refused = Some(decision),
+        Event::RunRefused { decision } => drop(run.stops.insert(Stop::Refused, decision)),
         Event::RequestAdvised { attempt, questions, decision } => {
-            let commit = run.head.clone();
+            let commit = run.on_branch.head.clone();
             let finished = TaskStatus::Finished { commit };
             change(run, &attempt.task, |task_state| task_state.stage = finished);
             run.reviews.advice = (!questions.is_empty()).then_some((questions, decision));
@@ -55,7 +54,8 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         }
         Event::RunCancelled { by, reason } => {
             let reason = format!("{by}: {reason}");
-            run.cancelled = Some(Decision::new(RuleId::fixed("person.cancel"), reason));
+            let decision = Decision::new(RuleId::fixed("person.cancel"), reason);
+            run.stops.insert(Stop::Cancelled, decision);
         }
         Event::RunFinished { status, .. } => {
             run.ended = Some(at);
@@ -81,22 +81,22 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             change(run, &task, |task_state| task_state.warned = true);
         }
         Event::BudgetExhausted { decision } => {
-            run.budget_state.close();
-            run.exhausted = Some(decision);
+            run.budget_state.asked = None;
+            run.stops.insert(Stop::Exhausted, decision);
         }
         Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
         Event::GateBlocked { phase, decision, card } => judged(run, phase, false, decision, card),
         Event::QuestionAsked { text, decision, attempt, terms, question, .. } => {
-            let offer = terms.as_ref().and_then(|terms| terms.offer);
-            answers::asked_for_more(run, question, attempt.as_ref(), offer);
-            asked(run, text, decision.rule, attempt, terms, at);
+            let (rule, from, room) = (decision.rule, attempt, run.headroom(at));
+            let asked = Question { text, rule, from, terms, asked: at, room, answer: None };
+            answers::asked(run, question, asked);
         }
         Event::QuestionAnswered { question, by, text, choice, feedback, halts } => {
             let answer = Answered { said: Answer { by, text }, choice, at };
             answers::answered(run, question, answer, feedback);
             if let Some(decision) = halts {
-                run.halted = Some(*decision);
+                run.stops.insert(Stop::Halted, *decision);
             }
         }
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
@@ -155,7 +155,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::TaskFinished { task, commit } => finish_task(run, &task, commit),
         Event::TaskFailed { task, fault, decision, halts } => {
             if halts {
-                run.halted = Some(decision);
+                run.stops.insert(Stop::Halted, decision);
             }
             fail_task(run, &task, fault);
         }
@@ -192,42 +192,13 @@ fn judged(run: &mut Run, phase: Phase, go: bool, decision: Decision, card: Optio
     run.gates.push(GateView { phase, go, decision, card, reopened: false });
 }
 
-fn asked(
-    run: &mut Run,
-    text: String,
-    rule: RuleId,
-    from: Option<AttemptId>,
-    terms: Option<Box<Terms>>,
-    asked: Timestamp,
-) {
-    if let Some(attempt) = &from {
-        change_running(run, attempt, |running| running.asked = running.asked.saturating_add(1));
-    }
-    if let Some(About::Task(task)) = terms.as_ref().and_then(|terms| terms.about.as_ref()) {
-        escalate(run, task);
-    }
-    let room = run.headroom(asked);
-    answers::asked(run, Question { text, rule, from, terms, asked, room, answer: None });
-}
-
-/// The task's failure waits for a person's decision.
-fn escalate(run: &mut Run, task: &TaskId) {
-    let question = u32::try_from(run.questions.len()).unwrap_or(u32::MAX);
-    change(run, task, |task_state| {
-        if let TaskStatus::Rejected { fault, commit } = &task_state.stage {
-            let (fault, commit) = (fault.clone(), commit.clone());
-            task_state.stage = TaskStatus::Escalated { fault, commit, question };
-        }
-    });
-}
-
 fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
     run.attempts += 1;
-    run.budget_state.went_on(&attempt.task);
+    run.budget_state.granted.remove(&attempt.task);
     run.breakers.started(&running.role);
     run.ledger.hold(claim(running.budget));
     // Files of an earlier attempt keep the base of that attempt.
-    let base = (running.start == run.head).then(|| running.start.clone());
+    let base = (running.start == run.on_branch.head).then(|| running.start.clone());
     change(run, &attempt.task, |task_state| {
         task_state.attempts = attempt.n;
         task_state.checks.clear();
@@ -242,9 +213,9 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
 }
 
 fn retry(run: &mut Run, task: &TaskId, retrying: TaskStatus) {
-    run.budget_state.went_on(task);
+    run.budget_state.granted.remove(task);
     // An attempt that is only postponed is not another one.
-    let stage = run.task_state(task).map(TaskState::stage);
+    let stage = run.stage(task);
     if !matches!(stage, None | Some(TaskStatus::Waiting | TaskStatus::Retrying { .. })) {
         run.retries += 1;
     }
@@ -255,8 +226,7 @@ fn finish_task(run: &mut Run, task: &TaskId, commit: CommitId) {
     change(run, task, |task_state| {
         task_state.stage = TaskStatus::Finished { commit };
         // The changes of an unproven task are kept: they may still be proven.
-        let unproven = |weighed: &Weighed| weighed.level == Level::Unproven;
-        if !task_state.evidence.as_ref().is_some_and(unproven) {
+        if !task_state.is_unproven() {
             task_state.last = None;
         }
     });
@@ -292,12 +262,13 @@ fn adopt(run: &mut Run, plan: Plan) {
     run.order = dag::order(&run.dag).unwrap_or_default();
     dag::keep_apart(&mut run.dag, &plan.tasks, &run.order);
     run.places = dag::places(&plan.tasks);
-    run.final_checks = all_checks(&run.all_project_checks(), &plan.tasks);
-    run.task_states = run.dag.waits_for.iter().map(|count| TaskState::waiting(*count)).collect();
+    run.check_results.final_checks = all_checks(&run.all_project_checks(), &plan.tasks);
+    let waiting = |count: &usize| TaskState { waits_for: *count, ..TaskState::default() };
+    run.task_states = run.dag.waits_for.iter().map(waiting).collect();
     let free =
         plan.tasks.iter().zip(0..).filter(|(_, place)| run.task_states[*place].waits_for == 0);
     run.ready = free.map(|(task, place)| (task.priority, place)).collect();
-    run.planning.stage = TaskStatus::Finished { commit: run.head.clone() };
+    run.planning.stage = TaskStatus::Finished { commit: run.on_branch.head.clone() };
     run.plan = Some(plan);
 }
 
@@ -339,7 +310,7 @@ fn finish_attempt(
     spent: Spend,
     at: Timestamp,
 ) {
-    let running = match run.task_state(&attempt.task).map(TaskState::stage) {
+    let running = match run.stage(&attempt.task) {
         Some(TaskStatus::Running(running)) => Some((**running).clone()),
         _ => None,
     };

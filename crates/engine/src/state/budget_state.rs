@@ -7,11 +7,13 @@ use types::{Budget, PriceCap, TaskId};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct BudgetState {
-    pub(super) price: Option<PriceCap>,
-    pub(super) lifted: BTreeSet<TaskId>,
+    /// The highest price of the run's model, if known.
+    pub(crate) price: Option<PriceCap>,
+    /// Tasks that only the run's own limits bind.
+    pub(crate) lifted: BTreeSet<TaskId>,
     /// Tasks that were given more and have not continued yet.
-    pub(super) granted: BTreeSet<TaskId>,
-    pub(super) asked: Option<Appeal>,
+    pub(crate) granted: BTreeSet<TaskId>,
+    pub(crate) asked: Option<Appeal>,
 }
 
 /// A request for more budget.
@@ -25,39 +27,12 @@ pub(crate) struct Appeal {
 }
 
 impl BudgetState {
-    /// The highest price of the run's model, if known.
-    pub(crate) fn price(&self) -> Option<PriceCap> {
-        self.price
-    }
-
-    /// Whether only the run's own limits bind a task.
-    pub(crate) fn is_lifted(&self, task: &TaskId) -> bool {
-        self.lifted.contains(task)
-    }
-
-    /// Whether a task may continue with added budget.
-    pub(crate) fn is_granted(&self, task: &TaskId) -> bool {
-        self.granted.contains(task)
-    }
-
-    pub(crate) fn appeal(&self) -> Option<&Appeal> {
-        self.asked.as_ref()
-    }
-
     pub(crate) fn asks_for(&self, task: &TaskId) -> bool {
         self.asked.as_ref().is_some_and(|appeal| appeal.task.as_ref() == Some(task))
     }
 
     pub(crate) fn asks_for_time(&self) -> bool {
         self.asked.as_ref().is_some_and(|appeal| appeal.task.is_none())
-    }
-
-    pub(super) fn went_on(&mut self, task: &TaskId) {
-        self.granted.remove(task);
-    }
-
-    pub(super) fn close(&mut self) {
-        self.asked = None;
     }
 
     pub(super) fn close_for(&mut self, task: &TaskId) {

@@ -13,7 +13,7 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
     }
     // The state of a review, or of the advice, begins with the first event about it.
     if run.reviewed_task(task).is_some() || run.is_advice(task) {
-        how(run.reviews.reviews.entry(task.clone()).or_insert_with(TaskState::ready));
+        how(run.reviews.reviews.entry(task.clone()).or_default());
         return;
     }
     let Some(place) = run.places.get(task).copied() else { return };

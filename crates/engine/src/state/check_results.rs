@@ -16,13 +16,16 @@ pub(crate) struct CheckResults {
     /// Checks that run on the merged tree alone: hidden ones, and criteria of the spec.
     pub(super) late: Vec<Check>,
     /// A person's set-up commands for every fresh checkout.
-    pub(super) setup: Vec<String>,
+    pub(crate) setup: Vec<String>,
     /// Each check on the untouched tree.
-    pub(super) baseline: Vec<CheckState>,
+    pub(crate) baseline: Vec<CheckState>,
+    /// The checks of the merged tree, and those of them that were started.
+    pub(crate) final_checks: Vec<Check>,
+    pub(crate) merged: Vec<CheckState>,
     /// The result of each check on each commit it ran on.
     ends: BTreeMap<(CommitId, String), CheckEnd>,
     /// A check on the result without one task's code.
-    pub(super) without: BTreeMap<TaskId, CheckState>,
+    pub(crate) without: BTreeMap<TaskId, CheckState>,
 }
 
 impl CheckResults {
@@ -35,18 +38,6 @@ impl CheckResults {
         self.checks = Some(named.unwrap_or_else(|| found.to_vec()));
         let all = request.iter().chain(policy);
         self.late = all.filter(|check| is_late(check)).cloned().collect();
-    }
-
-    pub(crate) fn baseline(&self) -> &[CheckState] {
-        &self.baseline
-    }
-
-    pub(crate) fn without(&self) -> &BTreeMap<TaskId, CheckState> {
-        &self.without
-    }
-
-    pub(crate) fn setup(&self) -> &[String] {
-        &self.setup
     }
 
     /// The result of a check on a commit.

@@ -4,21 +4,20 @@ use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
 use super::Run;
 use super::change::{change, reject};
-use super::task_state::{Before, CheckState, TaskState, TaskStatus, TrialState};
-use types::choices::STOP;
-use types::choices::{CHECK, LEAVE, SETUP};
+use super::task_state::{Branch, CheckState, TaskStatus, TrialState};
+use types::choices::{CHECK, LEAVE, SETUP, STOP};
 
 /// Takes a result that breaks others off the branch again.
 pub(super) fn take_off(run: &mut Run, task: &TaskId) {
-    let Some(TaskStatus::Landed { before, .. }) = run.task_state(task).map(TaskState::stage) else {
+    let Some(TaskStatus::Landed { before, .. }) = run.stage(task) else {
         return;
     };
-    let Before { head, changes, missing } = (**before).clone();
+    let before = (**before).clone();
     change(run, task, |task_state| {
-        task_state.base = Some(head.clone());
+        task_state.base = Some(before.head.clone());
         task_state.merged.pop();
     });
-    (run.head, run.changes, run.missing) = (head, changes, missing);
+    run.on_branch = before;
 }
 
 pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
@@ -30,7 +29,7 @@ pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
         Subject::Without(task) => {
             run.check_results.without.insert(task.clone(), state);
         }
-        Subject::Merged => run.merged_checks.push(state),
+        Subject::Merged => run.check_results.merged.push(state),
         Subject::Landed(attempt) => {
             change(run, &attempt.task, |task_state| task_state.proofs.push(state));
         }
@@ -52,7 +51,7 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
     };
     match &check.on {
         Subject::Base => finish(run.check_results.baseline.get_mut(index)),
-        Subject::Merged => finish(run.merged_checks.get_mut(index)),
+        Subject::Merged => finish(run.check_results.merged.get_mut(index)),
         Subject::Landed(attempt) => {
             change(run, &attempt.task, |task_state| finish(task_state.proofs.get_mut(index)));
         }
@@ -93,13 +92,10 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
         MergeEnd::Merged { commit, changes, missing } => {
             // Only the artifacts of this task were looked for again.
             let promised = run.artifacts(task);
-            let others = run.missing.iter().filter(|one| !promised.contains(one)).cloned();
-            let missing = others.chain(missing).collect();
-            let before = Box::new(Before {
-                head: std::mem::replace(&mut run.head, commit.clone()),
-                changes: std::mem::replace(&mut run.changes, changes),
-                missing: std::mem::replace(&mut run.missing, missing),
-            });
+            let others = run.on_branch.missing.iter().filter(|one| !promised.contains(one));
+            let missing = others.cloned().chain(missing).collect();
+            let with_it = Branch { head: commit.clone(), changes, missing };
+            let before = Box::new(std::mem::replace(&mut run.on_branch, with_it));
             // Merged onto its own base, a result has the files that were checked.
             let task_state = run.task_state(task);
             let checked = task_state.and_then(|task_state| match &task_state.stage {

@@ -1,14 +1,9 @@
 //! The expected cost of a run, from the plan's estimates or the kind of project, and afterwards the actual cost of each
 //! part. Figures for people; no decision uses them.
 
-use types::{Forecast, ForecastBasis, Millis, Money, Task, TaskId, Variance};
+use types::{Forecast, ForecastBasis, Millis, Money, TaskId, Variance};
 
 use super::Run;
-
-/// The expected tokens of a task.
-pub(crate) fn estimate(task: &Task) -> Option<u64> {
-    task.estimate_tokens
-}
 
 /// The expected cost of the run, if known: first from the kind of project, then from the plan.
 pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
@@ -26,22 +21,22 @@ pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
 /// The highest cost of these tokens, if the price of the run's model is known.
 pub(crate) fn cost(run: &Run, tokens: u64) -> Option<Money> {
     // Conversations are mostly input: three tokens in to one out.
-    run.budget_state().price().map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
+    run.budget_state().price.map(|price| price.of(tokens / 4 * 3, tokens.div_ceil(4)))
 }
 
 /// The sum of the plan's estimated times, with the reserve. Concurrent tasks count as sequential.
 fn time(run: &Run) -> Option<Millis> {
     let seconds = run.plan()?.tasks.iter().filter_map(|task| task.estimate_seconds);
-    let sum =
-        seconds.fold(None, |sum: Option<u64>, one| Some(sum.unwrap_or(0).saturating_add(one)));
-    sum.map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
+    seconds
+        .reduce(u64::saturating_add)
+        .map(|sum| Millis(run.policy().budget.with_reserve(sum.saturating_mul(1_000))))
 }
 
 /// The sum of the estimates; a task without one counts as the average.
 fn of_plan(run: &Run) -> Option<u64> {
     let tasks = &run.plan()?.tasks;
-    let known: Vec<u64> = tasks.iter().filter_map(estimate).collect();
-    let sum = known.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+    let known: Vec<u64> = tasks.iter().filter_map(|task| task.estimate_tokens).collect();
+    let sum = known.iter().copied().fold(0, u64::saturating_add);
     let mean = sum.checked_div(known.len() as u64)?;
     let unknown = (tasks.len() - known.len()) as u64;
     Some(sum.saturating_add(mean.saturating_mul(unknown)))
@@ -56,12 +51,12 @@ fn of_project(run: &Run) -> Option<u64> {
 /// The actual cost of planning and of each task, against the expected one.
 pub(crate) fn variance(run: &Run) -> Vec<Variance> {
     let plan =
-        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent() };
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent };
+    let tasks = run.tasks();
     let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
         task: task.id.clone(),
-        estimate_tokens: estimate(task),
-        spent: task_state.spent(),
+        estimate_tokens: task.estimate_tokens,
+        spent: task_state.spent,
     });
     let began =
         |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();

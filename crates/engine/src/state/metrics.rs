@@ -8,7 +8,7 @@ use types::{Millis, TaskId, Timestamp};
 pub(crate) struct RunMetrics {
     pub(super) began: BTreeMap<TaskId, Timestamp>,
     pub(super) results: BTreeMap<TaskId, Submitted>,
-    pub(super) failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// The total time of settled tasks, and the estimate for those of them that had one.
     pub(super) took: Millis,
     pub(super) took_of_estimated: Millis,
@@ -37,10 +37,6 @@ pub(crate) struct Failure {
 }
 
 impl RunMetrics {
-    pub(crate) fn failures(&self) -> &[Failure] {
-        &self.failures
-    }
-
     /// The decisions made in a task, and when it was submitted.
     pub(crate) fn decisions(&self, task: &TaskId) -> (&[String], Timestamp) {
         let result = self.results.get(task);

@@ -45,7 +45,7 @@ pub(super) fn note(run: &mut Run, event: &Event, at: Timestamp) {
 }
 
 fn settle(run: &mut Run, task: &TaskId, at: Timestamp) {
-    let estimate = run.place(task).and_then(|place| run.task(place)?.estimate_seconds);
+    let estimate = run.planned(task).and_then(|task| task.estimate_seconds);
     let notes = &mut run.notes;
     notes.last = Some(at);
     let Some(began) = notes.began.remove(task) else { return };
@@ -77,7 +77,7 @@ impl Run {
     /// Whether only a person can continue a task.
     pub(super) fn waits(&self, task: &TaskId, task_state: &TaskState) -> bool {
         let plan_is_shown =
-            *task == TaskId::plan() && matches!(task_state.stage(), TaskStatus::Submitted { .. });
+            *task == TaskId::plan() && matches!(task_state.stage, TaskStatus::Submitted { .. });
         task_state.waits_for_a_person() || plan_is_shown
     }
 
@@ -116,12 +116,12 @@ impl Run {
     /// failed.
     pub(crate) fn task_result(&self, task: &TaskId) -> Option<TaskResult> {
         let task_state = self.task_state(task)?;
-        let status = match task_state.stage() {
+        let status = match &task_state.stage {
             TaskStatus::Finished { .. } => SpecTaskStatus::Completed,
             TaskStatus::Failed => SpecTaskStatus::Failed,
             TaskStatus::Skipped => SpecTaskStatus::Skipped,
             _ if self.finished.is_none() => return None,
-            _ if task_state.attempts() == 0 => SpecTaskStatus::Skipped,
+            _ if task_state.attempts == 0 => SpecTaskStatus::Skipped,
             _ => SpecTaskStatus::Failed,
         };
         let result = self.notes.results.get(task).cloned().unwrap_or_default();
@@ -166,7 +166,7 @@ impl Run {
         if self.phase() != Phase::Execution {
             return None;
         }
-        self.busy().filter_map(|(task, _)| self.task(self.place(&task)?)?.phase).min()
+        self.busy().filter_map(|(task, _)| self.planned(&task)?.phase).min()
     }
 
     /// The estimated time of the remaining tasks, at the pace of the settled ones. `None` without a basis.
@@ -191,7 +191,7 @@ impl Run {
             let began = notes
                 .began
                 .get(&task.id)
-                .filter(|_| !matches!(task_state.stage(), TaskStatus::Waiting));
+                .filter(|_| !matches!(task_state.stage, TaskStatus::Waiting));
             let done = began.map_or(0, |began| now.since(*began).0);
             left = left.saturating_add(whole.saturating_sub(done));
             open += 1;

@@ -19,7 +19,7 @@ pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, told: Option<S
         (Phase::Planning, RETRY) => plan_again(run, told),
         (Phase::Execution, RETRY) => work_again(run, told.as_ref()),
         (Phase::Monitoring, RETRY) => mend(run, told),
-        (Phase::Monitoring, AGAIN) => run.merged_checks.clear(),
+        (Phase::Monitoring, AGAIN) => run.check_results.merged.clear(),
         _ => {}
     }
 }
@@ -81,9 +81,9 @@ fn mend(run: &mut Run, told: Option<String>) {
     for gate in run.gates.iter_mut().filter(|gate| gate.phase == Phase::Execution) {
         gate.reopened = true;
     }
-    run.merged_checks.clear();
+    run.check_results.merged.clear();
     run.retries += 1;
-    let stage = once_more(run, told, Some(run.head.clone()));
+    let stage = once_more(run, told, Some(run.on_branch.head.clone()));
     run.task_states[place].stage = stage;
     run.busy.insert(place);
     unsettle(run, place);
@@ -91,7 +91,8 @@ fn mend(run: &mut Run, told: Option<String>) {
 
 fn culprit(run: &Run) -> Option<usize> {
     let plan = run.plan.as_ref()?;
-    let promised = |task: &types::Task| task.artifacts.iter().any(|one| run.missing.contains(one));
+    let promised =
+        |task: &types::Task| task.artifacts.iter().any(|one| run.on_branch.missing.contains(one));
     let owner = plan.tasks.iter().position(promised);
     let finished =
         |place: &&usize| run.task_states.get(**place).is_some_and(TaskState::is_finished);

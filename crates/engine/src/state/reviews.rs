@@ -35,7 +35,7 @@ impl Run {
 
     /// The artifacts of a task.
     pub(crate) fn artifacts(&self, task: &TaskId) -> Vec<Artifact> {
-        let task = self.place(task).and_then(|place| self.task(place));
+        let task = self.planned(task);
         task.map(|task| task.artifacts.clone()).unwrap_or_default()
     }
 

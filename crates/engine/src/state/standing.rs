@@ -1,11 +1,30 @@
-//! The position of a run: its gates, questions and times; the most common queries of the stages.
+//! The position of a run: its request, gates, questions and times; the most common queries of the stages.
 
+use rules::admission::insists;
 use rules::plan::Headroom;
 use types::{Budget, Decision, GateView, Phase, Settled, Timestamp};
 
-use super::{Breakers, Question, Run};
+use super::{Breakers, Question, Run, Stop};
 
 impl Run {
+    /// The text of the request.
+    pub(crate) fn goal(&self) -> &str {
+        self.request().map(|request| request.text.as_str()).unwrap_or_default()
+    }
+
+    /// The request with the answers to questions about it.
+    pub(crate) fn full_text(&self) -> String {
+        let says = |answer: &&str| !self.policy.insist || insists(answer).is_none();
+        let answers = self.answers_about_the_request().filter(says);
+        std::iter::once(self.goal()).chain(answers).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The answers to questions about the request.
+    pub(crate) fn answers_about_the_request(&self) -> impl Iterator<Item = &str> {
+        let ours = self.questions.iter().filter(|question| question.is_about_the_request());
+        ours.filter_map(|question| question.said())
+    }
+
     pub(crate) fn questions(&self) -> &[Question] {
         &self.questions
     }
@@ -23,8 +42,7 @@ impl Run {
 
     /// Whether everything in progress is brought to an end.
     pub(crate) fn winds_down(&self) -> bool {
-        let ends = [&self.cancelled, &self.halted, &self.exhausted, &self.refused];
-        ends.iter().any(|end| end.is_some())
+        !self.stops.is_empty()
     }
 
     /// Whether nothing can happen any more.
@@ -89,14 +107,15 @@ impl Run {
     pub(crate) fn stands_still(&self) -> bool {
         self.open_question().is_some()
             && !self.winds_down()
-            && !self.merged_checks.iter().any(|check| check.end.is_none())
-            && !self.check_results.baseline().iter().any(|check| check.end.is_none())
-            && !self.check_results.without().values().any(|check| check.end.is_none())
+            && !self.check_results.merged.iter().any(|check| check.end.is_none())
+            && !self.check_results.baseline.iter().any(|check| check.end.is_none())
+            && !self.check_results.without.values().any(|check| check.end.is_none())
             && self.busy().all(|(task, task_state)| self.waits(&task, task_state))
     }
 
-    pub(crate) fn halted(&self) -> Option<&Decision> {
-        self.halted.as_ref()
+    /// The reason to end it early that is reported, if there is one.
+    pub(crate) fn stop(&self) -> Option<(&Stop, &Decision)> {
+        self.stops.first_key_value()
     }
 
     pub(crate) fn breakers(&self) -> &Breakers {

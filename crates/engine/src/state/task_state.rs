@@ -2,48 +2,49 @@
 //! task.
 
 use types::{
-    Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, ModelRef,
+    Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, Level, ModelRef,
     RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
 /// The state of one task.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TaskState {
-    pub(super) stage: TaskStatus,
-    pub(super) attempts: u32,
+    pub(crate) stage: TaskStatus,
+    pub(crate) attempts: u32,
     /// The faults of all attempts, in order.
-    pub(super) faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     /// The checks of the current attempt.
-    pub(super) checks: Vec<CheckState>,
+    pub(crate) checks: Vec<CheckState>,
     /// Checks repeated after merging with other results.
-    pub(super) proofs: Vec<CheckState>,
+    pub(crate) proofs: Vec<CheckState>,
     /// Trials of the checks themselves, with the current attempt's result.
-    pub(super) trials: Vec<TrialState>,
+    pub(crate) trials: Vec<TrialState>,
     /// The evidence for its result, once determined.
-    pub(super) evidence: Option<Weighed>,
+    pub(crate) evidence: Option<Weighed>,
     /// A person's acceptance of a result that was in doubt.
-    pub(super) accepted: Option<String>,
+    pub(crate) accepted: Option<String>,
     /// The branch commit that the current attempt started from.
-    pub(super) base: Option<CommitId>,
+    pub(crate) base: Option<CommitId>,
     /// The budget of the current attempt.
-    pub(super) share: Budget,
+    pub(crate) share: Budget,
     /// The usage of all attempts, and whether the warning about the task's share was given.
-    pub(super) spent: Spend,
-    pub(super) warned: bool,
+    pub(crate) spent: Spend,
+    pub(crate) warned: bool,
     /// The brief and the output of the last attempt, until the task is finished.
-    pub(super) last: Option<Box<Last>>,
+    pub(crate) last: Option<Box<Last>>,
     /// The changes of its results on the branch, one entry for each merge.
-    pub(super) merged: Vec<Changes>,
+    pub(crate) merged: Vec<Changes>,
     /// A person waived the task.
-    pub(super) waived: bool,
+    pub(crate) waived: bool,
     /// Feedback for the first attempt of a restarted task.
-    pub(super) told: Option<String>,
+    pub(crate) told: Option<String>,
     /// The number of unsettled dependencies.
-    pub(super) waits_for: usize,
+    pub(crate) waits_for: usize,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum TaskStatus {
+    #[default]
     Waiting,
     /// An attempt is in progress, or about to be.
     Running(Box<Running>),
@@ -90,7 +91,8 @@ pub(crate) enum TaskStatus {
     /// Merged; finished once that is proven.
     Landed {
         commit: CommitId,
-        before: Box<Before>,
+        /// The branch without it.
+        before: Box<Branch>,
     },
     Finished {
         commit: CommitId,
@@ -99,9 +101,9 @@ pub(crate) enum TaskStatus {
     Skipped,
 }
 
-/// The branch before a result was merged.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Before {
+/// The results merged so far: the head of the branch, its changes, and the promised artifacts that it lacks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Branch {
     pub(crate) head: CommitId,
     pub(crate) changes: Changes,
     pub(crate) missing: Vec<Artifact>,
@@ -157,94 +159,9 @@ pub(crate) struct TrialState {
 }
 
 impl TaskState {
-    pub(super) fn waiting(waits_for: usize) -> Self {
-        Self {
-            stage: TaskStatus::Waiting,
-            attempts: 0,
-            faults: vec![],
-            checks: vec![],
-            proofs: vec![],
-            trials: vec![],
-            evidence: None,
-            accepted: None,
-            base: None,
-            share: Budget::default(),
-            spent: Spend::default(),
-            warned: false,
-            last: None,
-            merged: vec![],
-            waived: false,
-            told: None,
-            waits_for,
-        }
-    }
-
-    pub(crate) fn ready() -> Self {
-        Self::waiting(0)
-    }
-
-    pub(crate) fn stage(&self) -> &TaskStatus {
-        &self.stage
-    }
-
-    /// The number of attempts started.
-    pub(crate) fn attempts(&self) -> u32 {
-        self.attempts
-    }
-
-    pub(crate) fn faults(&self) -> &[Fault] {
-        &self.faults
-    }
-
-    pub(crate) fn checks(&self) -> &[CheckState] {
-        &self.checks
-    }
-
-    pub(crate) fn proofs(&self) -> &[CheckState] {
-        &self.proofs
-    }
-
-    pub(crate) fn trials(&self) -> &[TrialState] {
-        &self.trials
-    }
-
-    /// The evidence for its result, once determined.
-    pub(crate) fn evidence(&self) -> Option<&Weighed> {
-        self.evidence.as_ref()
-    }
-
-    /// The branch commit that its files are based on.
-    pub(crate) fn base(&self) -> Option<&CommitId> {
-        self.base.as_ref()
-    }
-
-    /// The budget of the last attempt.
-    pub(crate) fn share(&self) -> Budget {
-        self.share
-    }
-
-    /// The usage of all attempts.
-    pub(crate) fn spent(&self) -> Spend {
-        self.spent
-    }
-
-    pub(crate) fn is_warned(&self) -> bool {
-        self.warned
-    }
-
-    /// The last finished attempt of an unfinished task.
-    pub(crate) fn last(&self) -> Option<&Last> {
-        self.last.as_deref()
-    }
-
-    /// The changes of its results that are on the branch.
-    pub(crate) fn merged(&self) -> &[Changes] {
-        &self.merged
-    }
-
-    /// Feedback for its next first attempt.
-    pub(crate) fn told(&self) -> Option<&String> {
-        self.told.as_ref()
+    /// Whether its evidence shows nothing.
+    pub(crate) fn is_unproven(&self) -> bool {
+        self.evidence.as_ref().is_some_and(|weighed| weighed.level == Level::Unproven)
     }
 
     /// Whether a person waived it.

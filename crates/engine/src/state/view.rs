@@ -5,13 +5,9 @@ use types::{
     Spend, Status, TaskId, TaskView, Timestamp,
 };
 
-use super::Run;
-use super::forecast;
 use super::questions::Question;
-use super::task_state::{CheckState, TaskState, TaskStatus};
-
-/// The title of planning.
-const PLANNING: &str = "make the plan";
+use super::task_state::{CheckState, TaskStatus};
+use super::{Run, Stop, forecast};
 
 impl Run {
     /// The branch that the run's results are merged onto.
@@ -29,18 +25,19 @@ impl Run {
     /// The last commit put on that branch that is no longer part of the result.
     #[must_use]
     pub fn taken_off(&self) -> Option<&CommitId> {
-        self.tip.as_ref().filter(|tip| **tip != self.head)
+        self.tip.as_ref().filter(|tip| **tip != self.on_branch.head)
     }
 
     /// The view of the run at `now`.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> RunView {
         let survey = self.survey();
-        let stopped = self.refused.as_ref().or(self.cancelled.as_ref()).or(self.exhausted.as_ref());
+        let mut stops = self.stops.iter().filter(|(stop, _)| **stop != Stop::Halted);
+        let stopped = stops.next().map(|(_, decision)| decision);
         let blocked = self.blocked().map(|gate| &gate.decision);
         RunView {
             run: self.id.clone(),
-            goal: self.request().map(|request| request.text.clone()).unwrap_or_default(),
+            goal: self.goal().to_owned(),
             status: self.status(),
             escalated: self.is_escalated(),
             phase: self.phase(),
@@ -48,7 +45,7 @@ impl Run {
             repository: survey.map(|survey| survey.repository.clone()).unwrap_or_default(),
             branch: self.branch(),
             base: survey.map(|survey| survey.base.clone()).unwrap_or_default(),
-            head: self.head.clone(),
+            head: self.on_branch.head.clone(),
             started: self.started,
             ended: self.ended,
             why: stopped.or(blocked).cloned(),
@@ -58,11 +55,11 @@ impl Run {
             }),
             progress: self.progress(now),
             tasks: self.task_views(),
-            merged_checks: self.merged_checks.iter().map(check_view).collect(),
+            merged_checks: self.check_results.merged.iter().map(check_view).collect(),
             gates: self.gates.clone(),
             questions: self.question_views(),
-            changes: self.changes.clone(),
-            missing: self.missing.clone(),
+            changes: self.on_branch.changes.clone(),
+            missing: self.on_branch.missing.clone(),
             dangers: self.reviews.dangers.clone(),
             attempts: self.attempts,
             retries: self.retries,
@@ -80,15 +77,28 @@ impl Run {
     #[must_use]
     pub fn task_shown(&self, task: &TaskId) -> Option<TaskView> {
         let task_state = self.task_state(task)?;
-        let planned = self.place(task).and_then(|place| self.task(place));
-        let depends_on = planned.map(|task| task.depends_on.as_slice()).unwrap_or_default();
+        let planned = self.planned(task);
         let title = match (planned, self.reviewed_task(task)) {
             (Some(task), _) => task.title.clone(),
             (None, Some(reviewed)) => format!("review of {reviewed}"),
-            _ if *task == TaskId::plan() => PLANNING.to_owned(),
+            _ if *task == TaskId::plan() => "make the plan".to_owned(),
             _ => task.to_string(),
         };
-        Some(task_view(task, &title, depends_on, task_state))
+        Some(TaskView {
+            id: task.clone(),
+            title,
+            stage: task_state.shown(),
+            depends_on: planned.map(|task| task.depends_on.clone()).unwrap_or_default(),
+            attempts: task_state.attempts,
+            checks: task_state.checks.iter().map(check_view).collect(),
+            commit: match &task_state.stage {
+                TaskStatus::Finished { commit } => Some(commit.clone()),
+                _ => None,
+            },
+            fault: task_state.faults.last().map(|fault| fault.what.clone()),
+            evidence: task_state.evidence.clone(),
+            accepted: task_state.accepted.clone(),
+        })
     }
 
     /// The amount set aside for the attempts in progress: the whole share of each.
@@ -108,16 +118,11 @@ impl Run {
     }
 
     fn task_views(&self) -> Vec<TaskView> {
-        let Some(plan) = &self.plan else {
+        if self.plan.is_none() {
             // Before there is a plan, planning is the only task.
-            return vec![task_view(&TaskId::plan(), PLANNING, &[], &self.planning)];
-        };
-        let tasks = plan.tasks.iter().zip(&self.task_states);
-        tasks
-            .map(|(task, task_state)| {
-                task_view(&task.id, &task.title, &task.depends_on, task_state)
-            })
-            .collect()
+            return self.task_shown(&TaskId::plan()).into_iter().collect();
+        }
+        self.tasks().iter().filter_map(|task| self.task_shown(&task.id)).collect()
     }
 
     fn question_views(&self) -> Vec<QuestionView> {
@@ -136,49 +141,27 @@ impl Run {
             })
             .collect()
     }
-}
 
-impl Run {
     /// Its entry in lists, once there is a request.
     pub(crate) fn shown_in_lists(&self) -> Option<Listed> {
-        let run = self;
-        let asked = run.asked.as_ref()?;
-        let finished =
-            |task_state: &&TaskState| matches!(task_state.stage(), TaskStatus::Finished { .. });
+        let asked = self.asked.as_ref()?;
         Some(Listed::Run(ListedRun {
             goal: Listed::shown(&asked.request.text),
-            status: run.status(),
-            escalated: run.is_escalated(),
-            started: run.started,
-            ended: run.ended,
-            settled: run.settlement.as_ref().map(|settled| settled.how),
+            status: self.status(),
+            escalated: self.is_escalated(),
+            started: self.started,
+            ended: self.ended,
+            settled: self.settlement.as_ref().map(|settled| settled.how),
             // Before there is a plan, planning is the only task.
-            tasks: run.plan.as_ref().map_or(1, |plan| plan.tasks.len() as u64),
-            finished: run.task_states.iter().filter(finished).count() as u64,
-            questions: run.open.len() as u64,
+            tasks: self.plan.as_ref().map_or(1, |plan| plan.tasks.len() as u64),
+            finished: self.task_states.iter().filter(|task_state| task_state.is_finished()).count()
+                as u64,
+            questions: self.open.len() as u64,
             repository: asked.survey.repository.clone(),
-            branch: run.branch(),
+            branch: self.branch(),
             follows: asked.request.follows.clone(),
-            spent: Some(run.ledger.spent()),
+            spent: Some(self.ledger.spent()),
         }))
-    }
-}
-
-fn task_view(id: &TaskId, title: &str, depends_on: &[TaskId], task_state: &TaskState) -> TaskView {
-    TaskView {
-        id: id.clone(),
-        title: title.to_owned(),
-        stage: task_state.shown(),
-        depends_on: depends_on.to_vec(),
-        attempts: task_state.attempts(),
-        checks: task_state.checks().iter().map(check_view).collect(),
-        commit: match task_state.stage() {
-            TaskStatus::Finished { commit } => Some(commit.clone()),
-            _ => None,
-        },
-        fault: task_state.faults().last().map(|fault| fault.what.clone()),
-        evidence: task_state.evidence().cloned(),
-        accepted: task_state.accepted.clone(),
     }
 }
 

@@ -13,12 +13,13 @@ pub(super) fn admission(policy: &Policy, reading: &Reading) -> Vec<Looked> {
     let mut looked = Vec::new();
     let mut rest = policy.admission.as_slice();
     loop {
-        let rules = rest.iter().map(|rule| (&rule.id, verdict(rule.verdict), &rule.when));
+        let rules =
+            rest.iter().map(|rule| (&rule.id, rule.verdict.as_str().to_owned(), &rule.when));
         looked.extend(until_one_holds(rules, policy, reading));
         let Some(last) = looked.last_mut().filter(|last| last.matched) else { return looked };
         let place = rest.iter().position(|rule| rule.id == last.rule).unwrap_or_default();
         let rule = &rest[place];
-        if !insists || !rule.insist || rule.verdict == types::Admission::Accept {
+        if !insists || !rule.insist || rule.verdict == Admission::Accept {
             return looked;
         }
         last.matched = false;
@@ -78,10 +79,6 @@ pub(super) fn gates(policy: &Policy, phase: Phase) -> Vec<Looked> {
 fn written(word: &impl Serialize) -> String {
     let value = serde_json::to_value(word).unwrap_or_default();
     value.as_str().map_or_else(|| value.to_string(), |word| word.replace('_', " "))
-}
-
-fn verdict(verdict: Admission) -> String {
-    verdict.as_str().to_owned()
 }
 
 fn until_one_holds<'a>(

@@ -164,16 +164,16 @@ fn begins_otherwise(
         let session = SessionId::ROOT;
         (how.clean)(Event::SessionStarted { session, brief, parent: None, wording })
     });
-    if decided.as_ref().is_some_and(|decided| likeness(decided, &first) <= least) {
-        return None;
-    }
-    Some(Difference {
-        log: id.clone(),
-        seq: 1,
-        input: "the attempt that the run started".to_owned(),
-        recorded: Some(first),
-        decided,
-    })
+    let input = "the attempt that the run started".to_owned();
+    let (log, seq, recorded) = (id.clone(), 1, Some(first));
+    unlike(Difference { log, seq, input, recorded, decided }, least)
+}
+
+/// The difference, unless its sides are alike enough.
+fn unlike(difference: Difference, least: Likeness) -> Option<Difference> {
+    let (recorded, decided) = (difference.recorded.as_ref(), difference.decided.as_ref());
+    let like = recorded.zip(decided).is_some_and(|(is, was)| likeness(was, is) <= least);
+    (!like).then_some(difference)
 }
 
 /// The difference between the end that the run recorded for an attempt and the end of the attempt's log.
@@ -200,14 +200,7 @@ fn ends_otherwise(
             Event::AttemptFinished { attempt, result, spent, usage, turns, log_head, denied };
         (how.clean)(event)
     });
-    if decided.as_ref().is_some_and(|decided| likeness(decided, &line.event) <= least) {
-        return None;
-    }
-    Some(Difference {
-        log: line.log(),
-        seq: line.seq,
-        input: format!("the end of the log of attempt {attempt}"),
-        recorded: Some(line.event.clone()),
-        decided,
-    })
+    let input = format!("the end of the log of attempt {attempt}");
+    let (log, seq, recorded) = (line.log(), line.seq, Some(line.event.clone()));
+    unlike(Difference { log, seq, input, recorded, decided }, least)
 }

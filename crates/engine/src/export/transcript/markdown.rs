@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use types::{one_line, visible};
 
-use super::{EntryKind, TranscriptEntry};
+use super::TranscriptEntry;
 
 /// The transcript as a Markdown document.
 #[must_use]
@@ -20,8 +20,7 @@ pub fn transcript_markdown(title: &str, entries: &[TranscriptEntry]) -> String {
             }
         }
         let failed = if entry.failed { ", failed" } else { "" };
-        let name = if entry.kind == EntryKind::Start { "start" } else { entry.kind.as_str() };
-        let title = escaped(&entry.title);
+        let (name, title) = (entry.kind.as_str(), escaped(&entry.title));
         let session =
             if entry.session.0 > 1 { format!(" {}", entry.session) } else { String::new() };
         let _ = write!(out, "\n**{name}{session}** {title}{failed} ({})\n", entry.at);

@@ -2,10 +2,9 @@
 //! one such question is open.
 
 use types::{
-    About, AttemptId, Budget, Choice, Decision, Escalation, Event, Millis, OnExhausted, RuleId,
-    Severity, TaskId, Terms, Timestamp,
+    About, AttemptId, Budget, Choice, Decision, Escalation, Event, Fault, FaultClass, Millis,
+    OnExhausted, RuleId, Severity, TaskId, Terms, Timestamp,
 };
-use types::{Fault, FaultClass};
 
 use super::tree::{least, part};
 use crate::Run;
@@ -24,7 +23,7 @@ const RAISE: &str = "raise";
 
 /// The consequence of an answer, or for the next task that cannot pay for its call.
 pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    if let Some(appeal) = run.budget_state().appeal() {
+    if let Some(appeal) = &run.budget_state().asked {
         let question = run.questions().get(appeal.question as usize);
         let answer = question.and_then(|question| Some((question, question.answer.as_ref()?)));
         let Some((question, answer)) = answer else { return vec![] };
@@ -42,12 +41,12 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !may_ask(run) {
         return vec![];
     }
-    let broke = run.busy().find_map(|(task, task_state)| match task_state.stage() {
+    let broke = run.busy().find_map(|(task, task_state)| match &task_state.stage {
         TaskStatus::Rejected { fault, commit } if fault.code == CALL => Some((task, fault, commit)),
         _ => None,
     });
     let Some((task, fault, commit)) = broke else { return vec![] };
-    if run.budget_state().is_granted(&task) {
+    if run.budget_state().granted.contains(&task) {
         let reason = format!("the budget was raised, so {task} continues from its files");
         return vec![Event::RetryScheduled {
             task,
@@ -68,7 +67,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 }
 
 /// Whether a fault waits for an answer about the budget.
-pub(crate) fn is_ours(run: &Run, fault: &types::Fault) -> bool {
+pub(crate) fn is_ours(run: &Run, fault: &Fault) -> bool {
     may_ask(run) && fault.code == CALL
 }
 
@@ -95,25 +94,18 @@ pub(crate) fn exhausted(
         Choice::new(STOP, "stop without raising the budget; merged results are kept"),
     ];
     let escalation = Escalation::ResourceExhaustion;
-    let mut terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
-    terms.expires = question::expiry(run.policy(), now);
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text,
-        decision: Decision::new(RuleId::fixed(ASK), decision.reason)
-            .seeing(decision.rule.to_string()),
-        attempt: task.map(|task| AttemptId::new(task.clone(), stuck(run, task))),
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    let terms = Terms::escalation(escalation, Severity::High, About::Budget, choices, STOP);
+    let asks = Decision::new(RuleId::fixed(ASK), decision.reason);
+    let asks = asks.seeing(decision.rule.to_string());
+    let attempt = task.map(|task| AttemptId::new(task.clone(), stuck(run, task)));
+    question::ask(run, (text, asks), attempt, Some(terms), now)
 }
 
 /// The number of the attempt that cannot continue or start.
 fn stuck(run: &Run, task: &TaskId) -> u32 {
     run.task_state(task).map_or(1, |task_state| {
-        let next = u32::from(!matches!(task_state.stage(), TaskStatus::Rejected { .. }));
-        task_state.attempts().saturating_add(next)
+        let next = u32::from(!matches!(task_state.stage, TaskStatus::Rejected { .. }));
+        task_state.attempts.saturating_add(next)
     })
 }
 
@@ -143,12 +135,12 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
 /// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task freed of its
 /// limits had everything, so the run is short.
 fn is_short(run: &Run, task: &TaskId) -> bool {
-    if run.budget_state().is_lifted(task) {
+    if run.budget_state().lifted.contains(task) {
         return true;
     }
     let free = run.ledger().free();
-    let share = run.task_state(task).map(|task_state| task_state.share()).unwrap_or_default();
-    let role = match run.place(task).and_then(|place| run.task(place)) {
+    let share = run.task_state(task).map(|task_state| task_state.share).unwrap_or_default();
+    let role = match run.planned(task) {
         Some(task) => Some(&task.role),
         None => run.route(),
     };
@@ -172,7 +164,7 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
             vec![Event::BudgetExhausted { decision }]
         }
         Some(task) => {
-            let fault = match run.task_state(task).map(|task_state| task_state.stage()) {
+            let fault = match run.stage(task) {
                 Some(TaskStatus::Rejected { fault, .. }) => fault.clone(),
                 _ => unpaid("budget.not_raised", reason.clone()),
             };

@@ -22,11 +22,11 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
     let free = run.ledger().free();
     let running = run
         .busy()
-        .filter(|(_, task_state)| matches!(task_state.stage(), TaskStatus::Running(_)))
+        .filter(|(_, task_state)| matches!(task_state.stage, TaskStatus::Running(_)))
         .count();
     let places = run.policy().limits.parallel_tasks.saturating_sub(running).max(1);
     let waiting = run.unfinished().saturating_sub(running).max(1);
-    let lifted = run.budget_state().is_lifted(task);
+    let lifted = run.budget_state().lifted.contains(task);
     let among = if run.plan().is_some() && !lifted { places.min(waiting) } else { 1 };
     let least = least(role);
     let mut limit = role.budget;
@@ -91,10 +91,9 @@ type Level = (&'static str, String, Budget);
 
 /// Maximum spend of all attempts at a task together; unlimited without an estimate or a policy for it.
 pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
-    let estimate =
-        run.place(task).and_then(|place| run.task(place)).and_then(crate::state::estimate);
+    let estimate = run.planned(task).and_then(|task| task.estimate_tokens);
     let percent =
-        run.policy().budget.estimate_percent.filter(|_| !run.budget_state().is_lifted(task));
+        run.policy().budget.estimate_percent.filter(|_| !run.budget_state().lifted.contains(task));
     let tokens = estimate.zip(percent).map(|(estimate, percent)| {
         let share = u128::from(estimate) * u128::from(percent) / 100;
         // An estimate too small for one good attempt is raised.
@@ -105,15 +104,14 @@ pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
 
 /// Four times the minimum of an attempt.
 fn floor(run: &Run, task: &TaskId) -> u64 {
-    let role = run.place(task).and_then(|place| run.task(place)).map(|task| &task.role);
-    let role = role.and_then(|role| run.policy().roles.get(role));
+    let role = run.planned(task).and_then(|task| run.policy().roles.get(&task.role));
     role.map_or(0, |role| least(role).saturating_mul(4))
 }
 
 fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
     let budget = share_of_task(run, task);
     budget.tokens?;
-    let ledger = Ledger::with_spent(budget, run.task_state(task)?.spent());
+    let ledger = Ledger::with_spent(budget, run.task_state(task)?.spent);
     Some((TASK, format!("{task}'s share"), ledger.free()))
 }
 
@@ -125,7 +123,7 @@ fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
     };
     let percent = *run.policy().budget.phases.get(&phase)?;
     let budget = part(run.ledger().budget(), percent);
-    let planning = run.planning().spent();
+    let planning = run.planning().spent;
     let spent = match phase {
         Phase::Planning => planning,
         _ => run.ledger().spent().plus(run.ledger().held()).less(planning),

@@ -7,13 +7,11 @@ use types::{
 
 use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
-use crate::stages::brief;
-use crate::stages::question::expiry;
+use crate::stages::{brief, question};
 use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
-use types::choices::STOP;
+use types::choices::{RETRY, STOP};
 
-use types::choices::RETRY;
 const SKIP: &str = "skip";
 const ACCEPT: &str = "accept";
 
@@ -32,34 +30,22 @@ pub(super) fn ask(
     let severity = rule.and_then(|rule| rule.severity).unwrap_or(Severity::High);
     let about = About::Task(failed.task.clone());
     let terms = Terms {
-        expires: expiry(run.policy(), now),
         package: package(run, failed).map(Box::new),
         ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
     };
-    Event::QuestionAsked {
-        question: u32::try_from(run.questions().len()).unwrap_or(u32::MAX),
-        text: text(failed),
-        decision,
-        attempt: None,
-        call: None,
-        files: vec![],
-        terms: Some(Box::new(terms)),
-    }
+    question::ask(run, (text(failed), decision), None, Some(terms), now)
 }
 
 fn text(failed: &Failed<'_>) -> String {
     let (task, fault) = (&failed.task, failed.fault);
     if is_doubt(failed) {
-        return format!(
-            "the result of {task} is in doubt: {}. How should the run continue?",
-            fault.what
-        );
-    }
-    if fault.code == BLOCKED {
-        let what = fault.what.trim_end_matches('.');
-        return format!("{task} is blocked: {what}. How should the run continue?");
+        let what = &fault.what;
+        return format!("the result of {task} is in doubt: {what}. How should the run continue?");
     }
     let what = fault.what.trim_end_matches('.');
+    if fault.code == BLOCKED {
+        return format!("{task} is blocked: {what}. How should the run continue?");
+    }
     let end = if what.ends_with(['?', '!']) { "" } else { "." };
     let class = fault.class.as_str();
     format!("{task} failed ({class}): {what}{end} How should the run continue?")
@@ -89,7 +75,7 @@ fn is_doubt(failed: &Failed<'_>) -> bool {
 
 /// The agent's brief, its output, and the problem.
 fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
-    let last = failed.task_state.last()?;
+    let last = failed.task_state.last.as_ref()?;
     let most = run.policy().limits.report_chars;
     let cut = |text: &str| head_and_tail(text, most, None).text;
     let attempt = current(&failed.task, failed.task_state);
@@ -103,7 +89,7 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
         commit: failed.commit.cloned(),
         changes: last.changes.clone(),
         fault: failed.fault.clone(),
-        evidence: cut(evidence(run, failed.task_state.checks()).trim()),
+        evidence: cut(evidence(run, &failed.task_state.checks).trim()),
         attempt,
     })
 }
@@ -142,21 +128,14 @@ pub(super) fn follow(
 
 /// Another attempt, which continues from the files of the failed one only if the rule requires it.
 fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
-    let rule = rule_for(run, failed.fault);
-    let decision = match rule {
-        Some(rule) => decision.seeing(format!(
-            "execution {} of {} under {}",
-            executions(run, failed.task_state, rule),
-            rule.max_executions,
-            rule.id
-        )),
-        None => decision,
-    };
-    let Some(rule) = rule else {
+    let Some(rule) = rule_for(run, failed.fault) else {
         let (task, at, left) = (failed.task.clone(), next.at, next.left);
         let (start, feedback, role, model) = (None, next.words, None, None);
         return Event::RetryScheduled { task, at, left, start, feedback, role, model, decision };
     };
+    let executions = executions(run, failed.task_state, rule);
+    let (most, id) = (rule.max_executions, &rule.id);
+    let decision = decision.seeing(format!("execution {executions} of {most} under {id}"));
     let how = match rule.action {
         Remedy::RetryWithFeedback => Remedy::RetryWithFeedback,
         _ => Remedy::RetryFresh,

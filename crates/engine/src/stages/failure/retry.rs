@@ -35,7 +35,7 @@ pub(crate) fn covers(rule: &FailureRule, fault: &Fault) -> bool {
 /// How many attempts at this task ended in a failure that this rule covers.
 pub(super) fn executions(run: &Run, task_state: &TaskState, rule: &FailureRule) -> u32 {
     let same = |fault: &&Fault| rule_for(run, fault).is_some_and(|other| other.id == rule.id);
-    u32::try_from(task_state.faults().iter().filter(same).count()).unwrap_or(u32::MAX)
+    u32::try_from(task_state.faults.iter().filter(same).count()).unwrap_or(u32::MAX)
 }
 
 /// When the next attempt is made, how many are left then, and a person's message for it.
@@ -62,7 +62,7 @@ pub(super) fn retry(
     let other = how == Remedy::Alternative;
     let role = rule.role.clone().filter(|_| other);
     let model = rule.model.clone().filter(|_| other);
-    let who = role.as_ref().or(failed.task_state.last().map(|last| &last.running.role));
+    let who = role.as_ref().or(failed.task_state.last.as_ref().map(|last| &last.running.role));
     let at = who.map_or(next.at, |who| run.breakers().not_before(who, next.at));
     let told = [told, next.words].into_iter().flatten().collect::<Vec<_>>();
     let feedback = (!told.is_empty()).then(|| told.join("\n\n"));
@@ -79,7 +79,7 @@ fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
     if !fault.evidence.is_empty() {
         text.push_str(&format!("\n\n{}", fault.evidence));
     }
-    text + &evidence(run, task_state.checks())
+    text + &evidence(run, &task_state.checks)
 }
 
 /// The output of failed checks.

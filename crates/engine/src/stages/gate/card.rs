@@ -1,14 +1,15 @@
 //! The scorecard of a gate. The score is the weighted mean of the measures in whole points; each measure is a counted
 //! share. Everything on the card can be recomputed from the log. Every count visits each task once.
 
+use types::choices::GO;
 use types::{
-    CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
+    About, CheckEnd, Criterion, Deliverable, GateRule, IsolationLevel, Level, Measure, Phase, Risk,
     Scorecard, Severity, Unproven, Verdict,
 };
 
 use super::evidence::{missing, word};
-use crate::stages::trials;
-use crate::state::{Run, TaskState};
+use crate::stages::{plan, trials};
+use crate::state::{Question, Run};
 
 /// Maximum number of actions named on a card.
 const MOST_ACTIONS: usize = 3;
@@ -100,11 +101,11 @@ fn count(
             (there, deliverables.len(), "deliverables present")
         }
         Measure::Tested => {
-            let known = run.final_checks().len().max(run.project_checks().len());
+            let known = run.check_results().final_checks.len().max(run.project_checks().len());
             (known.min(1), 1, "required checks found")
         }
         Measure::Checks if phase >= Phase::Monitoring => {
-            let checks = run.merged_checks();
+            let checks = &run.check_results().merged;
             let base = run.survey().map(|survey| &survey.base);
             let good = checks.iter().filter(|check| trials::stands(run, base, check).is_none());
             (good.count(), checks.len().max(1), "checks passed on the merged tree")
@@ -118,13 +119,13 @@ fn count(
             (finished, task_states.len(), "tasks finished")
         }
         Measure::FirstTry if phase <= Phase::Planning => {
-            let attempts = run.planning().attempts() as usize;
+            let attempts = run.planning().attempts as usize;
             (attempts.min(1), attempts, "planning attempts were first attempts")
         }
         Measure::FirstTry => {
-            let tried = task_states.iter().filter(|task_state| task_state.attempts() > 0).count();
+            let tried = task_states.iter().filter(|task_state| task_state.attempts > 0).count();
             let attempts: usize =
-                task_states.iter().map(|task_state| task_state.attempts() as usize).sum();
+                task_states.iter().map(|task_state| task_state.attempts as usize).sum();
             (tried, attempts, "attempts were first attempts")
         }
         Measure::Artifacts | Measure::Acceptance | Measure::Estimates | Measure::Risks => {
@@ -147,7 +148,8 @@ fn count(
 /// How many of the tasks' own checks passed, out of how many.
 fn good_checks(run: &Run) -> (usize, usize) {
     let tasks = run.task_states().iter();
-    let all = tasks.flat_map(|task| task.checks().iter().map(move |check| (task.base(), check)));
+    let all =
+        tasks.flat_map(|task| task.checks.iter().map(move |check| (task.base.as_ref(), check)));
     all.fold((0, 0), |(good, all), (base, check)| {
         (good + usize::from(trials::stands(run, base, check).is_none()), all + 1)
     })
@@ -155,11 +157,11 @@ fn good_checks(run: &Run) -> (usize, usize) {
 
 /// Counts from the plan.
 fn planned(run: &Run, measure: Measure) -> (usize, usize, &'static str) {
-    let tasks = run.plan().map(|plan| plan.tasks.as_slice()).unwrap_or_default();
+    let tasks = run.tasks();
     match measure {
         Measure::Artifacts => {
             let promised: usize = tasks.iter().map(|task| task.artifacts.len()).sum();
-            (promised.saturating_sub(run.missing().len()), promised, "artifacts present")
+            (promised.saturating_sub(run.on_branch().missing.len()), promised, "artifacts present")
         }
         Measure::Acceptance => {
             let said = tasks.iter().filter(|task| !task.acceptance.is_empty()).count();
@@ -191,9 +193,9 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
     let proven = run
         .task_states()
         .iter()
-        .filter_map(TaskState::evidence)
+        .filter_map(|task_state| task_state.evidence.as_ref())
         .any(|one| one.level == Level::Proven);
-    let ends = || run.merged_checks().iter().filter_map(|check| check.end.as_ref());
+    let ends = || run.check_results().merged.iter().filter_map(|check| check.end.as_ref());
     if !proven && ends().any(CheckEnd::is_excused) {
         let what = "tests that failed before still fail, and no task's change is proven";
         doubts.push(what.to_owned());
@@ -218,11 +220,22 @@ fn criteria(run: &Run) -> Vec<String> {
 /// checked like any other, or a person wrote the plan, approved it, or accepted its risks.
 pub(super) fn risks(run: &Run) -> impl Iterator<Item = &Risk> {
     let all = run.plan().map(|plan| plan.risks.as_slice()).unwrap_or_default();
-    let by_a_person = super::asked::risks_taken(run);
+    let by_a_person = risks_taken(run);
     let dealt_with = |risk: &Risk| risk.tasks.iter().any(|task| run.place(task).is_some());
     all.iter().filter(move |risk| {
         risk.severity == Severity::Critical && !by_a_person && !dealt_with(risk)
     })
+}
+
+/// Whether a person accepted the risks of the current plan.
+fn risks_taken(run: &Run) -> bool {
+    let last = questions(run, Phase::Planning).next_back();
+    plan::is_a_persons(run) || last.is_some_and(|asked| asked.choice() == Some(GO))
+}
+
+/// The questions about the gate of a phase.
+pub(super) fn questions(run: &Run, phase: Phase) -> impl DoubleEndedIterator<Item = &Question> {
+    run.questions().iter().filter(move |question| question.about() == Some(&About::Gate(phase)))
 }
 
 /// Open critical questions.

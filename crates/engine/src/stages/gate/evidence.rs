@@ -26,7 +26,8 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
         Evidence::TasksFinished => tasks_finished(run),
         Evidence::MergedChecksPassed => merged_checks(run),
         Evidence::ArtifactsPresent => {
-            let missing: Vec<String> = run.missing().iter().map(ToString::to_string).collect();
+            let missing: Vec<String> =
+                run.on_branch().missing.iter().map(ToString::to_string).collect();
             unless(missing.is_empty(), &format!("missing artifacts: {}", missing.join(", ")))
         }
         Evidence::WithinBudget => {
@@ -36,17 +37,12 @@ pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
 }
 
 fn tasks_finished(run: &Run) -> Option<String> {
-    let finished = run.task_states().iter().filter(|task_state| task_state.is_finished()).count();
+    let count = |is: fn(&TaskState) -> bool| run.task_states().iter().filter(|it| is(it)).count();
+    let finished = count(TaskState::is_finished);
     // A waived task is not missing, as long as one is left.
-    let waived = run
-        .task_states()
-        .iter()
-        .filter(|task_state| finished > 0 && task_state.is_waived())
-        .count();
+    let waived = if finished > 0 { count(TaskState::is_waived) } else { 0 };
     let all = run.task_states().len() - waived;
     (finished < all).then(|| {
-        let count =
-            |is: fn(&TaskState) -> bool| run.task_states().iter().filter(|it| is(it)).count();
         let failed = count(TaskState::is_failed);
         let settled = count(TaskState::is_settled) - waived;
         let skipped = settled - finished - failed;
@@ -61,7 +57,7 @@ fn tasks_finished(run: &Run) -> Option<String> {
 }
 
 fn merged_checks(run: &Run) -> Option<String> {
-    let checks = run.merged_checks();
+    let checks = &run.check_results().merged;
     if checks.is_empty() {
         return Some("no check can verify the result; specify one with --check".to_owned());
     }

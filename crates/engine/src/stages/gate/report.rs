@@ -21,10 +21,8 @@ pub fn all(view: &RunView) -> String {
 pub fn one(view: &RunView, gate: &GateView) -> String {
     let (phase, number) = (gate.phase.as_str(), gate.phase as usize + 1);
     let mut text = format!("# Gate {number}: {phase}\n\n");
-    let verdict =
-        gate.card.as_ref().map_or(if gate.go { Verdict::Go } else { Verdict::NoGo }, |card| {
-            if gate.go { Verdict::Go } else { card.verdict }
-        });
+    let judged = gate.card.as_ref().map_or(Verdict::NoGo, |card| card.verdict);
+    let verdict = if gate.go { Verdict::Go } else { judged };
     let _ = writeln!(text, "- Run: {}", view.run);
     let _ = writeln!(text, "- Goal: {}", types::headline(&view.goal, 200));
     let _ = writeln!(text, "- Decision: **{}**", verdict.as_str());

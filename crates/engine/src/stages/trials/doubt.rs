@@ -1,13 +1,28 @@
 //! Questions about a result whose checks pass: the objections, with evidence. Whether there are any is decided
 //! elsewhere.
 
-use types::{CheckEnd, Fault, FaultClass, Finding};
+use types::{Check, CheckEnd, Fault, FaultClass, Finding};
 
-use super::tried::Tried;
 use crate::state::Run;
 
 /// Maximum number of names listed in a sentence.
 const MOST_NAMES: usize = 5;
+
+/// A check with its results before and after the change.
+pub(super) struct Tried<'a> {
+    pub(super) index: usize,
+    pub(super) what: &'a Check,
+    pub(super) before: Option<&'a CheckEnd>,
+    pub(super) now: &'a CheckEnd,
+}
+
+/// Whether a check fails in more than the tests that failed before.
+pub(super) fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
+    let before = before.and_then(|before| before.tests.as_ref());
+    let (Some(before), Some(now)) = (before, &end.tests) else { return !end.passed() };
+    let known = now.failing.iter().all(|name| before.failing.contains(name));
+    !(end.passed() || now.names_all_failing() && known)
+}
 
 pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
     let before = one.before.map(|end| end.rewrote.as_slice()).unwrap_or_default();
@@ -25,24 +40,16 @@ pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
 }
 
 pub(super) fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
-    let names: Vec<&str> = lost.iter().map(String::as_str).collect();
     let what = format!(
         "{} passes, but earlier tests are now missing, skipped or failing: {}",
         one.what.name,
-        listed(&names)
+        listed(lost)
     );
     doubt("evidence.tests_gone", what)
 }
 
 pub(super) fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
-    let failing = end
-        .tests
-        .as_ref()
-        .map(|tests| tests.failing.iter().map(String::as_str).collect::<Vec<_>>());
-    let which = match failing.as_deref() {
-        Some(names @ [_, ..]) => format!(": {}", listed(names)),
-        _ => String::new(),
-    };
+    let which = end.tests.as_ref().map(|tests| named(&tests.failing)).unwrap_or_default();
     let what = format!(
         "{} passes only with the changed tests, test configuration or data; the original \
          versions fail with the new code{which}",
@@ -52,8 +59,7 @@ pub(super) fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
 }
 
 pub(super) fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
-    let which: Vec<&str> = end.unnoticed.iter().map(String::as_str).collect();
-    let which = if which.is_empty() { String::new() } else { format!(": {}", listed(&which)) };
+    let which = named(&end.unnoticed);
     let what = format!(
         "{} still passes when the expectations in its tests are altered, so passing proves \
          nothing{which}",
@@ -86,8 +92,14 @@ fn doubt(code: &'static str, what: String) -> Fault {
     Fault::new(FaultClass::Semantic, code, what)
 }
 
-fn listed(names: &[&str]) -> String {
-    let mut text = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+/// Names after a colon, if there are any.
+fn named(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(": {}", listed(names)) }
+}
+
+fn listed(names: &[impl AsRef<str>]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
+    let mut text = shown.join(", ");
     if names.len() > MOST_NAMES {
         text.push_str(&format!(" and {} more", names.len() - MOST_NAMES));
     }

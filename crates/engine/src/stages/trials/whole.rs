@@ -1,10 +1,10 @@
 //! Tasks without proof of their own: each is removed from the merged result once, and some check must notice. The last
 //! gates get those that go unnoticed.
 
-use types::{Check, CommitId, Level, TaskId};
+use types::{Check, CommitId, TaskId};
 
 use super::{Shape, fails_anew};
-use crate::state::{Run, TaskState};
+use crate::state::Run;
 
 /// The next finished task with an unproven change, to be removed from the result in a trial.
 pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
@@ -13,13 +13,11 @@ pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
         return None;
     }
     let unproven = plan.tasks.iter().zip(run.task_states()).find(|(task, task_state)| {
-        let changes_code = |task_state: &TaskState| {
-            task_state.last().is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
-        };
+        let last = task_state.last.as_ref();
         task_state.is_finished()
-            && task_state.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
-            && changes_code(task_state)
-            && !run.check_results().without().contains_key(&task.id)
+            && task_state.is_unproven()
+            && last.is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
+            && !run.check_results().without.contains_key(&task.id)
     });
     let check = run.project_checks().first()?;
     unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
@@ -29,7 +27,7 @@ pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
 pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     let Some(plan) = run.plan() else { return vec![] };
     let missed = |task: &TaskId| {
-        let without = run.check_results().without().get(task).and_then(|state| state.end.as_ref());
+        let without = run.check_results().without.get(task).and_then(|state| state.end.as_ref());
         let check = run.project_checks().first();
         let base = run.survey().map(|survey| &survey.base);
         let before =
@@ -38,9 +36,7 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     };
     let task_states = plan.tasks.iter().zip(run.task_states());
     let unproven = task_states.filter(|(task, task_state)| {
-        task_state.is_finished()
-            && task_state.evidence().is_some_and(|weighed| weighed.level == Level::Unproven)
-            && !missed(&task.id)
+        task_state.is_finished() && task_state.is_unproven() && !missed(&task.id)
     });
     unproven
         .map(|(task, _)| {

@@ -9,7 +9,7 @@ use rules::condition::clauses::clauses;
 use rules::condition::holds;
 use rules::reading::Reading;
 
-const LABELLED: &str = include_str!("../../../../../../eval/intake.jsonl");
+const LABELLED: &str = include_str!("../../../../../eval/intake.jsonl");
 
 fn lines(log: &[(Event, Timestamp)], attempt: Option<&str>) -> Vec<Envelope> {
     let line = |((event, at), seq): (&(Event, Timestamp), u64)| Envelope {

@@ -1,9 +1,12 @@
-//! Events for calls that are refused or end.
+//! Events for calls that are refused or end, and for conversations that end or pause.
 
 use rules::truncate::{Cut, Gaps};
-use types::{CallId, CallOutcome, Decision, Event, ToolOutput};
+use types::{
+    CallId, CallOutcome, Decision, Event, Fault, FaultClass, RuleId, SessionEnd, ToolOutput,
+};
 
 use super::pending_call::PendingCall;
+use super::session::Session;
 use super::state::Attempt;
 
 /// The rule that rejects a submission after a failed change.
@@ -29,4 +32,30 @@ pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> 
         trees: output.trees,
         metadata: Box::new(output.metadata.on_record()),
     }
+}
+
+pub(super) fn ended(session: &Session, end: SessionEnd) -> Event {
+    Event::SessionEnded { session: session.id, end, used: None }
+}
+
+pub(super) fn failed(session: &Session, fault: Fault) -> Event {
+    ended(session, SessionEnd::Failed { fault })
+}
+
+pub(super) fn paused(session: &Session, decision: Decision, fault: Option<Fault>) -> Event {
+    let (session, by) = (session.id, "engine".to_owned());
+    Event::SessionPaused { session, by, decision, fault, said: None, used: None }
+}
+
+/// Ends an attempt at a task, or the work on one input of a conversation.
+pub(super) fn stopped(
+    session: &Session,
+    code: &'static str,
+    class: FaultClass,
+    what: String,
+) -> Event {
+    if session.is_open() {
+        return paused(session, Decision::new(RuleId::fixed(code), what), None);
+    }
+    failed(session, Fault::new(class, code, what))
 }
