@@ -50,7 +50,7 @@ impl Tool for Counted {
         let NeverEnds { like, clock } = &self.never_ends;
         if like.as_ref().is_some_and(|like| arguments.to_string().contains(like)) {
             clock.skip_to(clock.now().after(LONG));
-            place.stop().cancelled().await;
+            place.stop.cancelled().await;
             return ToolOutput::error("it was stopped");
         }
         self.tool.run(arguments, place).await

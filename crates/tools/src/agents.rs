@@ -1,7 +1,6 @@
 //! `spawn_agent`, `send_input`, `wait`, `close_agent`: sub-agents. The tools only describe the request; the
 //! conversation itself starts, messages, awaits and ends sub-agents.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, AgentCall, CallFacts, Repeat, Scope, Spawn};
@@ -29,7 +28,7 @@ fn nobody() -> Result<Reply, Reply> {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SpawnArguments {
+pub(crate) struct SpawnAgent {
     /// What it is to do, with everything it needs to know; it sees nothing of this conversation.
     #[schemars(length(min = 1))]
     task: String,
@@ -42,113 +41,93 @@ pub(crate) struct SpawnArguments {
     max_turns: Option<u32>,
 }
 
-#[derive(Debug)]
-pub(crate) struct SpawnAgent;
-
-#[async_trait]
 impl Typed for SpawnAgent {
-    type Arguments = SpawnArguments;
     const NAME: &'static str = "spawn_agent";
     const DESCRIPTION: &'static str = "Starts a sub-agent on a task of its own, in the same workspace, while you go on. \
         Returns its number.";
 
-    fn facts(&self, args: &SpawnArguments) -> Result<CallFacts, String> {
-        let model = args.model.as_deref().map(str::parse).transpose();
-        let scope = args.scope.as_ref().map(|places| {
+    fn facts(&self) -> Result<CallFacts, String> {
+        let model = self.model.as_deref().map(str::parse).transpose();
+        let scope = self.scope.as_ref().map(|places| {
             places.iter().map(|place| place.parse()).collect::<Result<_, _>>().map(Scope)
         });
         Ok(wants(AgentCall::Spawn(Box::new(Spawn {
-            task: short_enough(&args.task)?,
+            task: short_enough(&self.task)?,
             model: model.map_err(|error: types::NotAModel| error.to_string())?,
             scope: scope.transpose().map_err(|error: types::BadPath| error.to_string())?,
-            max_turns: args.max_turns,
+            max_turns: self.max_turns,
             change: None,
         }))))
     }
 
-    async fn act(&self, _args: SpawnArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
+    async fn act(self, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SendArguments {
+pub(crate) struct SendInput {
     /// Its number.
     agent: u32,
     #[schemars(length(min = 1))]
     text: String,
 }
 
-#[derive(Debug)]
-pub(crate) struct SendInput;
-
-#[async_trait]
 impl Typed for SendInput {
-    type Arguments = SendArguments;
     const NAME: &'static str = "send_input";
     const DESCRIPTION: &'static str =
         "Tells a sub-agent something more, whether it works or has finished.";
 
-    fn facts(&self, args: &SendArguments) -> Result<CallFacts, String> {
-        let wanted = AgentCall::SendInput { agent: args.agent, text: short_enough(&args.text)? };
+    fn facts(&self) -> Result<CallFacts, String> {
+        let wanted = AgentCall::SendInput { agent: self.agent, text: short_enough(&self.text)? };
         // Sending the same text twice is not the same as sending it once.
         Ok(CallFacts { repeat: Repeat::Unknown, ..wants(wanted) })
     }
 
-    async fn act(&self, _args: SendArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
+    async fn act(self, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WaitArguments {
+pub(crate) struct Wait {
     /// The numbers of the sub-agents; all if none is named.
     #[serde(default)]
     agents: Vec<u32>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Wait;
-
-#[async_trait]
 impl Typed for Wait {
-    type Arguments = WaitArguments;
     const NAME: &'static str = "wait";
     const DESCRIPTION: &'static str =
         "Waits until sub-agents have finished; returns their output, success and turnsUsed.";
 
-    fn facts(&self, args: &WaitArguments) -> Result<CallFacts, String> {
-        Ok(wants(AgentCall::Wait { agents: args.agents.clone() }))
+    fn facts(&self) -> Result<CallFacts, String> {
+        Ok(wants(AgentCall::Wait { agents: self.agents.clone() }))
     }
 
-    async fn act(&self, _args: WaitArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
+    async fn act(self, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CloseArguments {
+pub(crate) struct CloseAgent {
     /// Its number.
     agent: u32,
 }
 
-#[derive(Debug)]
-pub(crate) struct CloseAgent;
-
-#[async_trait]
 impl Typed for CloseAgent {
-    type Arguments = CloseArguments;
     const NAME: &'static str = "close_agent";
     const DESCRIPTION: &'static str = "Ends a sub-agent, whatever it is doing.";
 
-    fn facts(&self, args: &CloseArguments) -> Result<CallFacts, String> {
-        Ok(wants(AgentCall::Close { agent: args.agent }))
+    fn facts(&self) -> Result<CallFacts, String> {
+        Ok(wants(AgentCall::Close { agent: self.agent }))
     }
 
-    async fn act(&self, _args: CloseArguments, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
+    async fn act(self, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
     }
 }

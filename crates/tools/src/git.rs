@@ -1,7 +1,6 @@
 //! `git_diff` and `git_commit`: git for agents, as far as it is harmless. Flags from a model are not passed on; nothing
 //! is amended or forced. `git_clone` has its own file.
 
-use async_trait::async_trait;
 use sandbox::GitRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +13,7 @@ use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct DiffArguments {
+pub(crate) struct GitDiff {
     /// Only this file or folder.
     path: Option<String>,
     /// What is staged, instead of the working tree.
@@ -24,30 +23,25 @@ pub(crate) struct DiffArguments {
     reference: Option<String>,
 }
 
-#[derive(Debug)]
-pub(crate) struct GitDiff;
-
-#[async_trait]
 impl Typed for GitDiff {
-    type Arguments = DiffArguments;
     const NAME: &'static str = "git_diff";
     const DESCRIPTION: &'static str = "Shows what changed in the workspace, as a unified diff.";
 
-    fn facts(&self, args: &DiffArguments) -> Result<CallFacts, String> {
-        reads(args.path.as_deref().unwrap_or("."))
+    fn facts(&self) -> Result<CallFacts, String> {
+        reads(self.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: DiffArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = args.path.as_deref().map(schema::path).transpose()?;
-        let staged = args.staged.unwrap_or(false);
-        let request = GitRequest::Diff { path, staged, reference: args.reference };
-        Ok(place.env().git(request).await?.into())
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = self.path.as_deref().map(schema::path).transpose()?;
+        let staged = self.staged.unwrap_or(false);
+        let request = GitRequest::Diff { path, staged, reference: self.reference };
+        Ok(place.env.git(request).await?.into())
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CommitArguments {
+pub(crate) struct GitCommit {
     /// What the commit is about; taken literally.
     #[schemars(length(min = 1))]
     message: String,
@@ -57,7 +51,7 @@ pub(crate) struct CommitArguments {
     all: Option<bool>,
 }
 
-impl CommitArguments {
+impl GitCommit {
     fn files(&self) -> Result<Vec<WorkPath>, String> {
         let named = self.files.iter().flatten().map(|file| schema::file(file));
         match named.collect::<Result<Vec<_>, _>>()? {
@@ -68,28 +62,23 @@ impl CommitArguments {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct GitCommit;
-
-#[async_trait]
 impl Typed for GitCommit {
-    type Arguments = CommitArguments;
     const NAME: &'static str = "git_commit";
     const DESCRIPTION: &'static str =
         "Commits files, or everything that changed, and gives the hash of the commit.";
 
-    fn facts(&self, args: &CommitArguments) -> Result<CallFacts, String> {
-        let files = args.files()?;
+    fn facts(&self) -> Result<CallFacts, String> {
+        let files = self.files()?;
         let paths = if files.is_empty() { vec![WorkPath::root()] } else { files };
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: CommitArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let files = args.files()?;
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let files = self.files()?;
         // There is no clock here; an agent's commit is later replaced by one of ours, with its own date.
         let at = Timestamp::default();
-        let request = GitRequest::Commit { message: args.message, files, at };
-        let sha = place.env().git(request).await?;
+        let request = GitRequest::Commit { message: self.message, files, at };
+        let sha = place.env.git(request).await?;
         let metadata = Metadata { sha: Some(sha.clone()), ..Metadata::default() };
         Ok(Reply::from(sha).knowing(metadata))
     }

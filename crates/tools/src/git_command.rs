@@ -1,7 +1,6 @@
 //! `git`: commands that change the repository. They run outside the sandbox as hardened calls, because sandboxed
 //! commands cannot write to `.git`. The rules for commands decide which are permitted.
 
-use async_trait::async_trait;
 use sandbox::{GitRequest, unsupported_git};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,13 +11,13 @@ use crate::typed::{Reply, Typed};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct GitCommand {
     /// The words after `git`, unquoted: ["commit", "-m", "Fix it"].
     #[schemars(length(min = 1))]
     args: Vec<String>,
 }
 
-impl Arguments {
+impl GitCommand {
     fn words(&self) -> &[String] {
         match self.args.split_first() {
             Some((first, rest)) if first == "git" => rest,
@@ -27,29 +26,24 @@ impl Arguments {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct GitCommand;
-
-#[async_trait]
 impl Typed for GitCommand {
-    type Arguments = Arguments;
     const NAME: &'static str = "git";
     const DESCRIPTION: &'static str = "Changes the git repository, which commands of the shell cannot: add, commit, branch, \
         switch, restore, reset, stash, tag, merge, rebase and others.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        if let Some(why) = unsupported_git(args.words()) {
+    fn facts(&self) -> Result<CallFacts, String> {
+        if let Some(why) = unsupported_git(self.words()) {
             return Err(why);
         }
-        let words = args.words().iter().map(|word| types::shell_word(word));
+        let words = self.words().iter().map(|word| types::shell_word(word));
         let line = std::iter::once("git".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
         let command = Some(line);
         Ok(CallFacts { command, ..CallFacts::new(Access::Execute, Repeat::Unknown) })
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let words = args.words().to_vec();
-        Ok(place.env().git(GitRequest::Change { words }).await?.into())
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let words = self.words().to_vec();
+        Ok(place.env.git(GitRequest::Change { words }).await?.into())
     }
 }
 
@@ -59,7 +53,7 @@ mod tests {
 
     fn facts(words: &[&str]) -> Result<CallFacts, String> {
         let args = words.iter().map(|word| (*word).to_owned()).collect();
-        GitCommand.facts(&Arguments { args })
+        GitCommand { args }.facts()
     }
 
     #[test]

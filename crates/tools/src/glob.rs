@@ -1,6 +1,5 @@
 //! `glob`: finds files by name, newest first.
 
-use async_trait::async_trait;
 use sandbox::GlobRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +13,7 @@ const MAX_FILES: usize = 1000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct Glob {
     /// Such as `**/*.rs` or `src/*.{ts,tsx}`, relative to the folder.
     #[schemars(length(min = 1))]
     pattern: String,
@@ -22,23 +21,18 @@ pub(crate) struct Arguments {
     path: Option<String>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Glob;
-
-#[async_trait]
 impl Typed for Glob {
-    type Arguments = Arguments;
     const NAME: &'static str = "glob";
     const DESCRIPTION: &'static str = "Finds files by a pattern over their paths, the most recently changed first. Ignored files are left out.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        reads(args.path.as_deref().unwrap_or("."))
+    fn facts(&self) -> Result<CallFacts, String> {
+        reads(self.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = schema::path(args.path.as_deref().unwrap_or("."))?;
-        let request = GlobRequest { pattern: args.pattern, path, max: MAX_FILES };
-        let found = place.env().glob(request, place.stop()).await?;
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = schema::path(self.path.as_deref().unwrap_or("."))?;
+        let request = GlobRequest { pattern: self.pattern, path, max: MAX_FILES };
+        let found = place.env.glob(request, place.stop).await?;
         if found.items.is_empty() && found.unnamed.is_empty() {
             return Ok("[no file fits]".to_owned().into());
         }

@@ -1,6 +1,5 @@
 //! `grep`: finds lines by content; shows the lines, the files that contain them, or counts.
 
-use async_trait::async_trait;
 use sandbox::{Found, GrepRequest, Hits};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +14,7 @@ const MAX_LINES_FOR_COUNTS: usize = 100_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct Grep {
     /// A regular expression.
     #[schemars(length(min = 1))]
     pattern: String,
@@ -42,35 +41,30 @@ enum Output {
     Counts,
 }
 
-#[derive(Debug)]
-pub(crate) struct Grep;
-
-#[async_trait]
 impl Typed for Grep {
-    type Arguments = Arguments;
     const NAME: &'static str = "grep";
     const DESCRIPTION: &'static str = "Searches the content of files with a regular expression. \
         Shows path, line number and line. Ignored and binary files are left out.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        reads(args.path.as_deref().unwrap_or("."))
+    fn facts(&self) -> Result<CallFacts, String> {
+        reads(self.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let output = args.output.unwrap_or(Output::Lines);
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let output = self.output.unwrap_or(Output::Lines);
         let max = match output {
-            Output::Lines => args.max_results.unwrap_or(DEFAULT_MAX),
+            Output::Lines => self.max_results.unwrap_or(DEFAULT_MAX),
             Output::Files | Output::Counts => MAX_LINES_FOR_COUNTS,
         };
         let request = GrepRequest {
-            pattern: args.pattern,
-            path: schema::path(args.path.as_deref().unwrap_or("."))?,
-            include: args.glob_filter,
-            ignore_case: args.case_insensitive.unwrap_or(false),
-            context: if output == Output::Lines { args.context.unwrap_or(0) } else { 0 },
+            pattern: self.pattern,
+            path: schema::path(self.path.as_deref().unwrap_or("."))?,
+            include: self.glob_filter,
+            ignore_case: self.case_insensitive.unwrap_or(false),
+            context: if output == Output::Lines { self.context.unwrap_or(0) } else { 0 },
             max,
         };
-        let found = place.env().grep(request, place.stop()).await?;
+        let found = place.env.grep(request, place.stop).await?;
         Ok(show(&found, output).into())
     }
 }

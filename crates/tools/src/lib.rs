@@ -21,7 +21,6 @@ mod outside;
 mod patch;
 mod printed;
 mod process;
-mod processes;
 pub mod profile;
 mod read_file;
 mod registry;
@@ -40,8 +39,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use types::{Inspection, ToolOutput, ToolSpec};
 
-pub use context::{FileReadTracker, Page, ToolContext, Web};
-pub use processes::{ProcessView, Processes};
+pub use context::{FileReadTracker, Page, ProcessView, Processes, ToolContext, Web};
 pub use read_file::picture_type;
 pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;

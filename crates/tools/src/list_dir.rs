@@ -1,6 +1,5 @@
 //! `list_dir`: lists a folder, one entry per line, to the requested depth.
 
-use async_trait::async_trait;
 use sandbox::MAX_ENTRIES;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use crate::{ToolContext, UNNAMED, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct ListDir {
     /// The folder, relative to the workspace (the default).
     path: Option<String>,
     /// How many levels of folders to show; 1 by default.
@@ -19,23 +18,18 @@ pub(crate) struct Arguments {
     depth: Option<u32>,
 }
 
-#[derive(Debug)]
-pub(crate) struct ListDir;
-
-#[async_trait]
 impl Typed for ListDir {
-    type Arguments = Arguments;
     const NAME: &'static str = "list_dir";
     const DESCRIPTION: &'static str =
         "Lists a folder. Folders end with a slash; files have their size in bytes.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        reads(args.path.as_deref().unwrap_or("."))
+    fn facts(&self) -> Result<CallFacts, String> {
+        reads(self.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = schema::path(args.path.as_deref().unwrap_or("."))?;
-        let entries = place.env().list(&path, args.depth.unwrap_or(1)).await?;
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = schema::path(self.path.as_deref().unwrap_or("."))?;
+        let entries = place.env.list(&path, self.depth.unwrap_or(1)).await?;
         if entries.is_empty() {
             return Ok(format!("[{path} is empty]").into());
         }

@@ -219,7 +219,8 @@ impl Tool for Reworded {
 
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         // An explicitly set timeout takes precedence over the family's default.
-        let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
+        let timeout_ms =
+            self.wording.timeout_ms.filter(|_| place.policy.command_timeout_ms.is_none());
         let wording = ArgumentProfile { timeout_ms, ..self.wording.clone() };
         self.inner.run(&wording.plain(arguments), place).await
     }
@@ -348,8 +349,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
         let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
-        let set = Some(types::Millis(60));
-        let place = ToolContext::new(&env, &seen, &stop).with_command_timeout(set);
+        let mut place = ToolContext::new(&env, &seen, &stop);
+        place.policy.command_timeout_ms = Some(types::Millis(60));
         for family in Family::ALL {
             let run = async |arguments| registry(family).run("shell", &arguments, &place).await;
             let late = run(json!({"command": "sleep 30"})).await;

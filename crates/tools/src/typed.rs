@@ -1,6 +1,10 @@
 //! Tools with typed arguments: the schema is derived from the type, and calls arrive as the type. This is the
 //! only place where JSON becomes arguments.
 
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -12,16 +16,16 @@ use types::{
 use crate::outside::names_outside;
 use crate::{Page, Tool, ToolContext, schema};
 
-/// A tool whose arguments are a type. Both results are for the model; `Err` is a failed call.
-#[async_trait]
-pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
-    type Arguments: DeserializeOwned + JsonSchema + Send + Sync;
+/// A call of a tool: its arguments. Both results are for the model; `Err` is a failed call.
+pub(crate) trait Typed:
+    DeserializeOwned + JsonSchema + Debug + Send + Sync + 'static
+{
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
 
-    fn facts(&self, args: &Self::Arguments) -> Result<CallFacts, String>;
+    fn facts(&self) -> Result<CallFacts, String>;
 
-    async fn act(&self, args: Self::Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply>;
+    fn act(self, place: &ToolContext<'_>) -> impl Future<Output = Result<Reply, Reply>> + Send;
 }
 
 /// Output of a tool.
@@ -59,12 +63,13 @@ impl Reply {
 #[derive(Debug)]
 pub(crate) struct TypedTool<T> {
     spec: ToolSpec,
-    tool: T,
+    call: PhantomData<T>,
 }
 
 impl<T: Typed> TypedTool<T> {
-    pub(crate) fn new(tool: T) -> Self {
-        Self { spec: schema::spec::<T::Arguments>(T::NAME, T::DESCRIPTION), tool }
+    pub(crate) fn shared() -> Arc<dyn Tool> {
+        let spec = schema::spec::<T>(T::NAME, T::DESCRIPTION);
+        Arc::new(Self { spec, call: PhantomData })
     }
 }
 
@@ -75,7 +80,7 @@ impl<T: Typed> Tool for TypedTool<T> {
     }
 
     fn inspect(&self, arguments: &Value) -> Inspection {
-        match schema::parse(arguments).and_then(|args| self.tool.facts(&args)) {
+        match schema::parse(arguments).and_then(|call: T| call.facts()) {
             Ok(facts) => Inspection::Would(facts),
             Err(complaint) if names_outside(arguments) => Inspection::Outside(complaint),
             Err(complaint) => Inspection::Invalid(complaint),
@@ -83,8 +88,8 @@ impl<T: Typed> Tool for TypedTool<T> {
     }
 
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
-        let done = match schema::parse(arguments) {
-            Ok(args) => self.tool.act(args, place).await,
+        let done = match schema::parse::<T>(arguments) {
+            Ok(call) => call.act(place).await,
             Err(complaint) => Err(complaint.into()),
         };
         let (output, reply) = match done {

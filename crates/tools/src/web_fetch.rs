@@ -1,7 +1,6 @@
 //! `web_fetch`: fetches a page from the network, as text. The environment decides which hosts may be reached; without
 //! a grant, there is no network.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Repeat};
@@ -16,37 +15,32 @@ const MAX_URL_BYTES: usize = 4096;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct WebFetch {
     /// With http:// or https://.
     url: String,
 }
 
-#[derive(Debug)]
-pub(crate) struct WebFetch;
-
-#[async_trait]
 impl Typed for WebFetch {
-    type Arguments = Arguments;
     const NAME: &'static str = "web_fetch";
     const DESCRIPTION: &'static str = "Fetches a page by its address and shows it as text. \
         Only hosts that the policy grants can be asked.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
+    fn facts(&self) -> Result<CallFacts, String> {
         let strange = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
-        let scheme = ["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme));
-        if !scheme || args.url.len() > MAX_URL_BYTES || args.url.chars().any(strange) {
-            let shown: String = args.url.chars().take(120).collect();
+        let scheme = ["http://", "https://"].iter().any(|scheme| self.url.starts_with(scheme));
+        if !scheme || self.url.len() > MAX_URL_BYTES || self.url.chars().any(strange) {
+            let shown: String = self.url.chars().take(120).collect();
             return Err(format!("{shown:?} is not an address that can be fetched"));
         }
-        let hosts = host(&args.url).into_iter().collect();
+        let hosts = host(&self.url).into_iter().collect();
         Ok(CallFacts { hosts, ..facts(Access::Network, Vec::new(), Repeat::Safe) })
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let Some(web) = place.web() else {
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let Some(web) = place.web else {
             return Err("there is no network here: the policy grants no hosts".to_owned().into());
         };
-        let page = web.fetch(&args.url, MAX_BYTES, place.stop()).await?;
+        let page = web.fetch(&self.url, MAX_BYTES, place.stop).await?;
         page_reply(&page)
     }
 }

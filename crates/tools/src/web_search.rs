@@ -1,7 +1,6 @@
 //! `web_search`: searches the web with the search configured in the policy. The answer is shown unchanged; the model
 //! cannot choose the search.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Repeat};
@@ -15,33 +14,28 @@ const LONGEST_QUERY: usize = 400;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct WebSearch {
     /// The words to look for.
     #[schemars(length(min = 1))]
     query: String,
 }
 
-#[derive(Debug)]
-pub(crate) struct WebSearch;
-
-#[async_trait]
 impl Typed for WebSearch {
-    type Arguments = Arguments;
     const NAME: &'static str = "web_search";
     const DESCRIPTION: &'static str = "Looks for words on the web.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        if args.query.trim().is_empty() || args.query.chars().count() > LONGEST_QUERY {
+    fn facts(&self) -> Result<CallFacts, String> {
+        if self.query.trim().is_empty() || self.query.chars().count() > LONGEST_QUERY {
             return Err(format!("a query has 1 to {LONGEST_QUERY} characters"));
         }
         Ok(facts(Access::Network, Vec::new(), Repeat::Safe))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let Some(web) = place.web() else {
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let Some(web) = place.web else {
             let why = "there is no search here: the policy sets no search_url in [tools]";
             return Err(why.to_owned().into());
         };
-        page_reply(&web.search(args.query.trim(), MAX_BYTES, place.stop()).await?)
+        page_reply(&web.search(self.query.trim(), MAX_BYTES, place.stop).await?)
     }
 }
