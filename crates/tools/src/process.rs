@@ -3,11 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Millis, Repeat, WorkPath};
+use types::{Access, CallFacts, Millis, Repeat};
 
 use crate::context::ProcessView;
 use crate::typed::{Reply, Typed};
-use crate::{ToolContext, schema};
+use crate::{ToolContext, schema, tame};
 
 /// Maximum time that a call waits for output.
 const LONGEST_WAIT: Millis = Millis::seconds(60);
@@ -55,7 +55,7 @@ impl Typed for Process {
         }
         let access = if command.is_some() { Access::Execute } else { Access::Read };
         let repeat = if self.action == Action::List { Repeat::Safe } else { Repeat::Unknown };
-        let folder = self.folder()?;
+        let folder = schema::folder(self.cwd.as_deref())?;
         let folder = Some(folder).filter(|folder| !folder.is_root());
         Ok(CallFacts { command, folder, ..CallFacts::new(access, repeat) })
     }
@@ -65,7 +65,7 @@ impl Typed for Process {
             return Err("nothing can be kept in the background here".to_owned().into());
         };
         let wait = Millis(self.wait_ms.unwrap_or(0)).min(LONGEST_WAIT);
-        let folder = self.folder()?;
+        let folder = schema::folder(self.cwd.as_deref())?;
         let shown = match (self.action, self.command, self.id) {
             (Action::Start, Some(command), _) => {
                 let mut request = place.command(command, folder, Millis::seconds(1));
@@ -84,18 +84,9 @@ impl Typed for Process {
     }
 }
 
-impl Process {
-    fn folder(&self) -> Result<WorkPath, String> {
-        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
-    }
-}
-
 fn said(process: &ProcessView) -> String {
     let state = process.ended.as_deref().unwrap_or("running");
-    let mut text = crate::tame::without_colours(&process.output);
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
+    let text = tame::plain_lines(&process.output);
     format!("{text}[process {}: {state}: {}]\n", process.id, types::one_line(&process.command, 80))
 }
 

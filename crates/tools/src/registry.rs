@@ -12,20 +12,18 @@ use jsonschema::Validator;
 use serde_json::Value;
 use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
-use crate::agents::{CloseAgent, SendInput, SpawnAgent, Wait};
 use crate::apply_patch::ApplyPatch;
-use crate::ask_user::AskUser;
+use crate::conversation::{AskUser, CloseAgent, SendInput, SpawnAgent, Submit, Wait};
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
-use crate::git::{GitClone, GitCommand, GitCommit, GitDiff};
-use crate::glob::Glob;
-use crate::grep::Grep;
-use crate::list_dir::ListDir;
+use crate::git::{GitCommand, GitCommit, GitDiff};
+use crate::git_clone::GitClone;
 use crate::move_file::MoveFile;
+use crate::process::Process;
 use crate::read_file::ReadFile;
-use crate::shell::{Process, Shell};
-use crate::submit::Submit;
-use crate::web_fetch::{WebFetch, WebSearch};
+use crate::search::{Glob, Grep, ListDir};
+use crate::shell::Shell;
+use crate::web::{WebFetch, WebSearch};
 use crate::write_file::WriteFile;
 use crate::{Tool, ToolContext, schema, tame, typed::TypedTool};
 

@@ -137,6 +137,11 @@ pub(crate) fn path(text: &str) -> Result<WorkPath, String> {
     text.parse().map_err(|error: types::BadPath| error.to_string())
 }
 
+/// Parses the path of a folder; the workspace itself if none is given.
+pub(crate) fn folder(text: Option<&str>) -> Result<WorkPath, String> {
+    path(text.unwrap_or("."))
+}
+
 /// Parses the path of a file to be written. A trailing slash would name a folder.
 pub(crate) fn file(text: &str) -> Result<WorkPath, String> {
     let path = path(text)?;

@@ -3,9 +3,8 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Ended, ExecResult, Metadata, Millis, Repeat, WorkPath};
+use types::{Access, CallFacts, Ended, ExecResult, Metadata, Millis, Repeat};
 
-pub(crate) use crate::process::Process;
 use crate::typed::{Reply, Typed};
 use crate::{ToolContext, printed, schema, tame};
 
@@ -30,12 +29,6 @@ pub(crate) struct Shell {
     _description: Option<String>,
 }
 
-impl Shell {
-    fn folder(&self) -> Result<WorkPath, String> {
-        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
-    }
-}
-
 impl Typed for Shell {
     const NAME: &'static str = "shell";
     const DESCRIPTION: &'static str = "Runs a command line in the workspace and shows its output and \
@@ -45,24 +38,20 @@ impl Typed for Shell {
         if self.command.contains('\0') {
             return Err("the command has a zero byte in it".to_owned());
         }
-        let folder = self.folder()?;
+        let folder = schema::folder(self.cwd.as_deref())?;
         sandbox::Hosts::parse(&self.hosts).map_err(|error| error.to_string())?;
         Ok(CallFacts {
-            access: Access::Execute,
-            paths: Vec::new(),
             command: Some(self.command.clone()),
             folder: Some(folder).filter(|folder| !folder.is_root()),
             hosts: self.hosts.clone(),
-            repeat: Repeat::Unknown,
-            tool: None,
-            agent: None,
+            ..CallFacts::new(Access::Execute, Repeat::Unknown)
         })
     }
 
     async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let usual = place.policy.command_timeout_ms.unwrap_or(DEFAULT_TIMEOUT);
         let timeout = self.timeout_ms.map_or(usual, Millis);
-        let folder = self.folder()?;
+        let folder = schema::folder(self.cwd.as_deref())?;
         let named = printed::named(&self.command, &folder, place);
         let request = place.command(self.command, folder, timeout);
         let timeout = request.timeout;
@@ -94,10 +83,7 @@ fn lacks_network(output: &str) -> bool {
 
 fn show(result: &ExecResult, timeout: Millis, hint: &str) -> Result<Reply, Reply> {
     let passed = result.passed();
-    let mut text = tame::without_colours(&result.output);
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
+    let mut text = tame::plain_lines(&result.output);
     text.push_str(hint);
     text.push_str(&match result.ended {
         Ended::Exited(code) => format!("[exit code {code}]"),

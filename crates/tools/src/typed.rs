@@ -14,7 +14,7 @@ use types::{
 };
 
 use crate::outside::names_outside;
-use crate::{Page, Tool, ToolContext, schema};
+use crate::{Tool, ToolContext, schema};
 
 /// A call of a tool: its arguments. Both results are for the model; `Err` is a failed call.
 pub(crate) trait Typed:
@@ -108,27 +108,4 @@ pub(crate) fn reads(path: &str) -> Result<CallFacts, String> {
 
 pub(crate) fn facts(access: Access, paths: Vec<WorkPath>, repeat: Repeat) -> CallFacts {
     CallFacts { paths, ..CallFacts::new(access, repeat) }
-}
-
-/// A page as text; a page with an error status, or without text, is a failed call.
-pub(crate) fn page_reply(page: &Page) -> Result<Reply, Reply> {
-    let metadata = Metadata {
-        bytes: Some(page.bytes.len() as u64),
-        status: Some(page.status),
-        ..Metadata::default()
-    };
-    if page.bytes.iter().take(8192).any(|byte| *byte == 0) {
-        let text = format!("{} is not text but {}", page.url, page.media_type);
-        return Err(Reply::from(text).knowing(metadata));
-    }
-    let mut text = format!("[{} {} {}]\n", page.status, page.media_type, page.url);
-    text.push_str(&String::from_utf8_lossy(&page.bytes));
-    if page.more {
-        text.push_str(&format!(
-            "\n[there is more; only {} bytes were fetched]\n",
-            page.bytes.len()
-        ));
-    }
-    let reply = Reply::from(text).knowing(metadata);
-    if (200..300).contains(&page.status) { Ok(reply) } else { Err(reply) }
 }

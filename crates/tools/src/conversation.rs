@@ -1,17 +1,22 @@
-//! `spawn_agent`, `send_input`, `wait`, `close_agent`: sub-agents. The tools only describe the request; the
-//! conversation itself starts, messages, awaits and ends sub-agents.
+//! Tools that touch nothing: a call only describes what is wanted of the conversation, or of its driver. `spawn_agent`,
+//! `send_input`, `wait`, `close_agent`: the conversation itself starts, messages, awaits and ends sub-agents. `ask_user`:
+//! the driver waits for the user's answer and returns it as the result. `submit`: the engine takes a role's result from
+//! the call itself.
 
+use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, AgentCall, CallFacts, Repeat, Scope, Spawn};
+use serde_json::{Value, json};
+use types::{Access, AgentCall, CallFacts, Inspection, Repeat, Scope, Spawn, ToolOutput, ToolSpec};
 
-use crate::ToolContext;
-use crate::typed::{Reply, Typed, facts};
+use crate::typed::{Reply, Typed};
+use crate::{Tool, ToolContext};
 
 const MAX_CHARS: usize = 20_000;
+const MAX_QUESTION_CHARS: usize = 4000;
 
 fn wants(agent: AgentCall) -> CallFacts {
-    CallFacts { agent: Some(agent), ..facts(Access::Agent, Vec::new(), Repeat::Safe) }
+    CallFacts { agent: Some(agent), ..CallFacts::new(Access::Agent, Repeat::Safe) }
 }
 
 fn short_enough(text: &str) -> Result<String, String> {
@@ -129,5 +134,88 @@ impl Typed for CloseAgent {
 
     async fn act(self, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
         nobody()
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskUser {
+    /// What you need to know, in a sentence or two.
+    #[schemars(length(min = 1))]
+    question: String,
+    /// Answers to choose from, if there are only a few.
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+impl Typed for AskUser {
+    const NAME: &'static str = "ask_user";
+    const DESCRIPTION: &'static str = "Asks the person a question and waits for the answer. \
+        Use it only for what you cannot find out or decide yourself.";
+
+    fn facts(&self) -> Result<CallFacts, String> {
+        let all = self.options.iter().chain([&self.question]);
+        if all.map(|text| text.chars().count()).sum::<usize>() > MAX_QUESTION_CHARS {
+            return Err(format!(
+                "the question is too long; {MAX_QUESTION_CHARS} characters at most"
+            ));
+        }
+        let mut asked = self.question.clone();
+        if !self.options.is_empty() {
+            let numbered = self.options.iter().zip(1..);
+            let numbered: Vec<String> = numbered.map(|(one, at)| format!("{at} {one}")).collect();
+            asked.push_str(&format!(" ({})", numbered.join(" / ")));
+        }
+        Ok(CallFacts { command: Some(asked), ..CallFacts::new(Access::Ask, Repeat::Safe) })
+    }
+
+    async fn act(self, _place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        Err("there is nobody here who could be asked; decide yourself".to_owned().into())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Submit {
+    spec: ToolSpec,
+}
+
+impl Submit {
+    pub(crate) fn new() -> Self {
+        let description = "Hands in your result and ends your work. Call it once, at the end.";
+        Self {
+            spec: ToolSpec {
+                name: "submit".to_owned(),
+                description: description.to_owned(),
+                schema: json!({"type": "object"}),
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Submit {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn inspect(&self, _arguments: &Value) -> Inspection {
+        Inspection::Would(CallFacts::new(Access::Submit, Repeat::Safe))
+    }
+
+    async fn run(&self, _arguments: &Value, _place: &ToolContext<'_>) -> ToolOutput {
+        ToolOutput::ok("the result is handed in")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_shown_with_their_numbers() {
+        let options = vec!["anywhere".to_owned(), "at a dash".to_owned()];
+        let call = AskUser { question: "Cut?".to_owned(), options };
+        let asked = call.facts().expect("it is short").command;
+        assert_eq!(asked.as_deref(), Some("Cut? (1 anywhere / 2 at a dash)"));
     }
 }
