@@ -22,9 +22,8 @@ enum Draft {
 /// Maximum size of a whole reply, in bytes.
 pub(crate) const REPLY_LIMIT: usize = 32 << 20;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Assembly {
-    dialect: &'static str,
     items: Vec<StreamItem>,
     drafts: Vec<(Draft, Option<Value>)>,
     calls: usize,
@@ -32,10 +31,6 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    pub(crate) fn new(dialect: &'static str) -> Self {
-        Self { dialect, items: vec![], drafts: vec![], calls: 0, size: 0 }
-    }
-
     /// Drains the items added since the last call.
     pub(crate) fn items(&mut self) -> impl Iterator<Item = StreamItem> {
         self.items.drain(..)
@@ -164,12 +159,11 @@ impl Assembly {
         }
     }
 
-    /// Returns the blocks of the whole reply. Closes calls that are still open.
-    pub(crate) fn finish(&mut self) -> Vec<Block> {
+    /// Returns the blocks of the whole reply, as one of this dialect. Closes calls that are still open.
+    pub(crate) fn finish(&mut self, dialect: &str) -> Vec<Block> {
         for place in 0..self.drafts.len() {
             self.close(BlockIndex(place));
         }
-        let dialect = self.dialect;
         let drafts = std::mem::take(&mut self.drafts);
         let blocks = drafts.into_iter().filter_map(|(draft, item)| {
             let body = match draft {

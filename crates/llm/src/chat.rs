@@ -4,6 +4,3 @@ mod calls;
 pub(crate) mod faults;
 pub(crate) mod request;
 pub(crate) mod stream;
-
-/// The name under which native items of this dialect are kept.
-pub(crate) const NAME: &str = "chat";

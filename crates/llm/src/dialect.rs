@@ -34,11 +34,11 @@ impl Dialect {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Messages => messages::NAME,
-            Self::Responses => responses::NAME,
-            Self::Chat => chat::NAME,
-            Self::Gemini => gemini::NAME,
-            Self::Ollama => ollama::NAME,
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
         }
     }
 
@@ -86,11 +86,11 @@ impl Dialect {
 
     pub(crate) fn decoder(self) -> Box<dyn Decoder> {
         match self {
-            Self::Messages => Box::new(messages::stream::MessagesDecoder::new()),
-            Self::Responses => Box::new(responses::stream::ResponsesDecoder::new()),
-            Self::Chat => Box::new(chat::stream::ChatDecoder::new()),
-            Self::Gemini => Box::new(gemini::stream::GeminiDecoder::new()),
-            Self::Ollama => Box::new(ollama::stream::OllamaDecoder::new()),
+            Self::Messages => Box::<messages::stream::MessagesDecoder>::default(),
+            Self::Responses => Box::<responses::stream::ResponsesDecoder>::default(),
+            Self::Chat => Box::<chat::stream::ChatDecoder>::default(),
+            Self::Gemini => Box::<gemini::stream::GeminiDecoder>::default(),
+            Self::Ollama => Box::<ollama::stream::OllamaDecoder>::default(),
         }
     }
 

@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::{NAME, faults};
+use super::faults;
 use crate::assembly::{Assembly, BlockIndex};
 use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::{Cause, unsupported};
 use crate::json::{Text, count, read, text};
 
+#[derive(Default)]
 pub(crate) struct ResponsesDecoder {
     assembly: Assembly,
     /// Items under assembly, by their index in the stream. Indexes may have gaps.
@@ -51,10 +52,6 @@ struct Event<'a> {
 }
 
 impl ResponsesDecoder {
-    pub(crate) fn new() -> Self {
-        Self { assembly: Assembly::new(NAME), items: BTreeMap::new(), ending: None }
-    }
-
     fn open(&mut self, index: u64, item: &Value) -> Result<BlockIndex, Fault> {
         let id = text(item, "id").filter(|id| !id.is_empty());
         if let Some(known) = self.items.get_mut(&index) {
@@ -178,16 +175,12 @@ impl ResponsesDecoder {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+    fn event(&mut self, data: &str) -> Result<Next, Fault> {
         if data.trim() == "[DONE]" {
             return Ok(Next::Done);
         }
-        let mut outcome = Ok(Next::Unreadable);
-        let readable = read(data, |data| {
-            outcome = self.step(serde_json::from_str(data)?, data);
-            Ok(())
-        });
-        if readable.is_err() { Ok(Next::Unreadable) } else { outcome }
+        read(data, |data| Ok(self.step(serde_json::from_str(data)?, data)))
+            .unwrap_or(Ok(Next::Unreadable))
     }
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
