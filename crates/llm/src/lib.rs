@@ -8,6 +8,7 @@ mod breaker;
 mod catalogue;
 mod chat;
 mod cloud;
+mod complaint;
 mod deadline;
 mod decode;
 mod decoder;

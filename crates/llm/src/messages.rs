@@ -1,5 +1,4 @@
 //! Anthropic Messages: `POST /v1/messages`.
 
-pub(crate) mod faults;
 pub(crate) mod request;
 pub(crate) mod stream;

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use types::{Fault, StopReason, Usage};
 
 use super::calls::{CallDelta, Calls};
-use super::faults;
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Loose, Text, count, read, text};
 
@@ -82,7 +82,7 @@ struct Delta<'a> {
 impl ChatDecoder {
     fn chunk(&mut self, chunk: Chunk<'_>) -> Result<Next, Fault> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(faults::fault(None, &json!({ "error": error })));
+            return Err(complaint::chat(None, &json!({ "error": error })));
         }
         if !std::mem::replace(&mut self.started, true) {
             self.assembly.started();

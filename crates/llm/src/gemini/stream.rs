@@ -7,8 +7,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use types::{Fault, StopReason, Usage};
 
-use super::faults;
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::unsupported;
 use crate::json::{Text, count, read, text};
@@ -79,7 +79,7 @@ struct Glance<'a> {
 impl GeminiDecoder {
     fn chunk(&mut self, chunk: Chunk<'_>) -> Result<Next, Fault> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(faults::fault(None, &serde_json::json!({ "error": error })));
+            return Err(complaint::gemini(None, &serde_json::json!({ "error": error })));
         }
         if !std::mem::replace(&mut self.started, true) {
             self.assembly.started();

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::faults;
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Text, count, read, text};
 
@@ -178,7 +178,7 @@ impl Decoder for MessagesDecoder {
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
         if text(&body, "type") == Some("error") || body.get("error").is_some_and(|e| !e.is_null()) {
-            return Err(faults::fault(None, &body));
+            return Err(complaint::messages(None, &body));
         }
         let Some(blocks) = body.get("content").and_then(Value::as_array) else {
             return Err(crate::faults::Cause::BadReply.fault("the reply has no content"));
@@ -248,7 +248,7 @@ impl MessagesDecoder {
             }
             "error" => {
                 let error = event.error.unwrap_or_default();
-                return Err(faults::fault(None, &serde_json::json!({ "error": error })));
+                return Err(complaint::messages(None, &serde_json::json!({ "error": error })));
             }
             _ => {}
         }

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::faults;
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Text, count, read, text};
 
@@ -42,7 +42,7 @@ impl OllamaDecoder {
     fn line(&mut self, line: Line<'_>, data: &str) -> Result<Next, Fault> {
         if line.error.is_some_and(|error| !error.is_null()) {
             let error: Value = serde_json::from_str(data).unwrap_or_default();
-            return Err(faults::fault(None, &error));
+            return Err(complaint::ollama(None, &error));
         }
         if !std::mem::replace(&mut self.started, true) {
             self.assembly.started();

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::faults;
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::{Cause, unsupported};
 use crate::json::{Text, count, read, text};
@@ -105,7 +105,7 @@ impl ResponsesDecoder {
     fn finish(&mut self, response: &Value) -> Result<(), Fault> {
         let status = text(response, "status").unwrap_or_default();
         if status == "failed" || response.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(faults::fault(None, response));
+            return Err(complaint::chat(None, response));
         }
         let items = response.get("output").and_then(Value::as_array);
         for (nth, item) in items.into_iter().flatten().enumerate() {
@@ -162,11 +162,11 @@ impl ResponsesDecoder {
                 return Ok(Next::Done);
             }
             "response.failed" => {
-                return Err(faults::fault(None, &event.response.unwrap_or_default()));
+                return Err(complaint::chat(None, &event.response.unwrap_or_default()));
             }
             "error" => {
                 let error: Value = serde_json::from_str(data).unwrap_or_default();
-                return Err(faults::fault(None, &error));
+                return Err(complaint::chat(None, &error));
             }
             _ => {}
         }
@@ -186,7 +186,7 @@ impl Decoder for ResponsesDecoder {
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
         if body.get("output").is_none() {
             return Err(match body.get("error").is_some_and(|error| !error.is_null()) {
-                true => faults::fault(None, &body),
+                true => complaint::chat(None, &body),
                 false => Cause::BadReply.fault("the reply has no output"),
             });
         }
