@@ -77,15 +77,10 @@ impl Catalogue {
         Ok(Self { models: toml::from_str(text)? })
     }
 
+    /// Overlays further entries over this catalogue.
     #[must_use]
-    pub fn from_entries(models: BTreeMap<String, Entry>) -> Self {
-        Self { models }
-    }
-
-    /// Overlays the entries of another catalogue over this one.
-    #[must_use]
-    pub fn overlaid(mut self, other: Self) -> Self {
-        self.models.extend(other.models);
+    pub fn overlaid(mut self, models: BTreeMap<String, Entry>) -> Self {
+        self.models.extend(models);
         self
     }
 
@@ -140,7 +135,7 @@ impl Price {
 }
 
 /// Price of a number of tokens, from a price per million; fractions are rounded up.
-pub(crate) fn per_million(price: Money, tokens: u64) -> Money {
+fn per_million(price: Money, tokens: u64) -> Money {
     let nanos = u128::from(price.as_nanos()) * u128::from(tokens);
     Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
 }

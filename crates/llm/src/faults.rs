@@ -1,7 +1,6 @@
 //! Causes of model failures. Each cause has a class for the rules, a code for programs, and says whether a retry
 //! can help. `complaint.rs` maps providers' answers to causes.
 
-use serde_json::Value;
 use types::{Fault, FaultClass, Millis, Retry};
 
 /// Why a model did not answer.

@@ -55,7 +55,7 @@ use futures::stream::BoxStream;
 use types::{ModelRequest, StreamItem};
 
 pub use auth::{Auth, AuthKind};
-pub use breaker::{Breaker, BreakerPolicy, BreakerState, Guarded};
+pub use breaker::{Breaker, BreakerPolicy, Guarded};
 pub use catalogue::{Ability, Catalogue, CatalogueError, Entry, Price};
 pub use deadline::Deadlines;
 pub use decode::{decode_each, decode_stream, decode_whole};

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytes::BytesMut;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use secrecy::{ExposeSecret, SecretString};
@@ -14,11 +13,10 @@ use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
 use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
 use crate::frames::Framing;
-use crate::meter::Meter;
-use crate::transport::{Answer, Exchange, Transport};
+use crate::transport::{self, Answer, Exchange, Transport};
 use crate::{
     Auth, Catalogue, Delivery, Dialect, Model, Pace, Quirks, RequestCache, cloud, echo, estimate,
-    event_stream, pace, retry_after,
+    event_stream, meter, pace, retry_after,
 };
 
 /// Connection settings of a provider.
@@ -54,8 +52,7 @@ const BODY_LIMIT: usize = 32 << 20;
 
 impl Model for ProviderModel {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let (model, meter) = (self.clone(), Meter::new(self.catalogue.clone(), request.clone()));
-        let total = self.deadlines.total_ms;
+        let (model, sent) = (self.clone(), request.clone());
         let items = stream::once(async move {
             let place = model.pace.enter().await;
             match model.ask(&request).await {
@@ -73,7 +70,8 @@ impl Model for ProviderModel {
                 }
             }
         });
-        meter.watch(within(items.flatten().boxed(), total))
+        let items = within(items.flatten().boxed(), self.deadlines.total_ms);
+        meter::metered(items, self.catalogue.clone(), sent)
     }
 }
 
@@ -194,16 +192,9 @@ fn is_secret(name: &str) -> bool {
     ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
 }
 
-async fn whole(mut answer: Answer) -> Result<Vec<u8>, Fault> {
-    let mut body = BytesMut::new();
-    while let Some(chunk) = answer.bytes.next().await {
-        body.extend_from_slice(&chunk?);
-        if body.len() > BODY_LIMIT {
-            let what = format!("the answer is larger than {} MB", BODY_LIMIT >> 20);
-            return Err(Cause::BadReply.fault(what));
-        }
-    }
-    Ok(body.to_vec())
+async fn whole(answer: Answer) -> Result<Vec<u8>, Fault> {
+    let too_long = format!("the answer is larger than {} MB", BODY_LIMIT >> 20);
+    transport::whole(answer.bytes, BODY_LIMIT, &too_long).await
 }
 
 /// Wall-clock time, for signatures, token expiry, and retry times given as a date.

@@ -40,12 +40,13 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
-use types::{Fault, FaultClass, Millis, Money, Retry, RoleId, StopReason, TaskId, Usage};
+use types::{Fault, FaultClass, Millis, PriceCap, Retry, RoleId, StopReason, TaskId, Usage};
 
 /// A parsed and validated script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    pub(crate) price: Price,
+    /// Price of a million tokens.
+    pub price: PriceCap,
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -59,12 +60,6 @@ pub struct ScriptError {
 }
 
 impl Script {
-    /// Price of a million tokens.
-    #[must_use]
-    pub fn price(&self) -> types::PriceCap {
-        types::PriceCap { input: self.price.input, output: self.price.output }
-    }
-
     /// Whether any reply waits for a file on this machine.
     #[must_use]
     pub fn waits_for_files(&self) -> bool {
@@ -104,17 +99,9 @@ fn line_of(text: &str, byte: usize) -> usize {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    price: Price,
+    price: PriceCap,
     #[serde(default)]
     attempt: Vec<toml::Spanned<Attempt>>,
-}
-
-/// Dollars per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Price {
-    pub(crate) input: Money,
-    pub(crate) output: Money,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

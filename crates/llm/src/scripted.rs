@@ -10,13 +10,12 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use types::{
     Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, ModelReply, ModelRequest,
-    StopReason, StreamItem, Usage,
+    PriceCap, StopReason, StreamItem, Usage,
 };
 
 use crate::Model;
-use crate::catalogue::per_million;
 use crate::estimate::{estimate_blocks, estimate_input};
-use crate::script::{Attempt, End, Price, Reply, Script};
+use crate::script::{Attempt, End, Reply, Script};
 
 /// Polling interval for a file that a reply waits for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -121,7 +120,7 @@ fn turns_done(request: &ModelRequest) -> usize {
     said.saturating_sub(cut_off.count())
 }
 
-fn items(reply: &Reply, request: &ModelRequest, price: Price) -> Vec<StreamItem> {
+fn items(reply: &Reply, request: &ModelRequest, price: PriceCap) -> Vec<StreamItem> {
     let mut items = vec![StreamItem::Started];
     if let Some(thought) = &reply.think {
         items.extend(pieces(thought).map(StreamItem::Thinking));
@@ -177,7 +176,7 @@ fn finished(
     stop: StopReason,
     reply: &Reply,
     request: &ModelRequest,
-    price: Price,
+    price: PriceCap,
 ) -> ModelReply {
     let estimate = || Usage {
         input: estimate_input(request),
@@ -185,9 +184,7 @@ fn finished(
         ..Usage::default()
     };
     let usage = reply.usage.map_or_else(estimate, |usage| usage.usage());
-    let (input, output) = (price.input, price.output);
-    let cost = per_million(input, usage.input).plus(per_million(output, usage.output));
-    ModelReply::new(blocks, stop, usage, Some(cost))
+    ModelReply::new(blocks, stop, usage, Some(price.of(usage.input, usage.output)))
 }
 
 /// Splits a text into a few pieces, so that consumers see it stream.

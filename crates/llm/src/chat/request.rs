@@ -19,13 +19,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         }
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            let function = json!({
-                "name": tool.name, "description": tool.description, "parameters": tool.schema,
-            });
-            json!({ "type": "function", "function": function })
-        });
-        body["tools"] = tools.collect();
+        body["tools"] = tools(request);
         body["tool_choice"] = match &options.tool_choice {
             ToolChoice::Auto => json!("auto"),
             ToolChoice::None => json!("none"),
@@ -58,6 +52,17 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
 /// The system prompt as the first message.
 pub(crate) fn system(request: &ModelRequest) -> Option<Value> {
     (!request.system.is_empty()).then(|| json!({ "role": "system", "content": &*request.system }))
+}
+
+/// The tools, in the form that Ollama shares.
+pub(crate) fn tools(request: &ModelRequest) -> Value {
+    let tools = request.tools.iter().map(|tool| {
+        let function = json!({
+            "name": tool.name, "description": tool.description, "parameters": tool.schema,
+        });
+        json!({ "type": "function", "function": function })
+    });
+    tools.collect()
 }
 
 pub(crate) fn entries(turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
@@ -129,9 +134,7 @@ fn results(answers: &[Answer<'_>]) -> Vec<Value> {
         |answer| json!({ "role": "tool", "tool_call_id": answer.id, "content": answer.text() }),
     );
     let mut messages: Vec<Value> = texts.collect();
-    let pictures = answers.iter().flat_map(|answer| answer.parts);
-    let pictures: Vec<Value> =
-        pictures.filter(|part| !matches!(part, Part::Text { .. })).map(part).collect();
+    let pictures: Vec<Value> = answers.iter().flat_map(Answer::pictures).map(part).collect();
     if !pictures.is_empty() {
         messages.push(json!({ "role": "user", "content": pictures }));
     }

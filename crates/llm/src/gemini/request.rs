@@ -124,6 +124,6 @@ fn result(answer: &Answer<'_>) -> Vec<Value> {
     let key = if answer.outcome == CallOutcome::Ok { "result" } else { "error" };
     let response = json!({ key: answer.text() });
     let response = json!({ "functionResponse": { "name": answer.tool, "response": response } });
-    let pictures = answer.parts.iter().filter(|part| !matches!(part, Part::Text { .. })).map(part);
+    let pictures = answer.pictures().map(part);
     std::iter::once(response).chain(pictures).collect()
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source};
 
-use crate::chat::request::system;
+use crate::chat::request::{system, tools};
 use crate::repair::{ReplyBlock, Turn, argument_object, plain_text};
 use crate::wire::{Delivery, Entry, Frame, offers_tools, put};
 
@@ -16,13 +16,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         "stream": delivery == Delivery::Streamed,
     });
     if offers_tools(request) {
-        let tools = request.tools.iter().map(|tool| {
-            let function = json!({
-                "name": tool.name, "description": tool.description, "parameters": tool.schema,
-            });
-            json!({ "type": "function", "function": function })
-        });
-        body["tools"] = tools.collect();
+        body["tools"] = tools(request);
     }
     // Output constrained to a schema cannot be a call.
     let output = options.output.as_ref().filter(|_| !offers_tools(request));
