@@ -1,12 +1,11 @@
 //! A model behind a provider: one request, one exchange, one reply. It asks once; retries, breaker and
 //! failover are models around it. No fault that leaves it contains the key.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use types::{Fault, ModelReply, ModelRequest, StreamItem, Timestamp};
 
 use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
@@ -15,24 +14,9 @@ use crate::faults::Cause;
 use crate::frames::Framing;
 use crate::transport::{self, Answer, Exchange, Transport};
 use crate::{
-    Auth, Catalogue, Delivery, Dialect, Model, Pace, Quirks, RequestCache, cloud, echo, estimate,
-    event_stream, meter, pace, retry_after,
+    Catalogue, Delivery, Model, Pace, Provider, RequestCache, echo, estimate, event_stream, meter,
+    pace, retry_after,
 };
-
-/// Connection settings of a provider.
-#[derive(Debug, Clone)]
-pub struct Provider {
-    /// The part before the slash in a model's name.
-    pub name: String,
-    pub dialect: Dialect,
-    pub base_url: String,
-    pub key: Option<SecretString>,
-    pub headers: BTreeMap<String, String>,
-    pub quirks: Quirks,
-    pub auth: Auth,
-    /// Azure OpenAI: the dated API version, for URLs per deployment.
-    pub api_version: Option<String>,
-}
 
 /// All models of one provider.
 #[derive(Debug, Clone)]
@@ -160,18 +144,12 @@ impl Provider {
         delivery: Delivery,
         before: &RequestCache,
     ) -> Result<Exchange, Fault> {
-        let wire = self.dialect.request_after(request, delivery, &self.quirks, before)?;
+        let wire = before.encode(self.dialect, request, delivery, &self.quirks)?;
         let own = self.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
         let headers = wire.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
         let headers: Vec<(String, String)> = headers.chain(own).collect();
         let exchange = Exchange { url: String::new(), headers, secrets: vec![], body: wire.body };
-        let place = cloud::Place {
-            auth: &self.auth,
-            dialect: self.dialect,
-            base_url: &self.base_url,
-            api_version: self.api_version.as_deref(),
-        };
-        Ok(cloud::addressed(&place, request.model.name(), &wire.path, exchange))
+        Ok(self.addressed(request.model.name(), &wire.path, exchange))
     }
 
     /// Redacts keys: providers repeat them in error messages, and gateways repeat whole headers.
@@ -209,6 +187,7 @@ fn now() -> Timestamp {
 mod tests {
     use super::*;
     use crate::cloud::endpoint;
+    use crate::{Auth, Dialect, Quirks};
 
     #[test]
     fn a_server_that_repeats_headers_tells_nobody_the_keys_in_them() {

@@ -174,7 +174,8 @@ impl Registry {
     /// Problem with a model's name, key or address, as far as it can be found without asking the model.
     #[must_use]
     pub fn problem(&self, model: &ModelRef) -> Option<ModelProblem> {
-        problem::cannot_ask(&self.providers, model)
+        problem::askable(&self.providers, model)
+            .err()
             .or_else(|| problem::misspelt(&self.catalogue, model))
     }
 
@@ -219,13 +220,9 @@ impl Registry {
         }
     }
 
-    /// Returns the whole reply. Its items are not passed on, so a reply that broke off is retried as well.
-    pub async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault> {
-        self.complete_watched(request, |_| {}).await
-    }
-
-    /// Like [`Self::complete`]; `on_item` sees the decisions along the way.
-    pub async fn complete_watched(
+    /// Returns the whole reply. Its items are not passed on, so a reply that broke off is retried as well; `on_item` sees
+    /// the decisions along the way.
+    pub async fn complete(
         &self,
         request: ModelRequest,
         on_item: impl FnMut(&StreamItem),
@@ -253,15 +250,13 @@ impl Registry {
 
     /// One request, through the breaker shared by all callers of this model.
     fn guarded(&self, name: &ModelRef) -> Result<Guarded, Fault> {
-        if let Some(problem) = problem::cannot_ask(&self.providers, name) {
+        let known = problem::askable(&self.providers, name).map_err(|problem| {
             let cause = match &problem {
                 ModelProblem::NoProvider { .. } => Cause::NotFound,
                 _ => Cause::Authentication,
             };
-            return Err(cause.fault(problem.to_string()));
-        }
-        let none = || Cause::NotFound.fault(format!("there is no provider for {name}"));
-        let known = self.providers.get(name.provider()).ok_or_else(none)?;
+            cause.fault(problem.to_string())
+        })?;
         let provider = ProviderModel {
             provider: known.provider.clone(),
             transport: self.transport.clone(),

@@ -2,15 +2,14 @@
 //! function of the request, so that a run that crashed and was resumed gets the same answers. Repeating a
 //! request therefore repeats its fault.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use types::{
-    Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, ModelReply, ModelRequest,
-    PriceCap, StopReason, StreamItem, Usage,
+    Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, Millis, ModelReply,
+    ModelRequest, PriceCap, StopReason, StreamItem, Usage,
 };
 
 use crate::Model;
@@ -31,49 +30,37 @@ impl ScriptedModel {
     pub fn new(script: Arc<Script>) -> Self {
         Self { script }
     }
-
-    /// The items of the reply to this request, and its waits.
-    fn answer(&self, request: &ModelRequest) -> (Vec<StreamItem>, Waits) {
-        match find_reply(&self.script, request) {
-            Err(fault) => (vec![StreamItem::Failed(fault)], Waits::default()),
-            Ok(reply) => {
-                let waits = Waits { delay: reply.delay, hold: reply.hold.clone() };
-                (items(reply, request, self.script.price), waits)
-            }
-        }
-    }
 }
 
 impl Model for ScriptedModel {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let (items, waits) = self.answer(&request);
+        let (mut text, delay, hold) = match find_reply(&self.script, &request) {
+            Err(fault) => (vec![StreamItem::Failed(fault)], Millis(0), None),
+            Ok(reply) => {
+                (items(reply, &request, self.script.price), reply.delay, reply.hold.clone())
+            }
+        };
         let said = |item: &StreamItem| {
             matches!(item, StreamItem::Started | StreamItem::Text(_) | StreamItem::Thinking(_))
         };
-        let middle = items.iter().position(|item| !said(item)).unwrap_or(items.len());
-        let (text, rest) = (items[..middle].to_vec(), items[middle..].to_vec());
-        let delay = stream::once(async move {
-            if waits.delay.0 > 0 {
-                tokio::time::sleep(waits.delay.duration()).await;
+        let middle = text.iter().position(|item| !said(item)).unwrap_or(text.len());
+        let rest = text.split_off(middle);
+        // A delay before the reply begins, a file before its calls and its end.
+        let delayed = stream::once(async move {
+            if delay.0 > 0 {
+                tokio::time::sleep(delay.duration()).await;
             }
         });
         let held = stream::once(async move {
-            if let Some(file) = waits.hold {
+            if let Some(file) = hold {
                 while !tokio::fs::try_exists(&file).await.unwrap_or(false) {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
             }
         });
-        let text = delay.flat_map(move |()| stream::iter(text.clone()));
+        let text = delayed.flat_map(move |()| stream::iter(text.clone()));
         text.chain(held.flat_map(move |()| stream::iter(rest.clone()))).boxed()
     }
-}
-
-/// Waits of a reply: a delay before it begins, a file before its calls and its end.
-#[derive(Debug, Default)]
-struct Waits {
-    delay: types::Millis,
-    hold: Option<PathBuf>,
 }
 
 fn find_reply<'a>(script: &'a Script, request: &ModelRequest) -> Result<&'a Reply, Fault> {

@@ -122,16 +122,16 @@ fn replace(bytes: &[u8], args: &EditFile) -> Result<Edit, String> {
         // A text within a line says nothing about line endings; new lines get those of the file.
         let adds_lines = new.contains(&b'\n') && !new.contains(&b'\r') && !old.contains(&b'\n');
         if adds_lines && has_returns(bytes) {
-            return substitute(bytes, old, &with_returns(new), count, args);
+            return substitute(bytes, old, with_returns(&args.new_string).as_bytes(), count, args);
         }
         return substitute(bytes, old, new, count, args);
     }
     // Models write line endings as one character; a file may have two.
     if memmem::find(bytes, b"\r\n").is_some() && !old.contains(&b'\r') {
-        let (old, new) = (with_returns(old), with_returns(new));
-        let count = memmem::find_iter(bytes, &old).count();
+        let (old, new) = (with_returns(&args.old_string), with_returns(&args.new_string));
+        let count = memmem::find_iter(bytes, old.as_bytes()).count();
         if count > 0 {
-            return substitute(bytes, &old, &new, count, args);
+            return substitute(bytes, old.as_bytes(), new.as_bytes(), count, args);
         }
     }
     nearly(bytes, args)
@@ -164,15 +164,8 @@ pub(crate) fn has_returns(bytes: &[u8]) -> bool {
     ends.peek().is_some() && ends.all(|at| at > 0 && bytes[at - 1] == b'\r')
 }
 
-fn with_returns(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    for byte in text {
-        if *byte == b'\n' {
-            out.push(b'\r');
-        }
-        out.push(*byte);
-    }
-    out
+fn with_returns(text: &str) -> String {
+    text.replace('\n', "\r\n")
 }
 
 /// Replaces whole lines that match except for whitespace, if they occur in one place only.
