@@ -63,7 +63,7 @@ pub(crate) fn standard(
     never_ends: &NeverEnds,
 ) -> Result<Registry, Duplicate> {
     let plain = Registry::standard();
-    let mut registry = Registry::empty();
+    let mut registry = Registry::default();
     for tool in plain.names().filter_map(|name| plain.get(name)) {
         let (executions, never_ends) = (executions.clone(), never_ends.clone());
         registry.register(Arc::new(Counted { tool: tool.clone(), executions, never_ends }))?;

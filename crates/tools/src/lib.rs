@@ -12,7 +12,6 @@ pub mod fuzzing;
 mod git;
 mod git_clone;
 mod move_file;
-mod outside;
 mod patch;
 mod printed;
 mod process;

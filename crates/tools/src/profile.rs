@@ -22,7 +22,7 @@ pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
     for name in ours {
         let (arguments, called) =
             (arguments(profile, name), profile.names.get(name).unwrap_or(name));
-        let kept = has(profile.like, name);
+        let kept = instead(profile.like, name) == name;
         if kept && called == name && arguments.is_plain() {
             continue;
         }
@@ -38,13 +38,7 @@ pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
 pub fn names(profile: &ToolProfile, wanted: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
-        let name = match (profile.like, name.as_str()) {
-            // A patch can also delete and move.
-            (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
-            (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
-            (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
-            (_, name) => name,
-        };
+        let name = instead(profile.like, name);
         let name = profile.names.get(name).map_or(name, String::as_str);
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
@@ -63,12 +57,14 @@ pub fn reworded(profile: &ToolProfile, text: &str) -> String {
     })
 }
 
-fn has(family: Family, name: &str) -> bool {
-    match family {
-        Family::OpenAi => !matches!(name, "edit_file" | "delete_file" | "move_file" | "list_dir"),
-        Family::Anthropic => !matches!(name, "apply_patch" | "list_dir"),
-        Family::Gemini => name != "apply_patch",
-        Family::Portable => true,
+/// The tool that a family has instead of one that it does not know; the same name if it has it.
+fn instead(family: Family, name: &str) -> &str {
+    match (family, name) {
+        // A patch can also delete and move.
+        (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
+        (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
+        (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
+        (_, name) => name,
     }
 }
 

@@ -6,6 +6,8 @@ mod kind;
 
 pub use kind::picture_type;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{CallFacts, Metadata, Source};
@@ -81,7 +83,7 @@ fn binary(bytes: &[u8], kind: kind::Kind, args: &ReadFile) -> Result<Reply, Stri
             "{path} is a picture ({word}) of {size} bytes; at most {MAX_IMAGE_BYTES} can be shown"
         ));
     }
-    let base64 = coding::base64(bytes);
+    let base64 = STANDARD.encode(bytes);
     Ok(Reply {
         text: format!("[{path} is a picture: {word}, {size} bytes]"),
         images: vec![Source::Bytes { media_type: media_type.to_owned(), base64 }],

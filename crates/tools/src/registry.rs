@@ -62,11 +62,6 @@ pub struct UnknownTool {
 }
 
 impl Registry {
-    #[must_use]
-    pub fn empty() -> Self {
-        Self::default()
-    }
-
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
@@ -95,7 +90,7 @@ impl Registry {
             TypedTool::<CloseAgent>::shared(),
             Arc::new(Submit::new()),
         ];
-        let mut registry = Self::empty();
+        let mut registry = Self::default();
         for tool in tools {
             registry.put(tool);
         }
@@ -126,9 +121,16 @@ impl Registry {
 
     /// Adds a tool, replacing the one of the same name.
     pub fn replace(&mut self, tool: Arc<dyn Tool>) -> Result<(), Duplicate> {
-        let entry = Entry::new(tool)?;
-        self.entries.insert(entry.tool.spec().name.clone(), entry);
-        Ok(())
+        let ToolSpec { name, schema, .. } = tool.spec();
+        let name = name.clone();
+        match jsonschema::validator_for(schema) {
+            Err(error) => Err(Duplicate::Schema { name, cause: error.to_string() }),
+            Ok(validator) => {
+                let validator = Arc::new(OnceLock::from(Some(validator)));
+                self.entries.insert(name, Entry { tool, own: true, validator });
+                Ok(())
+            }
+        }
     }
 
     /// Removes a tool, if it exists.
@@ -232,14 +234,6 @@ impl Registry {
 }
 
 impl Entry {
-    fn new(tool: Arc<dyn Tool>) -> Result<Self, Duplicate> {
-        let spec = tool.spec();
-        let validator = jsonschema::validator_for(&spec.schema).map_err(|error| {
-            Duplicate::Schema { name: spec.name.clone(), cause: error.to_string() }
-        })?;
-        Ok(Self { tool, own: true, validator: Arc::new(OnceLock::from(Some(validator))) })
-    }
-
     fn validator(&self) -> Option<&Validator> {
         let make = || jsonschema::validator_for(&self.tool.spec().schema).ok();
         self.validator.get_or_init(make).as_ref()

@@ -13,7 +13,6 @@ use types::{
     Access, CallFacts, Inspection, Metadata, Repeat, Source, ToolOutput, ToolSpec, WorkPath,
 };
 
-use crate::outside::names_outside;
 use crate::{Tool, ToolContext, schema};
 
 /// A call of a tool: its arguments. Both results are for the model; `Err` is a failed call.
@@ -82,7 +81,7 @@ impl<T: Typed> Tool for TypedTool<T> {
     fn inspect(&self, arguments: &Value) -> Inspection {
         match schema::parse(arguments).and_then(|call: T| call.facts()) {
             Ok(facts) => Inspection::Would(facts),
-            Err(complaint) if names_outside(arguments) => Inspection::Outside(complaint),
+            Err(complaint) if schema::names_outside(arguments) => Inspection::Outside(complaint),
             Err(complaint) => Inspection::Invalid(complaint),
         }
     }

@@ -241,7 +241,7 @@ async fn a_long_line_is_cut_and_says_so() {
 #[tokio::test]
 async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     let (_dir, env) = workspace();
-    let mut registry = Registry::empty();
+    let mut registry = Registry::default();
     registry.register(Breaks::named("breaks")).expect("a tool");
     let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
     let place = ToolContext::new(&env, &seen, &stop);
