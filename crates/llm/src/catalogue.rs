@@ -19,9 +19,7 @@ pub struct Catalogue {
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Context window: the most tokens of conversation and reply together.
-    #[serde(default)]
     pub window: Option<u64>,
-    #[serde(default)]
     pub max_output: Option<u64>,
     /// Price tiers. The first tier whose limit the input does not exceed applies; the last has no limit.
     #[serde(default, rename = "price")]
@@ -40,14 +38,11 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    #[serde(default)]
     pub up_to_input: Option<u64>,
     pub input: Money,
     pub output: Money,
     /// Price of tokens read from a cache; defaults to the input price.
-    #[serde(default)]
     pub cache_read: Option<Money>,
-    #[serde(default)]
     pub cache_write: Option<Money>,
 }
 

@@ -41,7 +41,6 @@ mod repair;
 mod request_template;
 mod responses;
 mod retry;
-mod retry_after;
 mod script;
 mod scripted;
 mod settings;

@@ -15,7 +15,7 @@ use crate::frames::Framing;
 use crate::transport::{self, Answer, Exchange, Transport};
 use crate::{
     Catalogue, Delivery, Model, Pace, Provider, RequestCache, echo, estimate, event_stream, meter,
-    pace, retry_after,
+    pace,
 };
 
 /// All models of one provider.
@@ -81,7 +81,7 @@ impl ProviderModel {
                 Err(Cause::InvalidRequest.fault(what))
             }
             status => {
-                let wait = retry_after::wait(&answer.headers, now())
+                let wait = pace::retry_after(&answer.headers, now())
                     .or_else(|| pace::reset(status, &answer.headers, now()));
                 let body = whole(answer).await.unwrap_or_default();
                 let fault = provider.dialect.fault(status, &body);

@@ -22,7 +22,8 @@ pub(crate) struct ChatDecoder {
     /// Key under which the server sends its thinking, and its `reasoning_details`.
     thinking_key: Option<&'static str>,
     details: Vec<Value>,
-    extras: Map<String, Value>,
+    /// Additions of a server to its message.
+    extra: Option<Value>,
     refusal: String,
     calls: Calls,
     over: bool,
@@ -38,11 +39,8 @@ struct Chunk<'a> {
     model: Text<'a>,
     #[serde(borrow, default)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(default)]
     usage: Option<Value>,
-    #[serde(default)]
     x_groq: Option<Value>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -69,13 +67,11 @@ struct Delta<'a> {
     reasoning: Text<'a>,
     #[serde(borrow, default)]
     reasoning_text: Text<'a>,
-    #[serde(default)]
     reasoning_details: Option<Vec<Value>>,
     #[serde(borrow, default)]
     refusal: Text<'a>,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<CallDelta<'a>>>,
-    #[serde(default)]
     extra_content: Option<Value>,
 }
 
@@ -139,9 +135,7 @@ impl ChatDecoder {
         for call in delta.tool_calls.into_iter().flatten() {
             self.calls.delta(&mut self.assembly, call)?;
         }
-        if let Some(extra) = delta.extra_content {
-            self.extras.insert("extra_content".to_owned(), extra);
-        }
+        self.extra = delta.extra_content.or(self.extra.take());
         Ok(())
     }
 
@@ -189,9 +183,8 @@ impl ChatDecoder {
             let refusal = std::mem::take(&mut self.refusal);
             self.assembly.opaque(json!({ "refusal": refusal }));
         }
-        if !self.extras.is_empty() {
-            let extras = Value::Object(std::mem::take(&mut self.extras));
-            self.assembly.opaque(extras);
+        if let Some(extra) = self.extra.take() {
+            self.assembly.opaque(json!({ "extra_content": extra }));
         }
         self.calls.keep_natives(&mut self.assembly);
     }

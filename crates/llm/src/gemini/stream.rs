@@ -35,13 +35,11 @@ struct Chunk<'a> {
     /// Every chunk repeats the count; only the last one is used.
     #[serde(borrow, default)]
     usage_metadata: Option<&'a RawValue>,
-    #[serde(default)]
     prompt_feedback: Option<Value>,
     #[serde(borrow, default)]
     response_id: Text<'a>,
     #[serde(borrow, default)]
     model_version: Text<'a>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -68,11 +66,8 @@ struct Content<'a> {
 struct Glance<'a> {
     #[serde(borrow, default)]
     text: Option<Text<'a>>,
-    #[serde(default)]
     thought: Option<bool>,
-    #[serde(default)]
     thought_signature: Option<IgnoredAny>,
-    #[serde(default)]
     function_call: Option<IgnoredAny>,
 }
 

@@ -30,13 +30,9 @@ struct Event<'a> {
     index: u64,
     #[serde(borrow, default)]
     delta: Option<Delta<'a>>,
-    #[serde(default)]
     content_block: Option<Value>,
-    #[serde(default)]
     message: Option<Value>,
-    #[serde(default)]
     usage: Option<Value>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -52,7 +48,6 @@ struct Delta<'a> {
     partial_json: Text<'a>,
     #[serde(borrow, default)]
     stop_reason: Text<'a>,
-    #[serde(default)]
     citation: Option<Value>,
 }
 

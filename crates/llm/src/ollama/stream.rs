@@ -24,7 +24,6 @@ struct Line<'a> {
     message: Option<LineMessage<'a>>,
     #[serde(default)]
     done: bool,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -34,7 +33,6 @@ struct LineMessage<'a> {
     content: Text<'a>,
     #[serde(borrow, default)]
     thinking: Text<'a>,
-    #[serde(default)]
     tool_calls: Option<Vec<Value>>,
 }
 

@@ -45,9 +45,7 @@ struct Event<'a> {
     output_index: u64,
     #[serde(borrow, default)]
     delta: Text<'a>,
-    #[serde(default)]
     item: Option<Value>,
-    #[serde(default)]
     response: Option<Value>,
 }
 
