@@ -6,7 +6,7 @@ use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
 use crate::output;
 use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
-use crate::wire::{Delivery, Entry, Frame, Quirks, data_url, offers_tools, put};
+use crate::wire::{Delivery, Entry, Frame, Quirks, data_url, offers_tools, put, put_sampling};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
     let options = &request.options;
@@ -40,12 +40,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         (Some(effort), key) if !key.is_empty() => body[key] = json!(effort.as_str()),
         _ => {}
     }
-    put(&mut body, "temperature", options.temperature);
-    put(&mut body, "top_p", options.top_p);
-    put(&mut body, "seed", options.seed);
-    if !options.stop_at.is_empty() {
-        body["stop"] = json!(options.stop_at);
-    }
+    put_sampling(&mut body, options, "top_p", "stop");
     Frame { lead: system(request), ..Frame::new("/chat/completions", body, "messages") }
 }
 
