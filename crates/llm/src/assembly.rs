@@ -11,31 +11,35 @@ use crate::faults::Cause;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockIndex(usize);
 
+/// A block under assembly.
 #[derive(Debug)]
-enum Draft {
-    Text(String),
-    Thinking { text: String, signature: Option<String> },
-    Call { index: usize, wire_id: String, tool: String, json: String, open: bool },
+struct Draft {
+    kind: Kind,
+    /// Its text, or the arguments of a call.
+    content: String,
+    native: Option<Value>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text,
+    Thinking { signature: Option<String> },
+    Call { index: usize, wire_id: String, tool: String, open: bool },
     Opaque,
 }
 
 /// Maximum size of a whole reply, in bytes.
 pub(crate) const REPLY_LIMIT: usize = 32 << 20;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Assembly {
-    dialect: &'static str,
     items: Vec<StreamItem>,
-    drafts: Vec<(Draft, Option<Value>)>,
+    drafts: Vec<Draft>,
     calls: usize,
     size: usize,
 }
 
 impl Assembly {
-    pub(crate) fn new(dialect: &'static str) -> Self {
-        Self { dialect, items: vec![], drafts: vec![], calls: 0, size: 0 }
-    }
-
     /// Drains the items added since the last call.
     pub(crate) fn items(&mut self) -> impl Iterator<Item = StreamItem> {
         self.items.drain(..)
@@ -56,16 +60,16 @@ impl Assembly {
     }
 
     pub(crate) fn open_text(&mut self) -> BlockIndex {
-        self.open(Draft::Text(String::new()))
+        self.open(Kind::Text)
     }
 
     pub(crate) fn open_thinking(&mut self) -> BlockIndex {
-        self.open(Draft::Thinking { text: String::new(), signature: None })
+        self.open(Kind::Thinking { signature: None })
     }
 
     /// Adds an item that only its provider understands.
     pub(crate) fn opaque(&mut self, item: Value) -> BlockIndex {
-        let place = self.open(Draft::Opaque);
+        let place = self.open(Kind::Opaque);
         self.native(place, item);
         place
     }
@@ -76,7 +80,7 @@ impl Assembly {
         let started =
             StreamItem::CallStarted { index, wire_id: wire_id.clone(), tool: tool.clone() };
         self.items.push(started);
-        self.open(Draft::Call { index, wire_id, tool, json: String::new(), open: true })
+        self.open(Kind::Call { index, wire_id, tool, open: true })
     }
 
     /// Appends text to a block of any kind.
@@ -85,27 +89,20 @@ impl Assembly {
             return Ok(());
         }
         self.grow(piece.len())?;
-        match &mut self.drafts[place.0].0 {
-            Draft::Text(text) => {
-                text.push_str(piece);
-                self.items.push(StreamItem::Text(piece.to_owned()));
-            }
-            Draft::Thinking { text, .. } => {
-                text.push_str(piece);
-                self.items.push(StreamItem::Thinking(piece.to_owned()));
-            }
-            Draft::Call { index, json, .. } => {
-                json.push_str(piece);
-                let (index, json) = (*index, piece.to_owned());
-                self.items.push(StreamItem::CallArguments { index, json });
-            }
-            Draft::Opaque => {}
-        }
+        let draft = &mut self.drafts[place.0];
+        let text = piece.to_owned();
+        self.items.push(match &draft.kind {
+            Kind::Text => StreamItem::Text(text),
+            Kind::Thinking { .. } => StreamItem::Thinking(text),
+            Kind::Call { index, .. } => StreamItem::CallArguments { index: *index, json: text },
+            Kind::Opaque => return Ok(()),
+        });
+        draft.content.push_str(piece);
         Ok(())
     }
 
     pub(crate) fn sign(&mut self, place: BlockIndex, piece: &str) {
-        if let Draft::Thinking { signature, .. } = &mut self.drafts[place.0].0 {
+        if let Kind::Thinking { signature, .. } = &mut self.drafts[place.0].kind {
             signature.get_or_insert_default().push_str(piece);
         }
     }
@@ -117,7 +114,7 @@ impl Assembly {
         new_id: Option<&str>,
         more_tool: Option<&str>,
     ) {
-        if let Draft::Call { wire_id, tool, .. } = &mut self.drafts[place.0].0 {
+        if let Kind::Call { wire_id, tool, .. } = &mut self.drafts[place.0].kind {
             if let Some(id) = new_id {
                 id.clone_into(wire_id);
             }
@@ -129,70 +126,65 @@ impl Assembly {
 
     /// Content of a block so far: its text, or the arguments of a call.
     pub(crate) fn so_far(&self, place: BlockIndex) -> &str {
-        match &self.drafts[place.0].0 {
-            Draft::Text(text) | Draft::Thinking { text, .. } => text,
-            Draft::Call { json, .. } => json,
-            Draft::Opaque => "",
-        }
+        &self.drafts[place.0].content
     }
 
     pub(crate) fn signature(&self, place: BlockIndex) -> Option<&str> {
-        match &self.drafts[place.0].0 {
-            Draft::Thinking { signature, .. } => signature.as_deref(),
+        match &self.drafts[place.0].kind {
+            Kind::Thinking { signature, .. } => signature.as_deref(),
             _ => None,
         }
     }
 
     pub(crate) fn is_text(&self, place: BlockIndex) -> bool {
-        matches!(self.drafts[place.0].0, Draft::Text(_))
+        matches!(self.drafts[place.0].kind, Kind::Text)
     }
 
     /// Attaches the provider's native item to a block.
     pub(crate) fn native(&mut self, place: BlockIndex, item: Value) {
-        self.drafts[place.0].1 = Some(item);
+        self.drafts[place.0].native = Some(item);
     }
 
     pub(crate) fn has_native(&self, place: BlockIndex) -> bool {
-        self.drafts[place.0].1.is_some()
+        self.drafts[place.0].native.is_some()
     }
 
     pub(crate) fn close(&mut self, place: BlockIndex) {
-        if let Draft::Call { index, open, .. } = &mut self.drafts[place.0].0
+        if let Kind::Call { index, open, .. } = &mut self.drafts[place.0].kind
             && std::mem::take(open)
         {
             self.items.push(StreamItem::CallEnded { index: *index });
         }
     }
 
-    /// Returns the blocks of the whole reply. Closes calls that are still open.
-    pub(crate) fn finish(&mut self) -> Vec<Block> {
+    /// Returns the blocks of the whole reply, as one of this dialect. Closes calls that are still open.
+    pub(crate) fn finish(&mut self, dialect: &str) -> Vec<Block> {
         for place in 0..self.drafts.len() {
             self.close(BlockIndex(place));
         }
-        let dialect = self.dialect;
         let drafts = std::mem::take(&mut self.drafts);
-        let blocks = drafts.into_iter().filter_map(|(draft, item)| {
-            let body = match draft {
-                Draft::Text(text) | Draft::Thinking { text, signature: None }
-                    if text.is_empty() && item.is_none() =>
+        let blocks = drafts.into_iter().filter_map(|Draft { kind, content: text, native }| {
+            let body = match kind {
+                Kind::Text | Kind::Thinking { signature: None }
+                    if text.is_empty() && native.is_none() =>
                 {
                     return None;
                 }
-                Draft::Text(text) => BlockBody::Text { text },
-                Draft::Thinking { text, signature } => BlockBody::Thinking { text, signature },
-                Draft::Call { wire_id, tool, json, .. } => {
-                    BlockBody::Call(Call { wire_id, tool, arguments: arguments(&json) })
+                Kind::Text => BlockBody::Text { text },
+                Kind::Thinking { signature } => BlockBody::Thinking { text, signature },
+                Kind::Call { wire_id, tool, .. } => {
+                    BlockBody::Call(Call { wire_id, tool, arguments: arguments(&text) })
                 }
-                Draft::Opaque => BlockBody::Opaque,
+                Kind::Opaque => BlockBody::Opaque,
             };
-            let native = item.map(|item| Native::new(dialect, item, &body));
+            let native = native.map(|item| Native::new(dialect, item, &body));
             Some(Block { body, native })
         });
         blocks.collect()
     }
 
-    fn open(&mut self, draft: Draft) -> BlockIndex {
-        self.drafts.push((draft, None));
+    fn open(&mut self, kind: Kind) -> BlockIndex {
+        self.drafts.push(Draft { kind, content: String::new(), native: None });
         BlockIndex(self.drafts.len() - 1)
     }
 

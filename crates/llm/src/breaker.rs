@@ -46,44 +46,20 @@ enum State {
     Trial,
 }
 
-/// How a call was admitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    Usual,
-    Trial,
-}
-
-/// Public view of a breaker's state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BreakerState {
-    Closed,
-    Open,
-    Trial,
-}
-
 impl Breaker {
     #[must_use]
     pub fn new(policy: BreakerPolicy) -> Self {
         Self { policy, state: Mutex::new(State::Closed { failures: 0 }) }
     }
 
-    #[must_use]
-    pub fn state(&self) -> BreakerState {
-        match *self.lock() {
-            State::Closed { .. } => BreakerState::Closed,
-            State::Open { .. } => BreakerState::Open,
-            State::Trial => BreakerState::Trial,
-        }
-    }
-
-    /// Whether a call may be made now, and of which kind. The error is the time to wait.
-    fn admit(&self, now: Instant) -> Result<Sort, Millis> {
+    /// Whether a call that may be made now is the trial. The error is the time to wait.
+    fn admit(&self, now: Instant) -> Result<bool, Millis> {
         let mut state = self.lock();
         match *state {
-            State::Closed { .. } => Ok(Sort::Usual),
+            State::Closed { .. } => Ok(false),
             State::Open { until } if now >= until => {
                 *state = State::Trial;
-                Ok(Sort::Trial)
+                Ok(true)
             }
             State::Open { until } => Err(Millis::from(until - now)),
             State::Trial => Err(self.policy.open_ms),
@@ -94,11 +70,11 @@ impl Breaker {
         *self.lock() = State::Closed { failures: 0 };
     }
 
-    fn failed(&self, sort: Sort, now: Instant) {
+    fn failed(&self, trial: bool, now: Instant) {
         let mut state = self.lock();
-        let failures = match (*state, sort) {
+        let failures = match (*state, trial) {
             (State::Closed { failures }, _) => failures.saturating_add(1),
-            (State::Trial, Sort::Trial) => self.policy.failures,
+            (State::Trial, true) => self.policy.failures,
             // Calls that were in flight when the breaker opened change nothing.
             (State::Open { .. } | State::Trial, _) => return,
         };
@@ -110,9 +86,9 @@ impl Breaker {
     }
 
     /// A cancelled trial proves nothing; the next caller may try.
-    fn abandoned(&self, sort: Sort, now: Instant) {
+    fn abandoned(&self, trial: bool, now: Instant) {
         let mut state = self.lock();
-        if *state == State::Trial && sort == Sort::Trial {
+        if *state == State::Trial && trial {
             *state = State::Open { until: now };
         }
     }
@@ -132,7 +108,7 @@ pub struct Guarded {
 
 struct Call {
     breaker: Arc<Breaker>,
-    sort: Sort,
+    trial: bool,
     judged: bool,
 }
 
@@ -144,7 +120,7 @@ impl Call {
             StreamItem::Failed(fault) if Cause::of(fault).is_some_and(|c| !c.blames_provider()) => {
                 self.breaker.succeeded();
             }
-            StreamItem::Failed(_) => self.breaker.failed(self.sort, Instant::now()),
+            StreamItem::Failed(_) => self.breaker.failed(self.trial, Instant::now()),
             _ => return,
         }
         self.judged = true;
@@ -154,7 +130,7 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if !self.judged {
-            self.breaker.abandoned(self.sort, Instant::now());
+            self.breaker.abandoned(self.trial, Instant::now());
         }
     }
 }
@@ -163,11 +139,11 @@ impl Model for Guarded {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
         let model = self.clone();
         let items = stream::once(async move {
-            let sort = match model.breaker.admit(Instant::now()) {
-                Ok(sort) => sort,
+            let trial = match model.breaker.admit(Instant::now()) {
+                Ok(trial) => trial,
                 Err(wait) => return left_alone(&request, wait),
             };
-            let mut call = Call { breaker: model.breaker.clone(), sort, judged: false };
+            let mut call = Call { breaker: model.breaker.clone(), trial, judged: false };
             model.inner.stream(request).inspect(move |item| call.judge(item)).boxed()
         });
         items.flatten().boxed()
@@ -218,11 +194,11 @@ mod tests {
         assert_eq!(fake.times(), 5, "the provider was not asked");
         tokio::time::advance(Duration::from_secs(31)).await;
         assert_eq!(ask(&model).await.expect_err("the trial fails").code, "model.server");
-        assert_eq!(model.breaker.state(), BreakerState::Open, "one failure is enough now");
+        assert!(matches!(*model.breaker.lock(), State::Open { .. }), "one failure is enough now");
         // More than a day later it still recovers.
         tokio::time::advance(Duration::from_secs(90_000)).await;
         assert_eq!(ask(&model).await.expect("the trial succeeds"), "well again");
-        assert_eq!(model.breaker.state(), BreakerState::Closed);
+        assert!(matches!(*model.breaker.lock(), State::Closed { .. }));
     }
 
     #[tokio::test(start_paused = true)]
@@ -236,7 +212,7 @@ mod tests {
             let _outcome = ask(&model).await;
         }
         assert_eq!(fake.times(), 18);
-        assert_eq!(model.breaker.state(), BreakerState::Closed);
+        assert!(matches!(*model.breaker.lock(), State::Closed { .. }));
     }
 
     #[tokio::test(start_paused = true)]
@@ -257,7 +233,7 @@ mod tests {
         assert_eq!(fake.times(), 7);
         // Dropping a call from before the breaker opened does not end the trial.
         drop(old);
-        assert_eq!(model.breaker.state(), BreakerState::Trial);
+        assert_eq!(*model.breaker.lock(), State::Trial);
         drop(trial);
         assert_eq!(ask(&model).await.expect("the next trial"), "b");
     }

@@ -19,9 +19,7 @@ pub struct Catalogue {
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Context window: the most tokens of conversation and reply together.
-    #[serde(default)]
     pub window: Option<u64>,
-    #[serde(default)]
     pub max_output: Option<u64>,
     /// Price tiers. The first tier whose limit the input does not exceed applies; the last has no limit.
     #[serde(default, rename = "price")]
@@ -40,14 +38,11 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    #[serde(default)]
     pub up_to_input: Option<u64>,
     pub input: Money,
     pub output: Money,
     /// Price of tokens read from a cache; defaults to the input price.
-    #[serde(default)]
     pub cache_read: Option<Money>,
-    #[serde(default)]
     pub cache_write: Option<Money>,
 }
 
@@ -77,15 +72,10 @@ impl Catalogue {
         Ok(Self { models: toml::from_str(text)? })
     }
 
+    /// Overlays further entries over this catalogue.
     #[must_use]
-    pub fn from_entries(models: BTreeMap<String, Entry>) -> Self {
-        Self { models }
-    }
-
-    /// Overlays the entries of another catalogue over this one.
-    #[must_use]
-    pub fn overlaid(mut self, other: Self) -> Self {
-        self.models.extend(other.models);
+    pub fn overlaid(mut self, models: BTreeMap<String, Entry>) -> Self {
+        self.models.extend(models);
         self
     }
 
@@ -140,7 +130,7 @@ impl Price {
 }
 
 /// Price of a number of tokens, from a price per million; fractions are rounded up.
-pub(crate) fn per_million(price: Money, tokens: u64) -> Money {
+fn per_million(price: Money, tokens: u64) -> Money {
     let nanos = u128::from(price.as_nanos()) * u128::from(tokens);
     Money::nanos(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
 }

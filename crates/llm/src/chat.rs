@@ -1,9 +1,5 @@
 //! OpenAI Chat Completions, `POST /v1/chat/completions`, as OpenAI and every compatible server speak it.
 
 mod calls;
-pub(crate) mod faults;
 pub(crate) mod request;
 pub(crate) mod stream;
-
-/// The name under which native items of this dialect are kept.
-pub(crate) const NAME: &str = "chat";

@@ -1,52 +1,58 @@
-//! URLs of calls, including those of clouds that serve other vendors' models. Azure OpenAI has URLs per deployment;
+//! The connection to a provider, and the URLs of calls, including those of clouds that serve other vendors' models. Azure OpenAI has URLs per deployment;
 //! Bedrock and Vertex AI name the model in the URL instead of the body.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
+use secrecy::SecretString;
 use serde_json::Value;
 
 use crate::auth::aws::encoded;
 use crate::transport::Exchange;
-use crate::{Auth, Dialect};
+use crate::{Auth, Dialect, Quirks};
 
 /// Values of `anthropic_version` in the body of a Messages request, per cloud.
 const ON_BEDROCK: &str = "bedrock-2023-05-31";
 const ON_VERTEX: &str = "vertex-2023-10-16";
 
-/// Endpoint of a provider.
-#[derive(Debug)]
-pub(crate) struct Place<'a> {
-    pub(crate) auth: &'a Auth,
-    pub(crate) dialect: Dialect,
-    pub(crate) base_url: &'a str,
-    pub(crate) api_version: Option<&'a str>,
+/// Connection settings of a provider.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    /// The part before the slash in a model's name.
+    pub name: String,
+    pub dialect: Dialect,
+    pub base_url: String,
+    pub key: Option<SecretString>,
+    pub headers: BTreeMap<String, String>,
+    pub quirks: Quirks,
+    pub auth: Auth,
+    /// Azure OpenAI: the dated API version, for URLs per deployment.
+    pub api_version: Option<String>,
 }
 
-/// Sets the URL of a request and adapts its body to the cloud.
-pub(crate) fn addressed(
-    provider: &Place<'_>,
-    model: &str,
-    path: &str,
-    mut exchange: Exchange,
-) -> Exchange {
-    let base = provider.base_url.trim().trim_end_matches('/');
-    exchange.url = match (provider.auth, provider.dialect) {
-        (Auth::ApiKey, _) => azure(base, provider.api_version, model, path),
-        (Auth::Aws(_), Dialect::Messages) => {
-            let streamed = named_in_address(&mut exchange, ON_BEDROCK, true);
-            let verb = if streamed { "invoke-with-response-stream" } else { "invoke" };
-            format!("{base}/model/{}/{verb}", encoded(model))
-        }
-        (Auth::Google(_), Dialect::Messages) => {
-            let streamed = named_in_address(&mut exchange, ON_VERTEX, false);
-            let verb = if streamed { "streamRawPredict" } else { "rawPredict" };
-            format!("{base}/publishers/anthropic/models/{}:{verb}", encoded(model))
-        }
-        (Auth::Google(_), Dialect::Gemini) => {
-            format!("{base}/publishers/google{}", path.trim_start_matches("/v1beta"))
-        }
-        (_, dialect) => endpoint(dialect, base, path),
-    };
-    exchange
+impl Provider {
+    /// Sets the URL of a request and adapts its body to the cloud.
+    pub(crate) fn addressed(&self, model: &str, path: &str, mut exchange: Exchange) -> Exchange {
+        let base = self.base_url.trim().trim_end_matches('/');
+        exchange.url = match (&self.auth, self.dialect) {
+            (Auth::ApiKey, _) => azure(base, self.api_version.as_deref(), model, path),
+            (Auth::Aws(_), Dialect::Messages) => {
+                let streamed = named_in_address(&mut exchange, ON_BEDROCK, true);
+                let verb = if streamed { "invoke-with-response-stream" } else { "invoke" };
+                format!("{base}/model/{}/{verb}", encoded(model))
+            }
+            (Auth::Google(_), Dialect::Messages) => {
+                let streamed = named_in_address(&mut exchange, ON_VERTEX, false);
+                let verb = if streamed { "streamRawPredict" } else { "rawPredict" };
+                format!("{base}/publishers/anthropic/models/{}:{verb}", encoded(model))
+            }
+            (Auth::Google(_), Dialect::Gemini) => {
+                format!("{base}/publishers/google{}", path.trim_start_matches("/v1beta"))
+            }
+            (_, dialect) => endpoint(dialect, base, path),
+        };
+        exchange
+    }
 }
 
 /// With a dated API version, URLs are per deployment; without one, those of the v1 API.

@@ -19,6 +19,7 @@ const STREAM_LIMIT: usize = 512 << 20;
 
 /// An answer being decoded.
 pub(crate) struct Decoding {
+    dialect: Dialect,
     decoder: Box<dyn Decoder>,
     read: usize,
     skipped: u32,
@@ -27,16 +28,11 @@ pub(crate) struct Decoding {
 
 impl Decoding {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { decoder: dialect.decoder(), read: 0, skipped: 0, ended: false }
+        Self { dialect, decoder: dialect.decoder(), read: 0, skipped: 0, ended: false }
     }
 
     /// Adds the items of one stream event. Events after the last item are ignored.
-    pub(crate) fn event(
-        &mut self,
-        name: Option<&str>,
-        text: &str,
-        items: &mut VecDeque<StreamItem>,
-    ) {
+    pub(crate) fn event(&mut self, text: &str, items: &mut VecDeque<StreamItem>) {
         if self.ended {
             return;
         }
@@ -45,7 +41,7 @@ impl Decoding {
             let what = format!("the streamed reply is larger than {} MB", STREAM_LIMIT >> 20);
             Err(Cause::BadReply.fault(what))
         } else {
-            self.decoder.event(name, text)
+            self.decoder.event(text)
         };
         items.extend(self.decoder.assembly().items());
         match step {
@@ -88,7 +84,7 @@ impl Decoding {
         };
         self.ended = true;
         let assembly = self.decoder.assembly();
-        let blocks = assembly.finish();
+        let blocks = assembly.finish(self.dialect.as_str());
         let default = if assembly.calls() > 0 { StopReason::Calls } else { StopReason::End };
         let mut items: Vec<StreamItem> = assembly.items().collect();
         let provenance = Provenance {
@@ -136,13 +132,10 @@ pub(crate) fn streamed(
                 return None;
             }
             let fault = match bytes.next().await {
-                Some(Ok(piece)) => {
-                    let each = |name: Option<&str>, text: &str| decoding.event(name, text, queue);
-                    reader.read(&piece, each).err()
-                }
+                Some(Ok(piece)) => reader.read(&piece, |text| decoding.event(text, queue)).err(),
                 Some(Err(fault)) => Some(fault),
                 None => {
-                    reader.end(|name, text| decoding.event(name, text, queue));
+                    reader.end(|text| decoding.event(text, queue));
                     queue.extend(decoding.end());
                     continue;
                 }
@@ -161,8 +154,9 @@ pub(crate) fn streamed(
 /// For tests, benchmarks and replays: `chunks` are the bytes of a streamed answer, cut anywhere.
 #[must_use]
 pub fn decode_stream(dialect: Dialect, chunks: Vec<Bytes>) -> Vec<StreamItem> {
-    let bytes = stream::iter(chunks.into_iter().map(Ok));
-    streamed(dialect, bytes).collect::<Vec<_>>().now_or_never().unwrap_or_default()
+    let mut items = vec![];
+    decode_each(dialect, chunks, |item| items.push(item));
+    items
 }
 
 /// Like [`decode_stream`], but passes on each item as it is decoded, as a consumer of a live reply receives it.

@@ -8,7 +8,7 @@ use crate::assembly::Assembly;
 /// Decoder of one dialect's answers.
 pub(crate) trait Decoder: Send {
     /// One event of a streamed answer.
-    fn event(&mut self, name: Option<&str>, text: &str) -> Result<Next, Fault>;
+    fn event(&mut self, text: &str) -> Result<Next, Fault>;
     /// An answer that came in one piece.
     fn whole(&mut self, body: Value) -> Result<(), Fault>;
     /// Usage counted so far, for providers that report it midway.

@@ -1,14 +1,13 @@
 //! The APIs that model servers speak, and the one place that dispatches to the module of each.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use types::{Fault, ModelRequest};
 
 use crate::decoder::Decoder;
 use crate::frames::Framing;
 use crate::repair::Turn;
 use crate::wire::{Delivery, Entry, Frame, Quirks};
-use crate::{chat, gemini, messages, ollama, responses};
+use crate::{chat, complaint, gemini, messages, ollama, responses};
 
 /// API that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,11 +33,11 @@ impl Dialect {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Messages => messages::NAME,
-            Self::Responses => responses::NAME,
-            Self::Chat => chat::NAME,
-            Self::Gemini => gemini::NAME,
-            Self::Ollama => ollama::NAME,
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
         }
     }
 
@@ -86,34 +85,30 @@ impl Dialect {
 
     pub(crate) fn decoder(self) -> Box<dyn Decoder> {
         match self {
-            Self::Messages => Box::new(messages::stream::MessagesDecoder::new()),
-            Self::Responses => Box::new(responses::stream::ResponsesDecoder::new()),
-            Self::Chat => Box::new(chat::stream::ChatDecoder::new()),
-            Self::Gemini => Box::new(gemini::stream::GeminiDecoder::new()),
-            Self::Ollama => Box::new(ollama::stream::OllamaDecoder::new()),
+            Self::Messages => Box::<messages::stream::MessagesDecoder>::default(),
+            Self::Responses => Box::<responses::stream::ResponsesDecoder>::default(),
+            Self::Chat => Box::<chat::stream::ChatDecoder>::default(),
+            Self::Gemini => Box::<gemini::stream::GeminiDecoder>::default(),
+            Self::Ollama => Box::<ollama::stream::OllamaDecoder>::default(),
         }
     }
 
     /// Maps the status and body of an answer to a fault.
     #[must_use]
     pub fn fault(self, status: u16, body: &[u8]) -> Fault {
-        let body = match serde_json::from_slice(body) {
+        let body: serde_json::Value = match serde_json::from_slice(body) {
             Ok(value) => value,
             Err(_) => {
                 let text: String = String::from_utf8_lossy(body).chars().take(300).collect();
                 serde_json::json!({ "message": text.trim() })
             }
         };
-        self.fault_of(Some(status), &body)
-    }
-
-    pub(crate) fn fault_of(self, status: Option<u16>, body: &Value) -> Fault {
+        let status = Some(status);
         match self {
-            Self::Messages => messages::faults::fault(status, body),
-            Self::Responses => responses::faults::fault(status, body),
-            Self::Chat => chat::faults::fault(status, body),
-            Self::Gemini => gemini::faults::fault(status, body),
-            Self::Ollama => ollama::faults::fault(status, body),
+            Self::Messages => complaint::messages(status, &body),
+            Self::Responses | Self::Chat => complaint::chat(status, &body),
+            Self::Gemini => complaint::gemini(status, &body),
+            Self::Ollama => complaint::ollama(status, &body),
         }
     }
 }

@@ -25,13 +25,18 @@ struct CachedRequest {
 }
 
 impl RequestCache {
-    fn encode(
+    /// Encodes a request; reuses the bytes of earlier ones with the same beginning.
+    pub(crate) fn encode(
         &self,
         dialect: Dialect,
         request: &ModelRequest,
         delivery: Delivery,
         quirks: &Quirks,
-    ) -> WireRequest {
+    ) -> Result<WireRequest, Fault> {
+        request.options.check()?;
+        if request.max_output == 0 {
+            return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
+        }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.iter().position(|cached| cached.history.begins(request, dialect));
         let (mut history, template) = match known.map(|at| kept.remove(at)) {
@@ -52,7 +57,7 @@ impl RequestCache {
             kept.remove(0);
         }
         kept.push(CachedRequest { history, template });
-        wire
+        Ok(wire)
     }
 }
 
@@ -64,22 +69,7 @@ impl Dialect {
         delivery: Delivery,
         quirks: &Quirks,
     ) -> Result<WireRequest, Fault> {
-        self.request_after(request, delivery, quirks, &RequestCache::default())
-    }
-
-    /// Like `request`, but reuses the bytes of earlier requests with the same beginning.
-    pub(crate) fn request_after(
-        self,
-        request: &ModelRequest,
-        delivery: Delivery,
-        quirks: &Quirks,
-        before: &RequestCache,
-    ) -> Result<WireRequest, Fault> {
-        request.options.check()?;
-        if request.max_output == 0 {
-            return Err(Cause::InvalidRequest.fault("the output limit is 0; it must be larger"));
-        }
-        Ok(before.encode(self, request, delivery, quirks))
+        RequestCache::default().encode(self, request, delivery, quirks)
     }
 }
 

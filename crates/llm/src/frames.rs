@@ -25,7 +25,7 @@ pub(crate) struct Reader {
     framing: Framing,
     /// Start of an unfinished line.
     line: Vec<u8>,
-    name: Vec<u8>,
+    /// Data of an unfinished event.
     text: Option<Vec<u8>>,
     /// Bytes since the last event ended.
     since_event: usize,
@@ -34,36 +34,18 @@ pub(crate) struct Reader {
     at_start: bool,
 }
 
-/// Fields of an event that are borrowed from the piece being read.
-#[derive(Clone, Copy, Default)]
-struct Here<'a> {
-    name: Option<&'a [u8]>,
-    text: Option<&'a [u8]>,
-}
-
 impl Reader {
     pub(crate) fn new(framing: Framing) -> Self {
-        Self {
-            framing,
-            line: vec![],
-            name: vec![],
-            text: None,
-            since_event: 0,
-            after_cr: false,
-            at_start: true,
-        }
+        Self { framing, line: vec![], text: None, since_event: 0, after_cr: false, at_start: true }
     }
 
-    /// Reads the next piece and passes on each complete event, by name and text.
-    pub(crate) fn read(
-        &mut self,
-        piece: &[u8],
-        mut each: impl FnMut(Option<&str>, &str),
-    ) -> Result<(), Fault> {
+    /// Reads the next piece and passes on the text of each complete event.
+    pub(crate) fn read(&mut self, piece: &[u8], mut each: impl FnMut(&str)) -> Result<(), Fault> {
         if piece.is_empty() {
             return Ok(());
         }
-        let mut here = Here::default();
+        // Data of the event that is borrowed from this piece.
+        let mut here = None;
         let mut rest = piece;
         if std::mem::take(&mut self.after_cr) && rest.first() == Some(&b'\n') {
             rest = &rest[1..];
@@ -82,9 +64,9 @@ impl Reader {
             } else {
                 let mut whole = std::mem::take(&mut self.line);
                 whole.extend_from_slice(line);
-                // The line is in the reader's buffer, not in the piece, so its fields must be copied at once.
+                // The line is in the reader's buffer, not in the piece, so its data must be copied at once.
                 self.keep(std::mem::take(&mut here));
-                let mut brought = Here::default();
+                let mut brought = None;
                 self.line(&whole, &mut brought, &mut each);
                 self.keep(brought);
                 whole.clear();
@@ -100,9 +82,9 @@ impl Reader {
     }
 
     /// Ends the stream. Some servers omit the end of the last line and the empty line after it.
-    pub(crate) fn end(&mut self, mut each: impl FnMut(Option<&str>, &str)) {
+    pub(crate) fn end(&mut self, mut each: impl FnMut(&str)) {
         let line = std::mem::take(&mut self.line);
-        let mut here = Here::default();
+        let mut here = None;
         if !line.is_empty() {
             self.line(&line, &mut here, &mut each);
         }
@@ -112,8 +94,8 @@ impl Reader {
     fn line<'a>(
         &mut self,
         line: &'a [u8],
-        here: &mut Here<'a>,
-        each: &mut impl FnMut(Option<&str>, &str),
+        here: &mut Option<&'a [u8]>,
+        each: &mut impl FnMut(&str),
     ) {
         let line = match line.strip_prefix(BYTE_ORDER_MARK) {
             Some(line) if self.at_start => line,
@@ -124,53 +106,45 @@ impl Reader {
             self.since_event = 0;
             let text = String::from_utf8_lossy(line.trim_ascii());
             if !text.is_empty() {
-                each(None, &text);
+                each(&text);
             }
             return;
         }
         if line.is_empty() {
             return self.event(std::mem::take(here), each);
         }
-        if let Some(text) = field(line, b"data") {
-            if here.text.is_some() || self.text.is_some() {
+        if let Some(text) = data(line) {
+            if here.is_some() || self.text.is_some() {
                 self.keep(std::mem::take(here));
                 let so_far = self.text.get_or_insert_default();
                 so_far.push(b'\n');
                 so_far.extend_from_slice(text);
             } else {
-                here.text = Some(text);
+                *here = Some(text);
             }
-        } else if let Some(name) = field(line, b"event") {
-            here.name = Some(name);
         }
-        // Comments, ids, retry times and unknown fields carry no part of a reply.
+        // Names, comments, ids, retry times and unknown fields carry no part of a reply.
     }
 
-    fn event(&mut self, here: Here<'_>, each: &mut impl FnMut(Option<&str>, &str)) {
+    fn event(&mut self, here: Option<&[u8]>, each: &mut impl FnMut(&str)) {
         self.since_event = 0;
         let kept = self.text.take();
-        let text = here.text.or(kept.as_deref()).map(String::from_utf8_lossy);
-        if let Some(text) = text {
-            let name = String::from_utf8_lossy(here.name.unwrap_or(&self.name));
-            each(Some(&*name).filter(|name| !name.is_empty()), &text);
+        if let Some(text) = here.or(kept.as_deref()) {
+            each(&String::from_utf8_lossy(text));
         }
-        self.name.clear();
     }
 
-    /// Copies the fields that would be lost with the piece.
-    fn keep(&mut self, here: Here<'_>) {
-        if let Some(name) = here.name {
-            name.clone_into(&mut self.name);
-        }
-        if let Some(text) = here.text {
+    /// Copies data that would be lost with the piece.
+    fn keep(&mut self, here: Option<&[u8]>) {
+        if let Some(text) = here {
             self.text.get_or_insert_default().extend_from_slice(text);
         }
     }
 }
 
-/// Value of a line's field, without the one optional space before it.
-fn field<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
-    let rest = line.strip_prefix(key)?;
+/// Value of a line's field `data`, without the one optional space before it.
+fn data(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"data")?;
     match rest.strip_prefix(b":") {
         Some(value) => Some(value.strip_prefix(b" ").unwrap_or(value)),
         None => rest.is_empty().then_some(rest),
@@ -185,14 +159,10 @@ fn too_large() -> Fault {
 mod tests {
     use super::*;
 
-    type Events = Vec<(Option<String>, String)>;
-
-    fn read(framing: Framing, pieces: &[&[u8]]) -> Result<Events, Fault> {
+    fn read(framing: Framing, pieces: &[&[u8]]) -> Result<Vec<String>, Fault> {
         let mut reader = Reader::new(framing);
         let mut events = vec![];
-        let mut each = |name: Option<&str>, text: &str| {
-            events.push((name.map(str::to_owned), text.to_owned()));
-        };
+        let mut each = |text: &str| events.push(text.to_owned());
         for piece in pieces {
             reader.read(piece, &mut each)?;
         }
@@ -201,7 +171,7 @@ mod tests {
     }
 
     fn texts(framing: Framing, pieces: &[&[u8]]) -> Vec<String> {
-        read(framing, pieces).expect("no fault").into_iter().map(|(_, text)| text).collect()
+        read(framing, pieces).expect("no fault")
     }
 
     #[test]
@@ -212,10 +182,7 @@ mod tests {
             let pieces: Vec<&[u8]> = all.as_bytes().chunks(size).collect();
             assert_eq!(read(Framing::ServerSent, &pieces).expect("no fault"), whole, "{size}");
         }
-        let texts: Vec<&str> = whole.iter().map(|(_, text)| text.as_str()).collect();
-        assert_eq!(texts, ["北🌍", "1\n2", "\n x", "last"]);
-        let names: Vec<Option<&str>> = whole.iter().map(|(name, _)| name.as_deref()).collect();
-        assert_eq!(names, [Some("a"), None, None, None], "a name without data names nothing");
+        assert_eq!(whole, ["北🌍", "1\n2", "\n x", "last"], "a name without data is no event");
     }
 
     #[test]

@@ -63,12 +63,10 @@ fn pieces(bytes: &[u8], size: usize) -> Vec<Bytes> {
 }
 
 /// The events, and the code of the fault that they end in.
-fn frames(framing: Framing, pieces: Vec<Bytes>) -> (Vec<(Option<String>, String)>, Option<String>) {
+fn frames(framing: Framing, pieces: Vec<Bytes>) -> (Vec<String>, Option<String>) {
     let mut reader = Reader::new(framing);
     let mut events = vec![];
-    let mut each = |name: Option<&str>, text: &str| {
-        events.push((name.map(str::to_owned), text.to_owned()));
-    };
+    let mut each = |text: &str| events.push(text.to_owned());
     for piece in pieces {
         if let Err(fault) = reader.read(&piece, &mut each) {
             return (events, Some(fault.code));

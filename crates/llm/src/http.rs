@@ -13,7 +13,7 @@ use secrecy::ExposeSecret;
 use types::{Fault, Millis};
 
 use crate::faults::Cause;
-use crate::transport::{Answer, Exchange, Transport};
+use crate::transport::{Answer, Exchange, Transport, whole};
 
 /// HTTP client for all providers; connections are pooled and shared.
 #[derive(Debug, Clone)]
@@ -82,9 +82,7 @@ impl Http {
         let answer = self.client(url)?.get(url).send().await;
         answer.map(|answer| answer.status().as_u16()).map_err(|error| fault(&error))
     }
-}
 
-impl Http {
     /// Fetches a small document of at most `most` bytes.
     pub async fn get(&self, url: &str, most: usize) -> Result<Vec<u8>, Fault> {
         let answer = self.client(url)?.get(url).send().await.map_err(|error| fault(&error))?;
@@ -92,14 +90,8 @@ impl Http {
             let what = format!("the server answered {}", answer.status().as_u16());
             return Err(Cause::NotFound.fault(what));
         }
-        let (mut body, mut chunks) = (vec![], answer.bytes_stream());
-        while let Some(chunk) = chunks.next().await {
-            body.extend_from_slice(&chunk.map_err(|error| fault(&error))?);
-            if body.len() > most {
-                return Err(Cause::BadReply.fault("the answer is too long"));
-            }
-        }
-        Ok(body)
+        let too_long = "the answer is too long";
+        whole(answer.bytes_stream().map(|chunk| chunk.map_err(|e| fault(&e))), most, too_long).await
     }
 }
 
@@ -136,13 +128,14 @@ impl Transport for Http {
 }
 
 /// Whether a server runs on this machine.
-fn is_here(url: &str) -> bool {
+pub(crate) fn is_here(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or_default();
     let name = host.strip_prefix('[').and_then(|v6| v6.split(']').next());
     let name = name.unwrap_or_else(|| host.split(':').next().unwrap_or_default());
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    let named = name.eq_ignore_ascii_case("localhost");
+    named || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Maps a network error to a fault, without the path and query of its URL.

@@ -22,26 +22,11 @@ impl Text<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or null")
-            }
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-            fn visit_string<E: Error>(self, text: String) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text)))
-            }
-            fn visit_unit<E: Error>(self) -> Result<Text<'de>, E> {
-                Ok(Text::default())
-            }
+        match Loose::deserialize(deserializer)? {
+            Loose::Nothing => Ok(Self::default()),
+            Loose::Text(text) => Ok(Self(text)),
+            Loose::Other(_) => Err(D::Error::custom("expected a text or null")),
         }
-        deserializer.deserialize_any(TextVisitor)
     }
 }
 

@@ -17,8 +17,17 @@ pub(crate) fn add(sum: &mut Option<Box<Used>>, more: Option<Box<Used>>) {
     };
 }
 
-/// Watches the items of one reply.
-pub(crate) struct Meter {
+/// Passes on the items of one reply; a fault midway also gets the usage so far.
+pub(crate) fn metered(
+    items: BoxStream<'static, StreamItem>,
+    catalogue: Arc<Catalogue>,
+    request: Arc<ModelRequest>,
+) -> BoxStream<'static, StreamItem> {
+    let mut meter = Meter { catalogue, request, begun: false, characters: 0 };
+    items.map(move |item| meter.see(item)).boxed()
+}
+
+struct Meter {
     catalogue: Arc<Catalogue>,
     request: Arc<ModelRequest>,
     begun: bool,
@@ -26,18 +35,6 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, request: Arc<ModelRequest>) -> Self {
-        Self { catalogue, request, begun: false, characters: 0 }
-    }
-
-    /// Passes on the items; a fault midway also gets the usage so far.
-    pub(crate) fn watch(
-        mut self,
-        items: BoxStream<'static, StreamItem>,
-    ) -> BoxStream<'static, StreamItem> {
-        items.map(move |item| self.see(item)).boxed()
-    }
-
     fn see(&mut self, item: StreamItem) -> StreamItem {
         match &item {
             StreamItem::Started => self.begun = true,

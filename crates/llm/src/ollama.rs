@@ -1,9 +1,5 @@
 //! Ollama's native `/api/chat`. Its OpenAI-compatible endpoint cannot set the context size and
 //! silently truncates long conversations; this one fully carries tools, thinking and usage.
 
-pub(crate) mod faults;
 pub(crate) mod request;
 pub(crate) mod stream;
-
-/// The name under which native items of this dialect are kept.
-pub(crate) const NAME: &str = "ollama";

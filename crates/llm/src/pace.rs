@@ -8,8 +8,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use types::{Millis, Timestamp};
 
-use crate::retry_after;
-
 /// Longest wait that headers can impose; beyond it, the provider may as well reject the request.
 const LONGEST: Millis = Millis::seconds(60);
 
@@ -39,7 +37,7 @@ impl Pace {
 
     /// Records the rate limits in an answer's headers.
     pub(crate) fn learn(&self, status: u16, headers: &BTreeMap<String, String>, now: Timestamp) {
-        let asked = if status == 429 { retry_after::wait(headers, now) } else { None };
+        let asked = if status == 429 { retry_after(headers, now) } else { None };
         let Some(wait) = asked.or_else(|| used_up(headers, now)).filter(|wait| *wait <= LONGEST)
         else {
             return;
@@ -48,6 +46,36 @@ impl Pace {
         let mut not_before = self.not_before.lock().unwrap_or_else(PoisonError::into_inner);
         *not_before = Some(not_before.map_or(moment, |known| known.max(moment)));
     }
+}
+
+/// The wait that a server requests: `retry-after-ms`, or `retry-after` as seconds or as a date. Invalid values are
+/// ignored. `now` is used if the answer has no `date` header.
+pub(crate) fn retry_after(headers: &BTreeMap<String, String>, now: Timestamp) -> Option<Millis> {
+    let header = |name: &str| headers.get(name).map(|value| value.trim());
+    if let Some(millis) = header("retry-after-ms").and_then(number) {
+        return Some(span(millis));
+    }
+    let value = header("retry-after")?;
+    if let Some(seconds) = number(value) {
+        return Some(span(seconds * 1_000.0));
+    }
+    let until = date(value)?;
+    let made = header("date").and_then(date).unwrap_or(now);
+    Some(until.since(made))
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
+fn span(millis: f64) -> Millis {
+    Millis(millis.ceil() as u64)
+}
+
+fn date(text: &str) -> Option<Timestamp> {
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Timestamp::from_millis(date.as_millisecond()))
 }
 
 /// Time until the limits reset, according to a provider that rejected a request because of them.
@@ -63,12 +91,10 @@ pub(crate) fn reset(
         // Some providers name one reset for all limits: in seconds, as a Unix time, or in the format of the others.
         let value = headers.get("x-ratelimit-reset").or_else(|| headers.get("ratelimit-reset"))?;
         match value.trim().parse::<u64>() {
-            Ok(number) if number > 100_000_000_000 => {
-                let moment = i64::try_from(number).unwrap_or(i64::MAX);
-                Some(Timestamp::from_millis(moment).since(now))
-            }
             Ok(number) if number > 1_000_000_000 => {
-                let moment = i64::try_from(number.saturating_mul(1_000)).unwrap_or(i64::MAX);
+                let in_millis = number > 100_000_000_000;
+                let millis = if in_millis { number } else { number.saturating_mul(1_000) };
+                let moment = i64::try_from(millis).unwrap_or(i64::MAX);
                 Some(Timestamp::from_millis(moment).since(now))
             }
             Ok(seconds) => Some(Millis::seconds(seconds)),
@@ -117,8 +143,7 @@ fn moment_or_span(text: &str, now: Timestamp) -> Option<Millis> {
             };
         rest = &unit[length..];
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
-    (!text.is_empty()).then_some(Millis(sum.ceil() as u64))
+    (!text.is_empty()).then(|| span(sum))
 }
 
 #[cfg(test)]
@@ -185,5 +210,34 @@ mod tests {
         ] {
             assert_eq!(moment_or_span(text, now), wait.map(Millis), "{text}");
         }
+    }
+
+    fn wait_for(pairs: &[(&str, &str)]) -> Option<u64> {
+        let headers = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        retry_after(&headers, Timestamp::from_millis(1_445_412_478_000)).map(|span| span.0)
+    }
+
+    /// A93: Retry-After in seconds and as a date.
+    #[test]
+    fn seconds_milliseconds_and_dates_are_understood() {
+        assert_eq!(wait_for(&[("retry-after", "7")]), Some(7_000));
+        assert_eq!(wait_for(&[("retry-after", "1.5")]), Some(1_500));
+        assert_eq!(wait_for(&[("retry-after-ms", "250"), ("retry-after", "9")]), Some(250));
+        // The clock of the test is two seconds before this date.
+        assert_eq!(wait_for(&[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")]), Some(2_000));
+        let date = ("date", "Wed, 21 Oct 2015 07:27:55 GMT");
+        assert_eq!(
+            wait_for(&[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), date]),
+            Some(5_000)
+        );
+    }
+
+    #[test]
+    fn the_past_is_now_and_nonsense_is_nothing() {
+        assert_eq!(wait_for(&[("retry-after", "Wed, 21 Oct 2009 07:28:00 GMT")]), Some(0));
+        for nonsense in ["soon", "-5", "", "NaN", "inf", "Wed, 99 Oct"] {
+            assert_eq!(wait_for(&[("retry-after", nonsense)]), None, "{nonsense:?}");
+        }
+        assert_eq!(wait_for(&[]), None);
     }
 }

@@ -1,40 +1,22 @@
 //! A model behind a provider: one request, one exchange, one reply. It asks once; retries, breaker and
 //! failover are models around it. No fault that leaves it contains the key.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytes::BytesMut;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use types::{Fault, ModelReply, ModelRequest, StreamItem, Timestamp};
 
 use crate::deadline::{Deadlines, no_first_byte, within, without_long_gaps};
 use crate::decode::{Decoding, streamed};
 use crate::faults::Cause;
 use crate::frames::Framing;
-use crate::meter::Meter;
-use crate::transport::{Answer, Exchange, Transport};
+use crate::transport::{self, Answer, Exchange, Transport};
 use crate::{
-    Auth, Catalogue, Delivery, Dialect, Model, Pace, Quirks, RequestCache, cloud, echo, estimate,
-    event_stream, pace, retry_after,
+    Catalogue, Delivery, Model, Pace, Provider, RequestCache, echo, estimate, event_stream, meter,
+    pace,
 };
-
-/// Connection settings of a provider.
-#[derive(Debug, Clone)]
-pub struct Provider {
-    /// The part before the slash in a model's name.
-    pub name: String,
-    pub dialect: Dialect,
-    pub base_url: String,
-    pub key: Option<SecretString>,
-    pub headers: BTreeMap<String, String>,
-    pub quirks: Quirks,
-    pub auth: Auth,
-    /// Azure OpenAI: the dated API version, for URLs per deployment.
-    pub api_version: Option<String>,
-}
 
 /// All models of one provider.
 #[derive(Debug, Clone)]
@@ -54,8 +36,7 @@ const BODY_LIMIT: usize = 32 << 20;
 
 impl Model for ProviderModel {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let (model, meter) = (self.clone(), Meter::new(self.catalogue.clone(), request.clone()));
-        let total = self.deadlines.total_ms;
+        let (model, sent) = (self.clone(), request.clone());
         let items = stream::once(async move {
             let place = model.pace.enter().await;
             match model.ask(&request).await {
@@ -73,7 +54,8 @@ impl Model for ProviderModel {
                 }
             }
         });
-        meter.watch(within(items.flatten().boxed(), total))
+        let items = within(items.flatten().boxed(), self.deadlines.total_ms);
+        meter::metered(items, self.catalogue.clone(), sent)
     }
 }
 
@@ -99,7 +81,7 @@ impl ProviderModel {
                 Err(Cause::InvalidRequest.fault(what))
             }
             status => {
-                let wait = retry_after::wait(&answer.headers, now())
+                let wait = pace::retry_after(&answer.headers, now())
                     .or_else(|| pace::reset(status, &answer.headers, now()));
                 let body = whole(answer).await.unwrap_or_default();
                 let fault = provider.dialect.fault(status, &body);
@@ -162,18 +144,12 @@ impl Provider {
         delivery: Delivery,
         before: &RequestCache,
     ) -> Result<Exchange, Fault> {
-        let wire = self.dialect.request_after(request, delivery, &self.quirks, before)?;
+        let wire = before.encode(self.dialect, request, delivery, &self.quirks)?;
         let own = self.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
         let headers = wire.headers.into_iter().map(|(name, value)| (name.to_owned(), value));
         let headers: Vec<(String, String)> = headers.chain(own).collect();
         let exchange = Exchange { url: String::new(), headers, secrets: vec![], body: wire.body };
-        let place = cloud::Place {
-            auth: &self.auth,
-            dialect: self.dialect,
-            base_url: &self.base_url,
-            api_version: self.api_version.as_deref(),
-        };
-        Ok(cloud::addressed(&place, request.model.name(), &wire.path, exchange))
+        Ok(self.addressed(request.model.name(), &wire.path, exchange))
     }
 
     /// Redacts keys: providers repeat them in error messages, and gateways repeat whole headers.
@@ -194,16 +170,9 @@ fn is_secret(name: &str) -> bool {
     ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
 }
 
-async fn whole(mut answer: Answer) -> Result<Vec<u8>, Fault> {
-    let mut body = BytesMut::new();
-    while let Some(chunk) = answer.bytes.next().await {
-        body.extend_from_slice(&chunk?);
-        if body.len() > BODY_LIMIT {
-            let what = format!("the answer is larger than {} MB", BODY_LIMIT >> 20);
-            return Err(Cause::BadReply.fault(what));
-        }
-    }
-    Ok(body.to_vec())
+async fn whole(answer: Answer) -> Result<Vec<u8>, Fault> {
+    let too_long = format!("the answer is larger than {} MB", BODY_LIMIT >> 20);
+    transport::whole(answer.bytes, BODY_LIMIT, &too_long).await
 }
 
 /// Wall-clock time, for signatures, token expiry, and retry times given as a date.
@@ -218,6 +187,7 @@ fn now() -> Timestamp {
 mod tests {
     use super::*;
     use crate::cloud::endpoint;
+    use crate::{Auth, Dialect, Quirks};
 
     #[test]
     fn a_server_that_repeats_headers_tells_nobody_the_keys_in_them() {

@@ -13,6 +13,7 @@ use futures::stream::{self, BoxStream};
 use types::{Fault, ModelRef, ModelReply, ModelRequest, StreamItem};
 
 use crate::faults::Cause;
+use crate::http::is_here;
 use crate::settings::{Settings, SettingsError};
 use crate::{
     Breaker, Catalogue, CatalogueError, Delivery, Dialect, Failover, Guarded, Model, Pace,
@@ -22,13 +23,13 @@ use known::{AT_ONCE, Known, known};
 
 pub use problem::ModelProblem;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Registry {
     providers: BTreeMap<String, Known>,
     settings: Settings,
     catalogue: Arc<Catalogue>,
     transport: Arc<dyn Transport>,
-    breakers: Mutex<BTreeMap<ModelRef, Arc<Breaker>>>,
+    breakers: Arc<Mutex<BTreeMap<ModelRef, Arc<Breaker>>>>,
     delivery: Delivery,
     spread: Spread,
     /// Layers around every model, the outermost first.
@@ -81,15 +82,14 @@ impl Registry {
         variable: impl Fn(&str) -> Option<String>,
         transport: Arc<dyn Transport>,
     ) -> Result<Self, RegistryError> {
-        let own = Catalogue::from_entries(settings.models.clone());
-        let catalogue = Arc::new(Catalogue::shipped()?.overlaid(own));
+        let catalogue = Arc::new(Catalogue::shipped()?.overlaid(settings.models.clone()));
         let mut providers = BTreeMap::new();
         for (name, provider) in settings.all_providers()? {
             let known = known(&name, provider, &variable)
                 .ok_or_else(|| RegistryError::Incomplete(name.clone()))?;
             providers.insert(name, known);
         }
-        let breakers = Mutex::new(BTreeMap::new());
+        let breakers = Arc::default();
         let (delivery, spread) = (Delivery::Streamed, Spread::random());
         let layers = vec![];
         Ok(Self { providers, settings, catalogue, transport, breakers, delivery, spread, layers })
@@ -130,19 +130,10 @@ impl Registry {
     /// Except for the key, variables for its usual server do not apply there.
     #[must_use]
     pub fn served_at(&self, provider: &str, base_url: &str) -> Option<Self> {
-        let mut providers = self.providers.clone();
-        let known = providers.get_mut(provider)?;
+        let mut copy = Self { breakers: Arc::default(), ..self.clone() };
+        let known = copy.providers.get_mut(provider)?;
         *known = known.served_at(base_url);
-        Some(Self {
-            providers,
-            settings: self.settings.clone(),
-            catalogue: self.catalogue.clone(),
-            transport: self.transport.clone(),
-            breakers: Mutex::default(),
-            delivery: self.delivery,
-            spread: self.spread,
-            layers: self.layers.clone(),
-        })
+        Some(copy)
     }
 
     /// Model to use if none is named: the configured default, else the first with a key.
@@ -183,7 +174,8 @@ impl Registry {
     /// Problem with a model's name, key or address, as far as it can be found without asking the model.
     #[must_use]
     pub fn problem(&self, model: &ModelRef) -> Option<ModelProblem> {
-        problem::cannot_ask(&self.providers, model)
+        problem::askable(&self.providers, model)
+            .err()
             .or_else(|| problem::misspelt(&self.catalogue, model))
     }
 
@@ -195,7 +187,7 @@ impl Registry {
         let mut addresses = providers
             .filter_map(|name| self.providers.get(name))
             .map(|known| known.provider.base_url.as_str());
-        addresses.find(|address| !is_on_this_machine(address)).map(str::to_owned)
+        addresses.find(|address| !is_here(address)).map(str::to_owned)
     }
 
     /// Address of a model's server, if it is on this machine, needs no key, is of a local kind or defined in the
@@ -211,7 +203,7 @@ impl Registry {
         }
         let address = &known.provider.base_url;
         let alone = !self.settings.chains.contains_key(model);
-        (alone && is_on_this_machine(address)).then(|| address.clone())
+        (alone && is_here(address)).then(|| address.clone())
     }
 
     /// A model with all wrappers configured in the settings.
@@ -228,13 +220,9 @@ impl Registry {
         }
     }
 
-    /// Returns the whole reply. Its items are not passed on, so a reply that broke off is retried as well.
-    pub async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault> {
-        self.complete_watched(request, |_| {}).await
-    }
-
-    /// Like [`Self::complete`]; `on_item` sees the decisions along the way.
-    pub async fn complete_watched(
+    /// Returns the whole reply. Its items are not passed on, so a reply that broke off is retried as well; `on_item` sees
+    /// the decisions along the way.
+    pub async fn complete(
         &self,
         request: ModelRequest,
         on_item: impl FnMut(&StreamItem),
@@ -262,15 +250,13 @@ impl Registry {
 
     /// One request, through the breaker shared by all callers of this model.
     fn guarded(&self, name: &ModelRef) -> Result<Guarded, Fault> {
-        if let Some(problem) = problem::cannot_ask(&self.providers, name) {
+        let known = problem::askable(&self.providers, name).map_err(|problem| {
             let cause = match &problem {
                 ModelProblem::NoProvider { .. } => Cause::NotFound,
                 _ => Cause::Authentication,
             };
-            return Err(cause.fault(problem.to_string()));
-        }
-        let none = || Cause::NotFound.fault(format!("there is no provider for {name}"));
-        let known = self.providers.get(name.provider()).ok_or_else(none)?;
+            cause.fault(problem.to_string())
+        })?;
         let provider = ProviderModel {
             provider: known.provider.clone(),
             transport: self.transport.clone(),
@@ -296,19 +282,6 @@ impl Model for Registry {
             Err(fault) => stream::iter([StreamItem::Failed(fault)]).boxed(),
         }
     }
-}
-
-/// Whether an address is on this machine.
-fn is_on_this_machine(address: &str) -> bool {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((inner, _)) => inner,
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    };
-    let named = host.eq_ignore_ascii_case("localhost");
-    named || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -35,6 +35,11 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// Images and documents of the result.
+    pub(crate) fn pictures(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| !matches!(part, Part::Text { .. }))
+    }
+
     /// Text of the result. An empty one gets a placeholder, because no provider accepts empty text.
     pub(crate) fn text(&self) -> String {
         let text = plain_text(self.parts);

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use types::{ModelOptions, ModelRef, ModelRequest, ToolSpec};
+use types::ModelRequest;
 
 use crate::encoded_history::{EncodedHistory, print};
 use crate::wire::{Delivery, Frame, Quirks, WireRequest};
@@ -13,7 +13,10 @@ use crate::wire::{Delivery, Frame, Quirks, WireRequest};
 /// An encoded frame with a gap for the conversation.
 #[derive(Debug)]
 pub(crate) struct RequestTemplate {
-    made_for: MadeFor,
+    /// The request, without its messages.
+    made_for: ModelRequest,
+    delivery: Delivery,
+    quirks: Quirks,
     path: String,
     headers: Vec<(&'static str, String)>,
     before: Vec<u8>,
@@ -52,16 +55,10 @@ impl RequestTemplate {
             bytes
         });
         let Frame { path, headers, finish, .. } = frame;
-        let made_for = MadeFor {
-            model: request.model.clone(),
-            system: request.system.clone(),
-            tools: request.tools.clone(),
-            max_output: request.max_output,
-            options: request.options.clone(),
-            delivery,
-            quirks: quirks.clone(),
-        };
-        Self { made_for, path, headers, before, after, lead, finish }
+        let mut made_for = request.clone();
+        made_for.messages.clear();
+        let quirks = quirks.clone();
+        Self { made_for, delivery, quirks, path, headers, before, after, lead, finish }
     }
 
     /// Whether a frame for this request would be the same. The system prompt and the tools are
@@ -71,10 +68,10 @@ impl RequestTemplate {
         Arc::ptr_eq(&known.system, &request.system)
             && Arc::ptr_eq(&known.tools, &request.tools)
             && known.max_output == request.max_output
-            && known.delivery == delivery
+            && self.delivery == delivery
             && known.model == request.model
             && known.options == request.options
-            && known.quirks == *quirks
+            && self.quirks == *quirks
     }
 
     /// The request with its conversation.
@@ -91,16 +88,4 @@ impl RequestTemplate {
         }
         WireRequest { path: self.path.clone(), headers: self.headers.clone(), body: out.into() }
     }
-}
-
-/// All inputs of a frame.
-#[derive(Debug)]
-struct MadeFor {
-    model: ModelRef,
-    system: Arc<str>,
-    tools: Arc<[ToolSpec]>,
-    max_output: u64,
-    options: ModelOptions,
-    delivery: Delivery,
-    quirks: Quirks,
 }

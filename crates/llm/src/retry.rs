@@ -86,17 +86,16 @@ impl RetryPolicy {
             Some(patience) => spent >= patience,
             None => tries >= self.max_tries || fault.code == BREAKER_OPEN,
         };
-        let asked = match fault.retry {
-            Retry::Never => return Err(GiveUp::Useless),
-            _ if over => return Err(GiveUp::Useless),
-            Retry::After(wait) if wait > self.longest_wait_ms => return Err(GiveUp::TooLong(wait)),
-            Retry::After(wait) => wait,
+        match fault.retry {
+            Retry::Never => Err(GiveUp::Useless),
+            _ if over => Err(GiveUp::Useless),
+            Retry::After(wait) if wait > self.longest_wait_ms => Err(GiveUp::TooLong(wait)),
+            Retry::After(wait) => Ok(wait),
             Retry::Now => {
                 let doubled = self.base_ms.0.saturating_mul(1 << (tries - 1).min(30));
-                spread(doubled.min(self.cap_ms.0))
+                Ok(spread(doubled.min(self.cap_ms.0)))
             }
-        };
-        Ok(asked)
+        }
     }
 }
 
@@ -184,17 +183,14 @@ impl Run {
         let so_far = (self.tries, Millis::from(self.began.elapsed()));
         let wait = match self.model.policy.wait(&fault, so_far, spread) {
             Ok(wait) if !self.delivered => wait,
-            Err(GiveUp::TooLong(wait)) => {
-                let seconds = wait.0.div_ceil(1_000);
-                let limit = self.model.policy.longest_wait_ms;
-                fault.what.push_str(&format!(
-                    " (it asks us to come back in {seconds} s, and we wait at most {limit})"
-                ));
-                self.over = true;
-                fault.used = self.used.take();
-                return StreamItem::Failed(fault);
-            }
-            _ => {
+            end => {
+                if let Err(GiveUp::TooLong(wait)) = end {
+                    let seconds = wait.0.div_ceil(1_000);
+                    let limit = self.model.policy.longest_wait_ms;
+                    fault.what.push_str(&format!(
+                        " (it asks us to come back in {seconds} s, and we wait at most {limit})"
+                    ));
+                }
                 self.over = true;
                 fault.used = self.used.take();
                 return StreamItem::Failed(fault);

@@ -40,12 +40,13 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
-use types::{Fault, FaultClass, Millis, Money, Retry, RoleId, StopReason, TaskId, Usage};
+use types::{Fault, FaultClass, Millis, PriceCap, Retry, RoleId, StopReason, TaskId, Usage};
 
 /// A parsed and validated script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    pub(crate) price: Price,
+    /// Price of a million tokens.
+    pub price: PriceCap,
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -59,12 +60,6 @@ pub struct ScriptError {
 }
 
 impl Script {
-    /// Price of a million tokens.
-    #[must_use]
-    pub fn price(&self) -> types::PriceCap {
-        types::PriceCap { input: self.price.input, output: self.price.output }
-    }
-
     /// Whether any reply waits for a file on this machine.
     #[must_use]
     pub fn waits_for_files(&self) -> bool {
@@ -104,17 +99,9 @@ fn line_of(text: &str, byte: usize) -> usize {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    price: Price,
+    price: PriceCap,
     #[serde(default)]
     attempt: Vec<toml::Spanned<Attempt>>,
-}
-
-/// Dollars per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Price {
-    pub(crate) input: Money,
-    pub(crate) output: Money,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -216,24 +203,14 @@ struct CallTable {
     arguments: toml::Table,
 }
 
-/// An inconsistency in a reply that is valid TOML.
-#[derive(Debug, thiserror::Error)]
-enum Nonsense {
-    #[error("a reply has either `call` or `calls`, not both")]
-    TwoSortsOfCalls,
-    #[error("a reply ends in one way: take one of `fault`, `cut` and `stop`")]
-    SeveralEnds,
-    #[error("`raw` stands for all the arguments of the call of {0}; it is a text, and alone")]
-    RawAndMore(String),
-    #[error("a number that is not finite cannot be an argument")]
-    NotFinite,
-}
-
 impl TryFrom<ReplyTable> for Reply {
-    type Error = Nonsense;
-    fn try_from(table: ReplyTable) -> Result<Self, Nonsense> {
+    /// An inconsistency in a reply that is valid TOML.
+    type Error = String;
+    fn try_from(table: ReplyTable) -> Result<Self, String> {
         let mut calls = match (table.call, table.calls) {
-            (Some(_), Some(_)) => return Err(Nonsense::TwoSortsOfCalls),
+            (Some(_), Some(_)) => {
+                return Err("a reply has either `call` or `calls`, not both".to_owned());
+            }
             (Some(call), None) => vec![call],
             (None, calls) => calls.unwrap_or_default(),
         };
@@ -247,7 +224,10 @@ impl TryFrom<ReplyTable> for Reply {
             (None, false, None) => End::Stop(StopReason::Calls),
             (Some(fault), false, None) => End::Fault(fault.into()),
             (None, true, None) => End::Cut,
-            _ => return Err(Nonsense::SeveralEnds),
+            _ => {
+                let one = "a reply ends in one way: take one of `fault`, `cut` and `stop`";
+                return Err(one.to_owned());
+            }
         };
         Ok(Self {
             think: table.think,
@@ -274,26 +254,32 @@ impl From<FaultTable> for Fault {
 }
 
 impl TryFrom<CallTable> for ScriptedCall {
-    type Error = Nonsense;
-    fn try_from(table: CallTable) -> Result<Self, Nonsense> {
+    type Error = String;
+    fn try_from(table: CallTable) -> Result<Self, String> {
         let arguments = match table.arguments.get("raw") {
             None => types::Arguments::Json(json(toml::Value::Table(table.arguments))?),
             Some(toml::Value::String(raw)) if table.arguments.len() == 1 => {
                 types::Arguments::Broken(raw.clone())
             }
-            Some(_) => return Err(Nonsense::RawAndMore(table.tool)),
+            Some(_) => {
+                return Err(format!(
+                    "`raw` stands for all the arguments of the call of {}; it is a text, and alone",
+                    table.tool
+                ));
+            }
         };
         Ok(Self { tool: table.tool, arguments })
     }
 }
 
 /// Converts TOML to JSON; dates become texts.
-fn json(value: toml::Value) -> Result<Value, Nonsense> {
+fn json(value: toml::Value) -> Result<Value, String> {
     Ok(match value {
         toml::Value::String(text) => Value::String(text),
         toml::Value::Integer(number) => Value::from(number),
         toml::Value::Float(number) => {
-            serde_json::Number::from_f64(number).map(Value::Number).ok_or(Nonsense::NotFinite)?
+            let finite = serde_json::Number::from_f64(number).map(Value::Number);
+            finite.ok_or("a number that is not finite cannot be an argument")?
         }
         toml::Value::Boolean(truth) => Value::Bool(truth),
         toml::Value::Datetime(date) => Value::String(date.to_string()),
@@ -302,7 +288,7 @@ fn json(value: toml::Value) -> Result<Value, Nonsense> {
         }
         toml::Value::Table(table) => {
             let fields = table.into_iter().map(|(key, value)| Ok((key, json(value)?)));
-            Value::Object(fields.collect::<Result<_, Nonsense>>()?)
+            Value::Object(fields.collect::<Result<_, String>>()?)
         }
     })
 }

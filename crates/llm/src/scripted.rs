@@ -2,21 +2,19 @@
 //! function of the request, so that a run that crashed and was resumed gets the same answers. Repeating a
 //! request therefore repeats its fault.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use types::{
-    Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, ModelReply, ModelRequest,
-    StopReason, StreamItem, Usage,
+    Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, Millis, ModelReply,
+    ModelRequest, PriceCap, StopReason, StreamItem, Usage,
 };
 
 use crate::Model;
-use crate::catalogue::per_million;
 use crate::estimate::{estimate_blocks, estimate_input};
-use crate::script::{Attempt, End, Price, Reply, Script};
+use crate::script::{Attempt, End, Reply, Script};
 
 /// Polling interval for a file that a reply waits for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -32,49 +30,37 @@ impl ScriptedModel {
     pub fn new(script: Arc<Script>) -> Self {
         Self { script }
     }
-
-    /// The items of the reply to this request, and its waits.
-    fn answer(&self, request: &ModelRequest) -> (Vec<StreamItem>, Waits) {
-        match find_reply(&self.script, request) {
-            Err(fault) => (vec![StreamItem::Failed(fault)], Waits::default()),
-            Ok(reply) => {
-                let waits = Waits { delay: reply.delay, hold: reply.hold.clone() };
-                (items(reply, request, self.script.price), waits)
-            }
-        }
-    }
 }
 
 impl Model for ScriptedModel {
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, StreamItem> {
-        let (items, waits) = self.answer(&request);
+        let (mut text, delay, hold) = match find_reply(&self.script, &request) {
+            Err(fault) => (vec![StreamItem::Failed(fault)], Millis(0), None),
+            Ok(reply) => {
+                (items(reply, &request, self.script.price), reply.delay, reply.hold.clone())
+            }
+        };
         let said = |item: &StreamItem| {
             matches!(item, StreamItem::Started | StreamItem::Text(_) | StreamItem::Thinking(_))
         };
-        let middle = items.iter().position(|item| !said(item)).unwrap_or(items.len());
-        let (text, rest) = (items[..middle].to_vec(), items[middle..].to_vec());
-        let delay = stream::once(async move {
-            if waits.delay.0 > 0 {
-                tokio::time::sleep(waits.delay.duration()).await;
+        let middle = text.iter().position(|item| !said(item)).unwrap_or(text.len());
+        let rest = text.split_off(middle);
+        // A delay before the reply begins, a file before its calls and its end.
+        let delayed = stream::once(async move {
+            if delay.0 > 0 {
+                tokio::time::sleep(delay.duration()).await;
             }
         });
         let held = stream::once(async move {
-            if let Some(file) = waits.hold {
+            if let Some(file) = hold {
                 while !tokio::fs::try_exists(&file).await.unwrap_or(false) {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
             }
         });
-        let text = delay.flat_map(move |()| stream::iter(text.clone()));
+        let text = delayed.flat_map(move |()| stream::iter(text.clone()));
         text.chain(held.flat_map(move |()| stream::iter(rest.clone()))).boxed()
     }
-}
-
-/// Waits of a reply: a delay before it begins, a file before its calls and its end.
-#[derive(Debug, Default)]
-struct Waits {
-    delay: types::Millis,
-    hold: Option<PathBuf>,
 }
 
 fn find_reply<'a>(script: &'a Script, request: &ModelRequest) -> Result<&'a Reply, Fault> {
@@ -121,7 +107,7 @@ fn turns_done(request: &ModelRequest) -> usize {
     said.saturating_sub(cut_off.count())
 }
 
-fn items(reply: &Reply, request: &ModelRequest, price: Price) -> Vec<StreamItem> {
+fn items(reply: &Reply, request: &ModelRequest, price: PriceCap) -> Vec<StreamItem> {
     let mut items = vec![StreamItem::Started];
     if let Some(thought) = &reply.think {
         items.extend(pieces(thought).map(StreamItem::Thinking));
@@ -177,7 +163,7 @@ fn finished(
     stop: StopReason,
     reply: &Reply,
     request: &ModelRequest,
-    price: Price,
+    price: PriceCap,
 ) -> ModelReply {
     let estimate = || Usage {
         input: estimate_input(request),
@@ -185,9 +171,7 @@ fn finished(
         ..Usage::default()
     };
     let usage = reply.usage.map_or_else(estimate, |usage| usage.usage());
-    let (input, output) = (price.input, price.output);
-    let cost = per_million(input, usage.input).plus(per_million(output, usage.output));
-    ModelReply::new(blocks, stop, usage, Some(cost))
+    ModelReply::new(blocks, stop, usage, Some(price.of(usage.input, usage.output)))
 }
 
 /// Splits a text into a few pieces, so that consumers see it stream.

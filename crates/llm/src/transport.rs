@@ -3,12 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::pin::pin;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+use futures::{Stream, StreamExt as _};
 use secrecy::SecretString;
 use types::Fault;
+
+use crate::faults::Cause;
 
 /// Carries exchanges: the network, a recorder, a replayer.
 pub trait Transport: Send + Sync + Debug {
@@ -37,6 +41,22 @@ impl Debug for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
     }
+}
+
+/// Reads the bytes of an answer to their end; more than `most` are a fault, in these words.
+pub(crate) async fn whole(
+    bytes: impl Stream<Item = Result<Bytes, Fault>>,
+    most: usize,
+    too_long: &str,
+) -> Result<Vec<u8>, Fault> {
+    let (mut body, mut bytes) = (vec![], pin!(bytes));
+    while let Some(chunk) = bytes.next().await {
+        body.extend_from_slice(&chunk?);
+        if body.len() > most {
+            return Err(Cause::BadReply.fault(too_long));
+        }
+    }
+    Ok(body)
 }
 
 impl Answer {

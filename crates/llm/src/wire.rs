@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use serde_json::Value;
-use types::{ModelRequest, Source};
+use types::{ModelOptions, ModelRequest, Source};
 
 /// A request in a dialect: path, headers without the key, and body as JSON.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,6 +106,16 @@ pub(crate) const fn most_thinking(max_output: u64) -> u64 {
 pub(crate) fn put(body: &mut Value, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body[key] = value.into();
+    }
+}
+
+/// Sets the options for sampling and stopping; temperature and seed have the same names everywhere.
+pub(crate) fn put_sampling(body: &mut Value, options: &ModelOptions, top_p: &str, stop: &str) {
+    put(body, "temperature", options.temperature);
+    put(body, top_p, options.top_p);
+    put(body, "seed", options.seed);
+    if !options.stop_at.is_empty() {
+        body[stop] = options.stop_at.clone().into();
     }
 }
 

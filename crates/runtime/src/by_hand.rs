@@ -172,10 +172,10 @@ impl HandCall<'_> {
         let seen = FileReadTracker::unguarded();
         let web = web.as_ref().map(|web| web as &dyn Web);
         let secrets = InFiles(self.redactor);
-        let place = ToolContext::new(env, &seen, stop)
-            .with_web(web)
-            .keeping(&secrets)
-            .with_tool_policy(&self.policy.tools);
+        let mut place = ToolContext::new(env, &seen, stop);
+        place.web = web;
+        place.secrets = Some(&secrets);
+        place.policy = self.policy.tools.clone();
         let mut output = registry.run(self.tool, arguments, &place).await;
         for _ in 1..self.times {
             output = registry.run(self.tool, arguments, &place).await;

@@ -50,7 +50,7 @@ impl Tool for Counted {
         let NeverEnds { like, clock } = &self.never_ends;
         if like.as_ref().is_some_and(|like| arguments.to_string().contains(like)) {
             clock.skip_to(clock.now().after(LONG));
-            place.stop().cancelled().await;
+            place.stop.cancelled().await;
             return ToolOutput::error("it was stopped");
         }
         self.tool.run(arguments, place).await
@@ -63,7 +63,7 @@ pub(crate) fn standard(
     never_ends: &NeverEnds,
 ) -> Result<Registry, Duplicate> {
     let plain = Registry::standard();
-    let mut registry = Registry::empty();
+    let mut registry = Registry::default();
     for tool in plain.names().filter_map(|name| plain.get(name)) {
         let (executions, never_ends) = (executions.clone(), never_ends.clone());
         registry.register(Arc::new(Counted { tool: tool.clone(), executions, never_ends }))?;

@@ -1,7 +1,6 @@
 //! `apply_patch`: several changes to several files, all or none. Every result is computed before the first file is
 //! touched. Context lines stay as they are in the file, whatever whitespace the patch gives them.
 
-use async_trait::async_trait;
 use sandbox::{Change, Environment};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,24 +13,19 @@ use crate::typed::{Reply, Typed, facts};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct ApplyPatch {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
     patch: String,
 }
 
 #[cfg(any(test, fuzzing))]
-impl Arguments {
+impl ApplyPatch {
     pub(crate) fn of(patch: &str) -> Self {
         Self { patch: patch.to_owned() }
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct ApplyPatch;
-
-#[async_trait]
 impl Typed for ApplyPatch {
-    type Arguments = Arguments;
     const NAME: &'static str = "apply_patch";
     const DESCRIPTION: &'static str = "Changes files by a patch, all of it or none. Form:\n\
         *** Begin Patch\n*** Update File: path\n@@ a line above the change\n context\n-removed\n+added\n\
@@ -39,20 +33,20 @@ impl Typed for ApplyPatch {
         Paths are relative to the workspace. After Update File, a line `*** Move to: path` renames the file; \
         `*** End of File` after a change ties it to the end.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        let sections = patch::parse(&args.patch)?;
+    fn facts(&self) -> Result<CallFacts, String> {
+        let sections = patch::parse(&self.patch)?;
         let paths = sections.iter().flat_map(Section::paths).cloned().collect();
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
         let (mut changes, mut known) = (Vec::new(), Vec::new());
         let mut report = Vec::new();
-        for section in patch::parse(&args.patch)? {
+        for section in patch::parse(&self.patch)? {
             let done = plan(place, section, &mut changes, &mut known).await;
             report.push(done.map_err(|error| format!("{error}; nothing was changed"))?);
         }
-        place.env().apply(changes.clone()).await?;
+        place.env.apply(changes.clone()).await?;
         for change in &changes {
             match change {
                 Change::Write { path, bytes } => place.note(path, Some(bytes)),
@@ -77,7 +71,7 @@ async fn plan(
     changes: &mut Vec<Change>,
     known: &mut Vec<(WorkPath, Vec<u8>)>,
 ) -> Result<String, String> {
-    let env = place.env();
+    let env = place.env;
     match section {
         Section::Add { path, content } => {
             refuse_existing(env, &path).await?;

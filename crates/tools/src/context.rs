@@ -10,7 +10,6 @@ use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
 use types::{Digest, ExecRequest, FileState, Millis, ToolPolicy, WorkPath};
 
-use crate::processes::Processes;
 use crate::secrets::{Secrets, ShownText};
 
 /// Default limit on the timeout of a command.
@@ -19,17 +18,20 @@ const MAX_COMMAND_TIMEOUT: Millis = Millis::seconds(600);
 /// Context of one call.
 #[derive(Debug)]
 pub struct ToolContext<'a> {
-    env: &'a dyn Environment,
+    pub env: &'a dyn Environment,
     seen: &'a FileReadTracker,
-    web: Option<&'a dyn Web>,
-    secrets: Option<&'a dyn Secrets>,
-    stop: &'a CancellationToken,
-    command_timeout: Option<Millis>,
-    max_command_timeout: Millis,
-    variables: BTreeMap<String, String>,
-    hosts: Vec<String>,
-    asks_for_hosts: bool,
-    processes: Option<&'a dyn Processes>,
+    pub stop: &'a CancellationToken,
+    pub web: Option<&'a dyn Web>,
+    /// Detects secrets that were shown to the model as redacted, to preserve them in files.
+    pub secrets: Option<&'a dyn Secrets>,
+    /// Settings for commands.
+    pub policy: ToolPolicy,
+    /// Hosts that this call is granted besides those of the policy.
+    pub hosts: Vec<String>,
+    /// Whether the user may be asked for hosts.
+    pub asks_for_hosts: bool,
+    /// Background processes.
+    pub processes: Option<&'a dyn Processes>,
     noted: Mutex<Vec<FileState>>,
 }
 
@@ -70,6 +72,34 @@ pub struct Page {
     pub more: bool,
 }
 
+/// State of a background process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessView {
+    pub id: u32,
+    pub command: String,
+    /// How it ended, if it has.
+    pub ended: Option<String>,
+    /// Output since the last read; of long output, only the end.
+    pub output: String,
+}
+
+/// Background processes of a session.
+#[async_trait]
+pub trait Processes: Send + Sync + Debug {
+    /// Starts a process and returns its id.
+    async fn start(&self, request: ExecRequest) -> Result<u32, String>;
+
+    /// All processes, without their output.
+    fn list(&self) -> Vec<ProcessView>;
+
+    /// A process, with its output since the last read. Waits until there is output, the
+    /// process ends, or the time is up.
+    async fn read(&self, id: u32, wait: Millis) -> Result<ProcessView, String>;
+
+    /// Stops a process and everything that it has started.
+    async fn stop(&self, id: u32) -> Result<ProcessView, String>;
+}
+
 impl<'a> ToolContext<'a> {
     #[must_use]
     pub fn new(
@@ -80,12 +110,10 @@ impl<'a> ToolContext<'a> {
         Self {
             env,
             seen,
+            stop,
             web: None,
             secrets: None,
-            stop,
-            command_timeout: None,
-            max_command_timeout: MAX_COMMAND_TIMEOUT,
-            variables: BTreeMap::new(),
+            policy: ToolPolicy::default(),
             hosts: Vec::new(),
             asks_for_hosts: false,
             processes: None,
@@ -93,96 +121,22 @@ impl<'a> ToolContext<'a> {
         }
     }
 
-    /// Also grants this call these hosts, and sets whether others can be asked for.
-    #[must_use]
-    pub fn with_hosts(mut self, hosts: Vec<String>, asks_for_more: bool) -> Self {
-        (self.hosts, self.asks_for_hosts) = (hosts, asks_for_more);
-        self
-    }
-
-    /// Whether the user may be asked for hosts.
-    pub(crate) fn asks_for_hosts(&self) -> bool {
-        self.asks_for_hosts
-    }
-
-    /// Adds background processes.
-    #[must_use]
-    pub fn with_processes(mut self, processes: Option<&'a dyn Processes>) -> Self {
-        self.processes = processes;
-        self
-    }
-
-    pub(crate) fn processes(&self) -> Option<&'a dyn Processes> {
-        self.processes
-    }
-
-    /// Adds network access.
-    #[must_use]
-    pub fn with_web(mut self, web: Option<&'a dyn Web>) -> Self {
-        self.web = web;
-        self
-    }
-
-    /// Sets the timeout of commands for which the model gives none.
-    #[must_use]
-    pub fn with_command_timeout(mut self, timeout: Option<Millis>) -> Self {
-        self.command_timeout = timeout;
-        self
-    }
-
-    /// Applies a policy's settings for commands.
-    #[must_use]
-    pub fn with_tool_policy(mut self, policy: &ToolPolicy) -> Self {
-        self.command_timeout = policy.command_timeout_ms;
-        self.max_command_timeout = policy.max_command_timeout_ms.unwrap_or(MAX_COMMAND_TIMEOUT);
-        self.variables.clone_from(&policy.variables);
-        self
-    }
-
     /// Maximum timeout of a command.
     #[must_use]
     pub fn max_command_timeout(&self) -> Millis {
-        self.max_command_timeout
+        self.policy.max_command_timeout_ms.unwrap_or(MAX_COMMAND_TIMEOUT)
     }
 
     /// Builds a command with the configured variables.
     pub(crate) fn command(&self, line: String, folder: WorkPath, timeout: Millis) -> ExecRequest {
-        let (variables, hosts) = (self.variables.clone(), self.hosts.clone());
-        let timeout = timeout.min(self.max_command_timeout);
+        let (variables, hosts) = (self.policy.variables.clone(), self.hosts.clone());
+        let timeout = timeout.min(self.max_command_timeout());
         ExecRequest { variables, hosts, ..ExecRequest::new(line, folder, timeout) }
-    }
-
-    /// Timeout of commands for which the model gives none, if set.
-    #[must_use]
-    pub fn command_timeout(&self) -> Option<Millis> {
-        self.command_timeout
-    }
-
-    /// Preserves secrets in files that were shown to the model as redacted.
-    #[must_use]
-    pub fn keeping(mut self, secrets: &'a dyn Secrets) -> Self {
-        self.secrets = Some(secrets);
-        self
     }
 
     /// A file's content as it was shown to the model.
     pub(crate) fn shown<'t>(&self, text: &'t str) -> Option<ShownText<'t>> {
         self.secrets.and_then(|secrets| ShownText::of(text, secrets))
-    }
-
-    #[must_use]
-    pub fn env(&self) -> &'a dyn Environment {
-        self.env
-    }
-
-    #[must_use]
-    pub fn stop(&self) -> &'a CancellationToken {
-        self.stop
-    }
-
-    #[must_use]
-    pub fn web(&self) -> Option<&'a dyn Web> {
-        self.web
     }
 
     /// Reads a file, which counts as read from now on.

@@ -1,7 +1,6 @@
 //! `edit_file`: replaces one text in a file by another. The text must occur exactly once, or as often as the call
 //! says; a near match is used if it is the only one, and is reported as such.
 
-use async_trait::async_trait;
 use memchr::memmem;
 use sandbox::Change;
 use schemars::JsonSchema;
@@ -14,7 +13,7 @@ use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct EditFile {
     /// The file, relative to the workspace.
     path: String,
     /// The text to replace, exactly as it is in the file, with enough around it to be the only one.
@@ -28,52 +27,38 @@ pub(crate) struct Arguments {
     expected_replacements: Option<usize>,
 }
 
-impl Arguments {
-    fn wanted(&self) -> Wanted {
-        match (self.expected_replacements, self.replace_all) {
-            (Some(count), _) => Wanted::Exactly(count),
-            (None, Some(true)) => Wanted::All,
-            (None, _) => Wanted::Exactly(1),
-        }
+impl EditFile {
+    /// Number of occurrences to replace; `None` for all.
+    fn wanted(&self) -> Option<usize> {
+        let only = (self.replace_all != Some(true)).then_some(1);
+        self.expected_replacements.or(only)
     }
 }
 
-/// Number of occurrences to replace.
-#[derive(Debug, Clone, Copy)]
-enum Wanted {
-    Exactly(usize),
-    All,
-}
-
-#[derive(Debug)]
-pub(crate) struct EditFile;
-
-#[async_trait]
 impl Typed for EditFile {
-    type Arguments = Arguments;
     const NAME: &'static str = "edit_file";
     const DESCRIPTION: &'static str = "Replaces a text in a file by another. Read the file first; give the old \
         text exactly as it stands there, without line numbers.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        let path = schema::file(&args.path)?;
-        if args.old_string.is_empty() {
+    fn facts(&self) -> Result<CallFacts, String> {
+        let path = schema::file(&self.path)?;
+        if self.old_string.is_empty() {
             return Err("old_string is empty; use write_file to make a new file".to_owned());
         }
-        if args.old_string == args.new_string {
+        if self.old_string == self.new_string {
             return Err("old_string and new_string are the same; nothing would change".to_owned());
         }
         Ok(facts(Access::Write, vec![path], Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = schema::file(&args.path)?;
-        let bytes = place.env().read(&path).await?;
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = schema::file(&self.path)?;
+        let bytes = place.env.read(&path).await?;
         place.may_change(&path, &bytes)?;
-        let args = meant(args, &bytes, place)?;
+        let args = meant(self, &bytes, place)?;
         let edit = replace(&bytes, &args)?;
         let bytes = edit.bytes.clone();
-        place.env().apply(vec![Change::Write { path: path.clone(), bytes }]).await?;
+        place.env.apply(vec![Change::Write { path: path.clone(), bytes }]).await?;
         place.note(&path, Some(&edit.bytes));
         let text = match edit.remark {
             None => format!("replaced {} in {path}", times(edit.count)),
@@ -90,7 +75,7 @@ impl Typed for EditFile {
 }
 
 /// The same edit, with the redaction marks shown to the model replaced by the file's secrets.
-fn meant(mut args: Arguments, bytes: &[u8], place: &ToolContext<'_>) -> Result<Arguments, String> {
+fn meant(mut args: EditFile, bytes: &[u8], place: &ToolContext<'_>) -> Result<EditFile, String> {
     if !args.old_string.contains(REDACTED)
         || memmem::find(bytes, args.old_string.as_bytes()).is_some()
     {
@@ -114,7 +99,7 @@ fn meant(mut args: Arguments, bytes: &[u8], place: &ToolContext<'_>) -> Result<A
 /// Replaces the only occurrence of a text in a file.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn replaced(bytes: &[u8], old: &str, new: &str) -> Result<Vec<u8>, String> {
-    let args = Arguments {
+    let args = EditFile {
         path: "f".to_owned(),
         old_string: old.to_owned(),
         new_string: new.to_owned(),
@@ -130,23 +115,23 @@ struct Edit {
     remark: Option<String>,
 }
 
-fn replace(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
+fn replace(bytes: &[u8], args: &EditFile) -> Result<Edit, String> {
     let (old, new) = (args.old_string.as_bytes(), args.new_string.as_bytes());
     let count = memmem::find_iter(bytes, old).count();
     if count > 0 {
         // A text within a line says nothing about line endings; new lines get those of the file.
         let adds_lines = new.contains(&b'\n') && !new.contains(&b'\r') && !old.contains(&b'\n');
         if adds_lines && has_returns(bytes) {
-            return substitute(bytes, old, &with_returns(new), count, args);
+            return substitute(bytes, old, with_returns(&args.new_string).as_bytes(), count, args);
         }
         return substitute(bytes, old, new, count, args);
     }
     // Models write line endings as one character; a file may have two.
     if memmem::find(bytes, b"\r\n").is_some() && !old.contains(&b'\r') {
-        let (old, new) = (with_returns(old), with_returns(new));
-        let count = memmem::find_iter(bytes, &old).count();
+        let (old, new) = (with_returns(&args.old_string), with_returns(&args.new_string));
+        let count = memmem::find_iter(bytes, old.as_bytes()).count();
         if count > 0 {
-            return substitute(bytes, &old, &new, count, args);
+            return substitute(bytes, old.as_bytes(), new.as_bytes(), count, args);
         }
     }
     nearly(bytes, args)
@@ -157,11 +142,10 @@ fn substitute(
     old: &[u8],
     new: &[u8],
     count: usize,
-    args: &Arguments,
+    args: &EditFile,
 ) -> Result<Edit, String> {
-    match args.wanted() {
-        Wanted::Exactly(wanted) if wanted != count => return Err(ambiguous(count, wanted, args)),
-        Wanted::Exactly(_) | Wanted::All => {}
+    if let Some(wanted) = args.wanted().filter(|wanted| *wanted != count) {
+        return Err(ambiguous(count, wanted, args));
     }
     let mut edited = Vec::with_capacity(bytes.len());
     let mut from = 0;
@@ -180,19 +164,12 @@ pub(crate) fn has_returns(bytes: &[u8]) -> bool {
     ends.peek().is_some() && ends.all(|at| at > 0 && bytes[at - 1] == b'\r')
 }
 
-fn with_returns(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    for byte in text {
-        if *byte == b'\n' {
-            out.push(b'\r');
-        }
-        out.push(*byte);
-    }
-    out
+fn with_returns(text: &str) -> String {
+    text.replace('\n', "\r\n")
 }
 
 /// Replaces whole lines that match except for whitespace, if they occur in one place only.
-fn nearly(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
+fn nearly(bytes: &[u8], args: &EditFile) -> Result<Edit, String> {
     let lines = Lines::of(bytes);
     let old: Vec<&[u8]> = args.old_string.as_bytes().split_inclusive(|b| *b == b'\n').collect();
     if old.iter().all(|line| line.trim_ascii().is_empty()) {
@@ -214,7 +191,7 @@ fn nearly(bytes: &[u8], args: &Arguments) -> Result<Edit, String> {
 }
 
 /// Replaces the block at a line; new lines get the file's own indentation and line endings.
-fn spliced(lines: &Lines<'_>, at: usize, old: &[&[u8]], args: &Arguments) -> Vec<u8> {
+fn spliced(lines: &Lines<'_>, at: usize, old: &[&[u8]], args: &EditFile) -> Vec<u8> {
     if args.new_string.is_empty() {
         return lines.without(at, old.len());
     }
@@ -234,7 +211,7 @@ fn spliced(lines: &Lines<'_>, at: usize, old: &[&[u8]], args: &Arguments) -> Vec
     lines.join(&before.chain(fresh).chain(after).collect::<Vec<_>>())
 }
 
-fn ambiguous(count: usize, wanted: usize, args: &Arguments) -> String {
+fn ambiguous(count: usize, wanted: usize, args: &EditFile) -> String {
     format!(
         "old_string occurs {} in {}, not {}; give more of the text around it, or say that all are meant; nothing was changed",
         times(count),
@@ -243,7 +220,7 @@ fn ambiguous(count: usize, wanted: usize, args: &Arguments) -> String {
     )
 }
 
-fn absent(lines: &Lines<'_>, old: &[&[u8]], args: &Arguments) -> String {
+fn absent(lines: &Lines<'_>, old: &[&[u8]], args: &EditFile) -> String {
     let first = old.iter().find(|line| !line.trim_ascii().is_empty());
     let near = first
         .and_then(|first| lines.find(std::slice::from_ref(first), 0, Likeness::Indentation).next());
@@ -270,7 +247,7 @@ mod tests {
         new: &str,
         all: bool,
     ) -> Result<(String, Option<String>), String> {
-        let args = Arguments {
+        let args = EditFile {
             path: "f".to_owned(),
             old_string: old.to_owned(),
             new_string: new.to_owned(),
@@ -347,14 +324,7 @@ mod tests {
     /// A74: any encoding passes through.
     #[test]
     fn bytes_that_are_no_text_survive() {
-        let args = Arguments {
-            path: "f".to_owned(),
-            old_string: "a".to_owned(),
-            new_string: "b".to_owned(),
-            replace_all: None,
-            expected_replacements: None,
-        };
-        let edit = replace(b"\xff\xfea\x80", &args).expect("an edit");
-        assert_eq!(edit.bytes, b"\xff\xfeb\x80");
+        let edited = replaced(b"\xff\xfea\x80", "a", "b").expect("an edit");
+        assert_eq!(edited, b"\xff\xfeb\x80");
     }
 }

@@ -11,7 +11,7 @@ use sandbox::{EnvError, Environment};
 use tokio_util::sync::CancellationToken;
 use types::{DirEntry, ExecRequest, ExecResult, Facts, WorkPath};
 
-use crate::apply_patch::{self, ApplyPatch};
+use crate::apply_patch::ApplyPatch;
 use crate::edit_file;
 use crate::typed::Typed as _;
 use crate::{FileReadTracker, ToolContext};
@@ -29,12 +29,11 @@ pub fn patch(bytes: &[u8]) {
         .filter_map(|(path, content)| Some((path.parse().ok()?, content.to_vec())))
         .collect();
     let text = String::from_utf8_lossy(text).into_owned();
-    let tool = ApplyPatch;
-    let facts = tool.facts(&apply_patch::Arguments::of(&text));
+    let facts = ApplyPatch::of(&text).facts();
     let env = Memory::new(files.clone(), usize::from(*failing));
     let (seen, stop) = (FileReadTracker::unguarded(), CancellationToken::new());
     let place = ToolContext::new(&env, &seen, &stop);
-    let done = tool.act(apply_patch::Arguments::of(&text), &place).now_or_never();
+    let done = ApplyPatch::of(&text).act(&place).now_or_never();
     let after = env.into_files();
     match (facts, done) {
         (_, None) => panic!("files in memory keep nobody waiting"),

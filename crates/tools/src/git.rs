@@ -1,20 +1,18 @@
-//! `git_diff` and `git_commit`: git for agents, as far as it is harmless. Flags from a model are not passed on; nothing
-//! is amended or forced. `git_clone` has its own file.
+//! Git for agents. `git_diff` and `git_commit` are harmless: flags from a model are not passed on; nothing is amended or
+//! forced. `git` changes the repository: its commands run outside the sandbox as hardened calls, because sandboxed
+//! commands cannot write to `.git`, and the rules for commands decide which are permitted. `git_clone` has its own file.
 
-use async_trait::async_trait;
-use sandbox::GitRequest;
+use sandbox::{GitRequest, unsupported_git};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, Repeat, Timestamp, WorkPath};
 
-pub(crate) use crate::git_clone::GitClone;
-pub(crate) use crate::git_command::GitCommand;
 use crate::typed::{Reply, Typed, facts, reads};
 use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct DiffArguments {
+pub(crate) struct GitDiff {
     /// Only this file or folder.
     path: Option<String>,
     /// What is staged, instead of the working tree.
@@ -24,30 +22,25 @@ pub(crate) struct DiffArguments {
     reference: Option<String>,
 }
 
-#[derive(Debug)]
-pub(crate) struct GitDiff;
-
-#[async_trait]
 impl Typed for GitDiff {
-    type Arguments = DiffArguments;
     const NAME: &'static str = "git_diff";
     const DESCRIPTION: &'static str = "Shows what changed in the workspace, as a unified diff.";
 
-    fn facts(&self, args: &DiffArguments) -> Result<CallFacts, String> {
-        reads(args.path.as_deref().unwrap_or("."))
+    fn facts(&self) -> Result<CallFacts, String> {
+        reads(self.path.as_deref().unwrap_or("."))
     }
 
-    async fn act(&self, args: DiffArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = args.path.as_deref().map(schema::path).transpose()?;
-        let staged = args.staged.unwrap_or(false);
-        let request = GitRequest::Diff { path, staged, reference: args.reference };
-        Ok(place.env().git(request).await?.into())
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = self.path.as_deref().map(schema::path).transpose()?;
+        let staged = self.staged.unwrap_or(false);
+        let request = GitRequest::Diff { path, staged, reference: self.reference };
+        Ok(place.env.git(request).await?.into())
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CommitArguments {
+pub(crate) struct GitCommit {
     /// What the commit is about; taken literally.
     #[schemars(length(min = 1))]
     message: String,
@@ -57,7 +50,7 @@ pub(crate) struct CommitArguments {
     all: Option<bool>,
 }
 
-impl CommitArguments {
+impl GitCommit {
     fn files(&self) -> Result<Vec<WorkPath>, String> {
         let named = self.files.iter().flatten().map(|file| schema::file(file));
         match named.collect::<Result<Vec<_>, _>>()? {
@@ -68,29 +61,81 @@ impl CommitArguments {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct GitCommit;
-
-#[async_trait]
 impl Typed for GitCommit {
-    type Arguments = CommitArguments;
     const NAME: &'static str = "git_commit";
     const DESCRIPTION: &'static str =
         "Commits files, or everything that changed, and gives the hash of the commit.";
 
-    fn facts(&self, args: &CommitArguments) -> Result<CallFacts, String> {
-        let files = args.files()?;
+    fn facts(&self) -> Result<CallFacts, String> {
+        let files = self.files()?;
         let paths = if files.is_empty() { vec![WorkPath::root()] } else { files };
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: CommitArguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let files = args.files()?;
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let files = self.files()?;
         // There is no clock here; an agent's commit is later replaced by one of ours, with its own date.
         let at = Timestamp::default();
-        let request = GitRequest::Commit { message: args.message, files, at };
-        let sha = place.env().git(request).await?;
+        let request = GitRequest::Commit { message: self.message, files, at };
+        let sha = place.env.git(request).await?;
         let metadata = Metadata { sha: Some(sha.clone()), ..Metadata::default() };
         Ok(Reply::from(sha).knowing(metadata))
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GitCommand {
+    /// The words after `git`, unquoted: ["commit", "-m", "Fix it"].
+    #[schemars(length(min = 1))]
+    args: Vec<String>,
+}
+
+impl GitCommand {
+    fn words(&self) -> &[String] {
+        match self.args.split_first() {
+            Some((first, rest)) if first == "git" => rest,
+            _ => &self.args,
+        }
+    }
+}
+
+impl Typed for GitCommand {
+    const NAME: &'static str = "git";
+    const DESCRIPTION: &'static str = "Changes the git repository, which commands of the shell cannot: add, commit, branch, \
+        switch, restore, reset, stash, tag, merge, rebase and others.";
+
+    fn facts(&self) -> Result<CallFacts, String> {
+        if let Some(why) = unsupported_git(self.words()) {
+            return Err(why);
+        }
+        let words = self.words().iter().map(|word| types::shell_word(word));
+        let line = std::iter::once("git".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+        let command = Some(line);
+        Ok(CallFacts { command, ..CallFacts::new(Access::Execute, Repeat::Unknown) })
+    }
+
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let words = self.words().to_vec();
+        Ok(place.env.git(GitRequest::Change { words }).await?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(words: &[&str]) -> Result<CallFacts, String> {
+        let args = words.iter().map(|word| (*word).to_owned()).collect();
+        GitCommand { args }.facts()
+    }
+
+    #[test]
+    fn a_call_is_judged_as_the_command_that_it_is() {
+        let made = judged(&["git", "commit", "-m", "it's\nhere $(id)"]).expect("a command");
+        assert_eq!(made.access, Access::Execute);
+        assert_eq!(made.command.as_deref(), Some("git commit -m 'it'\\''s\nhere $(id)'"));
+        assert!(judged(&["push"]).expect_err("no network").contains("ask the person"));
+        assert!(judged(&["commit", "-F", "/etc/passwd"]).is_err());
     }
 }

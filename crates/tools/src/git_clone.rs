@@ -2,7 +2,6 @@
 //! the workspace. A remote repository is fetched by git inside the sandbox, whose proxy is the only way out. There are
 //! no credentials in it, so an ssh address is fetched over https. Flags from a model are not passed on.
 
-use async_trait::async_trait;
 use sandbox::GitRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +15,7 @@ const MAX_URL_BYTES: usize = 2048;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct GitClone {
     /// The repository: an https or ssh address, or a folder inside the workspace.
     url: String,
     /// The folder to make, relative to the workspace; `repo` by default.
@@ -40,7 +39,7 @@ struct Remote {
     host: String,
 }
 
-impl Arguments {
+impl GitClone {
     fn from(&self) -> Result<Origin, String> {
         match remote(&self.url)? {
             Some(remote) => Ok(Origin::Remote(remote)),
@@ -130,7 +129,7 @@ impl Remote {
 
     /// Why it may not be fetched, and how to change that.
     fn refusal(&self, place: &ToolContext<'_>) -> Option<String> {
-        let granted = place.web().is_some_and(|web| web.grants(&self.host));
+        let granted = place.web.is_some_and(|web| web.grants(&self.host));
         (!granted).then(|| {
             let host = &self.host;
             format!(
@@ -141,19 +140,14 @@ impl Remote {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct GitClone;
-
-#[async_trait]
 impl Typed for GitClone {
-    type Arguments = Arguments;
     const NAME: &'static str = "git_clone";
     const DESCRIPTION: &'static str = "Clones a git repository into a new folder of the workspace: one of a host \
         that the policy grants, or one that is inside the workspace.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        let (from, to) = (args.from()?, args.to()?);
-        args.branch()?;
+    fn facts(&self) -> Result<CallFacts, String> {
+        let (from, to) = (self.from()?, self.to()?);
+        self.branch()?;
         let access = match from {
             Origin::Inside(_) => Access::Write,
             // Git runs like any command, and writes to the new folder.
@@ -162,25 +156,25 @@ impl Typed for GitClone {
         Ok(facts(access, vec![to], Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let (from, to, depth) = (args.from()?, args.to()?, args.depth.unwrap_or(1));
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let (from, to, depth) = (self.from()?, self.to()?, self.depth.unwrap_or(1));
         let metadata = Metadata { path: Some(to.clone()), ..Metadata::default() };
         let remote = match from {
             Origin::Inside(from) => {
-                let request = GitRequest::Clone { from, to, branch: args.branch, depth };
-                return Ok(Reply::from(place.env().git(request).await?).knowing(metadata));
+                let request = GitRequest::Clone { from, to, branch: self.branch, depth };
+                return Ok(Reply::from(place.env.git(request).await?).knowing(metadata));
             }
             Origin::Remote(remote) => remote,
         };
         if let Some(refusal) = remote.refusal(place) {
             return Err(refusal.into());
         }
-        if place.env().exists(&to).await? {
+        if place.env.exists(&to).await? {
             return Err(format!("{to} exists already; choose another dest").into());
         }
-        let line = remote.line(&to, args.branch()?, depth);
+        let line = remote.line(&to, self.branch()?, depth);
         let request = place.command(line, WorkPath::root(), place.max_command_timeout());
-        let result = place.env().exec(request, place.stop()).await?;
+        let result = place.env.exec(request, place.stop).await?;
         let url = &remote.url;
         if result.passed() {
             return Ok(Reply::from(format!("cloned {url} into {to}")).knowing(metadata));
@@ -237,8 +231,8 @@ mod tests {
         assert!(!remote.line(&to, None, 0).contains("--depth"));
         for branch in ["--upload-pack=id", "a b", "$(id)", ""] {
             let branch = Some(branch.to_owned());
-            let args = Arguments { url: "a".to_owned(), dest: None, branch, depth: None };
-            assert!(args.branch().is_err(), "{args:?}");
+            let call = GitClone { url: "a".to_owned(), dest: None, branch, depth: None };
+            assert!(call.branch().is_err(), "{call:?}");
         }
     }
 }

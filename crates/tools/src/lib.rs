@@ -2,53 +2,41 @@
 //! permitted, and performs it on request; it never decides whether it may. An error in a tool is a message for
 //! the model, never an error of the loop.
 
-mod agents;
 mod apply_patch;
-mod ask_user;
 mod context;
+mod conversation;
 mod delete_file;
 mod edit_file;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod git;
 mod git_clone;
-mod git_command;
-mod glob;
-mod grep;
-mod list_dir;
 mod move_file;
-mod outside;
 mod patch;
 mod printed;
 mod process;
-mod processes;
 pub mod profile;
 mod read_file;
 mod registry;
 mod schema;
+mod search;
 mod secrets;
 mod shell;
-mod submit;
 mod tame;
 mod text;
 mod typed;
-mod web_fetch;
-mod web_search;
+mod web;
 mod write_file;
 
 use async_trait::async_trait;
 use serde_json::Value;
 use types::{Inspection, ToolOutput, ToolSpec};
 
-pub use context::{FileReadTracker, Page, ToolContext, Web};
-pub use processes::{ProcessView, Processes};
+pub use context::{FileReadTracker, Page, ProcessView, Processes, ToolContext, Web};
 pub use read_file::picture_type;
 pub use registry::{Duplicate, Registry, UnknownTool};
 pub use secrets::Secrets;
 pub use types::{Family, ToolProfile};
-
-/// Note on file names that are not valid paths.
-pub(crate) const UNNAMED: &str = "are not valid paths (control characters, not UTF-8, or a leading ~); file tools cannot open these files, commands can";
 
 /// A tool that a model can call by name.
 #[async_trait]

@@ -2,7 +2,6 @@
 //! been. A folder is named with a trailing slash, so that the check before the call covers everything in it, and
 //! not a file of that name.
 
-use async_trait::async_trait;
 use sandbox::{Change, EnvError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct MoveFile {
     /// The file, relative to the workspace; a folder has a slash at its end.
     source: String,
     /// Its new path. With a slash at its end it is the folder that a file is moved into.
@@ -27,7 +26,7 @@ struct Move {
     folder: bool,
 }
 
-impl Arguments {
+impl MoveFile {
     fn read(&self) -> Result<Move, String> {
         let folder = self.source.ends_with('/');
         let (from, to) = (schema::path(&self.source)?, schema::path(&self.destination)?);
@@ -49,27 +48,22 @@ impl Arguments {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct MoveFile;
-
-#[async_trait]
 impl Typed for MoveFile {
-    type Arguments = Arguments;
     const NAME: &'static str = "move_file";
     const DESCRIPTION: &'static str = "Moves or renames a file, or a folder with all that is in it. Folders above the \
         new path are made. A file at the new path is replaced only if it was read before.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        let Move { from, to, folder } = args.read()?;
+    fn facts(&self) -> Result<CallFacts, String> {
+        let Move { from, to, folder } = self.read()?;
         // A folder stands for everything below it.
         let below = |path: &WorkPath| schema::path(&format!("{path}/*"));
         let paths = if folder { vec![below(&from)?, below(&to)?] } else { vec![from, to] };
         Ok(facts(Access::Write, paths, Repeat::Unknown))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let Move { from, to, folder } = args.read()?;
-        let env = place.env();
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let Move { from, to, folder } = self.read()?;
+        let env = place.env;
         let content = match env.read(&from).await {
             Ok(_) if folder => {
                 return Err(format!("{from} is a file; name it without a slash at its end").into());
@@ -103,7 +97,7 @@ impl Typed for MoveFile {
 
 /// Refuses to replace a file that was not read.
 async fn refuse_unread(place: &ToolContext<'_>, to: &WorkPath) -> Result<(), Reply> {
-    match place.env().read(to).await {
+    match place.env.read(to).await {
         Ok(bytes) => Ok(place.may_change(to, &bytes)?),
         Err(EnvError::IsFolder { .. }) => {
             Err(format!("{to} is a folder; name the new path itself, such as {to}/NAME").into())

@@ -19,7 +19,7 @@ pub(crate) fn named(command: &str, folder: &WorkPath, place: &ToolContext<'_>) -
     if !place.is_guarded() {
         return vec![];
     }
-    let root = format!("{}/", place.env().facts().working_dir);
+    let root = format!("{}/", place.env.facts().working_dir);
     let words = command.split(|sign: char| sign.is_whitespace() || "\"'`;|&<>()=,".contains(sign));
     let mut files: Vec<WorkPath> = Vec::new();
     for word in words.filter(|word| !word.is_empty() && !word.starts_with('-')) {
@@ -49,7 +49,7 @@ pub(crate) async fn note(place: &ToolContext<'_>, files: &[WorkPath], output: &s
         if !is_small(place, path).await {
             continue;
         }
-        let Ok(bytes) = place.env().read(path).await else { continue };
+        let Ok(bytes) = place.env.read(path).await else { continue };
         let text = String::from_utf8_lossy(&bytes);
         let long = |line: &&str| line.trim().len() >= SHORT;
         if text.lines().filter(long).any(|line| lines.contains(line.trim_end())) {
@@ -70,7 +70,7 @@ async fn is_small(place: &ToolContext<'_>, path: &WorkPath) -> bool {
     let above = path.as_str().rsplit_once('/').map_or("", |(above, _)| above);
     let above = if above.is_empty() { Ok(WorkPath::root()) } else { schema::path(above) };
     let Ok(above) = above else { return false };
-    let Ok(entries) = place.env().list(&above, 1).await else { return false };
+    let Ok(entries) = place.env.list(&above, 1).await else { return false };
     let entry = entries.iter().find(|entry| entry.path == *path);
     entry.is_some_and(|entry| entry.bytes.is_some_and(|bytes| bytes <= MOST_BYTES))
 }

@@ -1,14 +1,13 @@
 //! `process`: background commands such as servers: start one, list them, read its output, stop it. They end with the
 //! session; later commands share their network and reach their servers. The environment decides how they run.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Millis, Repeat, WorkPath};
+use types::{Access, CallFacts, Millis, Repeat};
 
-use crate::processes::ProcessView;
+use crate::context::ProcessView;
 use crate::typed::{Reply, Typed};
-use crate::{ToolContext, schema};
+use crate::{ToolContext, schema, tame};
 
 /// Maximum time that a call waits for output.
 const LONGEST_WAIT: Millis = Millis::seconds(60);
@@ -24,7 +23,7 @@ enum Action {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct Process {
     action: Action,
     /// To start.
     command: Option<String>,
@@ -36,17 +35,12 @@ pub(crate) struct Arguments {
     wait_ms: Option<u64>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Process;
-
-#[async_trait]
 impl Typed for Process {
-    type Arguments = Arguments;
     const NAME: &'static str = "process";
     const DESCRIPTION: &'static str = "Runs a command in the background, such as a server; commands after it reach it at 127.0.0.1. Ends with the session.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        let command = match (args.action, &args.command, args.id) {
+    fn facts(&self) -> Result<CallFacts, String> {
+        let command = match (self.action, &self.command, self.id) {
             (Action::Start, Some(command), _) if !command.trim().is_empty() => {
                 Some(command.clone())
             }
@@ -60,19 +54,19 @@ impl Typed for Process {
             return Err("the command has a zero byte in it".to_owned());
         }
         let access = if command.is_some() { Access::Execute } else { Access::Read };
-        let repeat = if args.action == Action::List { Repeat::Safe } else { Repeat::Unknown };
-        let folder = args.folder()?;
+        let repeat = if self.action == Action::List { Repeat::Safe } else { Repeat::Unknown };
+        let folder = schema::folder(self.cwd.as_deref())?;
         let folder = Some(folder).filter(|folder| !folder.is_root());
         Ok(CallFacts { command, folder, ..CallFacts::new(access, repeat) })
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let Some(processes) = place.processes() else {
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let Some(processes) = place.processes else {
             return Err("nothing can be kept in the background here".to_owned().into());
         };
-        let wait = Millis(args.wait_ms.unwrap_or(0)).min(LONGEST_WAIT);
-        let folder = args.folder()?;
-        let shown = match (args.action, args.command, args.id) {
+        let wait = Millis(self.wait_ms.unwrap_or(0)).min(LONGEST_WAIT);
+        let folder = schema::folder(self.cwd.as_deref())?;
+        let shown = match (self.action, self.command, self.id) {
             (Action::Start, Some(command), _) => {
                 let mut request = place.command(command, folder, Millis::seconds(1));
                 request.background = true;
@@ -90,18 +84,9 @@ impl Typed for Process {
     }
 }
 
-impl Arguments {
-    fn folder(&self) -> Result<WorkPath, String> {
-        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
-    }
-}
-
 fn said(process: &ProcessView) -> String {
     let state = process.ended.as_deref().unwrap_or("running");
-    let mut text = crate::tame::without_colours(&process.output);
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
+    let text = tame::plain_lines(&process.output);
     format!("{text}[process {}: {state}: {}]\n", process.id, types::one_line(&process.command, 80))
 }
 
@@ -111,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     fn facts(arguments: serde_json::Value) -> Result<CallFacts, String> {
-        Process.facts(&serde_json::from_value(arguments).expect("arguments"))
+        serde_json::from_value::<Process>(arguments).expect("arguments").facts()
     }
 
     #[test]

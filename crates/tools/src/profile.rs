@@ -22,7 +22,7 @@ pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
     for name in ours {
         let (arguments, called) =
             (arguments(profile, name), profile.names.get(name).unwrap_or(name));
-        let kept = has(profile.like, name);
+        let kept = instead(profile.like, name) == name;
         if kept && called == name && arguments.is_plain() {
             continue;
         }
@@ -38,13 +38,7 @@ pub fn adapted(profile: &ToolProfile, plain: &Registry) -> Registry {
 pub fn names(profile: &ToolProfile, wanted: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
-        let name = match (profile.like, name.as_str()) {
-            // A patch can also delete and move.
-            (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
-            (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
-            (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
-            (_, name) => name,
-        };
+        let name = instead(profile.like, name);
         let name = profile.names.get(name).map_or(name, String::as_str);
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
@@ -63,12 +57,14 @@ pub fn reworded(profile: &ToolProfile, text: &str) -> String {
     })
 }
 
-fn has(family: Family, name: &str) -> bool {
-    match family {
-        Family::OpenAi => !matches!(name, "edit_file" | "delete_file" | "move_file" | "list_dir"),
-        Family::Anthropic => !matches!(name, "apply_patch" | "list_dir"),
-        Family::Gemini => name != "apply_patch",
-        Family::Portable => true,
+/// The tool that a family has instead of one that it does not know; the same name if it has it.
+fn instead(family: Family, name: &str) -> &str {
+    match (family, name) {
+        // A patch can also delete and move.
+        (Family::OpenAi, "edit_file" | "delete_file" | "move_file") => "apply_patch",
+        (Family::Anthropic | Family::Gemini, "apply_patch") => "edit_file",
+        (Family::OpenAi | Family::Anthropic, "list_dir") => "glob",
+        (_, name) => name,
     }
 }
 
@@ -219,7 +215,8 @@ impl Tool for Reworded {
 
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
         // An explicitly set timeout takes precedence over the family's default.
-        let timeout_ms = self.wording.timeout_ms.filter(|_| place.command_timeout().is_none());
+        let timeout_ms =
+            self.wording.timeout_ms.filter(|_| place.policy.command_timeout_ms.is_none());
         let wording = ArgumentProfile { timeout_ms, ..self.wording.clone() };
         self.inner.run(&wording.plain(arguments), place).await
     }
@@ -348,8 +345,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let env = LocalEnvironment::open(dir.path()).expect("a workspace");
         let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
-        let set = Some(types::Millis(60));
-        let place = ToolContext::new(&env, &seen, &stop).with_command_timeout(set);
+        let mut place = ToolContext::new(&env, &seen, &stop);
+        place.policy.command_timeout_ms = Some(types::Millis(60));
         for family in Family::ALL {
             let run = async |arguments| registry(family).run("shell", &arguments, &place).await;
             let late = run(json!({"command": "sleep 30"})).await;

@@ -6,7 +6,8 @@ mod kind;
 
 pub use kind::picture_type;
 
-use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{CallFacts, Metadata, Source};
@@ -24,7 +25,7 @@ const MAX_IMAGE_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct ReadFile {
     /// The file, relative to the workspace.
     path: String,
     /// The first line to show, counted from 1.
@@ -37,45 +38,40 @@ pub(crate) struct Arguments {
     encoding: Option<String>,
 }
 
-impl Arguments {
+impl ReadFile {
     fn encoding(&self) -> Result<Option<Encoding>, String> {
         self.encoding.as_deref().map(Encoding::named).transpose()
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct ReadFile;
-
-#[async_trait]
 impl Typed for ReadFile {
-    type Arguments = Arguments;
     const NAME: &'static str = "read_file";
     const DESCRIPTION: &'static str = "Reads a text file. Each line is shown with its number. \
         Use offset and limit to read a part of a long file. Pictures (PNG, JPEG, GIF, WebP) are shown as such.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        args.encoding()?;
-        reads(&args.path)
+    fn facts(&self) -> Result<CallFacts, String> {
+        self.encoding()?;
+        reads(&self.path)
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = schema::path(&args.path)?;
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = schema::path(&self.path)?;
         let bytes = place.read(&path).await?;
         let metadata =
             Metadata { bytes: Some(bytes.len() as u64), path: Some(path), ..Metadata::default() };
-        let shown = match (args.encoding()?, kind::of(&bytes)) {
+        let shown = match (self.encoding()?, kind::of(&bytes)) {
             (Some(encoding), _) => match encoding.text(&bytes) {
-                coding::Text::Lines(text) => show(&text, &args).map(Reply::from),
+                coding::Text::Lines(text) => show(&text, &self).map(Reply::from),
                 coding::Text::Code(code) => Ok(code.into()),
             },
-            (None, Some(kind)) => binary(&bytes, kind, &args),
-            (None, None) => show(&String::from_utf8_lossy(&bytes), &args).map(Reply::from),
+            (None, Some(kind)) => binary(&bytes, kind, &self),
+            (None, None) => show(&String::from_utf8_lossy(&bytes), &self).map(Reply::from),
         };
         shown.map(|reply| reply.knowing(metadata)).map_err(Reply::from)
     }
 }
 
-fn binary(bytes: &[u8], kind: kind::Kind, args: &Arguments) -> Result<Reply, String> {
+fn binary(bytes: &[u8], kind: kind::Kind, args: &ReadFile) -> Result<Reply, String> {
     let (size, path, word) = (bytes.len(), &args.path, kind.word);
     let Some(media_type) = kind.picture else {
         return Err(format!(
@@ -87,7 +83,7 @@ fn binary(bytes: &[u8], kind: kind::Kind, args: &Arguments) -> Result<Reply, Str
             "{path} is a picture ({word}) of {size} bytes; at most {MAX_IMAGE_BYTES} can be shown"
         ));
     }
-    let base64 = coding::base64(bytes);
+    let base64 = STANDARD.encode(bytes);
     Ok(Reply {
         text: format!("[{path} is a picture: {word}, {size} bytes]"),
         images: vec![Source::Bytes { media_type: media_type.to_owned(), base64 }],
@@ -95,7 +91,7 @@ fn binary(bytes: &[u8], kind: kind::Kind, args: &Arguments) -> Result<Reply, Str
     })
 }
 
-fn show(text: &str, args: &Arguments) -> Result<String, String> {
+fn show(text: &str, args: &ReadFile) -> Result<String, String> {
     // A byte order mark is not part of the first line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<&str> = text.lines().collect();

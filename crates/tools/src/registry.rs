@@ -12,20 +12,18 @@ use jsonschema::Validator;
 use serde_json::Value;
 use types::{Arguments, Call, Inspection, ToolOutput, ToolSpec};
 
-use crate::agents::{CloseAgent, SendInput, SpawnAgent, Wait};
 use crate::apply_patch::ApplyPatch;
-use crate::ask_user::AskUser;
+use crate::conversation::{AskUser, CloseAgent, SendInput, SpawnAgent, Submit, Wait};
 use crate::delete_file::DeleteFile;
 use crate::edit_file::EditFile;
-use crate::git::{GitClone, GitCommand, GitCommit, GitDiff};
-use crate::glob::Glob;
-use crate::grep::Grep;
-use crate::list_dir::ListDir;
+use crate::git::{GitCommand, GitCommit, GitDiff};
+use crate::git_clone::GitClone;
 use crate::move_file::MoveFile;
+use crate::process::Process;
 use crate::read_file::ReadFile;
-use crate::shell::{Process, Shell};
-use crate::submit::Submit;
-use crate::web_fetch::{WebFetch, WebSearch};
+use crate::search::{Glob, Grep, ListDir};
+use crate::shell::Shell;
+use crate::web::{WebFetch, WebSearch};
 use crate::write_file::WriteFile;
 use crate::{Tool, ToolContext, schema, tame, typed::TypedTool};
 
@@ -64,40 +62,35 @@ pub struct UnknownTool {
 }
 
 impl Registry {
-    #[must_use]
-    pub fn empty() -> Self {
-        Self::default()
-    }
-
     /// The tools that ship with the product, under their plain names.
     #[must_use]
     pub fn standard() -> Self {
         let tools: [Arc<dyn Tool>; 23] = [
-            Arc::new(TypedTool::new(ReadFile)),
-            Arc::new(TypedTool::new(WriteFile)),
-            Arc::new(TypedTool::new(EditFile)),
-            Arc::new(TypedTool::new(ApplyPatch)),
-            Arc::new(TypedTool::new(DeleteFile)),
-            Arc::new(TypedTool::new(MoveFile)),
-            Arc::new(TypedTool::new(ListDir)),
-            Arc::new(TypedTool::new(Glob)),
-            Arc::new(TypedTool::new(Grep)),
-            Arc::new(TypedTool::new(Shell)),
-            Arc::new(TypedTool::new(GitDiff)),
-            Arc::new(TypedTool::new(GitCommit)),
-            Arc::new(TypedTool::new(GitClone)),
-            Arc::new(TypedTool::new(GitCommand)),
-            Arc::new(TypedTool::new(Process)),
-            Arc::new(TypedTool::new(WebFetch)),
-            Arc::new(TypedTool::new(WebSearch)),
-            Arc::new(TypedTool::new(AskUser)),
-            Arc::new(TypedTool::new(SpawnAgent)),
-            Arc::new(TypedTool::new(SendInput)),
-            Arc::new(TypedTool::new(Wait)),
-            Arc::new(TypedTool::new(CloseAgent)),
+            TypedTool::<ReadFile>::shared(),
+            TypedTool::<WriteFile>::shared(),
+            TypedTool::<EditFile>::shared(),
+            TypedTool::<ApplyPatch>::shared(),
+            TypedTool::<DeleteFile>::shared(),
+            TypedTool::<MoveFile>::shared(),
+            TypedTool::<ListDir>::shared(),
+            TypedTool::<Glob>::shared(),
+            TypedTool::<Grep>::shared(),
+            TypedTool::<Shell>::shared(),
+            TypedTool::<GitDiff>::shared(),
+            TypedTool::<GitCommit>::shared(),
+            TypedTool::<GitClone>::shared(),
+            TypedTool::<GitCommand>::shared(),
+            TypedTool::<Process>::shared(),
+            TypedTool::<WebFetch>::shared(),
+            TypedTool::<WebSearch>::shared(),
+            TypedTool::<AskUser>::shared(),
+            TypedTool::<SpawnAgent>::shared(),
+            TypedTool::<SendInput>::shared(),
+            TypedTool::<Wait>::shared(),
+            TypedTool::<CloseAgent>::shared(),
             Arc::new(Submit::new()),
         ];
-        let mut registry = Self::empty();
+        let mut registry = Self::default();
         for tool in tools {
             registry.put(tool);
         }
@@ -128,9 +121,16 @@ impl Registry {
 
     /// Adds a tool, replacing the one of the same name.
     pub fn replace(&mut self, tool: Arc<dyn Tool>) -> Result<(), Duplicate> {
-        let entry = Entry::new(tool)?;
-        self.entries.insert(entry.tool.spec().name.clone(), entry);
-        Ok(())
+        let ToolSpec { name, schema, .. } = tool.spec();
+        let name = name.clone();
+        match jsonschema::validator_for(schema) {
+            Err(error) => Err(Duplicate::Schema { name, cause: error.to_string() }),
+            Ok(validator) => {
+                let validator = Arc::new(OnceLock::from(Some(validator)));
+                self.entries.insert(name, Entry { tool, own: true, validator });
+                Ok(())
+            }
+        }
     }
 
     /// Removes a tool, if it exists.
@@ -234,14 +234,6 @@ impl Registry {
 }
 
 impl Entry {
-    fn new(tool: Arc<dyn Tool>) -> Result<Self, Duplicate> {
-        let spec = tool.spec();
-        let validator = jsonschema::validator_for(&spec.schema).map_err(|error| {
-            Duplicate::Schema { name: spec.name.clone(), cause: error.to_string() }
-        })?;
-        Ok(Self { tool, own: true, validator: Arc::new(OnceLock::from(Some(validator))) })
-    }
-
     fn validator(&self) -> Option<&Validator> {
         let make = || jsonschema::validator_for(&self.tool.spec().schema).ok();
         self.validator.get_or_init(make).as_ref()

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use types::{ToolSpec, WorkPath};
+use types::{BadPath, ToolSpec, WorkPath};
 
 /// Maximum number of complaints about one call that a model is given.
 const MAX_COMPLAINTS: usize = 5;
@@ -134,7 +134,12 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &Value) -> Result<T, String>
 
 /// Parses a path given by a model; the error is a message for the model.
 pub(crate) fn path(text: &str) -> Result<WorkPath, String> {
-    text.parse().map_err(|error: types::BadPath| error.to_string())
+    text.parse().map_err(|error: BadPath| error.to_string())
+}
+
+/// Parses the path of a folder; the workspace itself if none is given.
+pub(crate) fn folder(text: Option<&str>) -> Result<WorkPath, String> {
+    path(text.unwrap_or("."))
 }
 
 /// Parses the path of a file to be written. A trailing slash would name a folder.
@@ -144,6 +149,33 @@ pub(crate) fn file(text: &str) -> Result<WorkPath, String> {
         return Err(format!("{text:?} names a folder; give the path of a file"));
     }
     Ok(path)
+}
+
+/// Arguments that name files and folders.
+const PATHS: &[&str] = &["path", "files", "source", "destination", "dest", "cwd"];
+
+/// Whether an argument points outside the workspace. That is more than a mistake: agents are not permitted to do it, and
+/// some policies end an agent for it. Checks arguments only; the sandbox handles symbolic links.
+pub(crate) fn names_outside(arguments: &Value) -> bool {
+    let Some(arguments) = arguments.as_object() else { return false };
+    arguments.iter().any(|(name, value)| match value {
+        Value::String(text) if name == "patch" => patched(text).any(leads_out),
+        Value::String(text) => PATHS.contains(&name.as_str()) && leads_out(text),
+        Value::Array(list) if PATHS.contains(&name.as_str()) => {
+            list.iter().filter_map(Value::as_str).any(leads_out)
+        }
+        _ => false,
+    })
+}
+
+/// Files named by a patch, even if the patch cannot be parsed.
+fn patched(patch: &str) -> impl Iterator<Item = &str> {
+    let marks = patch.lines().filter_map(|line| line.strip_prefix("*** "));
+    marks.filter_map(|mark| mark.split_once(": ")).map(|(_, path)| path.trim())
+}
+
+fn leads_out(text: &str) -> bool {
+    matches!(text.parse::<WorkPath>(), Err(BadPath::Absolute(_) | BadPath::Escapes(_)))
 }
 
 #[cfg(test)]
@@ -223,5 +255,29 @@ mod tests {
         let said = json!({"path": "a", "limit": null});
         let nulls = without_nulls(&said);
         assert_eq!(complaints(&validator, "t", &nulls), None);
+    }
+
+    #[test]
+    fn only_paths_that_lead_out_are_outside() {
+        for arguments in [
+            json!({ "path": "/etc/passwd" }),
+            json!({ "path": "a/../../b" }),
+            json!({ "source": "a", "destination": "../a" }),
+            json!({ "files": ["a", "~/b"] }),
+            json!({ "command": "ls", "cwd": ".." }),
+            json!({ "patch": "*** Begin Patch\n*** Delete File: ../a\n*** End Patch" }),
+        ] {
+            assert!(names_outside(&arguments), "{arguments}");
+        }
+        for arguments in [
+            json!({ "path": "" }),
+            json!({ "path": 5 }),
+            json!({ "path": "a\u{7}" }),
+            json!({ "content": "/etc/passwd", "path": "a/" }),
+            json!({ "patch": "*** Begin Patch\n-/etc\n*** End Patch" }),
+            json!("/etc/passwd"),
+        ] {
+            assert!(!names_outside(&arguments), "{arguments}");
+        }
     }
 }

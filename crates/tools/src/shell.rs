@@ -1,12 +1,10 @@
 //! `shell`: runs a command line in the workspace. The exit code is the last line that the model sees, and a
 //! command with a non-zero exit code is a failed call.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use types::{Access, CallFacts, Ended, ExecResult, Metadata, Millis, Repeat, WorkPath};
+use types::{Access, CallFacts, Ended, ExecResult, Metadata, Millis, Repeat};
 
-pub(crate) use crate::process::Process;
 use crate::typed::{Reply, Typed};
 use crate::{ToolContext, printed, schema, tame};
 
@@ -14,7 +12,7 @@ const DEFAULT_TIMEOUT: Millis = Millis::seconds(10);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct Shell {
     /// The command line for the shell.
     #[schemars(length(min = 1))]
     command: String,
@@ -31,50 +29,35 @@ pub(crate) struct Arguments {
     _description: Option<String>,
 }
 
-impl Arguments {
-    fn folder(&self) -> Result<WorkPath, String> {
-        self.cwd.as_deref().map_or_else(|| Ok(WorkPath::root()), schema::path)
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Shell;
-
-#[async_trait]
 impl Typed for Shell {
-    type Arguments = Arguments;
     const NAME: &'static str = "shell";
     const DESCRIPTION: &'static str = "Runs a command line in the workspace and shows its output and \
         exit code. There is no terminal and no input; processes left in the background are ended with the command.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        if args.command.contains('\0') {
+    fn facts(&self) -> Result<CallFacts, String> {
+        if self.command.contains('\0') {
             return Err("the command has a zero byte in it".to_owned());
         }
-        let folder = args.folder()?;
-        sandbox::Hosts::parse(&args.hosts).map_err(|error| error.to_string())?;
+        let folder = schema::folder(self.cwd.as_deref())?;
+        sandbox::Hosts::parse(&self.hosts).map_err(|error| error.to_string())?;
         Ok(CallFacts {
-            access: Access::Execute,
-            paths: Vec::new(),
-            command: Some(args.command.clone()),
+            command: Some(self.command.clone()),
             folder: Some(folder).filter(|folder| !folder.is_root()),
-            hosts: args.hosts.clone(),
-            repeat: Repeat::Unknown,
-            tool: None,
-            agent: None,
+            hosts: self.hosts.clone(),
+            ..CallFacts::new(Access::Execute, Repeat::Unknown)
         })
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let usual = place.command_timeout().unwrap_or(DEFAULT_TIMEOUT);
-        let timeout = args.timeout_ms.map_or(usual, Millis);
-        let folder = args.folder()?;
-        let named = printed::named(&args.command, &folder, place);
-        let request = place.command(args.command, folder, timeout);
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let usual = place.policy.command_timeout_ms.unwrap_or(DEFAULT_TIMEOUT);
+        let timeout = self.timeout_ms.map_or(usual, Millis);
+        let folder = schema::folder(self.cwd.as_deref())?;
+        let named = printed::named(&self.command, &folder, place);
+        let request = place.command(self.command, folder, timeout);
         let timeout = request.timeout;
-        let result = place.env().exec(request, place.stop()).await?;
+        let result = place.env.exec(request, place.stop).await?;
         printed::note(place, &named, &result.output).await;
-        let hint = (place.asks_for_hosts() && !result.passed() && lacks_network(&result.output))
+        let hint = (place.asks_for_hosts && !result.passed() && lacks_network(&result.output))
             .then_some(
                 "[the sandbox has no network for this: name the hosts that it needs in `hosts`]\n",
             );
@@ -100,10 +83,7 @@ fn lacks_network(output: &str) -> bool {
 
 fn show(result: &ExecResult, timeout: Millis, hint: &str) -> Result<Reply, Reply> {
     let passed = result.passed();
-    let mut text = tame::without_colours(&result.output);
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
+    let mut text = tame::plain_lines(&result.output);
     text.push_str(hint);
     text.push_str(&match result.ended {
         Ended::Exited(code) => format!("[exit code {code}]"),

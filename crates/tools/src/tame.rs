@@ -39,6 +39,15 @@ pub(crate) fn without_colours(text: &str) -> String {
     plain
 }
 
+/// Output of a command without colours; its last line has an end.
+pub(crate) fn plain_lines(output: &str) -> String {
+    let mut text = without_colours(output);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
 fn acts(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

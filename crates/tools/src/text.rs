@@ -69,12 +69,8 @@ impl<'a> Lines<'a> {
 
     /// The file without some of its lines; every other byte is unchanged.
     pub(crate) fn without(&self, from: usize, count: usize) -> Vec<u8> {
-        let left = self.all.iter().enumerate();
-        let left = left.filter(|(place, _)| !(from..from + count).contains(place));
-        left.fold(self.mark.to_vec(), |mut bytes, (_, line)| {
-            bytes.extend_from_slice(line);
-            bytes
-        })
+        let (before, after) = (&self.all[..from], &self.all[from + count..]);
+        [self.mark, &before.concat(), &after.concat()].concat()
     }
 
     /// Joins new lines into a file. Inner lines without an ending get one; a file without a

@@ -1,6 +1,10 @@
 //! Tools with typed arguments: the schema is derived from the type, and calls arrive as the type. This is the
 //! only place where JSON becomes arguments.
 
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -9,19 +13,18 @@ use types::{
     Access, CallFacts, Inspection, Metadata, Repeat, Source, ToolOutput, ToolSpec, WorkPath,
 };
 
-use crate::outside::names_outside;
-use crate::{Page, Tool, ToolContext, schema};
+use crate::{Tool, ToolContext, schema};
 
-/// A tool whose arguments are a type. Both results are for the model; `Err` is a failed call.
-#[async_trait]
-pub(crate) trait Typed: Send + Sync + std::fmt::Debug + 'static {
-    type Arguments: DeserializeOwned + JsonSchema + Send + Sync;
+/// A call of a tool: its arguments. Both results are for the model; `Err` is a failed call.
+pub(crate) trait Typed:
+    DeserializeOwned + JsonSchema + Debug + Send + Sync + 'static
+{
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
 
-    fn facts(&self, args: &Self::Arguments) -> Result<CallFacts, String>;
+    fn facts(&self) -> Result<CallFacts, String>;
 
-    async fn act(&self, args: Self::Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply>;
+    fn act(self, place: &ToolContext<'_>) -> impl Future<Output = Result<Reply, Reply>> + Send;
 }
 
 /// Output of a tool.
@@ -59,12 +62,13 @@ impl Reply {
 #[derive(Debug)]
 pub(crate) struct TypedTool<T> {
     spec: ToolSpec,
-    tool: T,
+    call: PhantomData<T>,
 }
 
 impl<T: Typed> TypedTool<T> {
-    pub(crate) fn new(tool: T) -> Self {
-        Self { spec: schema::spec::<T::Arguments>(T::NAME, T::DESCRIPTION), tool }
+    pub(crate) fn shared() -> Arc<dyn Tool> {
+        let spec = schema::spec::<T>(T::NAME, T::DESCRIPTION);
+        Arc::new(Self { spec, call: PhantomData })
     }
 }
 
@@ -75,16 +79,16 @@ impl<T: Typed> Tool for TypedTool<T> {
     }
 
     fn inspect(&self, arguments: &Value) -> Inspection {
-        match schema::parse(arguments).and_then(|args| self.tool.facts(&args)) {
+        match schema::parse(arguments).and_then(|call: T| call.facts()) {
             Ok(facts) => Inspection::Would(facts),
-            Err(complaint) if names_outside(arguments) => Inspection::Outside(complaint),
+            Err(complaint) if schema::names_outside(arguments) => Inspection::Outside(complaint),
             Err(complaint) => Inspection::Invalid(complaint),
         }
     }
 
     async fn run(&self, arguments: &Value, place: &ToolContext<'_>) -> ToolOutput {
-        let done = match schema::parse(arguments) {
-            Ok(args) => self.tool.act(args, place).await,
+        let done = match schema::parse::<T>(arguments) {
+            Ok(call) => call.act(place).await,
             Err(complaint) => Err(complaint.into()),
         };
         let (output, reply) = match done {
@@ -103,27 +107,4 @@ pub(crate) fn reads(path: &str) -> Result<CallFacts, String> {
 
 pub(crate) fn facts(access: Access, paths: Vec<WorkPath>, repeat: Repeat) -> CallFacts {
     CallFacts { paths, ..CallFacts::new(access, repeat) }
-}
-
-/// A page as text; a page with an error status, or without text, is a failed call.
-pub(crate) fn page_reply(page: &Page) -> Result<Reply, Reply> {
-    let metadata = Metadata {
-        bytes: Some(page.bytes.len() as u64),
-        status: Some(page.status),
-        ..Metadata::default()
-    };
-    if page.bytes.iter().take(8192).any(|byte| *byte == 0) {
-        let text = format!("{} is not text but {}", page.url, page.media_type);
-        return Err(Reply::from(text).knowing(metadata));
-    }
-    let mut text = format!("[{} {} {}]\n", page.status, page.media_type, page.url);
-    text.push_str(&String::from_utf8_lossy(&page.bytes));
-    if page.more {
-        text.push_str(&format!(
-            "\n[there is more; only {} bytes were fetched]\n",
-            page.bytes.len()
-        ));
-    }
-    let reply = Reply::from(text).knowing(metadata);
-    if (200..300).contains(&page.status) { Ok(reply) } else { Err(reply) }
 }

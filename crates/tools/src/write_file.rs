@@ -1,6 +1,5 @@
 //! `write_file`: creates or replaces a whole file, in one step.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{Access, CallFacts, Metadata, REDACTED, Repeat, WorkPath};
@@ -10,7 +9,7 @@ use crate::{ToolContext, schema};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
+pub(crate) struct WriteFile {
     /// The file, relative to the workspace.
     path: String,
     /// Everything that the file shall contain.
@@ -19,29 +18,24 @@ pub(crate) struct Arguments {
     create_dirs: Option<bool>,
 }
 
-#[derive(Debug)]
-pub(crate) struct WriteFile;
-
-#[async_trait]
 impl Typed for WriteFile {
-    type Arguments = Arguments;
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str = "Creates a file or replaces all of it with the given content. \
         Missing folders are created. A file that exists must have been read before.";
 
-    fn facts(&self, args: &Arguments) -> Result<CallFacts, String> {
-        Ok(facts(Access::Write, vec![schema::file(&args.path)?], Repeat::Safe))
+    fn facts(&self) -> Result<CallFacts, String> {
+        Ok(facts(Access::Write, vec![schema::file(&self.path)?], Repeat::Safe))
     }
 
-    async fn act(&self, args: Arguments, place: &ToolContext<'_>) -> Result<Reply, Reply> {
-        let path = schema::file(&args.path)?;
-        if args.create_dirs == Some(false) {
+    async fn act(self, place: &ToolContext<'_>) -> Result<Reply, Reply> {
+        let path = schema::file(&self.path)?;
+        if self.create_dirs == Some(false) {
             refuse_missing_folder(&path, place).await?;
         }
-        let (mut content, mut remark) = (args.content, "");
+        let (mut content, mut remark) = (self.content, "");
         let marked = content.contains(REDACTED);
-        if (place.is_guarded() || marked) && place.env().exists(&path).await? {
-            let before = place.env().read(&path).await?;
+        if (place.is_guarded() || marked) && place.env.exists(&path).await? {
+            let before = place.env.read(&path).await?;
             // Writing identical content changes nothing, for example when a call is repeated after a restart.
             if before != content.as_bytes() {
                 place.may_change(&path, &before)?;
@@ -53,7 +47,7 @@ impl Typed for WriteFile {
             }
         }
         let (bytes, content) = (content.len(), content.as_bytes());
-        place.env().write(&path, content).await?;
+        place.env.write(&path, content).await?;
         place.note(&path, Some(content));
         let metadata =
             Metadata { bytes: Some(bytes as u64), path: Some(path.clone()), ..Metadata::default() };
@@ -64,7 +58,7 @@ impl Typed for WriteFile {
 async fn refuse_missing_folder(path: &WorkPath, place: &ToolContext<'_>) -> Result<(), Reply> {
     let Some((folder, _)) = path.as_str().rsplit_once('/') else { return Ok(()) };
     let above = schema::path(folder)?;
-    if place.env().exists(&above).await? {
+    if place.env.exists(&above).await? {
         return Ok(());
     }
     Err(format!("the folder {folder} is not there; set create_dirs to have it made").into())

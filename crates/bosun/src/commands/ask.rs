@@ -38,7 +38,7 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let wanted = request.options.output.clone();
     let answered = if args.json {
         // Nothing is streamed to the user, so an interrupted reply can be requested again.
-        registry.complete_watched(request, waits).await
+        registry.complete(request, waits).await
     } else {
         answer(&registry, request).await
     };

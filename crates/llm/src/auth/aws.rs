@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ring::{digest, hmac};
+use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
-use types::Timestamp;
+use types::{Digest, Timestamp};
 
 use crate::transport::Exchange;
 
@@ -55,11 +55,11 @@ impl Signer {
         let canonical = format!(
             "{method}\n{}\n{query}\n{lines}\n{names}\n{}",
             encoded_path(path),
-            hex(digest::digest(&digest::SHA256, body).as_ref())
+            Digest::of(body)
         );
         let date = time.get(..8).unwrap_or_default();
         let scope = format!("{date}/{}/{}/aws4_request", self.region, self.service);
-        let hash = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
+        let hash = Digest::of(canonical.as_bytes());
         let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{hash}");
         let first = format!("AWS4{}", self.secret_key.expose_secret());
         let mut key = mac(first.as_bytes(), date);

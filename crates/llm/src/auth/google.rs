@@ -4,7 +4,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
-use futures::StreamExt as _;
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -14,7 +13,7 @@ use tokio::sync::Mutex;
 use types::{Fault, Millis, Timestamp};
 
 use crate::faults::Cause;
-use crate::transport::{Exchange, Transport};
+use crate::transport::{Exchange, Transport, whole};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
@@ -137,14 +136,8 @@ async fn fetch(
         secrets: vec![],
         body: Bytes::from(form),
     };
-    let mut answer = transport.send(exchange).await?;
-    let mut body = vec![];
-    while let Some(chunk) = answer.bytes.next().await {
-        body.extend_from_slice(&chunk?);
-        if body.len() > MOST {
-            return Err(Cause::BadReply.fault("the token server's answer is too long"));
-        }
-    }
+    let answer = transport.send(exchange).await?;
+    let body = whole(answer.bytes, MOST, "the token server's answer is too long").await?;
     if !(200..300).contains(&answer.status) {
         // The body may repeat the credentials, so only the status is reported.
         let what = format!("Google's token server refused the credentials ({})", answer.status);
@@ -182,9 +175,8 @@ fn assertion(
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt as _;
     use futures::future::BoxFuture;
-    use futures::stream;
+    use futures::{FutureExt as _, StreamExt as _, stream};
     use ring::signature::{KeyPair as _, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 
     use super::*;

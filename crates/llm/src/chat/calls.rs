@@ -11,16 +11,13 @@ use crate::json::{Loose, Text, text};
 
 #[derive(Deserialize)]
 pub(super) struct CallDelta<'a> {
-    #[serde(default)]
     index: Option<u64>,
     #[serde(borrow, default)]
     id: Text<'a>,
     #[serde(borrow, default)]
     function: Option<FunctionDelta<'a>>,
     /// A call with free text instead of arguments. Bosun offers no such tools.
-    #[serde(default)]
     custom: Option<Value>,
-    #[serde(default)]
     extra_content: Option<Value>,
 }
 

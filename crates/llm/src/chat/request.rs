@@ -6,7 +6,7 @@ use types::{BlockBody, Effort, ModelRequest, Part, ToolChoice};
 
 use crate::output;
 use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
-use crate::wire::{Delivery, Entry, Frame, Quirks, data_url, offers_tools, put};
+use crate::wire::{Delivery, Entry, Frame, Quirks, data_url, offers_tools, put, put_sampling};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks) -> Frame {
     let options = &request.options;
@@ -19,13 +19,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         }
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            let function = json!({
-                "name": tool.name, "description": tool.description, "parameters": tool.schema,
-            });
-            json!({ "type": "function", "function": function })
-        });
-        body["tools"] = tools.collect();
+        body["tools"] = tools(request);
         body["tool_choice"] = match &options.tool_choice {
             ToolChoice::Auto => json!("auto"),
             ToolChoice::None => json!("none"),
@@ -46,18 +40,24 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery, quirks: &Quirks)
         (Some(effort), key) if !key.is_empty() => body[key] = json!(effort.as_str()),
         _ => {}
     }
-    put(&mut body, "temperature", options.temperature);
-    put(&mut body, "top_p", options.top_p);
-    put(&mut body, "seed", options.seed);
-    if !options.stop_at.is_empty() {
-        body["stop"] = json!(options.stop_at);
-    }
+    put_sampling(&mut body, options, "top_p", "stop");
     Frame { lead: system(request), ..Frame::new("/chat/completions", body, "messages") }
 }
 
 /// The system prompt as the first message.
 pub(crate) fn system(request: &ModelRequest) -> Option<Value> {
     (!request.system.is_empty()).then(|| json!({ "role": "system", "content": &*request.system }))
+}
+
+/// The tools, in the form that Ollama shares.
+pub(crate) fn tools(request: &ModelRequest) -> Value {
+    let tools = request.tools.iter().map(|tool| {
+        let function = json!({
+            "name": tool.name, "description": tool.description, "parameters": tool.schema,
+        });
+        json!({ "type": "function", "function": function })
+    });
+    tools.collect()
 }
 
 pub(crate) fn entries(turn: &Turn<'_>, quirks: &Quirks) -> Vec<Entry> {
@@ -129,9 +129,7 @@ fn results(answers: &[Answer<'_>]) -> Vec<Value> {
         |answer| json!({ "role": "tool", "tool_call_id": answer.id, "content": answer.text() }),
     );
     let mut messages: Vec<Value> = texts.collect();
-    let pictures = answers.iter().flat_map(|answer| answer.parts);
-    let pictures: Vec<Value> =
-        pictures.filter(|part| !matches!(part, Part::Text { .. })).map(part).collect();
+    let pictures: Vec<Value> = answers.iter().flat_map(Answer::pictures).map(part).collect();
     if !pictures.is_empty() {
         messages.push(json!({ "role": "user", "content": pictures }));
     }

@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 use types::{Fault, StopReason, Usage};
 
 use super::calls::{CallDelta, Calls};
-use super::{NAME, faults};
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Loose, Text, count, read, text};
 
+#[derive(Default)]
 pub(crate) struct ChatDecoder {
     assembly: Assembly,
     started: bool,
@@ -21,14 +22,13 @@ pub(crate) struct ChatDecoder {
     /// Key under which the server sends its thinking, and its `reasoning_details`.
     thinking_key: Option<&'static str>,
     details: Vec<Value>,
-    extras: Map<String, Value>,
+    /// Additions of a server to its message.
+    extra: Option<Value>,
     refusal: String,
     calls: Calls,
-    stop: Option<String>,
     over: bool,
-    usage: Option<Value>,
-    id: Option<String>,
-    served: Option<String>,
+    /// What the server has said about its reply so far.
+    said: Ending,
 }
 
 #[derive(Deserialize)]
@@ -39,11 +39,8 @@ struct Chunk<'a> {
     model: Text<'a>,
     #[serde(borrow, default)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(default)]
     usage: Option<Value>,
-    #[serde(default)]
     x_groq: Option<Value>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -70,49 +67,27 @@ struct Delta<'a> {
     reasoning: Text<'a>,
     #[serde(borrow, default)]
     reasoning_text: Text<'a>,
-    #[serde(default)]
     reasoning_details: Option<Vec<Value>>,
     #[serde(borrow, default)]
     refusal: Text<'a>,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<CallDelta<'a>>>,
-    #[serde(default)]
     extra_content: Option<Value>,
 }
 
 impl ChatDecoder {
-    pub(crate) fn new() -> Self {
-        Self {
-            assembly: Assembly::new(NAME),
-            started: false,
-            in_deltas: false,
-            text: None,
-            thinking: None,
-            thinking_key: None,
-            details: vec![],
-            extras: Map::new(),
-            refusal: String::new(),
-            calls: Calls::default(),
-            stop: None,
-            over: false,
-            usage: None,
-            id: None,
-            served: None,
-        }
-    }
-
-    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<(), Fault> {
+    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<Next, Fault> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(faults::fault(None, &json!({ "error": error })));
+            return Err(complaint::chat(None, &json!({ "error": error })));
         }
         if !std::mem::replace(&mut self.started, true) {
             self.assembly.started();
         }
         if let Some(id) = chunk.id.some()
-            && self.id.is_none()
+            && self.said.id.is_none()
         {
-            self.id = Some(id.to_owned());
-            self.served = chunk.model.some().map(str::to_owned);
+            self.said.id = Some(id.to_owned());
+            self.said.served = chunk.model.some().map(str::to_owned);
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
             self.in_deltas |= choice.delta.is_some();
@@ -121,15 +96,15 @@ impl ChatDecoder {
                 self.delta(said)?;
             }
             if let Some(stop) = choice.finish_reason.some() {
-                self.stop = Some(stop.to_owned());
+                self.said.word = Some(stop.to_owned());
             }
         }
         let groq = chunk.x_groq.and_then(|mut extra| extra.get_mut("usage").map(Value::take));
         let said = chunk.usage.filter(|usage| !usage.is_null()).or(groq);
         // A final count of all zeros does not overwrite an earlier one.
-        let counts = |counted: &Value| self.usage.is_none() || usage(counted).total() > 0;
-        self.usage = said.filter(counts).or(self.usage.take());
-        Ok(())
+        let counts = |counted: &Value| self.said.counted.is_none() || usage(counted).total() > 0;
+        self.said.counted = said.filter(counts).or(self.said.counted.take());
+        Ok(Next::More)
     }
 
     fn delta(&mut self, delta: Delta<'_>) -> Result<(), Fault> {
@@ -160,9 +135,7 @@ impl ChatDecoder {
         for call in delta.tool_calls.into_iter().flatten() {
             self.calls.delta(&mut self.assembly, call)?;
         }
-        if let Some(extra) = delta.extra_content {
-            self.extras.insert("extra_content".to_owned(), extra);
-        }
+        self.extra = delta.extra_content.or(self.extra.take());
         Ok(())
     }
 
@@ -210,31 +183,26 @@ impl ChatDecoder {
             let refusal = std::mem::take(&mut self.refusal);
             self.assembly.opaque(json!({ "refusal": refusal }));
         }
-        if !self.extras.is_empty() {
-            let extras = Value::Object(std::mem::take(&mut self.extras));
-            self.assembly.opaque(extras);
+        if let Some(extra) = self.extra.take() {
+            self.assembly.opaque(json!({ "extra_content": extra }));
         }
         self.calls.keep_natives(&mut self.assembly);
     }
 }
 
 impl Decoder for ChatDecoder {
-    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+    fn event(&mut self, data: &str) -> Result<Next, Fault> {
         if data.trim() == "[DONE]" {
             self.over = true;
             return Ok(Next::Done);
         }
-        let mut outcome = Ok(());
-        let readable = read(data, |data| {
-            outcome = self.chunk(serde_json::from_str(data)?);
-            Ok(())
-        });
-        if readable.is_err() { Ok(Next::Unreadable) } else { outcome.map(|()| Next::More) }
+        read(data, |data| Ok(self.chunk(serde_json::from_str(data)?)))
+            .unwrap_or(Ok(Next::Unreadable))
     }
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
-        match self.event(None, &body.to_string())? {
-            Next::More if self.stop.is_some() || body.get("choices").is_some() => {
+        match self.event(&body.to_string())? {
+            Next::More if self.said.word.is_some() || body.get("choices").is_some() => {
                 self.over = true;
                 Ok(())
             }
@@ -243,13 +211,12 @@ impl Decoder for ChatDecoder {
     }
 
     fn ending(&mut self) -> Option<Ending> {
-        let word = self.stop.take();
-        if word.is_none() && !(self.over && self.started) {
+        if self.said.word.is_none() && !(self.over && self.started) {
             return None;
         }
         let refused = !self.refusal.is_empty();
         self.keep_natives();
-        let stop = match word.as_deref() {
+        let stop = match self.said.word.as_deref() {
             Some("length" | "max_tokens" | "model_length") => Some(StopReason::Length),
             Some("content_filter") => Some(StopReason::Filtered),
             Some("error") => Some(StopReason::Other),
@@ -257,19 +224,12 @@ impl Decoder for ChatDecoder {
             // `stop`, `tool_calls` and any other word: calls if there are any, else the end.
             _ => None,
         };
-        let usage = self.usage.as_ref().map(usage).unwrap_or_default();
-        Some(Ending {
-            stop,
-            word,
-            usage,
-            counted: self.usage.take(),
-            id: self.id.take(),
-            served: self.served.take(),
-        })
+        let usage = self.counted().unwrap_or_default();
+        Some(Ending { stop, usage, ..std::mem::take(&mut self.said) })
     }
 
     fn counted(&self) -> Option<Usage> {
-        self.usage.as_ref().map(usage)
+        self.said.counted.as_ref().map(usage)
     }
 
     fn assembly(&mut self) -> &mut Assembly {

@@ -42,7 +42,7 @@ fn history(dialect: Dialect) -> Vec<Message> {
 }
 
 fn body(dialect: Dialect, request: &ModelRequest, before: &RequestCache) -> String {
-    let wire = dialect.request_after(request, Delivery::Streamed, &Quirks::default(), before);
+    let wire = before.encode(dialect, request, Delivery::Streamed, &Quirks::default());
     String::from_utf8(wire.expect("a request").body.to_vec()).expect("text")
 }
 
@@ -132,7 +132,7 @@ fn what_is_around_a_conversation_may_change_while_it_goes_on() {
         }
         let quirks = Quirks { max_tokens_key: "most".to_owned(), ..Quirks::default() };
         let wire = |before: &RequestCache| {
-            dialect.request_after(&request, Delivery::Whole, &quirks, before).expect("a request")
+            before.encode(dialect, &request, Delivery::Whole, &quirks).expect("a request")
         };
         assert_eq!(wire(&before), wire(&RequestCache::default()), "{dialect:?}");
     }

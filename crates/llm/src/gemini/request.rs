@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use types::{BlockBody, CallOutcome, Effort, ModelRequest, Part, Source, ToolChoice};
 
 use crate::repair::{Answer, ReplyBlock, Turn, argument_object};
-use crate::wire::{Delivery, Entry, Frame, most_thinking, offers_tools, put};
+use crate::wire::{Delivery, Entry, Frame, most_thinking, offers_tools, put_sampling};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -41,12 +41,7 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
 fn generation(request: &ModelRequest) -> Value {
     let options = &request.options;
     let mut config = json!({ "maxOutputTokens": request.max_output });
-    put(&mut config, "temperature", options.temperature);
-    put(&mut config, "topP", options.top_p);
-    put(&mut config, "seed", options.seed);
-    if !options.stop_at.is_empty() {
-        config["stopSequences"] = json!(options.stop_at);
-    }
+    put_sampling(&mut config, options, "topP", "stopSequences");
     // Before the third generation, a reply has either calls or a schema.
     let either = is_older(request.model.name()) && offers_tools(request);
     if let Some(output) = options.output.as_ref().filter(|_| !either) {
@@ -124,6 +119,6 @@ fn result(answer: &Answer<'_>) -> Vec<Value> {
     let key = if answer.outcome == CallOutcome::Ok { "result" } else { "error" };
     let response = json!({ key: answer.text() });
     let response = json!({ "functionResponse": { "name": answer.tool, "response": response } });
-    let pictures = answer.parts.iter().filter(|part| !matches!(part, Part::Text { .. })).map(part);
+    let pictures = answer.pictures().map(part);
     std::iter::once(response).chain(pictures).collect()
 }

@@ -7,24 +7,24 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use types::{Fault, StopReason, Usage};
 
-use super::{NAME, faults};
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::unsupported;
 use crate::json::{Text, count, read, text};
 
+#[derive(Default)]
 pub(crate) struct GeminiDecoder {
     assembly: Assembly,
     started: bool,
     /// Open block of text or thinking that later parts may extend.
     open: Option<BlockIndex>,
-    stop: Option<String>,
     blocked: bool,
     /// The answer came in one piece and has candidates, so it is complete.
     complete: bool,
     usage: Option<String>,
-    id: Option<String>,
-    served: Option<String>,
+    /// What the server has said about its reply so far.
+    said: Ending,
 }
 
 #[derive(Deserialize)]
@@ -35,13 +35,11 @@ struct Chunk<'a> {
     /// Every chunk repeats the count; only the last one is used.
     #[serde(borrow, default)]
     usage_metadata: Option<&'a RawValue>,
-    #[serde(default)]
     prompt_feedback: Option<Value>,
     #[serde(borrow, default)]
     response_id: Text<'a>,
     #[serde(borrow, default)]
     model_version: Text<'a>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -68,32 +66,15 @@ struct Content<'a> {
 struct Glance<'a> {
     #[serde(borrow, default)]
     text: Option<Text<'a>>,
-    #[serde(default)]
     thought: Option<bool>,
-    #[serde(default)]
     thought_signature: Option<IgnoredAny>,
-    #[serde(default)]
     function_call: Option<IgnoredAny>,
 }
 
 impl GeminiDecoder {
-    pub(crate) fn new() -> Self {
-        Self {
-            assembly: Assembly::new(NAME),
-            started: false,
-            open: None,
-            stop: None,
-            blocked: false,
-            complete: false,
-            usage: None,
-            id: None,
-            served: None,
-        }
-    }
-
-    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<(), Fault> {
+    fn chunk(&mut self, chunk: Chunk<'_>) -> Result<Next, Fault> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(faults::fault(None, &serde_json::json!({ "error": error })));
+            return Err(complaint::gemini(None, &serde_json::json!({ "error": error })));
         }
         if !std::mem::replace(&mut self.started, true) {
             self.assembly.started();
@@ -108,14 +89,14 @@ impl GeminiDecoder {
             for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
                 self.part(part.get())?;
             }
-            note(&mut self.stop, &candidate.finish_reason);
+            note(&mut self.said.word, &candidate.finish_reason);
         }
         if let Some(usage) = chunk.usage_metadata.filter(|usage| self.counts(usage.get())) {
             usage.get().clone_into(self.usage.get_or_insert_default());
         }
-        note(&mut self.id, &chunk.response_id);
-        note(&mut self.served, &chunk.model_version);
-        Ok(())
+        note(&mut self.said.id, &chunk.response_id);
+        note(&mut self.said.served, &chunk.model_version);
+        Ok(Next::More)
     }
 
     /// A final count of all zeros does not overwrite an earlier one.
@@ -195,14 +176,9 @@ impl GeminiDecoder {
 }
 
 impl Decoder for GeminiDecoder {
-    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
-        let mut outcome = Ok(());
-        let readable =
-            read(data, |data| serde_json::from_str(data).map(|chunk| outcome = self.chunk(chunk)));
-        match readable {
-            Ok(()) => outcome.map(|()| Next::More),
-            Err(_) => Ok(Next::Unreadable),
-        }
+    fn event(&mut self, data: &str) -> Result<Next, Fault> {
+        read(data, |data| Ok(self.chunk(serde_json::from_str(data)?)))
+            .unwrap_or(Ok(Next::Unreadable))
     }
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
@@ -223,8 +199,7 @@ impl Decoder for GeminiDecoder {
     }
 
     fn ending(&mut self) -> Option<Ending> {
-        let word = self.stop.take();
-        let stop = match word.as_deref() {
+        let stop = match self.said.word.as_deref() {
             None if self.blocked => Some(StopReason::Filtered),
             None if self.complete => Some(StopReason::Other),
             None => return None,
@@ -241,7 +216,7 @@ impl Decoder for GeminiDecoder {
             self.usage.take().and_then(|usage| serde_json::from_str(&usage).ok());
         let counted = counted.filter(|usage| usage.get("promptTokenCount").is_some());
         let usage = counted.as_ref().map(usage).unwrap_or_default();
-        Some(Ending { stop, word, usage, counted, id: self.id.take(), served: self.served.take() })
+        Some(Ending { stop, usage, counted, ..std::mem::take(&mut self.said) })
     }
 
     fn counted(&self) -> Option<Usage> {

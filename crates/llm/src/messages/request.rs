@@ -192,7 +192,7 @@ fn source(source: &Source) -> Value {
 }
 
 fn result(answer: &Answer<'_>) -> Value {
-    let pictures = answer.parts.iter().filter(|part| !matches!(part, Part::Text { .. })).map(part);
+    let pictures = answer.pictures().map(part);
     let text = json!({ "type": "text", "text": answer.text() });
     let content: Vec<Value> = std::iter::once(text).chain(pictures).collect();
     let mut result = json!({ "type": "tool_result", "tool_use_id": answer.id, "content": content });

@@ -7,20 +7,19 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::{NAME, faults};
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Text, count, read, text};
 
+#[derive(Default)]
 pub(crate) struct MessagesDecoder {
     assembly: Assembly,
     open: BTreeMap<u64, (BlockIndex, Value)>,
-    usage: Option<Value>,
-    id: Option<String>,
-    served: Option<String>,
     begun: bool,
-    stop: Option<String>,
     over: bool,
+    /// What the server has said about its reply so far.
+    said: Ending,
 }
 
 #[derive(Deserialize)]
@@ -31,13 +30,9 @@ struct Event<'a> {
     index: u64,
     #[serde(borrow, default)]
     delta: Option<Delta<'a>>,
-    #[serde(default)]
     content_block: Option<Value>,
-    #[serde(default)]
     message: Option<Value>,
-    #[serde(default)]
     usage: Option<Value>,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -53,31 +48,17 @@ struct Delta<'a> {
     partial_json: Text<'a>,
     #[serde(borrow, default)]
     stop_reason: Text<'a>,
-    #[serde(default)]
     citation: Option<Value>,
 }
 
 impl MessagesDecoder {
-    pub(crate) fn new() -> Self {
-        Self {
-            assembly: Assembly::new(NAME),
-            open: BTreeMap::new(),
-            usage: None,
-            id: None,
-            served: None,
-            begun: false,
-            stop: None,
-            over: false,
-        }
-    }
-
     fn begin(&mut self, message: &Value) {
-        self.id = text(message, "id").map(str::to_owned);
-        self.served = text(message, "model").map(str::to_owned);
+        self.said.id = text(message, "id").map(str::to_owned);
+        self.said.served = text(message, "model").map(str::to_owned);
         if std::mem::replace(&mut self.begun, true) {
             // The last message wins.
             self.open.clear();
-            self.usage = None;
+            self.said.counted = None;
             self.assembly.restart();
         } else {
             self.assembly.started();
@@ -169,7 +150,7 @@ impl MessagesDecoder {
 
     /// Later counts replace earlier ones, key by key; a zero does not replace a known count.
     fn count(&mut self, usage: &Value) {
-        match (&mut self.usage, usage) {
+        match (&mut self.said.counted, usage) {
             (Some(Value::Object(known)), Value::Object(more)) => {
                 let news = |(key, value): &(&String, &Value)| {
                     let takes_back = value.as_u64() == Some(0) && known.contains_key(*key);
@@ -184,20 +165,15 @@ impl MessagesDecoder {
 }
 
 impl Decoder for MessagesDecoder {
-    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+    fn event(&mut self, data: &str) -> Result<Next, Fault> {
         // The event is parsed inside the closure because it borrows the data, which may have been repaired.
-        let mut outcome = Ok(Next::Unreadable);
-        let readable = read(data, |data| {
-            let event: Event<'_> = serde_json::from_str(data)?;
-            outcome = self.step(event);
-            Ok(())
-        });
-        if readable.is_err() { Ok(Next::Unreadable) } else { outcome }
+        read(data, |data| Ok(self.step(serde_json::from_str(data)?)))
+            .unwrap_or(Ok(Next::Unreadable))
     }
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
         if text(&body, "type") == Some("error") || body.get("error").is_some_and(|e| !e.is_null()) {
-            return Err(faults::fault(None, &body));
+            return Err(complaint::messages(None, &body));
         }
         let Some(blocks) = body.get("content").and_then(Value::as_array) else {
             return Err(crate::faults::Cause::BadReply.fault("the reply has no content"));
@@ -207,36 +183,29 @@ impl Decoder for MessagesDecoder {
             self.open(index as u64, block.clone())?;
             self.close(index as u64)?;
         }
-        self.stop = Some(text(&body, "stop_reason").unwrap_or_default().to_owned());
+        self.said.word = Some(text(&body, "stop_reason").unwrap_or_default().to_owned());
         Ok(())
     }
 
     fn ending(&mut self) -> Option<Ending> {
-        let word = self.stop.clone();
-        if word.is_none() && !self.over {
+        if self.said.word.is_none() && !self.over {
             return None;
         }
-        let stop = match word.as_deref() {
+        let stop = match self.said.word.as_deref() {
             Some("end_turn" | "stop_sequence") => StopReason::End,
             Some("tool_use") => StopReason::Calls,
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("refusal") => StopReason::Filtered,
             _ => StopReason::Other,
         };
-        let usage = self.usage.as_ref().map(usage).unwrap_or_default();
-        let word = word.filter(|word| !word.is_empty());
-        Some(Ending {
-            stop: Some(stop),
-            word,
-            usage,
-            counted: self.usage.take(),
-            id: self.id.take(),
-            served: self.served.take(),
-        })
+        let usage = self.counted().unwrap_or_default();
+        let said = std::mem::take(&mut self.said);
+        let word = said.word.filter(|word| !word.is_empty());
+        Some(Ending { stop: Some(stop), word, usage, ..said })
     }
 
     fn counted(&self) -> Option<Usage> {
-        self.usage.as_ref().map(usage)
+        self.said.counted.as_ref().map(usage)
     }
 
     fn assembly(&mut self) -> &mut Assembly {
@@ -260,7 +229,7 @@ impl MessagesDecoder {
             "message_delta" => {
                 if let Some(stop) = event.delta.as_ref().and_then(|delta| delta.stop_reason.some())
                 {
-                    self.stop = Some(stop.to_owned());
+                    self.said.word = Some(stop.to_owned());
                 }
                 if let Some(usage) = &event.usage {
                     self.count(usage);
@@ -274,7 +243,7 @@ impl MessagesDecoder {
             }
             "error" => {
                 let error = event.error.unwrap_or_default();
-                return Err(faults::fault(None, &serde_json::json!({ "error": error })));
+                return Err(complaint::messages(None, &serde_json::json!({ "error": error })));
             }
             _ => {}
         }

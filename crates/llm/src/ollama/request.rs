@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use types::{BlockBody, Effort, ModelRequest, Part, Source};
 
-use crate::chat::request::system;
+use crate::chat::request::{system, tools};
 use crate::repair::{ReplyBlock, Turn, argument_object, plain_text};
-use crate::wire::{Delivery, Entry, Frame, offers_tools, put};
+use crate::wire::{Delivery, Entry, Frame, offers_tools, put, put_sampling};
 
 pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
     let options = &request.options;
@@ -16,25 +16,14 @@ pub(crate) fn write(request: &ModelRequest, delivery: Delivery) -> Frame {
         "stream": delivery == Delivery::Streamed,
     });
     if offers_tools(request) {
-        let tools = request.tools.iter().map(|tool| {
-            let function = json!({
-                "name": tool.name, "description": tool.description, "parameters": tool.schema,
-            });
-            json!({ "type": "function", "function": function })
-        });
-        body["tools"] = tools.collect();
+        body["tools"] = tools(request);
     }
     // Output constrained to a schema cannot be a call.
     let output = options.output.as_ref().filter(|_| !offers_tools(request));
     put(&mut body, "format", output.map(|output| output.schema.clone()));
     put(&mut body, "think", options.effort.map(|effort| effort != Effort::None));
     let mut settings = json!({ "num_predict": request.max_output });
-    put(&mut settings, "temperature", options.temperature);
-    put(&mut settings, "top_p", options.top_p);
-    put(&mut settings, "seed", options.seed);
-    if !options.stop_at.is_empty() {
-        settings["stop"] = json!(options.stop_at);
-    }
+    put_sampling(&mut settings, options, "top_p", "stop");
     body["options"] = settings;
     Frame { lead: system(request), ..Frame::new("/api/chat", body, "messages") }
 }

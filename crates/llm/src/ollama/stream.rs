@@ -4,11 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::{NAME, faults};
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::json::{Text, count, read, text};
 
+#[derive(Default)]
 pub(crate) struct OllamaDecoder {
     assembly: Assembly,
     started: bool,
@@ -23,7 +24,6 @@ struct Line<'a> {
     message: Option<LineMessage<'a>>,
     #[serde(default)]
     done: bool,
-    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -33,25 +33,14 @@ struct LineMessage<'a> {
     content: Text<'a>,
     #[serde(borrow, default)]
     thinking: Text<'a>,
-    #[serde(default)]
     tool_calls: Option<Vec<Value>>,
 }
 
 impl OllamaDecoder {
-    pub(crate) fn new() -> Self {
-        Self {
-            assembly: Assembly::new(NAME),
-            started: false,
-            text: None,
-            thinking: None,
-            ending: None,
-        }
-    }
-
     fn line(&mut self, line: Line<'_>, data: &str) -> Result<Next, Fault> {
         if line.error.is_some_and(|error| !error.is_null()) {
             let error: Value = serde_json::from_str(data).unwrap_or_default();
-            return Err(faults::fault(None, &error));
+            return Err(complaint::ollama(None, &error));
         }
         if !std::mem::replace(&mut self.started, true) {
             self.assembly.started();
@@ -114,17 +103,13 @@ impl OllamaDecoder {
 }
 
 impl Decoder for OllamaDecoder {
-    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
-        let mut outcome = Ok(Next::Unreadable);
-        let readable = read(data, |data| {
-            outcome = self.line(serde_json::from_str(data)?, data);
-            Ok(())
-        });
-        if readable.is_err() { Ok(Next::Unreadable) } else { outcome }
+    fn event(&mut self, data: &str) -> Result<Next, Fault> {
+        read(data, |data| Ok(self.line(serde_json::from_str(data)?, data)))
+            .unwrap_or(Ok(Next::Unreadable))
     }
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
-        match self.event(None, &body.to_string())? {
+        match self.event(&body.to_string())? {
             Next::Done => Ok(()),
             _ => Err(crate::faults::Cause::BadReply.fault("the reply is not finished")),
         }

@@ -27,25 +27,27 @@ fn get_at(url: &Option<String>) -> String {
     url.as_ref().map(|url| format!(" (keys are at {url})")).unwrap_or_default()
 }
 
-/// Why a model cannot be asked at all.
-pub(super) fn cannot_ask(
-    providers: &BTreeMap<String, Known>,
+/// The provider of a model, if the model can be asked at all.
+pub(super) fn askable<'a>(
+    providers: &'a BTreeMap<String, Known>,
     model: &ModelRef,
-) -> Option<ModelProblem> {
-    let Some(known) = providers.get(model.provider()) else {
+) -> Result<&'a Known, ModelProblem> {
+    let known = providers.get(model.provider()).ok_or_else(|| {
         let names = || providers.keys().map(String::as_str);
         let hint = match types::nearest(model.provider(), names()) {
             Some(near) => format!("did you mean {near}/{}?", model.name()),
             None => format!("known are {}", names().collect::<Vec<_>>().join(", ")),
         };
-        return Some(ModelProblem::NoProvider { provider: model.provider().to_owned(), hint });
-    };
+        ModelProblem::NoProvider { provider: model.provider().to_owned(), hint }
+    })?;
     let (model, variables) = (model.clone(), known.key_env.clone());
     if !known.address_env.is_empty() {
-        return Some(ModelProblem::NoAddress { model, variables: known.address_env.clone() });
+        return Err(ModelProblem::NoAddress { model, variables: known.address_env.clone() });
     }
-    let missing = known.key_needed && !known.has_key();
-    missing.then(|| ModelProblem::NoKey { model, variables, url: known.key_url.clone() })
+    if known.key_needed && !known.has_key() {
+        return Err(ModelProblem::NoKey { model, variables, url: known.key_url.clone() });
+    }
+    Ok(known)
 }
 
 /// A name that differs from a known one in letters, but not in its version, is a typo. A name with another version is

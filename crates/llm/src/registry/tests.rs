@@ -47,7 +47,7 @@ pub(super) fn answering(status: u16, body: &str) -> Arc<Echo> {
 }
 
 pub(super) async fn ask(registry: &Registry, model: &str) -> Result<ModelReply, Fault> {
-    registry.complete(request(model, vec![types::Message::user("hi")])).await
+    registry.complete(request(model, vec![types::Message::user("hi")]), |_| {}).await
 }
 
 /// K10, K11, A88: a model that cannot be asked is a clear error.

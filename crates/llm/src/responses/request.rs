@@ -115,8 +115,7 @@ fn item(said: &ReplyBlock<'_>) -> Option<Value> {
 }
 
 fn result(answer: &Answer<'_>) -> Value {
-    let pictures: Vec<Value> =
-        answer.parts.iter().filter(|part| !matches!(part, Part::Text { .. })).map(part).collect();
+    let pictures: Vec<Value> = answer.pictures().map(part).collect();
     let output = if pictures.is_empty() {
         Value::String(answer.text())
     } else {

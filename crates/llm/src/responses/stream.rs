@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use types::{Fault, StopReason, Usage};
 
-use super::{NAME, faults};
 use crate::assembly::{Assembly, BlockIndex};
+use crate::complaint;
 use crate::decoder::{Decoder, Ending, Next};
 use crate::faults::{Cause, unsupported};
 use crate::json::{Text, count, read, text};
 
+#[derive(Default)]
 pub(crate) struct ResponsesDecoder {
     assembly: Assembly,
     /// Items under assembly, by their index in the stream. Indexes may have gaps.
@@ -44,17 +45,11 @@ struct Event<'a> {
     output_index: u64,
     #[serde(borrow, default)]
     delta: Text<'a>,
-    #[serde(default)]
     item: Option<Value>,
-    #[serde(default)]
     response: Option<Value>,
 }
 
 impl ResponsesDecoder {
-    pub(crate) fn new() -> Self {
-        Self { assembly: Assembly::new(NAME), items: BTreeMap::new(), ending: None }
-    }
-
     fn open(&mut self, index: u64, item: &Value) -> Result<BlockIndex, Fault> {
         let id = text(item, "id").filter(|id| !id.is_empty());
         if let Some(known) = self.items.get_mut(&index) {
@@ -108,7 +103,7 @@ impl ResponsesDecoder {
     fn finish(&mut self, response: &Value) -> Result<(), Fault> {
         let status = text(response, "status").unwrap_or_default();
         if status == "failed" || response.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(faults::fault(None, response));
+            return Err(complaint::chat(None, response));
         }
         let items = response.get("output").and_then(Value::as_array);
         for (nth, item) in items.into_iter().flatten().enumerate() {
@@ -165,11 +160,11 @@ impl ResponsesDecoder {
                 return Ok(Next::Done);
             }
             "response.failed" => {
-                return Err(faults::fault(None, &event.response.unwrap_or_default()));
+                return Err(complaint::chat(None, &event.response.unwrap_or_default()));
             }
             "error" => {
                 let error: Value = serde_json::from_str(data).unwrap_or_default();
-                return Err(faults::fault(None, &error));
+                return Err(complaint::chat(None, &error));
             }
             _ => {}
         }
@@ -178,22 +173,18 @@ impl ResponsesDecoder {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn event(&mut self, _name: Option<&str>, data: &str) -> Result<Next, Fault> {
+    fn event(&mut self, data: &str) -> Result<Next, Fault> {
         if data.trim() == "[DONE]" {
             return Ok(Next::Done);
         }
-        let mut outcome = Ok(Next::Unreadable);
-        let readable = read(data, |data| {
-            outcome = self.step(serde_json::from_str(data)?, data);
-            Ok(())
-        });
-        if readable.is_err() { Ok(Next::Unreadable) } else { outcome }
+        read(data, |data| Ok(self.step(serde_json::from_str(data)?, data)))
+            .unwrap_or(Ok(Next::Unreadable))
     }
 
     fn whole(&mut self, body: Value) -> Result<(), Fault> {
         if body.get("output").is_none() {
             return Err(match body.get("error").is_some_and(|error| !error.is_null()) {
-                true => faults::fault(None, &body),
+                true => complaint::chat(None, &body),
                 false => Cause::BadReply.fault("the reply has no output"),
             });
         }

@@ -158,7 +158,7 @@ async fn play(http: Arc<Http>, vector: &Value) -> Outcome {
     let settings = SETTINGS.replace("30000", if endless { "3000" } else { "30000" });
     let registry = registry(http, dialect(vector), &url, &settings);
     let begin = Instant::now();
-    let result = registry.complete(request()).await;
+    let result = registry.complete(request(), |_| {}).await;
     let took = begin.elapsed();
     Outcome { result, requests: server.requests(), took, sink: sink.requests() }
 }

@@ -71,6 +71,6 @@ async fn layers_are_passed_inwards_and_outwards_in_order() {
         assert_eq!(seen.last().map(String::as_str), Some("outer end"));
     }
     seen.lock().expect("a lock").clear();
-    registry.complete(asked).await.expect_err("nobody listens there");
+    registry.complete(asked, |_| {}).await.expect_err("nobody listens there");
     assert_eq!(seen.lock().expect("a lock")[..2], ["outer asks", "inner asks"]);
 }

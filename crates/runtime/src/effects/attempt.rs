@@ -263,12 +263,13 @@ impl AttemptExecutor {
             .await?;
         let secrets = InFiles(&self.services.redactor);
         let processes = self.processes.as_ref().map(|all| all.of(made.scope));
-        let place = ToolContext::new(&*env, &self.seen, stop)
-            .with_web(web)
-            .with_hosts(made.hosts.clone(), self.policy.sandbox.ask_hosts)
-            .with_processes(processes.as_ref().map(|of| of as &dyn tools::Processes))
-            .keeping(&secrets)
-            .with_tool_policy(&self.policy.tools);
+        let mut place = ToolContext::new(&*env, &self.seen, stop);
+        place.web = web;
+        place.hosts = made.hosts.clone();
+        place.asks_for_hosts = self.policy.sandbox.ask_hosts;
+        place.processes = processes.as_ref().map(|of| of as &dyn tools::Processes);
+        place.secrets = Some(&secrets);
+        place.policy = self.policy.tools.clone();
         let undo_store = self.undo_store.as_ref().filter(|_| made.changes);
         let before = match undo_store {
             Some(undo_store) => undo_store.before(made.call).await,

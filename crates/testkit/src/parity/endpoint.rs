@@ -126,7 +126,7 @@ impl Endpoint {
             provider: Arc::new(provider),
             transport,
             deadlines: Deadlines::default(),
-            catalogue: Arc::new(Catalogue::from_entries(BTreeMap::new())),
+            catalogue: Arc::new(Catalogue::default()),
             delivery,
             pace: Arc::new(Pace::new(1)),
             before: RequestCache::default(),

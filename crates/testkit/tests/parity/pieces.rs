@@ -51,7 +51,7 @@ async fn the_pieces_of_a_stream_are_the_whole_reply() {
                 }
             });
             let of_stream = of_stream.await.expect("a reply");
-            let at_once = registry.complete(asked).await.expect("a reply");
+            let at_once = registry.complete(asked, |_| {}).await.expect("a reply");
             let name = family.as_str();
             assert_eq!(pieces, of_stream.text(), "{name}");
             assert_eq!(of_stream.text(), at_once.text(), "{name}");

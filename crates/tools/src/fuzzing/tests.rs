@@ -28,7 +28,7 @@ fn apply(content: &str, patch: &str) -> Result<Vec<u8>, String> {
     let env = Memory::new(BTreeMap::from([(path.clone(), content.as_bytes().to_vec())]), 0);
     let (seen, stop) = (FileReadTracker::unguarded(), CancellationToken::new());
     let place = ToolContext::new(&env, &seen, &stop);
-    let done = ApplyPatch.act(apply_patch::Arguments::of(patch), &place).now_or_never();
+    let done = ApplyPatch::of(patch).act(&place).now_or_never();
     done.expect("it waits for nobody").map_err(|reply| reply.text)?;
     env.into_files().remove(&path).ok_or_else(|| "the file is gone".to_owned())
 }

@@ -59,15 +59,11 @@ impl Encoding {
                 let units: Vec<u16> = pairs.collect();
                 Text::Lines(String::from_utf16_lossy(&units))
             }
-            Self::Base64 => Text::Code(base64(bytes)),
+            Self::Base64 => Text::Code(STANDARD.encode(bytes)),
             Self::Base64Url => Text::Code(URL_SAFE_NO_PAD.encode(bytes)),
             Self::Hex => Text::Code(
                 bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}")),
             ),
         }
     }
-}
-
-pub(super) fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
 }

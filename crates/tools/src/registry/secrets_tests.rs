@@ -17,7 +17,8 @@ async fn changed(tool: &str, arguments: Value) -> (ToolOutput, String) {
     std::fs::write(&file, OLD).expect("a file");
     let env = LocalEnvironment::open(dir.path()).expect("a workspace");
     let (seen, stop) = (FileReadTracker::unguarded(), CancellationToken::new());
-    let place = ToolContext::new(&env, &seen, &stop).keeping(&Keys);
+    let mut place = ToolContext::new(&env, &seen, &stop);
+    place.secrets = Some(&Keys);
     let output = Registry::standard().run(tool, &arguments, &place).await;
     (output, std::fs::read_to_string(&file).expect("a file"))
 }

@@ -241,7 +241,7 @@ async fn a_long_line_is_cut_and_says_so() {
 #[tokio::test]
 async fn a_tool_that_breaks_down_is_an_error_and_the_loop_goes_on() {
     let (_dir, env) = workspace();
-    let mut registry = Registry::empty();
+    let mut registry = Registry::default();
     registry.register(Breaks::named("breaks")).expect("a tool");
     let (stop, seen) = (CancellationToken::new(), FileReadTracker::unguarded());
     let place = ToolContext::new(&env, &seen, &stop);
@@ -368,12 +368,12 @@ async fn a_policy_sets_the_longest_time_and_the_variables_of_commands() {
             .into(),
         ..ToolPolicy::default()
     };
-    let place = ToolContext::new(&env, &seen, &stop).with_tool_policy(&policy);
+    let mut place = ToolContext::new(&env, &seen, &stop);
+    place.policy = policy;
     let run = async |arguments| Registry::standard().run("shell", &arguments, &place).await;
     let late = run(json!({"command": "sleep 30", "timeout_ms": 9000})).await;
     assert!(late.text.contains("timed out after 40 ms"), "{late:?}");
-    let policy = ToolPolicy { max_command_timeout_ms: None, ..policy };
-    let place = ToolContext::new(&env, &seen, &stop).with_tool_policy(&policy);
+    place.policy.max_command_timeout_ms = None;
     let run = async |arguments| Registry::standard().run("shell", &arguments, &place).await;
     let said = run(json!({"command": "echo \"$COLOUR:$LD_PRELOAD\""})).await;
     assert!(said.text.starts_with("red:\n"), "{said:?}");
