@@ -64,7 +64,7 @@ enum Message {
 /// Opens the feed that a caller asks for, restricted to the runs that the caller may see.
 async fn open(app: &App, caller: &Caller, wanted: Wanted) -> Result<Feed, Problem> {
     let run = match &wanted.run {
-        Some(name) => Some(app.run(caller, name).await?),
+        Some(name) => Some(app.run(caller, name)?),
         None => None,
     };
     let task = wanted.task.as_deref().map(str::parse::<TaskId>).transpose();

@@ -59,7 +59,7 @@ pub(crate) async fn projects(
             tokens: 0,
         })
         .collect();
-    for entry in app.listing.entries(&app.bosun).await?.iter() {
+    for entry in app.entries().await?.iter() {
         let Found::Run { listed, .. } = &entry.found else { continue };
         let Some(name) = entry.place().and_then(|place| visible.project_of(Path::new(place)))
         else {

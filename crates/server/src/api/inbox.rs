@@ -15,7 +15,7 @@ use types::{
 use super::Page;
 use crate::access::Caller;
 use crate::app::{App, Visible};
-use crate::extract::{Body, Named};
+use crate::extract::{Body, Named, OfRun};
 use crate::problem::Problem;
 
 /// Number of evidence lines shown with a question.
@@ -109,8 +109,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Page<InboxItem>>, Problem> {
     let visible = app.visible(&caller)?;
     let mut items = Vec::new();
-    for entry in app.listing.entries(&app.bosun).await?.iter().filter(|entry| visible.shows(entry))
-    {
+    for entry in app.entries().await?.iter().filter(|entry| visible.shows(entry)) {
         match asked_by(&app, entry, &visible).await {
             Ok(asked) => items.extend(asked),
             Err(problem) => {
@@ -175,12 +174,10 @@ pub(crate) struct Delivery {
 }
 
 pub(crate) async fn answer(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, question)): Named<(String, u32)>,
+    Named((_, question)): Named<(String, u32)>,
+    OfRun { app, caller, run }: OfRun,
     Body(answer): Body<Answer>,
 ) -> Result<Json<Delivery>, Problem> {
-    let run = app.run(&caller, &run).await?;
     give(&app, &caller, &run, question, &answer.text).await?;
     Ok(Json(Delivery { delivered: true }))
 }

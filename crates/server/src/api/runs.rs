@@ -112,7 +112,7 @@ pub(crate) async fn list(
     Params(query): Params<RunQuery>,
 ) -> Result<Json<Page<RunItem>>, Problem> {
     let visible = app.visible(&caller)?;
-    let entries = app.listing.entries(&app.bosun).await?;
+    let entries = app.entries().await?;
     let from = match query.cursor.as_deref() {
         None => 0,
         Some(cursor) => after(&entries, cursor)?,

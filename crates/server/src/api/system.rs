@@ -59,7 +59,7 @@ pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     gauge("journal_position", "The position of the last recorded line.", position);
     let (mut open, mut questions, mut tokens) = (0, 0, 0);
     let (mut runs, mut sessions) = (std::collections::BTreeMap::<&str, u64>::new(), 0);
-    let entries = app.listing.entries(&app.bosun).await?;
+    let entries = app.entries().await?;
     for entry in entries.iter() {
         match &entry.found {
             Found::Run { listed, .. } => {
