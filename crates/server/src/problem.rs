@@ -25,6 +25,9 @@ pub(crate) struct Problem {
     /// The id of the request, also in the header `x-request-id` and in the server's log.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub request_id: String,
+    /// The seconds to wait, if the rate limit was exceeded.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
 }
 
 impl Problem {
@@ -37,6 +40,7 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             request_id: String::new(),
+            retry_after: None,
         }
     }
 
@@ -82,6 +86,13 @@ impl IntoResponse for Problem {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(&self)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let how = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+        }
         response.extensions_mut().insert(self);
         response
     }
