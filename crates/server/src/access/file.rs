@@ -34,13 +34,10 @@ pub enum AccessError {
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct AccessFile {
-    #[serde(default)]
     pub(super) users: Vec<StoredUser>,
-    #[serde(default)]
     pub(super) projects: Vec<Project>,
-    #[serde(default)]
     pub(super) logins: Vec<StoredLogin>,
 }
 
@@ -72,6 +69,10 @@ impl AccessFile {
 
     pub(super) fn add(&mut self, user: User, token: String, created: Timestamp) {
         self.users.push(StoredUser { user, token, created });
+    }
+
+    pub(super) fn user(&self, name: &str) -> Option<&User> {
+        self.users.iter().map(|user| &user.user).find(|user| user.name == name)
     }
 
     pub(super) fn user_of_token(&self, digest: &str) -> Option<&User> {
