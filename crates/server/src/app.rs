@@ -135,7 +135,8 @@ impl Visible {
         self.all || entry.place().is_some_and(|place| self.sees(Path::new(place)))
     }
 
-    pub(crate) fn named(&self, name: &str) -> Option<&Project> {
-        self.projects.iter().find(|project| project.name == name)
+    pub(crate) fn named(&self, name: &str) -> Result<&Project, Problem> {
+        let project = self.projects.iter().find(|project| project.name == name);
+        project.ok_or_else(|| Problem::unfit(format!("there is no project {name:?}")))
     }
 }

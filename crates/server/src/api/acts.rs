@@ -16,24 +16,20 @@ use crate::problem::Problem;
 
 /// Why something is done.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Reason {
-    #[serde(default)]
     reason: Option<String>,
 }
 
 /// How to accept a result.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct How {
     /// `me`: in commits by the person whom the server's git names; otherwise Bosun's own commits.
-    #[serde(default)]
     author: Author,
     /// Make a merge commit if the branch went on.
-    #[serde(default)]
     merge: bool,
     /// Take it although the run did not succeed.
-    #[serde(default)]
     force: bool,
 }
 

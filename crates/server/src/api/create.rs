@@ -34,7 +34,10 @@ pub(crate) async fn start(
     if let Some(id) = &id
         && let Some(text) = requested(&app, id).await?
     {
-        return again(&text, &new, id);
+        if text != new.request.text {
+            return Err(Problem::unfit("that idempotency key was used for another request"));
+        }
+        return Ok(made(StatusCode::OK, id.clone()));
     }
     new.id.clone_from(&id);
     let text = new.request.text.clone();
@@ -60,9 +63,7 @@ pub(crate) async fn prepare(
     wanted: &WantedRun,
 ) -> Result<NewRun, Problem> {
     let visible = app.visible(caller)?;
-    let project = visible.named(&wanted.project);
-    let project = project
-        .ok_or_else(|| Problem::unfit(format!("there is no project {:?}", wanted.project)))?;
+    let project = visible.named(&wanted.project)?;
     let said = [&wanted.goal, &wanted.issue, &wanted.spec].into_iter().flatten();
     if said.filter(|text| !text.trim().is_empty()).count() != 1 {
         return Err(Problem::unfit(
@@ -99,13 +100,6 @@ async fn requested(app: &App, run: &RunId) -> Result<Option<String>, Problem> {
         Event::RunRequested { request, .. } => Some(request.text.clone()),
         _ => None,
     }))
-}
-
-fn again(text: &str, new: &NewRun, run: &RunId) -> Result<Response, Problem> {
-    if text != new.request.text {
-        return Err(Problem::unfit("that idempotency key was used for another request"));
-    }
-    Ok(made(StatusCode::OK, run.clone()))
 }
 
 /// The response for a run.

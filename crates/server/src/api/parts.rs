@@ -108,13 +108,11 @@ pub(crate) async fn one_task(
 
 /// A part of a log or transcript.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Part {
     /// Only what comes after this line.
-    #[serde(default)]
     after: Option<u64>,
     /// At most 1,000, which is the default.
-    #[serde(default)]
     limit: Option<u16>,
 }
 
@@ -153,13 +151,11 @@ async fn known_attempt(app: &App, run: &types::RunId, name: &str) -> Result<Atte
 
 /// Of what the change is shown: the whole result, unless a task or an attempt is named.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Of {
     /// The change of this task.
-    #[serde(default)]
     task: Option<String>,
     /// The change of this attempt.
-    #[serde(default)]
     attempt: Option<String>,
 }
 
@@ -182,16 +178,13 @@ pub(crate) async fn change(
 
 /// Which lines.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Lines {
     /// Only lines after this one.
-    #[serde(default)]
     after: Option<u64>,
     /// At most 1,000, which is the default.
-    #[serde(default)]
     limit: Option<u16>,
     /// The log of this attempt in place of the run's own.
-    #[serde(default)]
     attempt: Option<String>,
 }
 

@@ -60,13 +60,11 @@ pub(crate) async fn remove(
 
 /// Who works on the comments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct FollowUp {
     /// The model of the run that was reviewed, if there is none.
-    #[serde(default)]
     model: Option<ModelRef>,
     /// A script that answers in place of a model.
-    #[serde(default)]
     script: Option<String>,
 }
 

@@ -88,9 +88,7 @@ pub(crate) async fn open(
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
     }
     let visible = app.visible(&caller)?;
-    let project = visible.named(&wanted.project);
-    let project = project
-        .ok_or_else(|| Problem::unfit(format!("there is no project {:?}", wanted.project)))?;
+    let project = visible.named(&wanted.project)?;
     if wanted.text.trim().is_empty() {
         return Err(Problem::unfit("a conversation begins with words"));
     }

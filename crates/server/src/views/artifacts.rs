@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use types::{AttemptId, AttemptResult, BlobRef, ChangeKind, Changes, Digest, Event, TaskId};
 
+use super::graph::is_settled;
 use super::source::Recorded;
 
 /// A file that a run changed, or a path that it promised.
@@ -67,10 +68,7 @@ pub fn artifacts(recorded: &Recorded) -> Vec<ArtifactItem> {
     }
     for task in tasks {
         let stage = recorded.run.task_shown(&task.id).map(|view| view.stage);
-        let over = stage.is_some_and(|stage| {
-            use types::TaskStage::{Failed, Finished, Skipped};
-            matches!(stage, Finished | Failed | Skipped)
-        });
+        let over = stage.is_some_and(is_settled);
         for artifact in &task.artifacts {
             let made = items.iter().any(|item| covers(artifact, &item.path));
             let missing = view.missing.contains(artifact);

@@ -206,7 +206,8 @@ fn ends(recorded: &Recorded) -> BTreeMap<&TaskId, Timestamp> {
     ended.collect()
 }
 
-const fn is_settled(stage: TaskStage) -> bool {
+/// Whether nothing more happens to a task.
+pub(super) const fn is_settled(stage: TaskStage) -> bool {
     matches!(stage, TaskStage::Finished | TaskStage::Failed | TaskStage::Skipped)
 }
 

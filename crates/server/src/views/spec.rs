@@ -94,7 +94,8 @@ fn of_given(recorded: &Recorded, given: &Spec) -> SpecMatrix {
     let results = &newest.verification.results;
     let mut rows: Vec<SpecRow> = Vec::new();
     for one in &given.requirements {
-        rows.push(requirement(recorded, &one.id, &one.description, one.verification.as_deref()));
+        let verification = one.verification.as_deref();
+        rows.push(row(recorded, SpecRowKind::Requirement, &one.id, &one.description, verification));
     }
     for criterion in &given.verification.criteria {
         let mut row = row(recorded, SpecRowKind::Criterion, "", criterion, Some(criterion));
@@ -119,7 +120,7 @@ fn of_given(recorded: &Recorded, given: &Spec) -> SpecMatrix {
 
 fn of_written(recorded: &Recorded, written: &IntentSpec) -> SpecMatrix {
     let row = |one: &types::IntentRequirement| {
-        requirement(recorded, &one.id, &one.description, Some(&one.verification))
+        row(recorded, SpecRowKind::Requirement, &one.id, &one.description, Some(&one.verification))
     };
     SpecMatrix {
         spec: Some(SpecHead {
@@ -133,15 +134,6 @@ fn of_written(recorded: &Recorded, written: &IntentSpec) -> SpecMatrix {
         constraints: written.constraints.iter().map(|one| one.description.clone()).collect(),
         out_of_scope: written.out_of_scope.clone(),
     }
-}
-
-fn requirement(
-    recorded: &Recorded,
-    id: &str,
-    description: &str,
-    verification: Option<&str>,
-) -> SpecRow {
-    row(recorded, SpecRowKind::Requirement, id, description, verification)
 }
 
 fn row(

@@ -219,7 +219,7 @@ fn documents(recorded: &Recorded, role: Option<&RoleId>) -> Documents {
     let item = |one: &Selected| DocumentItem {
         path: one.path.clone(),
         rule: one.rule.clone(),
-        side: one.side.and_then(|side| Some(serde_json::to_value(side).ok()?.as_str()?.to_owned())),
+        side: one.side.map(|side| side.as_str().to_owned()),
     };
     let gets = role.map(|role| documents_given(&recorded.run, role)).unwrap_or_default();
     let (given, kept): (Vec<&Selected>, Vec<&Selected>) =
