@@ -82,7 +82,6 @@ impl Event {
                 let how = if *passed { "passed" } else { "did not pass" };
                 format!("{attempt} {how} by {review}, {}", rule(decision))
             }
-            Self::TaskFinished { task, .. } => task.to_string(),
             Self::TaskFailed { task, fault, decision, .. } => {
                 format!("{task} {}, {}: {}", decision.rule, fault.class.as_str(), word(&fault.what))
             }
@@ -90,7 +89,9 @@ impl Event {
             Self::RetryScheduled { task, left, decision, .. } => {
                 format!("{task} {}, {left} left", decision.rule)
             }
-            Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
+            Self::TaskFinished { task, .. }
+            | Self::RetryReleased { task }
+            | Self::MergeStarted { task, .. } => task.to_string(),
             Self::MergeFinished { task, end, .. } => match end {
                 MergeEnd::Merged { .. } => format!("{task} merged"),
                 MergeEnd::Conflict { paths, .. } => {
@@ -122,10 +123,8 @@ impl Event {
                 format!("{session} {}: {}", how.as_str(), word(text))
             }
             Self::SessionChanged { session, change } => format!("{session} {}", change.says()),
-            Self::SessionWarned { session, decision, .. } => {
-                format!("{session} {}", rule(decision))
-            }
-            Self::SessionPaused { session, decision, .. } => {
+            Self::SessionWarned { session, decision, .. }
+            | Self::SessionPaused { session, decision, .. } => {
                 format!("{session} {}", rule(decision))
             }
             Self::SessionCompacted { session, how, decision } => {

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::text::quoted;
+use crate::yaml::within;
 use crate::{Attachment, AttachmentKind, Budget, Millis, ModelRef, Source, Timestamp, Uuid};
 
 /// The largest image that models accept, in characters of base64.
@@ -176,7 +178,7 @@ fn fitting(
         Value::Object(object) if open => {
             let mut fits = Map::new();
             for (key, value) in object {
-                let inside = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let inside = within(path, key);
                 let alone = |value: &Value| {
                     let one = json!({ key.as_str(): value });
                     probe(&if path.is_empty() { with_text(one) } else { one })
@@ -200,10 +202,6 @@ fn fitting(
             None
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    format!("{:?}", crate::one_line(text, 60))
 }
 
 impl Attachment {
