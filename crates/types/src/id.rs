@@ -18,6 +18,7 @@ pub trait Kind {
 }
 
 /// An id of some kind. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id<K> {
     text: Arc<str>,
     kind: PhantomData<fn() -> K>,
@@ -39,13 +40,13 @@ fn called(word: &str) -> String {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunKind {}
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {}
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleKind {}
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RoleKind {}
 
 /// One request being worked on: `r_` and letters or digits.
@@ -150,32 +151,6 @@ impl<K: Kind> FromStr for Id<K> {
     }
 }
 
-impl<K> Clone for Id<K> {
-    fn clone(&self) -> Self {
-        Self { text: self.text.clone(), kind: PhantomData }
-    }
-}
-impl<K> PartialEq for Id<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-impl<K> Eq for Id<K> {}
-impl<K> PartialOrd for Id<K> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<K> Ord for Id<K> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.text.cmp(&other.text)
-    }
-}
-impl<K> std::hash::Hash for Id<K> {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
-    }
-}
 impl<K> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
@@ -307,7 +282,7 @@ impl FromStr for CallId {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UuidKind {}
 /// A universally unique id, in the usual form of 36 characters.
 pub type Uuid = Id<UuidKind>;

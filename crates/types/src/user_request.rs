@@ -79,12 +79,10 @@ impl UserRequest {
         let Some(object) = value.as_object() else {
             return Err(vec!["it is not a JSON object".to_owned()]);
         };
-        let mut whole = object.clone();
-        if !whole.contains_key(TEXT) {
+        if !object.contains_key(TEXT) {
             found.push(format!("{TEXT}: it is missing"));
-            whole.insert(TEXT.to_owned(), json!(""));
         }
-        let fits = fitting("", &Value::Object(whole), &probe, &mut found);
+        let fits = fitting("", &with_text(value.clone()), &probe, &mut found);
         let read = fits.and_then(|fits| Self::deserialize(&with_text(fits)).ok());
         found.extend(read.as_ref().map(Self::problems).unwrap_or_default());
         match read {
