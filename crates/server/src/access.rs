@@ -48,9 +48,9 @@ pub struct Access {
 impl Access {
     /// Opens the users of a home; there may be none yet.
     pub fn open(home: &Path) -> Result<Self, AccessError> {
-        let path = home.join("access.toml");
-        let read = Mutex::new(AccessFile::read(&path)?);
-        Ok(Self { path, read })
+        let access = Self { path: home.join("access.toml"), read: Mutex::default() };
+        access.current()?;
+        Ok(access)
     }
 
     /// All users, without their tokens.

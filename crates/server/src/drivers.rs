@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::sandbox::chain;
 use runtime::{Bosun, Clock, Delivered, Entry, Error, Found, Handle, Left, Session};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -83,7 +84,7 @@ impl Drivers {
             match left {
                 Ok(left) => drivers.look_after(&run, &left),
                 Err(error) => {
-                    tracing::error!(%run, error = %crate::problem::chain(&error), "a run broke off");
+                    tracing::error!(%run, error = %chain(&error), "a run broke off");
                 }
             }
         });
@@ -114,7 +115,7 @@ impl Drivers {
             Err(Error::Over { .. }) => {}
             Err(error) if error.is_busy() => {}
             Err(error) => {
-                tracing::warn!(%run, error = %crate::problem::chain(&error), "a run cannot be resumed");
+                tracing::warn!(%run, error = %chain(&error), "a run cannot be resumed");
             }
         }
     }

@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use runtime::sandbox::chain;
 use runtime::store::JournalError;
 use runtime::{DiffError, DriveError, Error, FindError, ReviewError, SessionError, SettleError};
 use schemars::JsonSchema;
@@ -69,16 +70,6 @@ impl Problem {
         tracing::error!(error = %chain(error), "a request failed");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed; its log says why")
     }
-}
-
-/// An error with its causes, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let (mut text, mut cause) = (error.to_string(), error.source());
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 impl IntoResponse for Problem {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use runtime::sandbox::chain;
 use runtime::{Delta, DeltaKind, Feed, FeedFilter, FeedItem, MaySee};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{OwnedPermit, Sender, error::SendTimeoutError};
@@ -20,7 +21,7 @@ use types::{RunId, TaskId};
 use crate::access::{Access, Caller, User};
 use crate::app::App;
 use crate::limit::OpenStream;
-use crate::problem::{Problem, chain};
+use crate::problem::Problem;
 use crate::views::events::EventLine;
 
 /// Interval of keep-alive messages, and of checks that the reader is still authorized.

@@ -61,12 +61,6 @@ pub(super) struct StoredLogin {
 }
 
 impl AccessFile {
-    pub(super) fn read(path: &Path) -> Result<Listed, AccessError> {
-        let mut listed = Listed { file: Self::default(), seen: None };
-        listed.refresh(path)?;
-        Ok(listed)
-    }
-
     pub(super) fn add(&mut self, user: User, token: String, created: Timestamp) {
         self.users.push(StoredUser { user, token, created });
     }
@@ -82,7 +76,7 @@ impl AccessFile {
 }
 
 /// The file as it was last read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) file: AccessFile,
     /// Modification time and length when it was read.

@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use runtime::sandbox::chain;
 use runtime::{Error, NewRun};
 use types::{Digest, Event, LogId, RunId};
 
@@ -115,7 +116,7 @@ pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
 /// Maps an error of starting a run; most are about the state of the repository.
 pub(crate) fn refused(error: Error) -> Problem {
     match error {
-        Error::Git(error) => Problem::conflict(crate::problem::chain(&error)),
+        Error::Git(error) => Problem::conflict(chain(&error)),
         error => error.into(),
     }
 }

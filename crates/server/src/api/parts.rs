@@ -216,7 +216,7 @@ pub(crate) async fn blob(
     let unknown = || Problem::not_found("the run's logs name no such blob");
     let digest: Digest = digest.parse().map_err(|_| unknown())?;
     let recorded = recorded(&app, &run, None).await?;
-    if !artifacts::blobs(&recorded).contains_key(&digest) {
+    if !artifacts::blobs(&recorded).contains(&digest) {
         return Err(unknown());
     }
     let mut response = app.bosun.journal().blob(&digest).await?.into_response();

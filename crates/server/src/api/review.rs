@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::Response;
 use runtime::Comment;
+use runtime::sandbox::chain;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{ModelRef, TaskId, WorkPath};
@@ -75,7 +76,7 @@ pub(crate) async fn send(
     let model = match with.script {
         Some(script) => {
             let kept = app.bosun.keep_script(&script).await;
-            Some(kept.map_err(|error| Problem::unfit(crate::problem::chain(&error)))?)
+            Some(kept.map_err(|error| Problem::unfit(chain(&error)))?)
         }
         None => with.model,
     };

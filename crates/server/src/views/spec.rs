@@ -195,23 +195,21 @@ fn checks(recorded: &Recorded, text: &str) -> Vec<SpecCheckCell> {
         let is = |name: &str| check.name.trim().eq_ignore_ascii_case(name);
         check.command.trim() == bare || is(text) || prefix.is_some_and(is)
     };
-    let view = recorded.run.view(recorded.now);
-    let ended: Vec<(&Check, Option<bool>)> = view
-        .merged_checks
-        .iter()
-        .map(|one| (&one.check, one.ended.map(|end| end == types::Ended::Exited(0))))
-        .collect();
-    let wanted = recorded.run.request().map(|request| request.checks.as_slice());
     let cell = |check: &Check, passed| SpecCheckCell {
         name: check.name.clone(),
         command: check.command.clone(),
         passed,
     };
-    let run = ended.iter().filter(|(check, _)| shows(check));
-    let run: Vec<SpecCheckCell> = run.map(|(check, passed)| cell(check, *passed)).collect();
+    let merged = recorded.run.view(recorded.now).merged_checks;
+    let run = merged
+        .iter()
+        .filter(|one| shows(&one.check))
+        .map(|one| cell(&one.check, one.ended.map(|end| end == types::Ended::Exited(0))));
+    let run: Vec<SpecCheckCell> = run.collect();
     if !run.is_empty() {
         return run;
     }
+    let wanted = recorded.run.request().map(|request| request.checks.as_slice());
     let wanted = wanted.unwrap_or_default().iter().filter(|check| shows(check));
     wanted.map(|check| cell(check, None)).collect()
 }

@@ -36,7 +36,7 @@ pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
         let until = own.started.first().copied().or(own.settled);
         let mut from = adopted;
         if until.is_none_or(|until| until > from) && gate.is_none_or(|gate| gate > from) {
-            let end = earlier(gate, until);
+            let end = gate.into_iter().chain(until).min();
             let bar = Bar::new(BarKind::Wait, from, end, "wait for the gate of planning");
             push(rows, Some(&task.id), bar.because("no task starts before the plan has passed"));
             let Some(end) = end else { continue };
@@ -54,10 +54,6 @@ pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
         }
         turns(&task.id, &own, plan, &order, &times, rows);
     }
-}
-
-fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    one.into_iter().chain(other).min()
 }
 
 /// Adds the wait for a task's dependencies. Returns when it ended, if it has.
