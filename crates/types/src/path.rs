@@ -149,10 +149,8 @@ impl Scope {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, artifact) in self.0.iter().enumerate() {
-            write!(f, "{}{artifact}", if place == 0 { "" } else { ", " })?;
-        }
-        Ok(())
+        let all: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&all.join(", "))
     }
 }
 
