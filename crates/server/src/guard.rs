@@ -116,14 +116,11 @@ pub(crate) async fn admit(
     State((app, role)): State<(App, Role)>,
     mut request: Request,
     next: Next,
-) -> Response {
-    match caller(&app, &request).and_then(|caller| allowed(&app, caller, role, &request)) {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-        Err(refused) => refused.into_response(),
-    }
+) -> Result<Response, Problem> {
+    let caller = caller(&app, &request)?;
+    let caller = allowed(&app, caller, role, &request)?;
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
 }
 
 /// Authenticates the sender of a request.
