@@ -3,9 +3,6 @@
 
 mod schema;
 
-use std::fmt::Display;
-use std::str::FromStr;
-
 use serde_json::{Map, Value};
 
 use crate::text::quoted;
@@ -240,7 +237,10 @@ const fn kind(value: &Value) -> &'static str {
 }
 
 /// Checks a text with the type's own parser.
-pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
+pub(crate) fn parsed<T: std::str::FromStr>(text: &str) -> Result<(), String>
+where
+    T::Err: std::fmt::Display,
+{
     text.parse::<T>().map(drop).map_err(|error| error.to_string())
 }
 
