@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn nothing_is_proposed_where_nothing_is_installed() {
-        assert!(of(&["README.md", "src/main.c"], &["target/"]).is_default());
+        assert_eq!(of(&["README.md", "src/main.c"], &["target/"]), WorkspacePolicy::default());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use sandbox::GitError;
-use store::{Removal, Removed, SqliteJournal};
+use store::{Journal as _, Removal, Removed, SqliteJournal};
 use types::{RunId, SessionState};
 
 use crate::api::Bosun;

@@ -3,17 +3,17 @@
 //! takes effect at once, whichever process wrote it. The actions of users on runs are recorded in the runs' own logs.
 
 mod file;
-mod token;
 mod user;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use types::Timestamp;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use types::{Digest, Timestamp};
 
 pub use file::AccessError;
 use file::{AccessFile, Listed, StoredLogin};
-use token::{digest, draw};
 pub use user::{Project, Role, User};
 
 /// The user who started the server on this machine.
@@ -48,9 +48,9 @@ pub struct Access {
 impl Access {
     /// Opens the users of a home; there may be none yet.
     pub fn open(home: &Path) -> Result<Self, AccessError> {
-        let path = home.join("access.toml");
-        let read = Mutex::new(AccessFile::read(&path)?);
-        Ok(Self { path, read })
+        let access = Self { path: home.join("access.toml"), read: Mutex::default() };
+        access.current()?;
+        Ok(access)
     }
 
     /// All users, without their tokens.
@@ -67,7 +67,7 @@ impl Access {
         file::check_name(&user.name)?;
         let token = draw();
         self.change(|file| {
-            if file.users.iter().any(|other| other.user.name == user.name) {
+            if file.user(&user.name).is_some() {
                 return Err(AccessError::Taken { what: "user", name: user.name.clone() });
             }
             for name in user.projects.iter().flatten() {
@@ -122,7 +122,7 @@ impl Access {
         file::check_name(name)?;
         let code = draw();
         self.change(|file| {
-            if !file.users.iter().any(|user| user.user.name == name) {
+            if file.user(name).is_none() {
                 if name != OWNER {
                     return Err(AccessError::Unknown { what: "user", name: name.to_owned() });
                 }
@@ -192,12 +192,7 @@ impl Access {
             .logins
             .iter()
             .find(|login| !login.once && login.digest == wanted && login.until > now);
-        let user = login.and_then(|login| {
-            file.users
-                .iter()
-                .find(|user| user.user.name == login.user)
-                .map(|user| user.user.clone())
-        });
+        let user = login.and_then(|login| file.user(&login.user).cloned());
         Ok(user.map(|user| Caller { user, proof: Proof::Cookie }))
     }
 
@@ -215,6 +210,18 @@ impl Access {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.change(&self.path, change)
     }
+}
+
+/// Generates a token, code or cookie: 366 random bits (three version 4 UUIDs) as text.
+fn draw() -> String {
+    let bytes: Vec<u8> = (0..3).flat_map(|_| uuid::Uuid::new_v4().into_bytes()).collect();
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// The stored form of a secret. Secrets are random rather than chosen by users, so a plain, unsalted digest cannot be
+/// brute-forced. Only digests are compared, never secrets, so the timing of a comparison reveals nothing.
+fn digest(secret: &str) -> String {
+    Digest::of(secret.as_bytes()).to_string()
 }
 
 fn later(now: Timestamp, millis: i64) -> Timestamp {

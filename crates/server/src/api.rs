@@ -39,9 +39,8 @@ pub(crate) struct CreatedRun {
 
 /// At which line of the run's log to look.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct At {
     /// The state after this line; the newest, if it is not given.
-    #[serde(default)]
     pub(crate) at: Option<u64>,
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use runtime::llm::Script;
-use runtime::{Bosun, Clock, Entry};
+use runtime::{Bosun, Clock, Entry, Error, Overview};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use types::{RunId, Timestamp};
 
@@ -14,7 +15,6 @@ use crate::access::{Access, Caller, Project, Role};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
-use crate::listing::Listing;
 use crate::problem::Problem;
 
 /// Cloneable handle to the shared state.
@@ -27,7 +27,8 @@ pub(crate) struct Parts {
     pub(crate) factory: Arc<dyn RunFactory>,
     pub(crate) access: Arc<Access>,
     pub(crate) drivers: Drivers,
-    pub(crate) listing: Listing,
+    /// All runs and sessions as last read: only changed ones are read again.
+    pub(crate) listing: Mutex<Overview>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limit: RateLimit,
     pub(crate) streams: StreamLimit,
@@ -65,6 +66,11 @@ impl App {
         Ok(self.bosun.journal().position().await?)
     }
 
+    /// All runs and sessions, newest first.
+    pub(crate) async fn entries(&self) -> Result<Arc<Vec<Entry>>, Error> {
+        self.bosun.refresh(&mut *self.listing.lock().await).await
+    }
+
     /// The projects that a caller may see.
     pub(crate) fn projects(&self, caller: &Caller) -> Result<Vec<Project>, Problem> {
         let mut projects = self.access.projects()?;
@@ -81,7 +87,7 @@ impl App {
     }
 
     /// Resolves a run that a caller names. A run that the caller may not see is reported as nonexistent.
-    pub(crate) async fn run(&self, caller: &Caller, name: &str) -> Result<RunId, Problem> {
+    pub(crate) fn run(&self, caller: &Caller, name: &str) -> Result<RunId, Problem> {
         let unknown =
             || Problem::not_found(format!("there is no run {:?}", types::one_line(name, 60)));
         let run: RunId = name.parse().map_err(|_| unknown())?;
@@ -129,7 +135,8 @@ impl Visible {
         self.all || entry.place().is_some_and(|place| self.sees(Path::new(place)))
     }
 
-    pub(crate) fn named(&self, name: &str) -> Option<&Project> {
-        self.projects.iter().find(|project| project.name == name)
+    pub(crate) fn named(&self, name: &str) -> Result<&Project, Problem> {
+        let project = self.projects.iter().find(|project| project.name == name);
+        project.ok_or_else(|| Problem::unfit(format!("there is no project {name:?}")))
     }
 }

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::sandbox::chain;
 use runtime::{Bosun, Clock, Delivered, Entry, Error, Found, Handle, Left, Session};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{Command, RunId, Status, Timestamp};
+use types::{Command, RunId, Status};
 
 /// Delay between the expiry of a question and the resumption of its run.
 const GRACE: Duration = Duration::from_millis(200);
@@ -83,7 +84,7 @@ impl Drivers {
             match left {
                 Ok(left) => drivers.look_after(&run, &left),
                 Err(error) => {
-                    tracing::error!(%run, error = %crate::problem::chain(&error), "a run broke off");
+                    tracing::error!(%run, error = %chain(&error), "a run broke off");
                 }
             }
         });
@@ -96,14 +97,9 @@ impl Drivers {
         }
         let open = left.view.questions.iter().filter(|asked| asked.answer.is_none());
         let expiry = open.filter_map(|asked| asked.terms.as_ref()?.expires).min();
-        if let (Status::Waiting, Some(expiry)) = (left.view.status, expiry) {
-            self.look_again(run.clone(), expiry);
-        }
-    }
-
-    fn look_again(&self, run: RunId, at: Timestamp) {
-        let drivers = self.clone();
-        let wait = u64::try_from(at.millis() - self.clock.now().millis()).unwrap_or(0);
+        let (Status::Waiting, Some(expiry)) = (left.view.status, expiry) else { return };
+        let wait = u64::try_from(expiry.millis() - self.clock.now().millis()).unwrap_or(0);
+        let (drivers, run) = (self.clone(), run.clone());
         self.tasks.spawn(async move {
             let due = tokio::time::sleep(Duration::from_millis(wait) + GRACE);
             if drivers.stopping.run_until_cancelled(due).await.is_some() {
@@ -119,7 +115,7 @@ impl Drivers {
             Err(Error::Over { .. }) => {}
             Err(error) if error.is_busy() => {}
             Err(error) => {
-                tracing::warn!(%run, error = %crate::problem::chain(&error), "a run cannot be resumed");
+                tracing::warn!(%run, error = %chain(&error), "a run cannot be resumed");
             }
         }
     }

@@ -5,9 +5,12 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::{Json, RequestPartsExt as _};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use types::RunId;
 
 use crate::access::Caller;
+use crate::app::App;
 use crate::problem::Problem;
 
 impl<S: Send + Sync> FromRequestParts<S> for Caller {
@@ -70,6 +73,29 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequestParts<S> f
         let path = parts.extract::<Path<T>>().await;
         let Path(named) = path.map_err(|error| Problem::not_found(error.body_text()))?;
         Ok(Self(named))
+    }
+}
+
+/// The run or session that the path names, and who asks. One that the caller may not see is reported as nonexistent.
+#[derive(Debug)]
+pub(crate) struct OfRun {
+    pub(crate) app: App,
+    pub(crate) caller: Caller,
+    pub(crate) run: RunId,
+}
+
+impl FromRequestParts<App> for OfRun {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        #[derive(Deserialize)]
+        struct Place {
+            run: String,
+        }
+        let caller: Caller = parts.extract().await?;
+        let Named(Place { run }) = parts.extract().await?;
+        let run = app.run(&caller, &run)?;
+        Ok(Self { app: app.clone(), caller, run })
     }
 }
 

@@ -32,21 +32,12 @@ pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Ne
         Some(problem) => problem.into_response(),
         None => next.run(request).await,
     };
-    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        response = named(problem, &id, response.headers().get(header::RETRY_AFTER).cloned());
+    if let Some(mut problem) = response.extensions_mut().remove::<Problem>() {
+        id.clone_into(&mut problem.request_id);
+        response = problem.into_response();
     }
     tracing::info!(request = %id, %method, path, status = response.status().as_u16(), "request");
     harden(response.headers_mut(), &id);
-    response
-}
-
-/// Adds the request's id to a problem.
-fn named(mut problem: Problem, id: &str, retry: Option<HeaderValue>) -> Response {
-    id.clone_into(&mut problem.request_id);
-    let mut response = problem.into_response();
-    if let Some(retry) = retry {
-        response.headers_mut().insert(header::RETRY_AFTER, retry);
-    }
     response
 }
 
@@ -125,48 +116,21 @@ pub(crate) async fn admit(
     State((app, role)): State<(App, Role)>,
     mut request: Request,
     next: Next,
-) -> Response {
-    match caller(&app, &request).and_then(|caller| allowed(&app, caller, role, &request)) {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-        Err(refused) => refused.into_response(),
-    }
-}
-
-/// A problem, with the seconds to wait if the rate limit was exceeded.
-pub(crate) struct Refused(Problem, Option<u64>);
-
-impl Refused {
-    pub(crate) fn into_response(self) -> Response {
-        let mut response = self.0.into_response();
-        let after = self.1.map(HeaderValue::from);
-        if let Some(after) = after {
-            response.headers_mut().insert(header::RETRY_AFTER, after);
-        }
-        if response.status() == StatusCode::UNAUTHORIZED {
-            let how = HeaderValue::from_static("Bearer");
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
-        }
-        response
-    }
-}
-
-impl From<Problem> for Refused {
-    fn from(problem: Problem) -> Self {
-        Self(problem, None)
-    }
+) -> Result<Response, Problem> {
+    let caller = caller(&app, &request)?;
+    let caller = allowed(&app, caller, role, &request)?;
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
 }
 
 /// Authenticates the sender of a request.
-fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
+fn caller(app: &App, request: &Request) -> Result<Caller, Problem> {
     let headers = request.headers();
     let bearer = headers.get(header::AUTHORIZATION).map(|value| value.to_str().unwrap_or(""));
     let found = match bearer {
-        Some(value) => app.access.by_token(token(value).unwrap_or("")).map_err(Problem::from)?,
+        Some(value) => app.access.by_token(token(value).unwrap_or(""))?,
         None => match cookie(app, headers) {
-            Some(cookie) => app.access.by_cookie(&cookie, app.now()).map_err(Problem::from)?,
+            Some(cookie) => app.access.by_cookie(&cookie, app.now())?,
             None => None,
         },
     };
@@ -181,7 +145,7 @@ fn caller(app: &App, request: &Request) -> Result<Caller, Refused> {
             "send a token as `Authorization: Bearer TOKEN`, or open the link that `bosun serve` or `bosun user link` prints"
         }
     };
-    Err(Problem::new(StatusCode::UNAUTHORIZED, how).into())
+    Err(Problem::new(StatusCode::UNAUTHORIZED, how))
 }
 
 /// The token in the value of an `Authorization` header.
@@ -191,28 +155,29 @@ fn token(value: &str) -> Option<&str> {
 }
 
 /// Counts a wrong secret. Fails if there were too many.
-pub(crate) fn wrong_secret(app: &App) -> Result<(), Refused> {
+pub(crate) fn wrong_secret(app: &App) -> Result<(), Problem> {
     slow_down(app, "", WRONG_SECRET)
 }
 
-fn slow_down(app: &App, who: &str, cost: f64) -> Result<(), Refused> {
+fn slow_down(app: &App, who: &str, cost: f64) -> Result<(), Problem> {
     app.limit.take(who, cost, app.now()).map_err(|seconds| {
         let detail = format!("too many requests; try again in {seconds} s");
-        Refused(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail), Some(seconds))
+        let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
+        Problem { retry_after: Some(seconds), ..problem }
     })
 }
 
-fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<Caller, Refused> {
+fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<Caller, Problem> {
     slow_down(app, &caller.user.name, 1.0)?;
     if caller.user.role < role {
         let (name, has, needs) = (&caller.user.name, caller.user.role.as_str(), role.as_str());
         let detail = format!("this requires the role {needs}; {name} has the role {has}");
-        return Err(Problem::forbidden(detail).into());
+        return Err(Problem::forbidden(detail));
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     if caller.proof == Proof::Cookie && !reads && !request.headers().contains_key(&OURS) {
         let detail = "a browser's request that changes something needs the header X-Bosun: 1";
-        return Err(Problem::forbidden(detail).into());
+        return Err(Problem::forbidden(detail));
     }
     Ok(caller)
 }

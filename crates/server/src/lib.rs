@@ -13,7 +13,6 @@ mod extract;
 mod factory;
 mod guard;
 mod limit;
-mod listing;
 mod openapi;
 mod operation;
 mod page;

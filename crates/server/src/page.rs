@@ -36,11 +36,11 @@ pub(crate) async fn show(
     Query(link): Query<Link>,
     uri: Uri,
     headers: HeaderMap,
-) -> Response {
+) -> Result<Response, Problem> {
     let path = uri.path();
     if path.starts_with("/api/") {
-        return Problem::not_found("the API has no such address; /api/v1/openapi.json lists all")
-            .into_response();
+        let detail = "the API has no such address; /api/v1/openapi.json lists all";
+        return Err(Problem::not_found(detail));
     }
     if let Some(name) = path.strip_prefix("/page/") {
         return file(name, &headers, StatusCode::OK);
@@ -49,45 +49,42 @@ pub(crate) async fn show(
         return log_in(&app, &secret, path);
     }
     let known = match cookie(&app, &headers) {
-        Some(cookie) => app.access.by_cookie(&cookie, app.now()),
-        None => Ok(None),
+        Some(cookie) => app.access.by_cookie(&cookie, app.now())?,
+        None => None,
     };
     match known {
-        Ok(Some(_)) => file("index.html", &headers, StatusCode::OK),
+        Some(_) => file("index.html", &headers, StatusCode::OK),
         // After a link from another site, a browser withholds the `SameSite=Strict` cookie. It sends the cookie when
         // this page reloads itself.
-        Ok(None) if is_foreign(&headers) => {
-            ([(header::CONTENT_TYPE, HTML)], ASK_AGAIN).into_response()
+        None if is_foreign(&headers) => {
+            Ok(([(header::CONTENT_TYPE, HTML)], ASK_AGAIN).into_response())
         }
-        Ok(None) => file("login.html", &headers, StatusCode::UNAUTHORIZED),
-        Err(error) => Problem::from(error).into_response(),
+        None => file("login.html", &headers, StatusCode::UNAUTHORIZED),
     }
 }
 
 /// Handles the login form.
-pub(crate) async fn submit(State(app): State<App>, Form(link): Form<Link>) -> Response {
+pub(crate) async fn submit(
+    State(app): State<App>,
+    Form(link): Form<Link>,
+) -> Result<Response, Problem> {
     log_in(&app, link.token.as_deref().unwrap_or_default().trim(), "/")
 }
 
 /// Logs this browser out.
-pub(crate) async fn leave(State(app): State<App>, headers: HeaderMap) -> Response {
-    if let Some(cookie) = cookie(&app, &headers)
-        && let Err(error) = app.access.log_out(&cookie)
-    {
-        return Problem::from(error).into_response();
+pub(crate) async fn leave(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+    if let Some(cookie) = cookie(&app, &headers) {
+        app.access.log_out(&cookie)?;
     }
-    with_cookie(&app, "", 0, "/")
+    Ok(with_cookie(&app, "", 0, "/"))
 }
 
-fn log_in(app: &App, secret: &str, then: &str) -> Response {
-    match app.access.log_in(secret, app.now()) {
-        Ok(Some(cookie)) => with_cookie(app, &cookie, COOKIE_SECONDS, then),
-        Ok(None) => match wrong_secret(app) {
-            Ok(()) => file("login.html", &HeaderMap::new(), StatusCode::UNAUTHORIZED),
-            Err(refused) => refused.into_response(),
-        },
-        Err(error) => Problem::from(error).into_response(),
+fn log_in(app: &App, secret: &str, then: &str) -> Result<Response, Problem> {
+    if let Some(cookie) = app.access.log_in(secret, app.now())? {
+        return Ok(with_cookie(app, &cookie, COOKIE_SECONDS, then));
     }
+    wrong_secret(app)?;
+    file("login.html", &HeaderMap::new(), StatusCode::UNAUTHORIZED)
 }
 
 fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
@@ -105,10 +102,9 @@ fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
 }
 
 /// A file of the page; `304` if the browser has the current version.
-fn file(name: &str, headers: &HeaderMap, status: StatusCode) -> Response {
-    let Some((name, bytes)) = FILES.iter().find(|(known, _)| *known == name) else {
-        return Problem::not_found("the page has no such file").into_response();
-    };
+fn file(name: &str, headers: &HeaderMap, status: StatusCode) -> Result<Response, Problem> {
+    let found = FILES.iter().find(|(known, _)| *known == name);
+    let (name, bytes) = found.ok_or_else(|| Problem::not_found("the page has no such file"))?;
     let tag = format!("\"{}\"", Digest::of(bytes).short());
     let has =
         headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
@@ -123,7 +119,7 @@ fn file(name: &str, headers: &HeaderMap, status: StatusCode) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
     }
-    response
+    Ok(response)
 }
 
 fn media(name: &str) -> &'static str {

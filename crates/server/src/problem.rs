@@ -4,6 +4,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use runtime::sandbox::chain;
 use runtime::store::JournalError;
 use runtime::{DiffError, DriveError, Error, FindError, ReviewError, SessionError, SettleError};
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub(crate) struct Problem {
     /// The id of the request, also in the header `x-request-id` and in the server's log.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub request_id: String,
+    /// The seconds to wait, if the rate limit was exceeded.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
 }
 
 impl Problem {
@@ -37,6 +41,7 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             request_id: String::new(),
+            retry_after: None,
         }
     }
 
@@ -67,21 +72,18 @@ impl Problem {
     }
 }
 
-/// An error with its causes, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let (mut text, mut cause) = (error.to_string(), error.source());
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
-
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(&self)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let how = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, how);
+        }
         response.extensions_mut().insert(self);
         response
     }

@@ -1,6 +1,7 @@
 //! The table of all API operations, from which the router and the OpenAPI document are generated.
 
 use crate::access::{Project, Role, User};
+use crate::api::parts::{list, view};
 use crate::api::{
     At, CreatedRun, Page, acts, admin, create, inbox, parts, preview, review, run, runs, sessions,
     system,
@@ -109,18 +110,18 @@ fn run_operations() -> Vec<Operation> {
 
 fn part_operations() -> Vec<Operation> {
     vec![
-        get("/runs/{run}/graph", "graph", "The plan, laid out", parts::graph)
+        get("/runs/{run}/graph", "graph", "The plan, laid out", view(graph::graph))
             .query::<At>()
             .answers::<graph::Graph>(),
         get(
             "/runs/{run}/timeline",
             "timeline",
             "What took how long, and why it waited",
-            parts::timeline,
+            view(timeline::timeline),
         )
         .query::<At>()
         .answers::<timeline::Timeline>(),
-        get("/runs/{run}/money", "money", "Spent, set aside, forecast", parts::money)
+        get("/runs/{run}/money", "money", "Spent, set aside, forecast", view(money::money))
             .query::<At>()
             .answers::<money::MoneyReport>(),
         get(
@@ -133,7 +134,7 @@ fn part_operations() -> Vec<Operation> {
         .answers::<types::Plan>(),
         get("/runs/{run}/response", "response", "The response object", parts::respond)
             .query::<At>(),
-        get("/runs/{run}/spec", "spec", "Requirements, tasks, checks, evidence", parts::spec)
+        get("/runs/{run}/spec", "spec", "Requirements, tasks, checks, evidence", view(spec::spec))
             .query::<At>()
             .answers::<spec::SpecMatrix>(),
         get("/runs/{run}/proof", "proof", "Whether the run can be proven", parts::proof)
@@ -157,13 +158,13 @@ fn part_operations() -> Vec<Operation> {
 
 fn record_operations() -> Vec<Operation> {
     vec![
-        get("/runs/{run}/gates", "gates", "Go or no-go, with the evidence", parts::gates)
+        get("/runs/{run}/gates", "gates", "Go or no-go, with the evidence", list(gate::gates))
             .query::<At>()
             .answers::<Page<gate::GateDetail>>(),
-        get("/runs/{run}/checks", "checks", "Checks and their tests", parts::checks)
+        get("/runs/{run}/checks", "checks", "Checks and their tests", list(checks::checks))
             .query::<At>()
             .answers::<Page<checks::CheckItem>>(),
-        get("/runs/{run}/why", "decisions", "All decisions", parts::decisions)
+        get("/runs/{run}/why", "decisions", "All decisions", list(why::list))
             .query::<At>()
             .answers::<Page<why::WhyItem>>(),
         get("/runs/{run}/why/{place}", "why", "Why something was decided", parts::explain)
@@ -172,9 +173,14 @@ fn record_operations() -> Vec<Operation> {
         get("/runs/{run}/events", "lines", "Recorded lines", parts::lines)
             .query::<parts::Lines>()
             .answers::<Page<events::EventLine>>(),
-        get("/runs/{run}/artifacts", "artifacts", "Files that tasks promised", parts::artifacts)
-            .query::<At>()
-            .answers::<Page<artifacts::ArtifactItem>>(),
+        get(
+            "/runs/{run}/artifacts",
+            "artifacts",
+            "Files that tasks promised",
+            list(artifacts::artifacts),
+        )
+        .query::<At>()
+        .answers::<Page<artifacts::ArtifactItem>>(),
         get("/runs/{run}/blobs/{digest}", "blob", "A stored text", parts::blob).media("text/plain"),
     ]
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use runtime::{Bosun, Clock, RealClock};
 use tokio::net::TcpListener;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
@@ -16,7 +17,6 @@ use crate::app::{App, Parts};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
-use crate::listing::Listing;
 use crate::openapi::document;
 use crate::router::router;
 use crate::routes::operations;
@@ -112,7 +112,7 @@ impl Server {
             bosun: config.bosun,
             factory: config.factory,
             access: config.access,
-            listing: Listing::default(),
+            listing: Mutex::default(),
             clock,
             limit: RateLimit::new(config.rate),
             streams: StreamLimit::new(MOST_STREAMS),
@@ -148,7 +148,7 @@ impl Server {
     /// Serves until `stop` is cancelled; then suspends all runs and returns.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ServeError> {
         if self.resume {
-            let entries = self.app.listing.entries(&self.app.bosun).await?;
+            let entries = self.app.entries().await?;
             let resumed = self.app.drivers.resume_all(&entries).await;
             tracing::info!(resumed, "runs are resumed");
         }

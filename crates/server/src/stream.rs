@@ -2,7 +2,6 @@
 //! pieces of replies and outputs. A separate task reads each feed into a bounded queue. A reader that leaves the queue
 //! full for too long gets the queued messages and a cursor to resume with. Streams never slow down a run.
 
-mod piece;
 pub(crate) mod sse;
 pub(crate) mod ws;
 
@@ -11,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use runtime::{Feed, FeedFilter, FeedItem, MaySee};
+use runtime::sandbox::chain;
+use runtime::{Delta, DeltaKind, Feed, FeedFilter, FeedItem, MaySee};
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{OwnedPermit, Sender, error::SendTimeoutError};
 use tokio::time::{Instant, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -20,9 +21,8 @@ use types::{RunId, TaskId};
 use crate::access::{Access, Caller, User};
 use crate::app::App;
 use crate::limit::OpenStream;
-use crate::problem::{Problem, chain};
+use crate::problem::Problem;
 use crate::views::events::EventLine;
-use piece::Piece;
 
 /// Interval of keep-alive messages, and of checks that the reader is still authorized.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -38,7 +38,8 @@ const MOST_KINDS: usize = 64;
 const MOST_KNOWN: usize = 4_096;
 
 /// Cursor and filter of a subscription.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename = "Subscribe")]
 struct Wanted {
     after: Option<u64>,
     run: Option<String>,
@@ -61,10 +62,41 @@ enum Message {
     Failed,
 }
 
+/// A live piece of a reply or of a command's output. It is not stored.
+#[derive(Debug, Serialize)]
+struct Piece {
+    run: RunId,
+    attempt: Option<String>,
+    /// The session within the attempt's log.
+    session: String,
+    /// The tool call whose command printed it, if any.
+    call: Option<String>,
+    /// `text`, `thinking` or `output`.
+    kind: &'static str,
+    text: String,
+}
+
+impl Piece {
+    fn of(delta: Delta) -> Self {
+        Self {
+            run: delta.log.run,
+            attempt: delta.log.attempt.map(|attempt| attempt.to_string()),
+            session: delta.session.to_string(),
+            call: delta.call.map(|call| call.to_string()),
+            kind: match delta.kind {
+                DeltaKind::Text => "text",
+                DeltaKind::Thinking => "thinking",
+                DeltaKind::Output => "output",
+            },
+            text: delta.text,
+        }
+    }
+}
+
 /// Opens the feed that a caller asks for, restricted to the runs that the caller may see.
 async fn open(app: &App, caller: &Caller, wanted: Wanted) -> Result<Feed, Problem> {
     let run = match &wanted.run {
-        Some(name) => Some(app.run(caller, name).await?),
+        Some(name) => Some(app.run(caller, name)?),
         None => None,
     };
     let task = wanted.task.as_deref().map(str::parse::<TaskId>).transpose();

@@ -2,13 +2,12 @@
 //! retries.
 
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use types::{Digest, Fault, FaultClass, LogId, Millis, Retry, RunId};
-
-use crate::Loss;
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -113,6 +112,29 @@ pub enum Damage {
     Changed,
     #[error("the line is beyond the recorded end of the log")]
     BeyondEnd,
+}
+
+/// A log that ends before an acknowledged line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    pub log: LogId,
+    /// The last remaining line; 0 if the log is gone.
+    pub kept: u64,
+    /// The last line that was acknowledged.
+    pub acknowledged: u64,
+    /// The hash of that line.
+    pub head: Digest,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { log, kept, acknowledged, .. } = self;
+        match acknowledged - kept {
+            _ if *kept == 0 => write!(f, "log {log} lost all of its {acknowledged} lines"),
+            1 => write!(f, "log {log} lost line {acknowledged}"),
+            _ => write!(f, "log {log} lost lines {} to {acknowledged}", kept + 1),
+        }
+    }
 }
 
 impl JournalError {

@@ -11,7 +11,7 @@ use futures::stream::BoxStream;
 use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
-use crate::{Clean, JournalError, Loss, Removal, Removed, RemovedRun, Summary};
+use crate::{Clean, JournalError, Loss};
 
 /// The longest stored line; larger data belongs in a blob.
 pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -31,8 +31,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// Renews a lease that would expire otherwise; see [`Lease::renew_every`]. Fails with [`JournalError::Fenced`] once
     /// it has another holder.
-    async fn renew(&self, lease: &Lease) -> Result<(), JournalError> {
-        let _ = lease;
+    async fn renew(&self, _lease: &Lease) -> Result<(), JournalError> {
         Ok(())
     }
 
@@ -50,9 +49,8 @@ pub trait Journal: Send + Sync + fmt::Debug {
         &self,
         lease: &Lease,
         batch: Batch<'_>,
-        summary: Option<Summary>,
+        _summary: Option<Summary>,
     ) -> Result<Vec<Envelope>, JournalError> {
-        drop(summary);
         self.append(lease, batch).await
     }
 
@@ -78,8 +76,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// The logs of runs with lines after position `after` of the feed, with their summaries, for updating a list.
     /// `None` if the journal does not support this.
-    async fn changed_summaries(&self, after: u64) -> Result<Option<Changed>, JournalError> {
-        let _ = after;
+    async fn changed_summaries(&self, _after: u64) -> Result<Option<Changed>, JournalError> {
         Ok(None)
     }
 
@@ -133,8 +130,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
     async fn logs(&self, of: Option<&RunId>) -> Result<Vec<LogSummary>, JournalError>;
 
     /// The runs and sessions that were removed on purpose, one or all.
-    async fn removed(&self, of: Option<&RunId>) -> Result<Vec<RemovedRun>, JournalError> {
-        let _ = of;
+    async fn removed(&self, _of: Option<&RunId>) -> Result<Vec<RemovedRun>, JournalError> {
         Ok(Vec::new())
     }
 
@@ -143,21 +139,18 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// Acknowledged lines that are missing, of one run or of all. A run with losses cannot be leased: the lost events
     /// may have had effects, which would be repeated.
-    async fn losses(&self, of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {
-        let _ = of;
+    async fn losses(&self, _of: Option<&RunId>) -> Result<Vec<Loss>, JournalError> {
         Ok(Vec::new())
     }
 
     /// Accepts the losses of a run and returns them.
-    async fn accept_losses(&self, run: &RunId, at: Timestamp) -> Result<Vec<Loss>, JournalError> {
-        let _ = (run, at);
+    async fn accept_losses(&self, _run: &RunId, _at: Timestamp) -> Result<Vec<Loss>, JournalError> {
         Ok(Vec::new())
     }
 
     /// Removes runs with all their logs, records the removal, and removes unreferenced blobs. A run in use stays. A
     /// journal may keep everything; then this does nothing.
-    async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
-        drop(removal);
+    async fn remove(&self, _removal: Removal) -> Result<Removed, JournalError> {
         Ok(Removed::default())
     }
 
@@ -178,6 +171,14 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// The untaken commands, with their numbers, in order.
     async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError>;
+}
+
+/// The name of a blob, unless it is too large to be stored.
+pub(crate) fn blob_ref(bytes: &[u8]) -> Result<BlobRef, JournalError> {
+    if bytes.len() > MAX_BLOB_BYTES {
+        return Err(JournalError::TooLarge { bytes: bytes.len(), max: MAX_BLOB_BYTES });
+    }
+    Ok(BlobRef { digest: Digest::of(bytes), bytes: bytes.len() as u64 })
 }
 
 /// A line with its position in the feed: all lines of a journal, in the order of their commits. Positions only grow,
@@ -260,6 +261,12 @@ impl Lease {
         self.generation
     }
 
+    /// For implementors: the error once it has another holder.
+    #[must_use]
+    pub fn fenced(&self) -> JournalError {
+        JournalError::Fenced { log: self.log.clone(), generation: self.generation }
+    }
+
     /// For implementors: their own data, if this lease is one of theirs.
     #[must_use]
     pub fn hold<T: Any>(&self) -> Option<&T> {
@@ -284,4 +291,50 @@ pub struct LogSummary {
     pub created: Timestamp,
     /// When the last line was written.
     pub updated: Timestamp,
+}
+
+/// The list entry of a log, made by its writer. It is stored in the same transaction as its lines, and not interpreted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The version of its format.
+    pub form: u32,
+    /// Short: it is rewritten whenever it changes.
+    pub text: String,
+    /// Everything that a list can show of a finished log.
+    pub whole: Option<String>,
+}
+
+/// Runs to remove, with all their logs, and then every unreferenced blob.
+#[derive(Debug, Clone)]
+pub struct Removal {
+    pub runs: Vec<RunId>,
+    pub at: Timestamp,
+    /// Who removes them, for the record.
+    pub by: String,
+    /// Only reports the data that would be removed.
+    pub dry_run: bool,
+}
+
+/// The removed data, or in a dry run the data that would be removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Removed {
+    pub runs: Vec<RunId>,
+    /// Runs in use, which were kept.
+    pub busy: Vec<RunId>,
+    pub logs: u64,
+    pub lines: u64,
+    /// The size of those lines.
+    pub line_bytes: u64,
+    pub blobs: u64,
+    pub blob_bytes: u64,
+    /// Another process has the journal open and may be about to reference a blob, so none was removed.
+    pub in_use: bool,
+}
+
+/// The record of a removed run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedRun {
+    pub run: RunId,
+    pub at: Timestamp,
+    pub by: String,
 }

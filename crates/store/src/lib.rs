@@ -8,23 +8,17 @@ mod error;
 mod inbox;
 mod journal;
 mod line;
-mod loss;
 mod memory;
 mod redact;
-mod removal;
 mod sqlite;
-mod summary;
 mod tail;
 
-pub use error::{Damage, JournalError};
+pub use error::{Damage, JournalError, Loss};
 pub use journal::{
     Batch, Changed, Journal, Lease, LogSummary, MAX_BLOB_BYTES, MAX_LINE_BYTES, MAX_POSTED,
-    Positioned,
+    Positioned, Removal, Removed, RemovedRun, Summary,
 };
 pub use line::read_chain;
-pub use loss::Loss;
 pub use memory::MemoryJournal;
 pub use redact::{Clean, Redactor};
-pub use removal::{Removal, Removed, RemovedRun};
 pub use sqlite::{HeadsFile, Restore, SqliteJournal};
-pub use summary::Summary;

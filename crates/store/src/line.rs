@@ -6,15 +6,11 @@ use types::{Digest, Envelope, LogId, Timestamp};
 
 use crate::{Clean, Damage, JournalError, MAX_LINE_BYTES};
 
-/// The end of a log: the number and the hash of its last line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The end of a log: the number and the hash of its last line; zeros for an empty one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tip {
     pub(crate) seq: u64,
     pub(crate) head: Digest,
-}
-
-impl Tip {
-    pub(crate) const EMPTY: Self = Self { seq: 0, head: Digest::ZERO };
 }
 
 /// Lines that continue a log, and its new end.

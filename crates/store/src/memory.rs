@@ -1,10 +1,10 @@
 //! A journal in memory, for embedding, tests and benchmarks: the same guarantees as on disk, except that it ends with
 //! the process. One lock around everything; nothing waits while it is held.
 
-mod expiry;
 mod feed;
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -12,13 +12,13 @@ use futures::stream::BoxStream;
 use tokio::sync::watch;
 use types::{BlobRef, Command, Digest, Envelope, LogId, Millis, RunId, Timestamp};
 
+use crate::journal::blob_ref;
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Journal, JournalError, Lease, LogSummary, MAX_BLOB_BYTES, MAX_POSTED, Positioned,
-    Removal, Removed, inbox,
+    Batch, Journal, JournalError, Lease, LogSummary, MAX_POSTED, Positioned, Removal, Removed,
+    inbox,
 };
-use expiry::Expiry;
 use feed::Feed;
 
 /// A journal that lives as long as the process. Clones share it.
@@ -41,6 +41,24 @@ impl MemoryJournal {
     }
 }
 
+/// How long a lease lasts, by a clock that is given.
+struct Expiry {
+    after: Millis,
+    now: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Expiry {
+    fn next(&self) -> Timestamp {
+        (self.now)().after(self.after)
+    }
+}
+
+impl fmt::Debug for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Expiry(after {:?})", self.after)
+    }
+}
+
 #[derive(Debug, Default)]
 struct Shared {
     kept: Mutex<Kept>,
@@ -57,7 +75,7 @@ struct Kept {
     feed: Feed,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Log {
     lines: Vec<String>,
     tip: Tip,
@@ -71,23 +89,6 @@ struct Log {
     place: usize,
     created: Timestamp,
     updated: Timestamp,
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        let never = Timestamp::default();
-        Self {
-            lines: Vec::new(),
-            tip: Tip::EMPTY,
-            generation: 0,
-            leased: false,
-            until: None,
-            lost: watch::Sender::new(false),
-            place: 0,
-            created: never,
-            updated: never,
-        }
-    }
 }
 
 /// Releases the log when the lease is dropped.
@@ -119,7 +120,7 @@ impl Shared {
 
     fn rows(&self, id: &LogId, page: Page) -> (Tip, Vec<(u64, String)>) {
         let kept = self.lock();
-        let Some(log) = kept.logs.get(id) else { return (Tip::EMPTY, Vec::new()) };
+        let Some(log) = kept.logs.get(id) else { return (Tip::default(), Vec::new()) };
         let rows = (1..).zip(&log.lines).skip_while(|(seq, _)| *seq < page.first());
         (log.tip, rows.take(page.rows()).map(|(seq, line)| (seq, line.clone())).collect())
     }
@@ -134,8 +135,7 @@ impl Shared {
         let Kept { logs, inbox, feed, .. } = &mut *kept;
         let id = lease.log();
         let log = logs.get_mut(id).filter(|log| log.generation == lease.generation());
-        let fenced = || JournalError::Fenced { log: id.clone(), generation: lease.generation() };
-        let log = log.ok_or_else(fenced)?;
+        let log = log.ok_or_else(|| lease.fenced())?;
         if log.tip.seq != batch.expect {
             let (expected, found) = (batch.expect, log.tip.seq);
             return Err(JournalError::Conflict { log: id.clone(), expected, found });
@@ -214,11 +214,7 @@ impl Journal for MemoryJournal {
         let mut kept = self.shared.lock();
         let log = kept.logs.get_mut(lease.log());
         let log = log.filter(|log| log.leased && log.generation == lease.generation());
-        let fenced = || {
-            let (log, generation) = (lease.log().clone(), lease.generation());
-            JournalError::Fenced { log, generation }
-        };
-        log.ok_or_else(fenced)?.until = self.shared.expiry.as_ref().map(Expiry::next);
+        log.ok_or_else(|| lease.fenced())?.until = self.shared.expiry.as_ref().map(Expiry::next);
         Ok(())
     }
 
@@ -229,8 +225,7 @@ impl Journal for MemoryJournal {
 
     async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<Vec<Envelope>, JournalError> {
         if !lease.hold::<Hold>().is_some_and(|hold| Arc::ptr_eq(&hold.shared, &self.shared)) {
-            let (log, generation) = (lease.log().clone(), lease.generation());
-            return Err(JournalError::Fenced { log, generation });
+            return Err(lease.fenced());
         }
         self.shared.append(lease, &batch)
     }
@@ -333,12 +328,9 @@ impl Journal for MemoryJournal {
     }
 
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {
-        if bytes.len() > MAX_BLOB_BYTES {
-            return Err(JournalError::TooLarge { bytes: bytes.len(), max: MAX_BLOB_BYTES });
-        }
-        let digest = Digest::of(bytes);
-        self.shared.lock().blobs.entry(digest).or_insert_with(|| bytes.to_vec());
-        Ok(BlobRef { digest, bytes: bytes.len() as u64 })
+        let blob = blob_ref(bytes)?;
+        self.shared.lock().blobs.entry(blob.digest).or_insert_with(|| bytes.to_vec());
+        Ok(blob)
     }
 
     async fn blob(&self, digest: &Digest) -> Result<Vec<u8>, JournalError> {

@@ -114,14 +114,7 @@ impl Redactor {
     /// Whether some text in a value holds a secret.
     #[must_use]
     pub fn finds_in(&self, value: &Value) -> bool {
-        match value {
-            Value::String(text) => matches!(self.scrub(text), Cow::Owned(_)),
-            Value::Array(items) => items.iter().any(|item| self.finds_in(item)),
-            Value::Object(fields) => fields
-                .iter()
-                .any(|(key, item)| matches!(self.scrub(key), Cow::Owned(_)) || self.finds_in(item)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
+        self.scrub_value(&mut value.clone(), &mut |_| false) > 0
     }
 
     /// Whether a text may hold a secret. Cheap, without false negatives.

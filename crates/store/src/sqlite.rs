@@ -31,11 +31,12 @@ use tempfile::TempDir;
 use tokio::task::AbortHandle;
 use types::{BlobRef, Command, Digest, Envelope, LogId, RunId, Timestamp};
 
+use crate::journal::blob_ref;
 use crate::line::{self, Page, Tip};
 use crate::tail::{self, Tails};
 use crate::{
-    Batch, Changed, Journal, JournalError, Lease, LogSummary, Loss, MAX_BLOB_BYTES, Positioned,
-    Removal, Removed, RemovedRun, Summary, inbox,
+    Batch, Changed, Journal, JournalError, Lease, LogSummary, Loss, Positioned, Removal, Removed,
+    RemovedRun, Summary, inbox,
 };
 pub use backup::Restore;
 use heads::Heads;
@@ -45,7 +46,7 @@ use open::Opened;
 use readers::Readers;
 use reading::{Found, Readable};
 use summaries::Vouched;
-use work::{Append, Done, Leased, Work};
+use work::{Answer, Append, Done, Work};
 use writer::WriterHandle;
 
 /// A journal in a file. Clones share it. It is closed when the last clone, lease and follower is dropped.
@@ -106,7 +107,7 @@ impl SqliteJournal {
     /// Checkpoints everything into the one file before a pause in writing. Acknowledged lines are already durable, but
     /// only in the file itself, not in the write-ahead log, can a later edit be told from a crash.
     pub async fn rest(&self) -> Result<(), JournalError> {
-        self.shared.writing()?.writer.submit(Work::Rest).await.map(|_| ())
+        self.shared.submit(Work::Rest).await.map(drop)
     }
 
     async fn append_vouched(
@@ -116,9 +117,9 @@ impl SqliteJournal {
         vouched: Vouched,
     ) -> Result<Vec<Envelope>, JournalError> {
         let writing = self.shared.writing()?;
-        let (log, generation) = (lease.log().clone(), lease.generation());
         let hold = lease.hold::<Hold>().filter(|hold| hold.held.is_of(&writing.locks));
-        let Some(hold) = hold else { return Err(JournalError::Fenced { log, generation }) };
+        let hold = hold.ok_or_else(|| lease.fenced())?;
+        let (log, generation) = (lease.log().clone(), lease.generation());
         let _turn = hold.turn.lock().await;
         let from = *hold.known.lock().unwrap_or_else(PoisonError::into_inner);
         if from.seq != batch.expect {
@@ -179,6 +180,10 @@ impl Shared {
         self.writing.as_ref().ok_or(JournalError::ReadOnly)
     }
 
+    async fn submit(&self, work: Work) -> Answer {
+        self.writing()?.writer.submit(work).await
+    }
+
     fn losses(&self) -> MutexGuard<'_, Vec<Loss>> {
         self.losses.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -199,8 +204,8 @@ struct Hold {
 impl Journal for SqliteJournal {
     async fn lease(&self, log: &LogId) -> Result<Lease, JournalError> {
         self.shared.lost_nothing(&log.run)?;
-        match self.shared.writing()?.writer.submit(Work::Lease(log.clone())).await? {
-            Done::Leased(Leased { held, row, generation, tip }) => {
+        match self.shared.submit(Work::Lease(log.clone())).await? {
+            Done::Leased { held, row, generation, tip } => {
                 self.shared.compare(log, row, tip)?;
                 let (turn, known) = (tokio::sync::Mutex::default(), Arc::new(Mutex::new(tip)));
                 Ok(Lease::new(log.clone(), generation, Hold { held, row, turn, known }))
@@ -239,7 +244,7 @@ impl Journal for SqliteJournal {
         summary: Summary,
     ) -> Result<(), JournalError> {
         let work = Work::Summarize { log: log.clone(), seq, summary };
-        self.shared.writing()?.writer.submit(work).await.map(drop)
+        self.shared.submit(work).await.map(drop)
     }
 
     async fn summaries(
@@ -339,14 +344,10 @@ impl Journal for SqliteJournal {
     }
 
     async fn put_blob(&self, bytes: &[u8]) -> Result<BlobRef, JournalError> {
-        if bytes.len() > MAX_BLOB_BYTES {
-            return Err(JournalError::TooLarge { bytes: bytes.len(), max: MAX_BLOB_BYTES });
-        }
-        let digest = Digest::of(bytes);
-        let blob = BlobRef { digest, bytes: bytes.len() as u64 };
-        if !self.shared.readers.has_blob(&digest).await? {
-            let work = Work::Keep { digest, bytes: bytes.to_vec() };
-            self.shared.writing()?.writer.submit(work).await?;
+        let blob = blob_ref(bytes)?;
+        if !self.shared.readers.has_blob(&blob.digest).await? {
+            let work = Work::Keep { digest: blob.digest, bytes: bytes.to_vec() };
+            self.shared.submit(work).await?;
         }
         Ok(blob)
     }
@@ -365,21 +366,19 @@ impl Journal for SqliteJournal {
         at: Timestamp,
         command: &Command,
     ) -> Result<u64, JournalError> {
-        let command = inbox::write(command)?;
-        match self
-            .shared
-            .writing()?
-            .writer
-            .submit(Work::Post { run: run.clone(), at, command })
-            .await?
-        {
+        let work = Work::Post { run: run.clone(), at, command: inbox::write(command)? };
+        match self.shared.submit(work).await? {
             Done::Posted(number) => Ok(number),
             _ => Err(JournalError::Stopped),
         }
     }
 
+    /// The file does not shrink while another process has it open.
     async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
-        Self::remove(self, removal).await
+        match self.shared.submit(Work::Remove(removal)).await? {
+            Done::Removed(removed, _guards) => Ok(removed),
+            _ => Err(JournalError::Stopped),
+        }
     }
 
     async fn posted(&self, run: &RunId) -> Result<Vec<(u64, Command)>, JournalError> {

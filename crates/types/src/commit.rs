@@ -48,24 +48,13 @@ pub struct FileChange {
     /// Lines added and removed; both 0 for a binary file.
     pub added: u64,
     pub removed: u64,
-    #[serde(default, skip_serializing_if = "ChangeKind::is_modified")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub how: ChangeKind,
 }
 
 /// How a file changed between two commits.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -74,12 +63,4 @@ pub enum ChangeKind {
     #[default]
     Modified,
     Deleted,
-}
-
-impl ChangeKind {
-    /// Whether the file existed before and still does.
-    #[must_use]
-    pub fn is_modified(&self) -> bool {
-        *self == Self::Modified
-    }
 }

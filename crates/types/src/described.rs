@@ -1,11 +1,35 @@
-//! JSON Schemas of the types that serialize as strings; the other types derive theirs.
+//! Serde and the JSON Schemas of the types that serialize as strings; the other types derive theirs.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::id::{Id, Kind};
-use crate::{Artifact, AttemptId, Digest, ModelRef, Money, Timestamp, WorkPath};
+use crate::{Artifact, AttemptId, CallId, Digest, LogId, ModelRef, Money, Timestamp, WorkPath};
+
+/// Serde and `Debug` via `Display` and `FromStr`.
+macro_rules! as_text {
+    ($($id:ty),*) => {$(
+        impl fmt::Debug for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+        impl Serialize for $id {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $id {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+as_text!(Artifact, AttemptId, CallId, Digest, LogId, ModelRef, WorkPath);
 
 macro_rules! text {
     ($($type:ident: $($key:literal: $value:expr),+;)+) => {

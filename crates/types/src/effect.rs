@@ -154,14 +154,14 @@ pub struct Brief {
     /// The commit that the worktree starts from.
     pub start: CommitId,
     /// Its assignment, if it works on a task.
-    #[serde(default, skip_serializing_if = "Assignment::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub assignment: Assignment,
     pub budget: Budget,
     pub max_turns: u32,
     pub max_output_tokens: u64,
     pub output_chars: usize,
     /// When its session ends.
-    #[serde(default, skip_serializing_if = "crate::Ending::is_submission")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ending: crate::Ending,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<crate::Effort>,
@@ -213,14 +213,6 @@ pub struct Assignment {
     pub setup: Vec<String>,
 }
 
-impl Assignment {
-    /// Whether there is none, as in a session without a run.
-    #[must_use]
-    pub fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// How an attempt ended, as its run sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AttemptEnd {
@@ -241,7 +233,7 @@ pub enum AttemptResult {
         commit: CommitId,
         changes: Changes,
         submission: Value,
-        #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         findings: crate::Findings,
     },
     /// Its files, if any, are in `commit`.
@@ -258,7 +250,7 @@ pub enum AttemptResult {
 pub struct Sealed {
     pub commit: CommitId,
     pub changes: Changes,
-    #[serde(default, skip_serializing_if = "crate::Findings::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub findings: crate::Findings,
 }
 

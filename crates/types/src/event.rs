@@ -27,7 +27,7 @@ pub enum Event {
         /// What the request's model costs at the most, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         price: Option<PriceCap>,
-        #[serde(default, skip_serializing_if = "Wording::is_first")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         wording: Wording,
     },
     /// The request was admitted.
@@ -275,7 +275,7 @@ pub enum Event {
         /// The call that started it, if it is a sub-agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<CallId>,
-        #[serde(default, skip_serializing_if = "Wording::is_first")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         wording: Wording,
     },
     /// Somebody said something to the conversation.
@@ -397,7 +397,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trees: Option<Trees>,
         /// What the tool knows of the call beside its text, such as an exit code or a commit.
-        #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         metadata: Box<Metadata>,
     },
     /// The call was cut off; nobody knows whether it took effect, unless it says so.
@@ -417,7 +417,7 @@ pub enum Event {
     AttemptSealed {
         commit: CommitId,
         changes: Changes,
-        #[serde(default, skip_serializing_if = "Findings::is_empty")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         findings: Findings,
     },
     /// It could not be committed.

@@ -55,7 +55,7 @@ pub struct Tests {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub won: Vec<String>,
     /// How many of `won` existed before, and failed.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub mended: u32,
     /// Failing tests that also failed before and are unrelated to the changed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -77,11 +77,6 @@ impl Tests {
     pub fn only_excused(&self) -> bool {
         self.names_all_failing() && self.failing.iter().all(|name| self.excused.contains(name))
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer hands out references")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// How the tree of a check differs from a plain checkout of its commit.

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::ModelRef;
 
 /// A family of models with the same conventions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     OpenAi,
     Anthropic,
     Gemini,
     /// Any other model.
+    #[default]
     Portable,
 }
 

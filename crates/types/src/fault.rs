@@ -73,7 +73,7 @@ pub struct Fault {
     pub code: String,
     /// What happened, and if it helps, what to do.
     pub what: String,
-    #[serde(default, skip_serializing_if = "is_never")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub retry: Retry,
     /// Evidence, for the next attempt or the person who decides.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -84,10 +84,6 @@ pub struct Fault {
     /// The text of a model's reply before it broke off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Box<PartialText>>,
-}
-
-fn is_never(retry: &Retry) -> bool {
-    *retry == Retry::Never
 }
 
 impl Fault {

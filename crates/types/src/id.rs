@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Digest;
@@ -17,6 +18,7 @@ pub trait Kind {
 }
 
 /// An id of some kind. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id<K> {
     text: Arc<str>,
     kind: PhantomData<fn() -> K>,
@@ -38,13 +40,13 @@ fn called(word: &str) -> String {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunKind {}
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskKind {}
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleKind {}
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RoleKind {}
 
 /// One request being worked on: `r_` and letters or digits.
@@ -149,32 +151,6 @@ impl<K: Kind> FromStr for Id<K> {
     }
 }
 
-impl<K> Clone for Id<K> {
-    fn clone(&self) -> Self {
-        Self { text: self.text.clone(), kind: PhantomData }
-    }
-}
-impl<K> PartialEq for Id<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-impl<K> Eq for Id<K> {}
-impl<K> PartialOrd for Id<K> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<K> Ord for Id<K> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.text.cmp(&other.text)
-    }
-}
-impl<K> std::hash::Hash for Id<K> {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.text.hash(state);
-    }
-}
 impl<K> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
@@ -231,17 +207,7 @@ impl LogId {
 
 /// One session inside an attempt, counted from 1; a sub-agent's session has a parent.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
 pub struct SessionId(pub u32);
@@ -316,7 +282,7 @@ impl FromStr for CallId {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UuidKind {}
 /// A universally unique id, in the usual form of 36 characters.
 pub type Uuid = Id<UuidKind>;
@@ -351,28 +317,6 @@ impl Uuid {
         text.parse().expect("hexadecimal digits make a uuid")
     }
 }
-
-/// Serde via `Display` and `FromStr`, for ids made of several parts.
-macro_rules! as_text {
-    ($($id:ty),*) => {$(
-        impl fmt::Debug for $id {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
-            }
-        }
-        impl Serialize for $id {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-        impl<'de> Deserialize<'de> for $id {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
-as_text!(AttemptId, LogId, CallId);
 
 #[cfg(test)]
 mod tests {

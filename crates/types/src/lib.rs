@@ -31,7 +31,6 @@ mod model;
 mod model_failure;
 mod model_ref;
 mod money;
-mod nearest;
 mod options;
 mod path;
 mod permission;
@@ -40,7 +39,6 @@ mod planning;
 mod policy;
 mod profile;
 mod question;
-mod recovery;
 mod report;
 mod request_rules;
 mod sensitive;
@@ -83,7 +81,6 @@ pub use model::*;
 pub use model_failure::*;
 pub use model_ref::*;
 pub use money::*;
-pub use nearest::{edit_distance, nearest};
 pub use options::*;
 pub use path::*;
 pub use permission::*;
@@ -92,7 +89,6 @@ pub use planning::*;
 pub use policy::*;
 pub use profile::*;
 pub use question::*;
-pub use recovery::*;
 pub use report::*;
 pub use request_rules::*;
 pub use sensitive::{Sensitive, holds_key};
@@ -101,7 +97,7 @@ pub use session_view::*;
 pub use shape::{Field, Problem, Shape};
 pub use spec::*;
 pub use spending::*;
-pub use text::{count, headline, one_line, shell_word, visible};
+pub use text::{count, edit_distance, headline, nearest, one_line, shell_word, visible};
 pub use time::*;
 pub use tool::*;
 pub use tool_policy::*;
@@ -109,3 +105,13 @@ pub use user_request::*;
 pub use verify_policy::*;
 pub use wording::Wording;
 pub use workspace::*;
+
+/// For serde: whether a value is left out of what is written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// For serde: what is on unless it is turned off.
+pub(crate) const fn yes() -> bool {
+    true
+}

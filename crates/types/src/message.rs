@@ -194,11 +194,11 @@ pub enum CallOutcome {
 impl CallOutcome {
     /// The outcome of a call that was cut off.
     #[must_use]
-    pub const fn of(recovered: Option<crate::Recovered>) -> Self {
+    pub const fn of(recovered: Option<Recovered>) -> Self {
         match recovered {
             None => Self::Unknown,
-            Some(crate::Recovered::Finished) => Self::Ok,
-            Some(crate::Recovered::Undone) => Self::Error,
+            Some(Recovered::Finished) => Self::Ok,
+            Some(Recovered::Undone) => Self::Error,
         }
     }
 
@@ -209,6 +209,39 @@ impl CallOutcome {
             Self::Error => "error",
             Self::Refused => "refused",
             Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The state of the changes of a tool call that was interrupted by a crash, if known for certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovered {
+    /// All were made.
+    Finished,
+    /// None was made.
+    Undone,
+}
+
+impl Recovered {
+    pub const ALL: [Self; 2] = [Self::Finished, Self::Undone];
+
+    /// The known outcome of an interrupted call, for people.
+    #[must_use]
+    pub const fn says(recovered: Option<Self>) -> &'static str {
+        match recovered {
+            None => "whether it took effect is not known",
+            Some(Self::Finished) => "its changes were completed since",
+            Some(Self::Undone) => "its changes were taken back since",
+        }
+    }
+
+    /// The serialized name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Undone => "undone",
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct ModelRequest {
     pub max_output: u64,
     /// The sender; not sent to a provider.
     pub origin: Origin,
-    #[serde(default, skip_serializing_if = "ModelOptions::is_default")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub options: ModelOptions,
 }
 
@@ -43,7 +43,7 @@ pub struct ModelReply {
     /// `None` if the model's prices are unknown, which does not mean zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    #[serde(default, skip_serializing_if = "Provenance::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub provenance: Provenance,
 }
 
@@ -67,7 +67,7 @@ pub struct Provenance {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
     /// Number of unreadable stream events that were skipped.
-    #[serde(skip_serializing_if = "is_none_skipped")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub skipped: u32,
     /// The usage of failed tries before this one. Not part of the reply's own usage.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,18 +75,6 @@ pub struct Provenance {
     /// Retries and fail-overs, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_none_skipped(skipped: &u32) -> bool {
-    *skipped == 0
-}
-
-impl Provenance {
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl ModelReply {

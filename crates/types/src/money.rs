@@ -83,20 +83,15 @@ impl<'de> Deserialize<'de> for Money {
 pub struct Usage {
     pub input: u64,
     pub output: u64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub reasoning: u64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub cache_read: u64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub cache_write: u64,
     /// How many of them are estimates, because the call was cut off.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub estimated: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Usage {

@@ -11,7 +11,7 @@ use crate::{Fault, FaultClass};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelOptions {
-    #[serde(skip_serializing_if = "ToolChoice::is_auto")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub tool_choice: ToolChoice,
     /// Whether a reply may have several calls; the provider's default if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct ModelOptions {
     /// Stop sequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop_at: Vec<String>,
-    #[serde(skip_serializing_if = "Caching::is_on")]
+    #[serde(skip_serializing_if = "crate::is_default")]
     pub caching: Caching,
     /// Provider-specific keys, copied into the request as is; they override ours.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -42,11 +42,6 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Rejects values that no provider accepts.
     pub fn check(&self) -> Result<(), Fault> {
         let refuse = |what: String| Err(Fault::new(FaultClass::Bug, "model.invalid_request", what));
@@ -72,13 +67,6 @@ pub enum ToolChoice {
     /// Any tool.
     Required,
     Named(String),
-}
-
-impl ToolChoice {
-    #[must_use]
-    pub fn is_auto(&self) -> bool {
-        *self == Self::Auto
-    }
 }
 
 /// How much a model should think.

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// A relative path without `..`, in normal form (`src/a.rs`); the workspace itself is `.`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,21 +78,6 @@ impl fmt::Display for WorkPath {
         f.pad(&self.0)
     }
 }
-impl fmt::Debug for WorkPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl Serialize for WorkPath {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-impl<'de> Deserialize<'de> for WorkPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
 
 /// A path that a task may write to: a file (`src/a.rs`), or a folder with everything below it (`src/`, or `./` for the
 /// whole workspace). Patterns are not allowed, so that collisions between tasks are always decidable.
@@ -137,21 +122,6 @@ impl fmt::Display for Artifact {
         write!(f, "{}{}", self.path, if self.whole_folder { "/" } else { "" })
     }
 }
-impl fmt::Debug for Artifact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-impl Serialize for Artifact {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-impl<'de> Deserialize<'de> for Artifact {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
 
 /// The write scope of a task: its artifacts. An empty scope allows no writes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -179,10 +149,8 @@ impl Scope {
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, artifact) in self.0.iter().enumerate() {
-            write!(f, "{}{artifact}", if place == 0 { "" } else { ", " })?;
-        }
-        Ok(())
+        let all: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&all.join(", "))
     }
 }
 

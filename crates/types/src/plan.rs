@@ -51,7 +51,7 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<Box<Spec>>,
     /// How the plan is made, and at which stage the run ends.
-    #[serde(default, skip_serializing_if = "Planning::is_ordinary")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub planning: Planning,
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,12 +98,6 @@ pub struct Planning {
     /// A person is asked before the plan is carried out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approve: bool,
-}
-
-impl Planning {
-    fn is_ordinary(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,7 +230,7 @@ pub struct Task {
     /// Why it is a separate task.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rationale: String,
-    #[serde(default, skip_serializing_if = "TaskPriority::is_medium")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub priority: TaskPriority,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<PlanPhase>,

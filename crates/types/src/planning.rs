@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::shape::{YEAR, artifact, id, money};
-use crate::{Field, Millis, Money, RoleKind, Severity, Shape, TaskId, TaskKind};
+use crate::shape::{YEAR, money, parsed};
+use crate::{Artifact, Field, Millis, Money, RoleId, Severity, Shape, TaskId};
 
 /// The part of a policy on plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -46,11 +46,6 @@ impl TaskPriority {
             Self::Medium => "medium",
             Self::Low => "low",
         }
-    }
-
-    #[must_use]
-    pub const fn is_medium(&self) -> bool {
-        matches!(self, Self::Medium)
     }
 }
 
@@ -176,10 +171,12 @@ static NOTE: Shape = Shape::Blank(500);
 static LONG: Shape = Shape::Blank(65_536);
 static LINES: Shape = Shape::List(&Shape::Text(8_192), MANY);
 static TASK_ID: Shape =
-    Shape::Parsed("letters, digits, - and _, at most 40; T1, T2, ...", id::<TaskKind>);
-static ROLE: Shape = Shape::Parsed("who does it", id::<RoleKind>);
-static ARTIFACT: Shape =
-    Shape::Parsed("a file, or a folder that ends in /, relative to the repository", artifact);
+    Shape::Parsed("letters, digits, - and _, at most 40; T1, T2, ...", parsed::<TaskId>);
+static ROLE: Shape = Shape::Parsed("who does it", parsed::<RoleId>);
+static ARTIFACT: Shape = Shape::Parsed(
+    "a file, or a folder that ends in /, relative to the repository",
+    parsed::<Artifact>,
+);
 static SEVERITY: Shape = Shape::Word(&["critical", "high", "medium", "low"], &[]);
 static PHASE: Shape =
     Shape::Word(&["initialization", "development", "validation", "documentation"], &[]);

@@ -28,7 +28,7 @@ pub struct Policy {
     pub project_types: Vec<ProjectType>,
     pub admission: Vec<AdmissionRule>,
     /// Whether the requester may override the rules that refuse or ask about a request.
-    #[serde(default = "AdmissionRule::yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "crate::yes", skip_serializing_if = "Clone::clone")]
     pub insist: bool,
     pub routing: Vec<RouteRule>,
     pub context: Vec<ContextRule>,
@@ -67,7 +67,7 @@ pub struct Policy {
     #[serde(default)]
     pub sandbox: SandboxPolicy,
     /// How a fresh checkout is prepared.
-    #[serde(default, skip_serializing_if = "WorkspacePolicy::is_default")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub workspace: WorkspacePolicy,
     /// The limits of a run, its shares, and the action when they are reached.
     #[serde(default)]

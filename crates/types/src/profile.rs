@@ -12,7 +12,7 @@ use crate::{Family, Millis, ModelRef};
 #[serde(deny_unknown_fields)]
 pub struct ToolProfile {
     /// The family whose tools, wording and documents it starts from.
-    #[serde(default = "ToolProfile::portable")]
+    #[serde(default)]
     pub like: Family,
     /// The names of tools, by their base names: `shell = "shell_exec"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -27,7 +27,7 @@ pub struct ToolProfile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRef>,
     /// Whether read-only calls of one reply run concurrently.
-    #[serde(default = "ToolProfile::yes")]
+    #[serde(default = "crate::yes")]
     pub parallel_calls: bool,
     /// Files of the project that go into its prompts, besides AGENTS.md and the family's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,14 +85,6 @@ impl ToolProfile {
     /// The names of the shipped profiles.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
         Family::ALL.into_iter().map(Family::as_str).chain([Self::BASIC])
-    }
-
-    const fn portable() -> Family {
-        Family::Portable
-    }
-
-    const fn yes() -> bool {
-        true
     }
 }
 

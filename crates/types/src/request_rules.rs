@@ -86,7 +86,7 @@ pub struct AdmissionRule {
     #[serde(default)]
     pub when: Condition,
     /// Whether the requester may override this rule.
-    #[serde(default = "AdmissionRule::yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "crate::yes", skip_serializing_if = "Clone::clone")]
     pub insist: bool,
     /// The questions to ask, if the verdict is to ask.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,12 +95,6 @@ pub struct AdmissionRule {
     pub matches: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_matches: Vec<String>,
-}
-
-impl AdmissionRule {
-    pub(crate) const fn yes() -> bool {
-        true
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

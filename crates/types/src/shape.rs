@@ -6,7 +6,9 @@ mod schema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{Digest, Id, Kind, Millis, Timestamp, yaml};
+use crate::text::quoted;
+use crate::yaml::{self, within};
+use crate::{Millis, Timestamp};
 
 /// The shape of a value.
 #[derive(Debug)]
@@ -139,7 +141,7 @@ impl Shape {
                 }
                 let items = items.iter().enumerate();
                 let read = |(at, value): (usize, &Value)| {
-                    item.take(value, &below(path, &at.to_string()), problems)
+                    item.take(value, &within(path, &at.to_string()), problems)
                 };
                 Value::Array(items.map(read).collect())
             }
@@ -165,7 +167,7 @@ impl Shape {
                     Some(word) => Value::from(word),
                     None => wrong(
                         "choice",
-                        format!("{} is not one of {}", shown(text), words.join(", ")),
+                        format!("{} is not one of {}", quoted(text), words.join(", ")),
                     ),
                 }
             }
@@ -206,7 +208,7 @@ fn map(
         |key: &str| fields.iter().find(|field| field.name == key || field.also.contains(&key));
     let mut read = Map::new();
     for (key, value) in entries {
-        let path = below(path, &shown_key(key));
+        let path = within(path, &crate::one_line(key, 60));
         let Some(field) = known(key) else {
             let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
             let message = format!("unknown key; there are {}", names.join(", "));
@@ -225,21 +227,9 @@ fn map(
         read.insert(field.name.to_owned(), field.shape.take(value, &path, problems));
     }
     for field in fields.iter().filter(|field| field.needed && !read.contains_key(field.name)) {
-        problems.push(Problem::new(below(path, field.name), "missing", "is missing"));
+        problems.push(Problem::new(within(path, field.name), "missing", "is missing"));
     }
     Value::Object(read)
-}
-
-fn below(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-}
-
-fn shown_key(key: &str) -> String {
-    crate::one_line(key, 60)
-}
-
-fn shown(text: &str) -> String {
-    format!("{:?}", crate::one_line(text, 60))
 }
 
 const fn kind(value: &Value) -> &'static str {
@@ -254,8 +244,11 @@ const fn kind(value: &Value) -> &'static str {
 }
 
 /// Checks a text with the type's own parser.
-pub(crate) fn id<K: Kind>(text: &str) -> Result<(), String> {
-    text.parse::<Id<K>>().map(drop).map_err(|error| error.to_string())
+pub(crate) fn parsed<T: std::str::FromStr>(text: &str) -> Result<(), String>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse::<T>().map(drop).map_err(|error| error.to_string())
 }
 
 /// A date and time in UTC, with a `Z`.
@@ -264,15 +257,7 @@ pub(crate) fn time(text: &str) -> Result<(), String> {
     if text.ends_with('Z') && text.contains('T') && read.is_ok() {
         return Ok(());
     }
-    Err(format!("{} is not a time such as 2026-01-31T09:00:00Z", shown(text)))
-}
-
-pub(crate) fn artifact(text: &str) -> Result<(), String> {
-    text.parse::<crate::Artifact>().map(drop).map_err(|error| error.to_string())
-}
-
-pub(crate) fn digest(text: &str) -> Result<(), String> {
-    text.parse::<Digest>().map(drop).map_err(|error| error.to_string())
+    Err(format!("{} is not a time such as 2026-01-31T09:00:00Z", quoted(text)))
 }
 
 pub(crate) fn money(text: &str) -> Result<(), String> {

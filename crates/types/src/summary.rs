@@ -1,10 +1,8 @@
 //! An event in one line, for logs and traces that people read: subject, result, rule. Omits times and random ids, so
 //! that repeated runs read the same. Untrusted text goes through `one_line`.
 
-use std::fmt::Write as _;
-
 use crate::{
-    AttemptResult, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
+    AttemptResult, Call, CallOutcome, CheckId, Decision, Event, Inspection, MergeEnd, ModelReply,
     Recovered, Selected, SessionEnd, count, one_line,
 };
 
@@ -82,7 +80,6 @@ impl Event {
                 let how = if *passed { "passed" } else { "did not pass" };
                 format!("{attempt} {how} by {review}, {}", rule(decision))
             }
-            Self::TaskFinished { task, .. } => task.to_string(),
             Self::TaskFailed { task, fault, decision, .. } => {
                 format!("{task} {}, {}: {}", decision.rule, fault.class.as_str(), word(&fault.what))
             }
@@ -90,7 +87,9 @@ impl Event {
             Self::RetryScheduled { task, left, decision, .. } => {
                 format!("{task} {}, {left} left", decision.rule)
             }
-            Self::RetryReleased { task } | Self::MergeStarted { task, .. } => task.to_string(),
+            Self::TaskFinished { task, .. }
+            | Self::RetryReleased { task }
+            | Self::MergeStarted { task, .. } => task.to_string(),
             Self::MergeFinished { task, end, .. } => match end {
                 MergeEnd::Merged { .. } => format!("{task} merged"),
                 MergeEnd::Conflict { paths, .. } => {
@@ -122,10 +121,8 @@ impl Event {
                 format!("{session} {}: {}", how.as_str(), word(text))
             }
             Self::SessionChanged { session, change } => format!("{session} {}", change.says()),
-            Self::SessionWarned { session, decision, .. } => {
-                format!("{session} {}", rule(decision))
-            }
-            Self::SessionPaused { session, decision, .. } => {
+            Self::SessionWarned { session, decision, .. }
+            | Self::SessionPaused { session, decision, .. } => {
                 format!("{session} {}", rule(decision))
             }
             Self::SessionCompacted { session, how, decision } => {
@@ -197,14 +194,11 @@ fn rule(decision: &Decision) -> String {
 }
 
 fn selected(included: &[Selected], excluded: &[Selected]) -> String {
-    let mut line = format!("{} in, {} out", included.len(), excluded.len());
-    let included = included.iter().map(|document| ('+', document));
-    let all = included.chain(excluded.iter().map(|document| ('-', document)));
-    for (place, (sign, document)) in all.enumerate() {
-        let gap = if place == 0 { ": " } else { ", " };
-        let _ = write!(line, "{gap}{sign}{} {}", document.path, document.rule);
-    }
-    one_line(&line, MOST)
+    let named = |sign: char| move |one: &Selected| format!("{sign}{} {}", one.path, one.rule);
+    let all = included.iter().map(named('+')).chain(excluded.iter().map(named('-')));
+    let all = all.collect::<Vec<_>>().join(", ");
+    let gap = if all.is_empty() { "" } else { ": " };
+    one_line(&format!("{} in, {} out{gap}{all}", included.len(), excluded.len()), MOST)
 }
 
 fn on(check: &CheckId) -> String {
@@ -224,15 +218,10 @@ fn ended(result: &AttemptResult) -> String {
 }
 
 fn said(reply: &ModelReply, inspections: &[Inspection]) -> String {
-    let mut line = String::new();
-    for (call, inspection) in reply.calls().zip(inspections) {
-        let valid = if !matches!(inspection, Inspection::Would(_)) { " (invalid)" } else { "" };
-        let _ = write!(
-            line,
-            "{}{}{valid}",
-            if line.is_empty() { "calls " } else { ", " },
-            word(&call.tool)
-        );
-    }
-    if line.is_empty() { "only talks".to_owned() } else { line }
+    let call = |(call, inspection): (&Call, &Inspection)| {
+        let valid = matches!(inspection, Inspection::Would(_));
+        format!("{}{}", word(&call.tool), if valid { "" } else { " (invalid)" })
+    };
+    let calls: Vec<String> = reply.calls().zip(inspections).map(call).collect();
+    if calls.is_empty() { "only talks".to_owned() } else { format!("calls {}", calls.join(", ")) }
 }

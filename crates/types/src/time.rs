@@ -66,18 +66,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 
 /// A duration in whole milliseconds; in JSON and TOML a plain number, in a key that ends in `_ms`.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Millis(pub u64);

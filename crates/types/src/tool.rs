@@ -153,12 +153,6 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Whether nothing is known.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The recorded part. The duration of a command varies, and the record must not.
     #[must_use]
     pub fn on_record(&self) -> Self {
@@ -203,13 +197,8 @@ impl ToolOutput {
 pub struct Shown {
     pub text: String,
     /// The number of characters left out; 0 if nothing is.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub removed: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<BlobRef>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

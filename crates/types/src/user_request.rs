@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::text::quoted;
+use crate::yaml::within;
 use crate::{Attachment, AttachmentKind, Budget, Millis, ModelRef, Source, Timestamp, Uuid};
 
 /// The largest image that models accept, in characters of base64.
@@ -77,12 +79,10 @@ impl UserRequest {
         let Some(object) = value.as_object() else {
             return Err(vec!["it is not a JSON object".to_owned()]);
         };
-        let mut whole = object.clone();
-        if !whole.contains_key(TEXT) {
+        if !object.contains_key(TEXT) {
             found.push(format!("{TEXT}: it is missing"));
-            whole.insert(TEXT.to_owned(), json!(""));
         }
-        let fits = fitting("", &Value::Object(whole), &probe, &mut found);
+        let fits = fitting("", &with_text(value.clone()), &probe, &mut found);
         let read = fits.and_then(|fits| Self::deserialize(&with_text(fits)).ok());
         found.extend(read.as_ref().map(Self::problems).unwrap_or_default());
         match read {
@@ -176,7 +176,7 @@ fn fitting(
         Value::Object(object) if open => {
             let mut fits = Map::new();
             for (key, value) in object {
-                let inside = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let inside = within(path, key);
                 let alone = |value: &Value| {
                     let one = json!({ key.as_str(): value });
                     probe(&if path.is_empty() { with_text(one) } else { one })
@@ -200,10 +200,6 @@ fn fitting(
             None
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    format!("{:?}", crate::one_line(text, 60))
 }
 
 impl Attachment {

@@ -10,13 +10,6 @@ use crate::WorkPath;
 #[serde(transparent)]
 pub struct Findings(pub Vec<Finding>);
 
-impl Findings {
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub kind: FindingKind,

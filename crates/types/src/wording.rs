@@ -12,14 +12,9 @@ pub struct Wording(u32);
 impl Wording {
     /// Raised once for each release in which a recorded sentence changed.
     pub const CURRENT: Self = Self(2);
-
-    /// Logs of the first version do not name it.
-    #[must_use]
-    pub fn is_first(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
+/// Logs of the first version do not name it.
 impl Default for Wording {
     fn default() -> Self {
         Self(1)

@@ -55,11 +55,3 @@ impl Default for WorkspacePolicy {
         }
     }
 }
-
-impl WorkspacePolicy {
-    /// Whether nothing is set.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}

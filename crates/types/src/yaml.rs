@@ -197,7 +197,8 @@ fn plain_only(anchor: usize, tagged: bool, line: usize) -> Result<(), NotYaml> {
     Ok(())
 }
 
-fn within(path: &str, name: &str) -> String {
+/// The dotted path of a value in the one at `path`.
+pub(crate) fn within(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 

@@ -34,13 +34,10 @@ pub enum AccessError {
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct AccessFile {
-    #[serde(default)]
     pub(super) users: Vec<StoredUser>,
-    #[serde(default)]
     pub(super) projects: Vec<Project>,
-    #[serde(default)]
     pub(super) logins: Vec<StoredLogin>,
 }
 
@@ -64,14 +61,12 @@ pub(super) struct StoredLogin {
 }
 
 impl AccessFile {
-    pub(super) fn read(path: &Path) -> Result<Listed, AccessError> {
-        let mut listed = Listed { file: Self::default(), seen: None };
-        listed.refresh(path)?;
-        Ok(listed)
-    }
-
     pub(super) fn add(&mut self, user: User, token: String, created: Timestamp) {
         self.users.push(StoredUser { user, token, created });
+    }
+
+    pub(super) fn user(&self, name: &str) -> Option<&User> {
+        self.users.iter().map(|user| &user.user).find(|user| user.name == name)
     }
 
     pub(super) fn user_of_token(&self, digest: &str) -> Option<&User> {
@@ -81,7 +76,7 @@ impl AccessFile {
 }
 
 /// The file as it was last read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) file: AccessFile,
     /// Modification time and length when it was read.

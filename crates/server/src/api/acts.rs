@@ -2,7 +2,6 @@
 //! with the user's name, except a pause, which does not change the run.
 
 use axum::Json;
-use axum::extract::State;
 use runtime::{Acceptance, CommitAuthor};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,29 +11,25 @@ use super::inbox::{Delivery, give};
 use super::run::{RunDetail, detail};
 use crate::access::Caller;
 use crate::app::App;
-use crate::extract::{Body, Named};
+use crate::extract::{Body, OfRun};
 use crate::problem::Problem;
 
 /// Why something is done.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Reason {
-    #[serde(default)]
     reason: Option<String>,
 }
 
 /// How to accept a result.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct How {
     /// `me`: in commits by the person whom the server's git names; otherwise Bosun's own commits.
-    #[serde(default)]
     author: Author,
     /// Make a merge commit if the branch went on.
-    #[serde(default)]
     merge: bool,
     /// Take it although the run did not succeed.
-    #[serde(default)]
     force: bool,
 }
 
@@ -51,12 +46,7 @@ const PLAN_APPROVAL: &str = "plan.approval";
 
 type Done = Result<Json<RunDetail>, Problem>;
 
-pub(crate) async fn pause(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Done {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn pause(OfRun { app, caller, run }: OfRun) -> Done {
     let view = app.bosun.view(&run).await?;
     if view.status != Status::Running || !app.drivers.pause(&run) {
         let detail = match view.status {
@@ -72,25 +62,14 @@ pub(crate) async fn pause(
     shown(&app, &caller, &run).await
 }
 
-pub(crate) async fn resume(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Done {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn resume(OfRun { app, caller, run }: OfRun) -> Done {
     app.drivers.unpause(&run);
     let handle = Box::pin(app.bosun.resume(&run)).await?;
     app.drivers.keep(handle);
     shown(&app, &caller, &run).await
 }
 
-pub(crate) async fn cancel(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-    Body(why): Body<Reason>,
-) -> Done {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn cancel(OfRun { app, caller, run }: OfRun, Body(why): Body<Reason>) -> Done {
     let view = app.bosun.view(&run).await?;
     if view.ended.is_some() {
         return Err(Problem::conflict(format!("the run is {}", view.status.as_str())));
@@ -106,13 +85,7 @@ pub(crate) async fn cancel(
     shown(&app, &caller, &run).await
 }
 
-pub(crate) async fn accept(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-    Body(how): Body<How>,
-) -> Done {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn accept(OfRun { app, caller, run }: OfRun, Body(how): Body<How>) -> Done {
     let author = match how.author {
         Author::Bosun => CommitAuthor::Bosun,
         Author::Me => CommitAuthor::Person,
@@ -123,43 +96,29 @@ pub(crate) async fn accept(
     shown(&app, &caller, &run).await
 }
 
-pub(crate) async fn discard(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Done {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn discard(OfRun { app, caller, run }: OfRun) -> Done {
     Box::pin(app.bosun.discard(&run, &caller.user.name)).await?;
     shown(&app, &caller, &run).await
 }
 
-pub(crate) async fn approve_plan(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Result<Json<Delivery>, Problem> {
-    decide_plan(&app, &caller, &run, "approve", None).await
+pub(crate) async fn approve_plan(of: OfRun) -> Result<Json<Delivery>, Problem> {
+    decide_plan(&of, "approve", None).await
 }
 
 pub(crate) async fn reject_plan(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
+    of: OfRun,
     Body(why): Body<Reason>,
 ) -> Result<Json<Delivery>, Problem> {
-    decide_plan(&app, &caller, &run, "reject", why.reason).await
+    decide_plan(&of, "reject", why.reason).await
 }
 
 /// Answers the open question about the plan.
 async fn decide_plan(
-    app: &App,
-    caller: &Caller,
-    run: &str,
+    OfRun { app, caller, run }: &OfRun,
     choice: &str,
     words: Option<String>,
 ) -> Result<Json<Delivery>, Problem> {
-    let run = app.run(caller, run).await?;
-    let view = app.bosun.view(&run).await?;
+    let view = app.bosun.view(run).await?;
     let mut open = view.questions.iter().filter(|asked| asked.answer.is_none());
     let about_plan = |asked: &&types::QuestionView| {
         asked.rule.as_ref().is_some_and(|rule| rule.as_str() == PLAN_APPROVAL)
@@ -169,7 +128,7 @@ async fn decide_plan(
     // A reason goes back to the planner; a rejection without one ends the run.
     let words = words.filter(|words| !words.trim().is_empty());
     let text = words.unwrap_or_else(|| choice.to_owned());
-    give(app, caller, &run, asked, &text).await?;
+    give(app, caller, run, asked, &text).await?;
     Ok(Json(Delivery { delivered: true }))
 }
 

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use runtime::Found;
-use runtime::sandbox::Repo;
+use runtime::sandbox::{Repo, chain};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ pub(crate) async fn projects(
             tokens: 0,
         })
         .collect();
-    for entry in app.listing.entries(&app.bosun).await?.iter() {
+    for entry in app.entries().await?.iter() {
         let Found::Run { listed, .. } = &entry.found else { continue };
         let Some(name) = entry.place().and_then(|place| visible.project_of(Path::new(place)))
         else {
@@ -93,7 +93,7 @@ pub(crate) async fn add_project(
         return Err(Problem::unfit("the path of a project must be absolute"));
     }
     let repo = Repo::discover(path).await;
-    let repo = repo.map_err(|error| Problem::unfit(crate::problem::chain(&error)))?;
+    let repo = repo.map_err(|error| Problem::unfit(chain(&error)))?;
     let project = Project { name: new.name, path: repo.root().to_owned() };
     app.access.add_project(&project)?;
     Ok((StatusCode::CREATED, Json(project)))

@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use runtime::sandbox::chain;
 use runtime::{Error, NewRun};
 use types::{Digest, Event, LogId, RunId};
 
@@ -34,7 +35,10 @@ pub(crate) async fn start(
     if let Some(id) = &id
         && let Some(text) = requested(&app, id).await?
     {
-        return again(&text, &new, id);
+        if text != new.request.text {
+            return Err(Problem::unfit("that idempotency key was used for another request"));
+        }
+        return Ok(made(StatusCode::OK, id.clone()));
     }
     new.id.clone_from(&id);
     let text = new.request.text.clone();
@@ -60,9 +64,7 @@ pub(crate) async fn prepare(
     wanted: &WantedRun,
 ) -> Result<NewRun, Problem> {
     let visible = app.visible(caller)?;
-    let project = visible.named(&wanted.project);
-    let project = project
-        .ok_or_else(|| Problem::unfit(format!("there is no project {:?}", wanted.project)))?;
+    let project = visible.named(&wanted.project)?;
     let said = [&wanted.goal, &wanted.issue, &wanted.spec].into_iter().flatten();
     if said.filter(|text| !text.trim().is_empty()).count() != 1 {
         return Err(Problem::unfit(
@@ -101,13 +103,6 @@ async fn requested(app: &App, run: &RunId) -> Result<Option<String>, Problem> {
     }))
 }
 
-fn again(text: &str, new: &NewRun, run: &RunId) -> Result<Response, Problem> {
-    if text != new.request.text {
-        return Err(Problem::unfit("that idempotency key was used for another request"));
-    }
-    Ok(made(StatusCode::OK, run.clone()))
-}
-
 /// The response for a run.
 pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
     let place = format!("{ROOT}/runs/{run}");
@@ -121,7 +116,7 @@ pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
 /// Maps an error of starting a run; most are about the state of the repository.
 pub(crate) fn refused(error: Error) -> Problem {
     match error {
-        Error::Git(error) => Problem::conflict(crate::problem::chain(&error)),
+        Error::Git(error) => Problem::conflict(chain(&error)),
         error => error.into(),
     }
 }

@@ -15,7 +15,7 @@ use types::{
 use super::Page;
 use crate::access::Caller;
 use crate::app::{App, Visible};
-use crate::extract::{Body, Named};
+use crate::extract::{Body, Named, OfRun};
 use crate::problem::Problem;
 
 /// Number of evidence lines shown with a question.
@@ -59,46 +59,40 @@ pub(crate) struct InboxItem {
 }
 
 impl InboxItem {
-    fn new(run: RunId, kind: Asker, goal: &str, project: Option<String>) -> Self {
+    /// What a question of a run and one of a session have in common.
+    fn new(
+        entry: &Entry,
+        visible: &Visible,
+        kind: Asker,
+        goal: &str,
+        terms: Option<&Terms>,
+    ) -> Self {
+        let project = entry.place().and_then(|place| visible.project_of(Path::new(place)));
+        let package = terms.and_then(|terms| terms.package.as_deref());
+        let evidence = package.map(|package| evidence_lines(package, EVIDENCE)).unwrap_or_default();
         Self {
-            run,
+            run: entry.run.clone(),
             kind,
             goal: goal.to_owned(),
-            project,
+            project: project.map(str::to_owned),
             ids: vec![],
             text: String::new(),
             rule: None,
-            asked: Timestamp::default(),
-            task: None,
+            asked: entry.updated,
+            task: terms.and_then(|terms| match &terms.about {
+                Some(About::Task(task)) => Some(task.clone()),
+                _ => None,
+            }),
             attempt: None,
-            choices: vec![],
-            free: true,
-            default: None,
-            expires: None,
-            severity: None,
-            escalation: None,
-            evidence: vec![],
-            package: None,
+            choices: terms.map(|terms| terms.choices.clone()).unwrap_or_default(),
+            free: terms.is_none_or(|terms| terms.free || terms.choices.is_empty()),
+            default: terms.and_then(|terms| terms.default.clone()),
+            expires: terms.and_then(|terms| terms.expires),
+            severity: terms.map(|terms| terms.severity),
+            escalation: terms.and_then(|terms| terms.escalation),
+            evidence: evidence.into_iter().map(str::to_owned).collect(),
+            package: package.cloned(),
         }
-    }
-
-    fn with_terms(mut self, terms: Option<&Terms>) -> Self {
-        let Some(terms) = terms else { return self };
-        self.choices.clone_from(&terms.choices);
-        self.free = terms.free || terms.choices.is_empty();
-        self.default.clone_from(&terms.default);
-        self.expires = terms.expires;
-        self.severity = Some(terms.severity);
-        self.escalation = terms.escalation;
-        if let Some(About::Task(task)) = &terms.about {
-            self.task = Some(task.clone());
-        }
-        self.package = terms.package.as_deref().cloned();
-        if let Some(package) = &self.package {
-            let lines = evidence_lines(package, EVIDENCE);
-            self.evidence = lines.into_iter().map(str::to_owned).collect();
-        }
-        self
     }
 }
 
@@ -109,8 +103,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Page<InboxItem>>, Problem> {
     let visible = app.visible(&caller)?;
     let mut items = Vec::new();
-    for entry in app.listing.entries(&app.bosun).await?.iter().filter(|entry| visible.shows(entry))
-    {
+    for entry in app.entries().await?.iter().filter(|entry| visible.shows(entry)) {
         match asked_by(&app, entry, &visible).await {
             Ok(asked) => items.extend(asked),
             Err(problem) => {
@@ -124,16 +117,13 @@ pub(crate) async fn list(
 
 /// The open questions of a run or session.
 async fn asked_by(app: &App, entry: &Entry, visible: &Visible) -> Result<Vec<InboxItem>, Problem> {
-    let project = entry.place().and_then(|place| visible.project_of(Path::new(place)));
-    let project = project.map(str::to_owned);
     match &entry.found {
         Found::Run { listed, .. } if listed.ended.is_none() && listed.questions > 0 => {
             let view = app.bosun.view(&entry.run).await?;
             let item = |group: &runtime::QuestionGroup<'_>| {
                 let first = group.first;
-                let new =
-                    InboxItem::new(entry.run.clone(), Asker::Run, &view.goal, project.clone());
-                let mut item = new.with_terms(first.terms.as_ref());
+                let terms = first.terms.as_ref();
+                let mut item = InboxItem::new(entry, visible, Asker::Run, &view.goal, terms);
                 item.ids.clone_from(&group.ids);
                 item.text.clone_from(&first.text);
                 item.rule.clone_from(&first.rule);
@@ -147,12 +137,11 @@ async fn asked_by(app: &App, entry: &Entry, visible: &Visible) -> Result<Vec<Inb
         Found::Session(listed) if listed.question.is_some() => {
             let view = app.bosun.session_view(&entry.run).await?;
             let Some(asked) = view.question else { return Ok(vec![]) };
-            let new = InboxItem::new(entry.run.clone(), Asker::Session, &listed.about, project);
-            let mut item = new.with_terms(asked.terms.as_deref());
+            let terms = asked.terms.as_deref();
+            let mut item = InboxItem::new(entry, visible, Asker::Session, &listed.about, terms);
             item.ids = vec![asked.question];
             item.text = asked.text;
             item.rule = Some(asked.decision.rule);
-            item.asked = entry.updated;
             Ok(vec![item])
         }
         _ => Ok(vec![]),
@@ -175,12 +164,10 @@ pub(crate) struct Delivery {
 }
 
 pub(crate) async fn answer(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, question)): Named<(String, u32)>,
+    Named((_, question)): Named<(String, u32)>,
+    OfRun { app, caller, run }: OfRun,
     Body(answer): Body<Answer>,
 ) -> Result<Json<Delivery>, Problem> {
-    let run = app.run(&caller, &run).await?;
     give(&app, &caller, &run, question, &answer.text).await?;
     Ok(Json(Delivery { delivered: true }))
 }

@@ -1,8 +1,9 @@
 //! The parts of a run: graph, timeline, money, plan, tasks, transcripts, change, gates, checks, decisions, lines,
 //! files. Most are available as of any line of the run's log.
 
+use std::future::{Ready, ready};
+
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use engine::export::proof::unprovable;
@@ -13,57 +14,36 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use types::{AttemptId, Digest, LogId, Plan, TaskId};
 
+use super::Page;
 use super::run::recorded;
-use super::{At, Page};
-use crate::access::Caller;
 use crate::app::App;
-use crate::extract::{Named, Params};
+use crate::extract::{Named, OfRun, Params};
 use crate::problem::Problem;
-use crate::views::{
-    self, artifacts, checks, diff, events, gate, graph, money, spec, task, timeline, why,
-};
+use crate::views::{Recorded, artifacts, diff, events, task, why};
 
 /// Number of lines or entries in a page, unless fewer are asked for.
 const MOST: usize = 1_000;
 
 type Shown<T> = Result<Json<T>, Problem>;
 
-/// Defines handlers that compute one view of a run.
-macro_rules! views {
-    ($($name:ident $answer:ty: $view:expr;)+) => {$(
-        pub(crate) async fn $name(
-            State(app): State<App>,
-            caller: Caller,
-            Named(run): Named<String>,
-            Params(at): Params<At>,
-        ) -> Shown<$answer> {
-            let run = app.run(&caller, &run).await?;
-            let recorded = recorded(&app, &run, at.at).await?;
-            let view: fn(&views::Recorded) -> $answer = $view;
-            Ok(Json(view(&recorded)))
-        }
-    )+};
+/// A handler that answers with one view of a run.
+pub(crate) fn view<T: Serialize + Send + 'static>(
+    of: fn(&Recorded) -> T,
+) -> impl Fn(Recorded) -> Ready<Json<T>> + Clone + Send + Sync + 'static {
+    move |recorded| ready(Json(of(&recorded)))
 }
 
-views! {
-    graph graph::Graph: graph::graph;
-    timeline timeline::Timeline: timeline::timeline;
-    money money::MoneyReport: money::money;
-    spec spec::SpecMatrix: spec::spec;
-    gates Page<gate::GateDetail>: |recorded| Page::whole(gate::gates(recorded));
-    checks Page<checks::CheckItem>: |recorded| Page::whole(checks::checks(recorded));
-    artifacts Page<artifacts::ArtifactItem>: |recorded| Page::whole(artifacts::artifacts(recorded));
-    decisions Page<why::WhyItem>: |recorded| Page::whole(why::list(recorded));
+/// The same with a list.
+pub(crate) fn list<T: Serialize + Send + 'static>(
+    of: fn(&Recorded) -> Vec<T>,
+) -> impl Fn(Recorded) -> Ready<Json<Page<T>>> + Clone + Send + Sync + 'static {
+    move |recorded| ready(Json(Page::whole(of(&recorded))))
 }
 
 pub(crate) async fn explain(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, place)): Named<(String, String)>,
-    Params(at): Params<At>,
+    Named((_, place)): Named<(String, String)>,
+    recorded: Recorded,
 ) -> Shown<Page<why::Explanation>> {
-    let run = app.run(&caller, &run).await?;
-    let recorded = recorded(&app, &run, at.at).await?;
     let found = why::explain(&recorded, &place);
     if found.is_empty() {
         let detail = "the run has no such decision; name a line, task, attempt or question of it";
@@ -72,27 +52,13 @@ pub(crate) async fn explain(
     Ok(Json(Page::whole(found)))
 }
 
-pub(crate) async fn plan(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-    Params(at): Params<At>,
-) -> Shown<Plan> {
-    let run = app.run(&caller, &run).await?;
-    let recorded = recorded(&app, &run, at.at).await?;
+pub(crate) async fn plan(recorded: Recorded) -> Shown<Plan> {
     let plan = recorded.plan().cloned();
     plan.map(Json).ok_or_else(|| Problem::not_found("the run has no plan yet"))
 }
 
 /// The response object of a run.
-pub(crate) async fn respond(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-    Params(at): Params<At>,
-) -> Shown<Value> {
-    let run = app.run(&caller, &run).await?;
-    let recorded = recorded(&app, &run, at.at).await?;
+pub(crate) async fn respond(recorded: Recorded) -> Shown<Value> {
     let response = response(&recorded.run, &recorded.lines, recorded.now);
     serde_json::to_value(response).map(Json).map_err(|error| Problem::internal(&error))
 }
@@ -118,12 +84,7 @@ struct LogEnd {
     head: Digest,
 }
 
-pub(crate) async fn proof(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Shown<ProofView> {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn proof(OfRun { app, run, .. }: OfRun) -> Shown<ProofView> {
     let view = app.bosun.view(&run).await?;
     let why = unprovable(&view).map(|why| why.to_string());
     let (mut logs, mut flaws) = (Vec::new(), Vec::new());
@@ -137,27 +98,21 @@ pub(crate) async fn proof(
 }
 
 pub(crate) async fn one_task(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, id)): Named<(String, String)>,
-    Params(at): Params<At>,
+    Named((_, id)): Named<(String, String)>,
+    recorded: Recorded,
 ) -> Shown<task::TaskDetail> {
-    let run = app.run(&caller, &run).await?;
     let unknown = || Problem::not_found("the run has no such task");
     let id: TaskId = id.parse().map_err(|_| unknown())?;
-    let recorded = recorded(&app, &run, at.at).await?;
     task::task(&recorded, &id).map(Json).ok_or_else(unknown)
 }
 
 /// A part of a log or transcript.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Part {
     /// Only what comes after this line.
-    #[serde(default)]
     after: Option<u64>,
     /// At most 1,000, which is the default.
-    #[serde(default)]
     limit: Option<u16>,
 }
 
@@ -168,12 +123,10 @@ impl Part {
 }
 
 pub(crate) async fn transcript(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, attempt)): Named<(String, String)>,
+    Named((_, attempt)): Named<(String, String)>,
     Params(part): Params<Part>,
+    OfRun { app, run, .. }: OfRun,
 ) -> Shown<Page<TranscriptEntry>> {
-    let run = app.run(&caller, &run).await?;
     let attempt = known_attempt(&app, &run, &attempt).await?;
     let mut entries = app.bosun.transcript(&run, &RunPart::Attempt(attempt), true).await?;
     entries.retain(|entry| part.after.is_none_or(|after| entry.seq > after));
@@ -198,23 +151,18 @@ async fn known_attempt(app: &App, run: &types::RunId, name: &str) -> Result<Atte
 
 /// Of what the change is shown: the whole result, unless a task or an attempt is named.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Of {
     /// The change of this task.
-    #[serde(default)]
     task: Option<String>,
     /// The change of this attempt.
-    #[serde(default)]
     attempt: Option<String>,
 }
 
 pub(crate) async fn change(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
     Params(of): Params<Of>,
+    OfRun { app, run, .. }: OfRun,
 ) -> Shown<diff::DiffView> {
-    let run = app.run(&caller, &run).await?;
     let of = match (of.task, of.attempt) {
         (None, None) => RunPart::Whole,
         (Some(task), None) => {
@@ -230,26 +178,20 @@ pub(crate) async fn change(
 
 /// Which lines.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Lines {
     /// Only lines after this one.
-    #[serde(default)]
     after: Option<u64>,
     /// At most 1,000, which is the default.
-    #[serde(default)]
     limit: Option<u16>,
     /// The log of this attempt in place of the run's own.
-    #[serde(default)]
     attempt: Option<String>,
 }
 
 pub(crate) async fn lines(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
     Params(wanted): Params<Lines>,
+    OfRun { app, run, .. }: OfRun,
 ) -> Shown<Page<events::EventLine>> {
-    let run = app.run(&caller, &run).await?;
     let log = match &wanted.attempt {
         None => LogId::run(run.clone()),
         Some(name) => LogId::attempt(run.clone(), known_attempt(&app, &run, name).await?),
@@ -268,15 +210,13 @@ pub(crate) async fn lines(
 /// A blob named by the run's logs. It is always served as plain text, so that a browser never renders an agent's output
 /// as a page.
 pub(crate) async fn blob(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, digest)): Named<(String, String)>,
+    Named((_, digest)): Named<(String, String)>,
+    OfRun { app, run, .. }: OfRun,
 ) -> Result<Response, Problem> {
-    let run = app.run(&caller, &run).await?;
     let unknown = || Problem::not_found("the run's logs name no such blob");
     let digest: Digest = digest.parse().map_err(|_| unknown())?;
     let recorded = recorded(&app, &run, None).await?;
-    if !artifacts::blobs(&recorded).contains_key(&digest) {
+    if !artifacts::blobs(&recorded).contains(&digest) {
         return Err(unknown());
     }
     let mut response = app.bosun.journal().blob(&digest).await?.into_response();

@@ -7,8 +7,8 @@ use runtime::Preview;
 use schemars::JsonSchema;
 use serde::Serialize;
 use types::{
-    Admission, Budget, Category, CommitId, Decision, Forecast, ModelRef, RoleId, RuleId, Selected,
-    Status, WorkPath,
+    Budget, Category, CommitId, Decision, Forecast, ModelRef, RoleId, RuleId, Selected, Status,
+    WorkPath,
 };
 
 use super::create::{prepare, refused};
@@ -89,11 +89,7 @@ pub(crate) async fn show(
     let found = || survey.checks.iter().map(|check| check.name.clone()).collect();
     Ok(Json(PreviewReport {
         admission: AdmissionItem {
-            verdict: match explained.admission.verdict {
-                Admission::Refuse => "refuse",
-                Admission::Ask => "ask",
-                _ => "accept",
-            },
+            verdict: explained.admission.verdict.as_str(),
             decision: explained.admission.decision,
             questions: explained.admission.questions,
             may_insist: explained.admission.insist,

@@ -1,19 +1,17 @@
 //! Comments on a result, and the follow-up run that addresses them.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use runtime::Comment;
+use runtime::sandbox::chain;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use types::{ModelRef, TaskId, WorkPath};
 
 use super::Page;
 use super::create::{made, refused};
-use crate::access::Caller;
-use crate::app::App;
-use crate::extract::{Body, Named};
+use crate::extract::{Body, Named, OfRun};
 use crate::problem::Problem;
 
 /// A comment on a task, a file of it, or a line.
@@ -30,23 +28,15 @@ pub(crate) struct NewComment {
     text: String,
 }
 
-pub(crate) async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Result<Json<Page<Comment>>, Problem> {
-    let run = app.run(&caller, &run).await?;
+pub(crate) async fn list(OfRun { app, run, .. }: OfRun) -> Result<Json<Page<Comment>>, Problem> {
     app.bosun.view(&run).await?;
     Ok(Json(Page::whole(app.bosun.comments(&run)?)))
 }
 
 pub(crate) async fn add(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
+    OfRun { app, caller, run }: OfRun,
     Body(new): Body<NewComment>,
 ) -> Result<(StatusCode, Json<Page<Comment>>), Problem> {
-    let run = app.run(&caller, &run).await?;
     if new.text.trim().is_empty() {
         return Err(Problem::unfit("a comment has words"));
     }
@@ -63,37 +53,30 @@ pub(crate) async fn add(
 }
 
 pub(crate) async fn remove(
-    State(app): State<App>,
-    caller: Caller,
-    Named((run, place)): Named<(String, usize)>,
+    Named((_, place)): Named<(String, usize)>,
+    OfRun { app, run, .. }: OfRun,
 ) -> Result<Json<Page<Comment>>, Problem> {
-    let run = app.run(&caller, &run).await?;
     Ok(Json(Page::whole(app.bosun.remove_comment(&run, place)?)))
 }
 
 /// Who works on the comments.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct FollowUp {
     /// The model of the run that was reviewed, if there is none.
-    #[serde(default)]
     model: Option<ModelRef>,
     /// A script that answers in place of a model.
-    #[serde(default)]
     script: Option<String>,
 }
 
 pub(crate) async fn send(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
+    OfRun { app, caller, run }: OfRun,
     Body(with): Body<FollowUp>,
 ) -> Result<Response, Problem> {
-    let run = app.run(&caller, &run).await?;
     let model = match with.script {
         Some(script) => {
             let kept = app.bosun.keep_script(&script).await;
-            Some(kept.map_err(|error| Problem::unfit(crate::problem::chain(&error)))?)
+            Some(kept.map_err(|error| Problem::unfit(chain(&error)))?)
         }
         None => with.model,
     };

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use axum::Json;
-use axum::extract::State;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::{Json, RequestPartsExt as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 use types::{AttemptId, Money, PlanPhase, RoleId, RunId, RunView, Status, TaskId, Timestamp};
@@ -11,7 +12,7 @@ use types::{AttemptId, Money, PlanPhase, RoleId, RunId, RunView, Status, TaskId,
 use super::At;
 use crate::access::Caller;
 use crate::app::App;
-use crate::extract::{Named, Params};
+use crate::extract::{OfRun, Params};
 use crate::problem::Problem;
 use crate::views::Recorded;
 
@@ -63,13 +64,21 @@ pub(crate) struct RunningCheck {
 }
 
 pub(crate) async fn show(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
     Params(at): Params<At>,
+    OfRun { app, caller, run }: OfRun,
 ) -> Result<Json<RunDetail>, Problem> {
-    let run = app.run(&caller, &run).await?;
     Ok(Json(detail(&app, &caller, &run, at.at).await?))
+}
+
+/// The run that the path names, as of the line that the query names.
+impl FromRequestParts<App> for Recorded {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Params(At { at }) = parts.extract().await?;
+        let OfRun { run, .. } = parts.extract_with_state(app).await?;
+        recorded(app, &run, at).await
+    }
 }
 
 /// A run as of a line of its log, with everything recorded up to that line.

@@ -86,22 +86,17 @@ impl From<StateFilter> for ListState {
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct RunQuery {
     /// Only runs in this state.
-    #[serde(default)]
     state: Option<StateFilter>,
     /// Only runs of the project with this name.
-    #[serde(default)]
     project: Option<String>,
     /// Only runs whose goal or id has this text.
-    #[serde(default)]
     q: Option<String>,
     /// 50 by default, at most 500.
-    #[serde(default)]
     limit: Option<u16>,
     /// The `next` of the page before.
-    #[serde(default)]
     cursor: Option<String>,
 }
 
@@ -112,7 +107,7 @@ pub(crate) async fn list(
     Params(query): Params<RunQuery>,
 ) -> Result<Json<Page<RunItem>>, Problem> {
     let visible = app.visible(&caller)?;
-    let entries = app.listing.entries(&app.bosun).await?;
+    let entries = app.entries().await?;
     let from = match query.cursor.as_deref() {
         None => 0,
         Some(cursor) => after(&entries, cursor)?,

@@ -17,7 +17,7 @@ use super::inbox::Delivery;
 use super::{CreatedRun, Page};
 use crate::access::Caller;
 use crate::app::{App, Visible, check_script};
-use crate::extract::{Body, Named};
+use crate::extract::{Body, OfRun};
 use crate::factory::WantedSession;
 use crate::problem::Problem;
 
@@ -51,7 +51,7 @@ pub(crate) async fn list(
     caller: Caller,
 ) -> Result<Json<Page<SessionItem>>, Problem> {
     let visible = app.visible(&caller)?;
-    let entries = app.listing.entries(&app.bosun).await?;
+    let entries = app.entries().await?;
     let shown = entries.iter().filter(|entry| visible.shows(entry));
     let items = shown.filter_map(|entry| match &entry.found {
         Found::Session(listed) => {
@@ -67,13 +67,8 @@ fn item(visible: &Visible, run: &RunId, updated: Timestamp, session: ListedSessi
     SessionItem { run: run.clone(), project, updated, session }
 }
 
-pub(crate) async fn show(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Result<Json<SessionItem>, Problem> {
-    let run = app.run(&caller, &run).await?;
-    let entries = app.listing.entries(&app.bosun).await?;
+pub(crate) async fn show(OfRun { app, caller, run }: OfRun) -> Result<Json<SessionItem>, Problem> {
+    let entries = app.entries().await?;
     let entry = entries.iter().find(|entry| entry.run == run);
     match entry.map(|entry| (entry, &entry.found)) {
         Some((entry, Found::Session(listed))) => {
@@ -93,9 +88,7 @@ pub(crate) async fn open(
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
     }
     let visible = app.visible(&caller)?;
-    let project = visible.named(&wanted.project);
-    let project = project
-        .ok_or_else(|| Problem::unfit(format!("there is no project {:?}", wanted.project)))?;
+    let project = visible.named(&wanted.project)?;
     if wanted.text.trim().is_empty() {
         return Err(Problem::unfit("a conversation begins with words"));
     }
@@ -111,22 +104,19 @@ pub(crate) async fn open(
 }
 
 /// The session, driven by this process from now on.
-async fn driven(app: &App, caller: &Caller, run: &str) -> Result<Arc<Session>, Problem> {
-    let run = app.run(caller, run).await?;
-    if let Some(session) = app.drivers.session(&run) {
+async fn driven(OfRun { app, caller, run }: &OfRun) -> Result<Arc<Session>, Problem> {
+    if let Some(session) = app.drivers.session(run) {
         return Ok(session);
     }
-    let session = Box::pin(app.bosun.reopen(&run, &caller.user.name)).await?;
+    let session = Box::pin(app.bosun.reopen(run, &caller.user.name)).await?;
     Ok(app.drivers.keep_session(session))
 }
 
 pub(crate) async fn input(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
+    of: OfRun,
     Body(message): Body<Message>,
 ) -> Result<Json<Delivery>, Problem> {
-    let session = driven(&app, &caller, &run).await?;
+    let session = driven(&of).await?;
     if message.text.trim().is_empty() {
         return Err(Problem::unfit("a message has words"));
     }
@@ -138,12 +128,10 @@ pub(crate) async fn input(
 }
 
 pub(crate) async fn answer(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
+    of: OfRun,
     Body(answer): Body<SessionAnswer>,
 ) -> Result<Json<Delivery>, Problem> {
-    let session = driven(&app, &caller, &run).await?;
+    let session = driven(&of).await?;
     let asked = session.view().question.filter(|asked| asked.question == answer.question);
     let asked =
         asked.ok_or_else(|| Problem::conflict("the session does not wait for that answer"))?;
@@ -154,32 +142,21 @@ pub(crate) async fn answer(
     Ok(Json(Delivery { delivered: true }))
 }
 
-pub(crate) async fn stop(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Result<Json<Delivery>, Problem> {
-    driven(&app, &caller, &run).await?.interrupt().await?;
+pub(crate) async fn stop(of: OfRun) -> Result<Json<Delivery>, Problem> {
+    driven(&of).await?.interrupt().await?;
     Ok(Json(Delivery { delivered: true }))
 }
 
-pub(crate) async fn close(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
-) -> Result<Json<Delivery>, Problem> {
-    let session = driven(&app, &caller, &run).await?;
+pub(crate) async fn close(of: OfRun) -> Result<Json<Delivery>, Problem> {
+    let session = driven(&of).await?;
     session.abort().await?;
-    app.drivers.forget_session(session.id());
+    of.app.drivers.forget_session(session.id());
     Ok(Json(Delivery { delivered: true }))
 }
 
 pub(crate) async fn transcript(
-    State(app): State<App>,
-    caller: Caller,
-    Named(run): Named<String>,
+    OfRun { app, run, .. }: OfRun,
 ) -> Result<Json<Page<TranscriptEntry>>, Problem> {
-    let run = app.run(&caller, &run).await?;
     if !app.bosun.is_session(&run).await? {
         return Err(Problem::not_found(format!("there is no session {run}")));
     }

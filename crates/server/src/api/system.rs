@@ -59,7 +59,7 @@ pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     gauge("journal_position", "The position of the last recorded line.", position);
     let (mut open, mut questions, mut tokens) = (0, 0, 0);
     let (mut runs, mut sessions) = (std::collections::BTreeMap::<&str, u64>::new(), 0);
-    let entries = app.listing.entries(&app.bosun).await?;
+    let entries = app.entries().await?;
     for entry in entries.iter() {
         match &entry.found {
             Found::Run { listed, .. } => {
@@ -83,11 +83,10 @@ pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Since {
     /// Only runs that began in the last so many days.
-    #[serde(default)]
     days: Option<u16>,
 }
 

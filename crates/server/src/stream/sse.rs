@@ -24,22 +24,17 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// What to follow.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct StreamQuery {
     /// Everything after this position; without it, and without the header Last-Event-ID, only what is new.
-    #[serde(default)]
     after: Option<u64>,
     /// Only this run or session.
-    #[serde(default)]
     run: Option<String>,
     /// Only this task.
-    #[serde(default)]
     task: Option<String>,
     /// Only these kinds of events, separated by commas.
-    #[serde(default)]
     kind: Option<String>,
     /// 1 for pieces of replies and outputs, too.
-    #[serde(default)]
     #[schemars(range(max = 1))]
     deltas: Option<u8>,
 }

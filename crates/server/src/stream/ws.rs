@@ -35,23 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Request {
-    Subscribe(Subscribe),
+    Subscribe(Wanted),
     Unsubscribe(u64),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Subscribe {
-    #[serde(default)]
-    after: Option<u64>,
-    #[serde(default)]
-    run: Option<String>,
-    #[serde(default)]
-    task: Option<String>,
-    #[serde(default)]
-    kinds: Vec<String>,
-    #[serde(default)]
-    deltas: bool,
 }
 
 pub(crate) async fn follow(
@@ -132,7 +117,7 @@ impl Connection {
             return Some(error(None, &format!("a message has at most {MOST_BYTES} bytes")));
         }
         match serde_json::from_str(&text) {
-            Ok(Request::Subscribe(subscribe)) => Some(self.subscribe(subscribe).await),
+            Ok(Request::Subscribe(wanted)) => Some(self.subscribe(wanted).await),
             Ok(Request::Unsubscribe(number)) => match self.subscriptions.remove(&number) {
                 Some(subscription) => {
                     subscription.abort();
@@ -144,12 +129,10 @@ impl Connection {
         }
     }
 
-    async fn subscribe(&mut self, subscribe: Subscribe) -> Frame {
+    async fn subscribe(&mut self, wanted: Wanted) -> Frame {
         if self.subscriptions.len() >= MOST {
             return error(None, &format!("a connection has at most {MOST} subscriptions"));
         }
-        let Subscribe { after, run, task, kinds, deltas } = subscribe;
-        let wanted = Wanted { after, run, task, kinds, deltas };
         let feed = match open(&self.app, &self.caller, wanted).await {
             Ok(feed) => feed,
             Err(problem) => return error(None, &problem.detail),

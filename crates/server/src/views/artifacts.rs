@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use types::{AttemptId, AttemptResult, BlobRef, ChangeKind, Changes, Digest, Event, TaskId};
 
+use super::graph::is_settled;
 use super::source::Recorded;
 
 /// A file that a run changed, or a path that it promised.
@@ -67,10 +68,7 @@ pub fn artifacts(recorded: &Recorded) -> Vec<ArtifactItem> {
     }
     for task in tasks {
         let stage = recorded.run.task_shown(&task.id).map(|view| view.stage);
-        let over = stage.is_some_and(|stage| {
-            use types::TaskStage::{Failed, Finished, Skipped};
-            matches!(stage, Finished | Failed | Skipped)
-        });
+        let over = stage.is_some_and(is_settled);
         for artifact in &task.artifacts {
             let made = items.iter().any(|item| covers(artifact, &item.path));
             let missing = view.missing.contains(artifact);
@@ -122,19 +120,17 @@ fn merged(recorded: &Recorded) -> BTreeMap<&str, TaskId> {
 
 /// The digests of the blobs that the lines of a run name: its policy, full outputs, test reports, images.
 #[must_use]
-pub fn blobs(recorded: &Recorded) -> BTreeMap<Digest, Option<u64>> {
-    let mut found = BTreeMap::new();
-    let mut seen = BTreeSet::new();
+pub fn blobs(recorded: &Recorded) -> BTreeSet<Digest> {
+    let mut found = BTreeSet::new();
     for line in &recorded.lines {
         if let Event::RunRequested { policy, .. } = &line.event {
-            found.insert(*policy, None);
+            found.insert(*policy);
         }
         if may_name_a_blob(&line.event) {
             let value = serde_json::to_value(&line.event).unwrap_or_default();
-            collect(&value, &mut seen);
+            collect(&value, &mut found);
         }
     }
-    found.extend(seen.into_iter().map(|(digest, bytes)| (digest, Some(bytes))));
     found
 }
 
@@ -149,14 +145,14 @@ const fn may_name_a_blob(event: &Event) -> bool {
 }
 
 /// Collects every object with a digest and a byte count, at any depth.
-fn collect(value: &Value, found: &mut BTreeSet<(Digest, u64)>) {
+fn collect(value: &Value, found: &mut BTreeSet<Digest>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Value::Object(fields) => {
             if fields.contains_key("digest")
                 && let Ok(blob) = serde_json::from_value::<BlobRef>(value.clone())
             {
-                found.insert((blob.digest, blob.bytes));
+                found.insert(blob.digest);
             }
             fields.values().for_each(|field| collect(field, found));
         }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use types::{
-    AttemptId, Decision, Envelope, Event, FindingKind, Findings, Level, Measure, Phase, Scorecard,
-    Subject, TaskId, Tests, Timestamp, Verdict, WorkPath, one_line,
+    AttemptId, Decision, Envelope, Event, Findings, Level, Measure, Phase, Scorecard, Subject,
+    TaskId, Tests, Timestamp, Verdict, WorkPath, one_line,
 };
 
 use super::checks::TestCounts;
@@ -94,7 +94,7 @@ impl FindingItem {
     pub(super) fn of(findings: &Findings, attempt: Option<&AttemptId>) -> Vec<Self> {
         let item = |one: &types::Finding| Self {
             attempt: attempt.cloned(),
-            kind: word(one.kind),
+            kind: written(&one.kind),
             path: one.path.clone(),
             line: one_line(&one.line, 300),
             says: one.kind.says().to_owned(),
@@ -103,10 +103,7 @@ impl FindingItem {
     }
 }
 
-fn word(kind: FindingKind) -> String {
-    written(&kind)
-}
-
+/// The serialized name of a value.
 fn written(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()

@@ -154,7 +154,6 @@ fn nodes(
         views.get(place).and_then(Option::as_ref).map_or(TaskStage::Waiting, |view| view.stage)
     };
     let planned = recorded.plan().map_or(0, |plan| plan.tasks.len());
-    let is_plan = |place: usize| place < planned;
     let ends = ends(recorded);
     let mut nodes = Vec::with_capacity(ids.len());
     for (place, (id, (x, y))) in ids.iter().zip(&layout.places).enumerate() {
@@ -175,7 +174,7 @@ fn nodes(
             id: id.clone(),
             title: title.cloned().unwrap_or_default(),
             stage: stage(place),
-            planned: is_plan(place),
+            planned: place < planned,
             x: *x,
             y: *y,
             w: WIDTH,
@@ -206,7 +205,8 @@ fn ends(recorded: &Recorded) -> BTreeMap<&TaskId, Timestamp> {
     ended.collect()
 }
 
-const fn is_settled(stage: TaskStage) -> bool {
+/// Whether nothing more happens to a task.
+pub(super) const fn is_settled(stage: TaskStage) -> bool {
     matches!(stage, TaskStage::Finished | TaskStage::Failed | TaskStage::Skipped)
 }
 

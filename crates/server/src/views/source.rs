@@ -20,7 +20,8 @@ pub struct Recorded {
     pub at: u64,
     /// The last line of the run's log.
     pub last: u64,
-    blank: Run,
+    /// The run before its first line.
+    pub blank: Run,
     proposed: Option<Plan>,
 }
 
@@ -41,12 +42,6 @@ impl Recorded {
         let at = at.map_or(last, |at| at.min(last));
         let proposed = engine::stages::plan::proposed(&run);
         Self { run, lines, now, at, last, blank: blank.clone(), proposed }
-    }
-
-    /// The run before its first line.
-    #[must_use]
-    pub fn blank(&self) -> &Run {
-        &self.blank
     }
 
     /// The adopted plan, or the one awaiting approval.

@@ -94,7 +94,8 @@ fn of_given(recorded: &Recorded, given: &Spec) -> SpecMatrix {
     let results = &newest.verification.results;
     let mut rows: Vec<SpecRow> = Vec::new();
     for one in &given.requirements {
-        rows.push(requirement(recorded, &one.id, &one.description, one.verification.as_deref()));
+        let verification = one.verification.as_deref();
+        rows.push(row(recorded, SpecRowKind::Requirement, &one.id, &one.description, verification));
     }
     for criterion in &given.verification.criteria {
         let mut row = row(recorded, SpecRowKind::Criterion, "", criterion, Some(criterion));
@@ -119,7 +120,7 @@ fn of_given(recorded: &Recorded, given: &Spec) -> SpecMatrix {
 
 fn of_written(recorded: &Recorded, written: &IntentSpec) -> SpecMatrix {
     let row = |one: &types::IntentRequirement| {
-        requirement(recorded, &one.id, &one.description, Some(&one.verification))
+        row(recorded, SpecRowKind::Requirement, &one.id, &one.description, Some(&one.verification))
     };
     SpecMatrix {
         spec: Some(SpecHead {
@@ -133,15 +134,6 @@ fn of_written(recorded: &Recorded, written: &IntentSpec) -> SpecMatrix {
         constraints: written.constraints.iter().map(|one| one.description.clone()).collect(),
         out_of_scope: written.out_of_scope.clone(),
     }
-}
-
-fn requirement(
-    recorded: &Recorded,
-    id: &str,
-    description: &str,
-    verification: Option<&str>,
-) -> SpecRow {
-    row(recorded, SpecRowKind::Requirement, id, description, verification)
 }
 
 fn row(
@@ -203,23 +195,21 @@ fn checks(recorded: &Recorded, text: &str) -> Vec<SpecCheckCell> {
         let is = |name: &str| check.name.trim().eq_ignore_ascii_case(name);
         check.command.trim() == bare || is(text) || prefix.is_some_and(is)
     };
-    let view = recorded.run.view(recorded.now);
-    let ended: Vec<(&Check, Option<bool>)> = view
-        .merged_checks
-        .iter()
-        .map(|one| (&one.check, one.ended.map(|end| end == types::Ended::Exited(0))))
-        .collect();
-    let wanted = recorded.run.request().map(|request| request.checks.as_slice());
     let cell = |check: &Check, passed| SpecCheckCell {
         name: check.name.clone(),
         command: check.command.clone(),
         passed,
     };
-    let run = ended.iter().filter(|(check, _)| shows(check));
-    let run: Vec<SpecCheckCell> = run.map(|(check, passed)| cell(check, *passed)).collect();
+    let merged = recorded.run.view(recorded.now).merged_checks;
+    let run = merged
+        .iter()
+        .filter(|one| shows(&one.check))
+        .map(|one| cell(&one.check, one.ended.map(|end| end == types::Ended::Exited(0))));
+    let run: Vec<SpecCheckCell> = run.collect();
     if !run.is_empty() {
         return run;
     }
+    let wanted = recorded.run.request().map(|request| request.checks.as_slice());
     let wanted = wanted.unwrap_or_default().iter().filter(|check| shows(check));
     wanted.map(|check| cell(check, None)).collect()
 }

@@ -219,7 +219,7 @@ fn documents(recorded: &Recorded, role: Option<&RoleId>) -> Documents {
     let item = |one: &Selected| DocumentItem {
         path: one.path.clone(),
         rule: one.rule.clone(),
-        side: one.side.and_then(|side| Some(serde_json::to_value(side).ok()?.as_str()?.to_owned())),
+        side: one.side.map(|side| side.as_str().to_owned()),
     };
     let gets = role.map(|role| documents_given(&recorded.run, role)).unwrap_or_default();
     let (given, kept): (Vec<&Selected>, Vec<&Selected>) =
@@ -253,8 +253,28 @@ fn attempts(recorded: &Recorded, id: &TaskId) -> Vec<AttemptDetail> {
         if let Event::AttemptStarted { attempt, role, feedback, model, .. } = &line.event
             && attempt.task == *id
         {
-            let mut one = AttemptDetail::new(attempt, role, line.at);
-            (one.feedback, one.model) = (feedback.clone(), model.clone());
+            let one = AttemptDetail {
+                attempt: attempt.clone(),
+                role: role.clone(),
+                model: model.clone(),
+                started: line.at,
+                ended: None,
+                outcome: AttemptOutcome::Running,
+                fault: None,
+                feedback: feedback.clone(),
+                tokens: 0,
+                cost: Money::ZERO,
+                usage: Usage::default(),
+                turns: 0,
+                calls: 0,
+                failed_calls: 0,
+                refused: vec![],
+                sandbox: None,
+                changes: Changes::default(),
+                commit: None,
+                findings: vec![],
+                said: String::new(),
+            };
             found.insert(attempt.clone(), one);
         }
     }
@@ -281,31 +301,6 @@ const fn judged(event: &Event) -> Option<&AttemptId> {
 }
 
 impl AttemptDetail {
-    fn new(attempt: &AttemptId, role: &RoleId, started: Timestamp) -> Self {
-        Self {
-            attempt: attempt.clone(),
-            role: role.clone(),
-            model: None,
-            started,
-            ended: None,
-            outcome: AttemptOutcome::Running,
-            fault: None,
-            feedback: None,
-            tokens: 0,
-            cost: Money::ZERO,
-            usage: Usage::default(),
-            turns: 0,
-            calls: 0,
-            failed_calls: 0,
-            refused: vec![],
-            sandbox: None,
-            changes: Changes::default(),
-            commit: None,
-            findings: vec![],
-            said: String::new(),
-        }
-    }
-
     /// Applies a line of the attempt's own log.
     fn take_own(&mut self, event: &Event, at: Timestamp) {
         match event {

@@ -100,7 +100,7 @@ pub fn explain(recorded: &Recorded, wanted: &str) -> Vec<Explanation> {
     };
     let decided = recorded.lines.iter().filter(|line| is_decided(&line.event));
     let found = decided.filter(is_wanted).take(MOST);
-    found.map(|line| why(recorded.blank(), &recorded.lines, line).into()).collect()
+    found.map(|line| why(&recorded.blank, &recorded.lines, line).into()).collect()
 }
 
 /// Maximum number of decisions explained at once: each is decided again.

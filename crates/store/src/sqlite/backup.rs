@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::code::Broken;
 use super::connection::ConnectOptions;
-use super::files::{make_folder, new_file, remove, sync_folder, with_suffix};
+use super::files::{copy, folder_of, make_folder, new_file, remove, sync_folder, with_suffix};
 use super::heads::Heads;
 use super::lock::Locks;
 use crate::JournalError;
@@ -71,8 +71,7 @@ impl Restore {
     /// is open for writing.
     pub fn stage(database: &Path, backup: &Path) -> Result<Self, JournalError> {
         let cannot = |path: &Path, source| JournalError::CannotWrite { path: path.into(), source };
-        let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder_of(database);
         make_folder(folder).map_err(|source| cannot(folder, source))?;
         let locks = Locks::open(database).map_err(|(path, source)| cannot(&path, source))?;
         if !locks.seize().map_err(|source| cannot(&locks.path, source))? {
@@ -81,11 +80,6 @@ impl Restore {
         let staged = with_suffix(database, ".restoring");
         let restore = Self { database: database.to_owned(), staged, _locks: locks };
         restore.clear();
-        let copy = |from: &Path, to: &Path| -> io::Result<()> {
-            let mut to = new_file(to)?;
-            io::copy(&mut File::open(from)?, &mut to)?;
-            to.sync_all()
-        };
         let copied = copy(backup, &restore.staged).and_then(|()| {
             // A journal that was kept aside may have lines only in its write-ahead log.
             let log = with_suffix(backup, "-wal");
@@ -158,10 +152,6 @@ fn keep(from: &Path, to: &Path) -> io::Result<()> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        Err(_) => {
-            let mut to = new_file(to)?;
-            io::copy(&mut File::open(from)?, &mut to)?;
-            to.sync_all()
-        }
+        Err(_) => copy(from, to),
     }
 }

@@ -19,11 +19,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     }
     let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    for parent in missing.iter().filter_map(|made| made.parent()) {
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        File::open(parent)?.sync_all()?;
-    }
-    Ok(())
+    missing.into_iter().filter(|made| made.parent().is_some()).try_for_each(sync_folder)
 }
 
 /// Removes a file, if it exists.
@@ -39,8 +35,30 @@ pub(super) fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
+/// Opens a file beside the database for its owner only, creating it if necessary. An error comes with its path.
+pub(super) fn open_beside(path: PathBuf) -> Result<(File, PathBuf), (PathBuf, io::Error)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    match options.open(&path) {
+        Ok(file) => Ok((file, path)),
+        Err(error) => Err((path, error)),
+    }
+}
+
+/// A durable copy in a new file.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut to = new_file(to)?;
+    io::copy(&mut File::open(from)?, &mut to)?;
+    to.sync_all()
+}
+
+/// The folder of a file.
+pub(super) fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Makes the entries of a file's folder durable.
 pub(super) fn sync_folder(of: &Path) -> io::Result<()> {
-    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    File::open(folder_of(of))?.sync_all()
 }

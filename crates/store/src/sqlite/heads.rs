@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use types::{Digest, LogId, Timestamp};
 
-use super::files::with_suffix;
+use super::files::{open_beside, with_suffix};
 use crate::Loss;
 use crate::line::Tip;
 
@@ -52,13 +52,8 @@ pub(super) fn beside(database: &Path) -> PathBuf {
 
 impl Heads {
     pub(super) fn open(database: &Path) -> Result<Self, (PathBuf, io::Error)> {
-        let path = beside(database);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        match options.open(&path) {
-            Ok(file) => Ok(Self { file, path }),
-            Err(error) => Err((path, error)),
-        }
+        let (file, path) = open_beside(beside(database))?;
+        Ok(Self { file, path })
     }
 
     /// Starts over, on purpose.
@@ -117,8 +112,7 @@ impl Heads {
 
     /// Records losses that a person accepted, for auditors of the journal.
     pub(super) fn accepted(&self, at: Timestamp, losses: &[Loss]) -> io::Result<()> {
-        let mut path = self.path.as_os_str().to_owned();
-        path.push(".accepted");
+        let path = with_suffix(&self.path, ".accepted");
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         for loss in losses {
             writeln!(file, "{at} {loss}, head {}", loss.head)?;

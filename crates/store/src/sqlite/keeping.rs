@@ -1,4 +1,4 @@
-//! Maintenance: copies of the journal, removal of runs, the status of the files beside the database. Nothing here
+//! Maintenance: copies of the journal, accepted losses, the status of the files beside the database. Nothing here
 //! writes a line of a log.
 
 use std::path::Path;
@@ -7,10 +7,9 @@ use types::{Digest, LogId, RunId, Timestamp};
 
 use super::connection::on_thread;
 use super::heads::Recorded;
-use super::work::{Done, Work};
 use super::{Shared, SqliteJournal, backup};
 use crate::line::Tip;
-use crate::{Damage, Journal as _, JournalError, LogSummary, Loss, Removal, Removed};
+use crate::{Damage, Journal as _, JournalError, LogSummary, Loss};
 
 /// The status of the heads file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,15 +89,6 @@ impl SqliteJournal {
             (Some(_), damaged) if damaged > 0 => HeadsFile::Damaged(damaged),
             (Some(0), _) => HeadsFile::Whole,
             (Some(times), _) => HeadsFile::Remade(times),
-        }
-    }
-
-    /// Removes runs with all their logs, records the removal, and removes unreferenced blobs. The file does not shrink
-    /// while another process has it open.
-    pub async fn remove(&self, removal: Removal) -> Result<Removed, JournalError> {
-        match self.shared.writing()?.writer.submit(Work::Remove(removal)).await? {
-            Done::Removed(removed, _guards) => Ok(removed),
-            _ => Err(JournalError::Stopped),
         }
     }
 

@@ -2,9 +2,8 @@
 //! the kernel releases it when the holder dies. Leases within one journal share that file and are told apart here.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
-use super::files::with_suffix;
+use super::files::{open_beside, with_suffix};
 
 /// The byte held while a journal is being opened; rows of logs are counted from 1.
 pub(super) const OPENING: i64 = 0;
@@ -36,13 +35,8 @@ pub(super) struct Held {
 impl Locks {
     /// Opens the lock file of a journal, beside its database.
     pub(super) fn open(database: &Path) -> Result<Arc<Self>, (PathBuf, io::Error)> {
-        let path = with_suffix(database, ".lock");
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        match options.open(&path) {
-            Ok(file) => Ok(Arc::new(Self { file, path, held: Mutex::default() })),
-            Err(error) => Err((path, error)),
-        }
+        let (file, path) = open_beside(with_suffix(database, ".lock"))?;
+        Ok(Arc::new(Self { file, path, held: Mutex::default() }))
     }
 
     /// The lock file of a journal, for inspection; `None` if there is none.

@@ -1,7 +1,7 @@
 //! Opening the database: a folder and files that only their owner may read, settings that survive a power cut, and the
 //! tables of this version. Only one process at a time gets this far with a file. A foreign file is not touched.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::backup::vacuum_into;
 use super::code::Broken;
 use super::connection::{ConnectOptions, on_thread, use_wal};
 use super::ends;
-use super::files::{make_folder, sync_folder};
+use super::files::{folder_of, make_folder, new_file, sync_folder};
 use super::heads::{Heads, Recorded};
 use super::lock::{Held, Locks, OPENING};
 use crate::{JournalError, Loss};
@@ -73,17 +73,13 @@ struct Prepared {
 /// Creates folder and files, and waits until no other process is opening this journal.
 fn prepare(path: &Path) -> Result<Prepared, JournalError> {
     let cannot = |path: PathBuf, source| JournalError::CannotWrite { path, source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(path);
     make_folder(folder).map_err(|source| cannot(folder.to_owned(), source))?;
     let locks = Locks::open(path).map_err(|(path, source)| cannot(path, source))?;
     let opening = wait_for_turn(&locks)?;
     // An existing database is never opened here: closing it again would release SQLite's own locks.
-    let mut options = OpenOptions::new();
-    match options.read(true).write(true).create_new(true).mode(0o600).open(path) {
-        Ok(_) => File::open(folder).and_then(|folder| folder.sync_all()),
+    match new_file(path) {
+        Ok(_) => sync_folder(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }

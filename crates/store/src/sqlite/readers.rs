@@ -202,7 +202,7 @@ impl Readers {
                     lines.extend(line(row)?);
                 }
             }
-            Ok((end.unwrap_or(Tip::EMPTY), lines))
+            Ok((end.unwrap_or_default(), lines))
         })
         .await
     }

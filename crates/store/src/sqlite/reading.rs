@@ -85,12 +85,12 @@ pub(super) async fn read(path: &Path, follow: bool) -> Result<Found, JournalErro
     let with_locks = ConnectOptions::read_only(path, PATIENCE / 2);
     if !follow && !written && wal_bytes(path) == 0 {
         let options = with_locks.immutable();
-        let found = look(&options, Recorded::read(path)).await?;
-        let found = found.map_err(|broken| broken.error_at(path))?;
+        let looked = look(&options, Recorded::read(path)).await?;
+        let (form, losses) = looked.map_err(|broken| broken.error_at(path))?;
         let still = Still { path: path.to_owned(), stamp: Some(stamp), with_locks };
         if still.is_unchanged() {
-            let source = Source { options, still: Some(still), locks, copy: None };
-            return readable(found, source, path);
+            let readable = Readable { options, still: Some(still), locks, losses, copy: None };
+            return found(form, readable, path);
         }
         return locked(path, still.with_locks, locks).await;
     }
@@ -104,41 +104,33 @@ async fn locked(
 ) -> Result<Found, JournalError> {
     // Before the database, so that lines written meanwhile are in the database, too.
     let recorded = Recorded::read(path);
-    if let Ok(Ok(Ok(found))) = tokio::time::timeout(PATIENCE, look(&options, recorded)).await {
-        return readable(found, Source { options, still: None, locks, copy: None }, path);
+    let looked = tokio::time::timeout(PATIENCE, look(&options, recorded)).await;
+    if let Ok(Ok(Ok((form, losses)))) = looked {
+        return found(form, Readable { options, still: None, locks, losses, copy: None }, path);
     }
     let (from, recorded) = (path.to_owned(), Recorded::read(path));
     let copied = tokio::task::spawn_blocking(move || copy(&from)).await;
     let (folder, file) = copied.map_err(io::Error::other).flatten().map_err(unreadable)?;
     let options = ConnectOptions::read_only(&file, PATIENCE / 2);
-    let found = look(&options, recorded).await?.map_err(|broken| broken.error_at(path))?;
-    readable(found, Source { options, still: None, locks, copy: Some(folder) }, path)
+    let looked = look(&options, recorded).await?;
+    let (form, losses) = looked.map_err(|broken| broken.error_at(path))?;
+    let copy = Some(folder);
+    found(form, Readable { options, still: None, locks, losses, copy }, path)
 }
 
-struct Source {
-    options: ConnectOptions,
-    still: Option<Still>,
-    locks: Option<Arc<Locks>>,
-    copy: Option<TempDir>,
-}
-
-fn readable(found: Look, source: Source, path: &Path) -> Result<Found, JournalError> {
-    match found.form {
-        Form::Current => {}
-        Form::Fresh if found.losses.is_empty() => return Ok(Found::Nothing),
+/// What was found there; `form` is that of its tables.
+fn found(form: Form, readable: Readable, path: &Path) -> Result<Found, JournalError> {
+    match form {
+        Form::Current => Ok(Found::Journal(Box::new(readable))),
+        Form::Fresh if readable.losses.is_empty() => Ok(Found::Nothing),
         // The tables themselves are gone; opening it for writing recreates them and reports the losses.
-        Form::Fresh | Form::Older(_) => return Ok(Found::Older),
-        Form::Newer(version) => return Err(JournalError::TooNew { version }),
-        Form::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
+        Form::Fresh | Form::Older(_) => Ok(Found::Older),
+        Form::Newer(version) => Err(JournalError::TooNew { version }),
+        Form::Foreign => Err(JournalError::NotAJournal { path: path.to_owned() }),
     }
-    let Source { options, still, locks, copy } = source;
-    Ok(Found::Journal(Box::new(Readable { options, still, locks, losses: found.losses, copy })))
 }
 
-struct Look {
-    form: Form,
-    losses: Vec<Loss>,
-}
+type Look = (Form, Vec<Loss>);
 
 /// The form of a database, and its losses.
 async fn look(
@@ -154,7 +146,7 @@ async fn look(
             Form::Fresh => recorded.losses(&Stored::new()),
             _ => Vec::new(),
         };
-        Ok(Look { form, losses })
+        Ok((form, losses))
     })
     .await
 }

@@ -74,9 +74,7 @@ impl Readers {
         })
         .await
     }
-}
 
-impl Readers {
     /// The summaries changed since a position, from one snapshot.
     pub(super) async fn changed(&self, after: u64) -> Result<Changed, JournalError> {
         self.read("reading what changed", move |connection| {

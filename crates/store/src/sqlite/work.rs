@@ -56,22 +56,18 @@ pub(super) struct Append {
 
 #[derive(Debug)]
 pub(super) enum Done {
-    Leased(Leased),
+    Leased {
+        held: Held,
+        row: i64,
+        generation: u64,
+        tip: Tip,
+    },
     /// With the position of the last line in the feed.
     Appended(u64),
-    Kept,
     Posted(u64),
-    Summarized,
     Removed(Removed, Guards),
-    Rested,
-}
-
-#[derive(Debug)]
-pub(super) struct Leased {
-    pub(super) held: Held,
-    pub(super) row: i64,
-    pub(super) generation: u64,
-    pub(super) tip: Tip,
+    /// Work without a result of its own.
+    Written,
 }
 
 /// The answer to the caller, after the commit.
@@ -89,31 +85,25 @@ impl Work {
         connection: &Connection,
         locks: &Arc<Locks>,
     ) -> Result<Answer, Broken> {
-        match self {
-            Self::Lease(log) => {
-                lease(connection, locks, log).map_err(Broken::while_("taking the lease on a log"))
-            }
-            Self::Append(append) => {
-                append.perform(connection).map_err(Broken::while_("appending lines"))
-            }
-            Self::Keep { digest, bytes } => {
-                keep(connection, digest, bytes).map_err(Broken::while_("keeping a blob"))
-            }
+        let (doing, answer) = match self {
+            Self::Lease(log) => ("taking the lease on a log", lease(connection, locks, log)),
+            Self::Append(append) => ("appending lines", append.perform(connection)),
+            Self::Keep { digest, bytes } => ("keeping a blob", keep(connection, digest, bytes)),
             Self::Post { run, at, command } => {
-                post(connection, run, *at, command).map_err(Broken::while_("posting a command"))
+                ("posting a command", post(connection, run, *at, command))
             }
             Self::Summarize { log, seq, summary } => {
-                summaries::fill_in(connection, log, *seq, summary)
-                    .map(|()| Ok(Done::Summarized))
-                    .map_err(Broken::while_("storing a summary"))
+                let stored = summaries::fill_in(connection, log, *seq, summary);
+                ("storing a summary", stored.map(|()| Ok(Done::Written)))
             }
             Self::Remove(removal) => {
                 let removed = remove::remove(connection, locks, removal);
-                let removed = removed.map_err(Broken::while_("removing runs"))?;
-                Ok(removed.map(|(removed, guards)| Done::Removed(removed, guards)))
+                let done = |(removed, guards)| Done::Removed(removed, guards);
+                ("removing runs", removed.map(|removed| removed.map(done)))
             }
-            Self::Rest => Ok(Ok(Done::Rested)),
-        }
+            Self::Rest => return Ok(Ok(Done::Written)),
+        };
+        answer.map_err(Broken::while_(doing))
     }
 }
 
@@ -137,7 +127,7 @@ fn lease(connection: &Connection, locks: &Arc<Locks>, log: &LogId) -> rusqlite::
     )?;
     let raised = raise.query_row([row], |found| Ok((number(found, "generation")?, tip(found)?)));
     let (generation, tip) = raised?;
-    Ok(Ok(Done::Leased(Leased { held, row, generation, tip })))
+    Ok(Ok(Done::Leased { held, row, generation, tip }))
 }
 
 impl Append {
@@ -226,7 +216,7 @@ fn keep(connection: &Connection, digest: &Digest, bytes: &[u8]) -> rusqlite::Res
         "INSERT INTO blobs (digest, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
     )?;
     statement.execute(params![digest.to_string(), bytes])?;
-    Ok(Ok(Done::Kept))
+    Ok(Ok(Done::Written))
 }
 
 fn post(

@@ -1,8 +1,8 @@
 //! The format of a spec and an Intent Spec: keys, types, limits. Spellings of other programs are accepted and
 //! normalised.
 
-use crate::shape::{YEAR, artifact, digest, id, money, time};
-use crate::{Field, RunKind, Shape, TaskKind, UuidKind};
+use crate::shape::{YEAR, money, parsed, time};
+use crate::{Artifact, Digest, Field, RunId, Shape, TaskId, Uuid};
 
 /// Maximum length of a text field, in bytes.
 const LONG: usize = 65_536;
@@ -10,12 +10,12 @@ const LINE: usize = 500;
 /// Maximum length of a list.
 const MANY: usize = 1_000;
 
-static UUID: Shape = Shape::Parsed("a uuid", id::<UuidKind>);
+static UUID: Shape = Shape::Parsed("a uuid", parsed::<Uuid>);
 static TIME: Shape = Shape::Parsed("a time in UTC, such as 2026-01-31T09:00:00Z", time);
-static DIGEST: Shape = Shape::Parsed("64 hexadecimal digits", digest);
-static RUN: Shape = Shape::Parsed("the id of a run", id::<RunKind>);
-static TASK: Shape = Shape::Parsed("the id of a task in a plan", id::<TaskKind>);
-static PATH: Shape = Shape::Parsed("a path in the repository", artifact);
+static DIGEST: Shape = Shape::Parsed("64 hexadecimal digits", parsed::<Digest>);
+static RUN: Shape = Shape::Parsed("the id of a run", parsed::<RunId>);
+static TASK: Shape = Shape::Parsed("the id of a task in a plan", parsed::<TaskId>);
+static PATH: Shape = Shape::Parsed("a path in the repository", parsed::<Artifact>);
 static MONEY: Shape = Shape::Parsed("dollars, such as \"1.50\"", money);
 static TITLE: Shape = Shape::Text(LINE);
 static TEXT: Shape = Shape::Text(LONG);

@@ -1,46 +1,15 @@
 //! Parser for git patches. The length of a hunk comes from its header, so no line inside one can pass for another file.
 //! Unrecognized lines are skipped; parsing never fails.
 
-use super::kinds::{DiffStatus, RowKind};
+use super::kinds::{DiffFile, DiffHunk, DiffRow, DiffSpan, DiffStatus, RowKind, SpanClass};
 
+/// Maximum number of rows of a file, and of all files.
+pub(super) const MOST_ROWS: usize = 20_000;
+const MOST_ROWS_IN_ALL: usize = 60_000;
+/// Maximum number of files.
+pub(super) const MOST_FILES: usize = 3_000;
 /// Maximum length of a line, in characters.
 const MOST_CHARS: usize = 4_000;
-
-/// The parsed files of a patch, up to the limit.
-#[derive(Debug, Default)]
-pub(super) struct Patch {
-    pub(super) files: Vec<RawFile>,
-    pub(super) left_out: u64,
-}
-
-#[derive(Debug)]
-pub(super) struct RawFile {
-    pub(super) path: String,
-    pub(super) old_path: Option<String>,
-    pub(super) status: DiffStatus,
-    pub(super) mode: Option<String>,
-    pub(super) added: u64,
-    pub(super) removed: u64,
-    pub(super) binary: bool,
-    pub(super) hunks: Vec<RawHunk>,
-    pub(super) left_out: u64,
-}
-
-#[derive(Debug)]
-pub(super) struct RawHunk {
-    pub(super) header: String,
-    pub(super) rows: Vec<RawRow>,
-}
-
-#[derive(Debug)]
-pub(super) struct RawRow {
-    pub(super) kind: RowKind,
-    pub(super) old: Option<u32>,
-    pub(super) new: Option<u32>,
-    pub(super) text: String,
-    pub(super) left_out: u64,
-    pub(super) no_newline: bool,
-}
 
 /// Position in a hunk: the next line numbers of both sides, and how many lines of each remain.
 #[derive(Debug, Clone, Copy, Default)]
@@ -51,47 +20,41 @@ struct Place {
     new_left: u32,
 }
 
-/// Parses a patch: at most `rows` rows of each file, `rows_in_all` of all files, and `files` files.
-pub(super) fn read(patch: &[u8], rows: usize, rows_in_all: usize, files: usize) -> Patch {
-    let mut found = Patch::default();
+/// Parses a patch. Returns its files, each row with one plain span, and the number of files beyond the maximum.
+pub(super) fn read(patch: &[u8]) -> (Vec<DiffFile>, u64) {
+    let (mut files, mut left_out): (Vec<DiffFile>, u64) = (Vec::new(), 0);
     let mut place = Place::default();
     let (mut in_file, mut in_all, mut skips) = (0, 0, false);
     for line in lines(patch) {
         let open = place.old_left > 0 || place.new_left > 0;
-        if open
-            && take_row(
-                &mut found,
-                &mut place,
-                line,
-                skips || in_file >= rows || in_all >= rows_in_all,
-            )
-        {
+        let skip = skips || in_file >= MOST_ROWS || in_all >= MOST_ROWS_IN_ALL;
+        if open && take_row(&mut files, &mut place, line, skip) {
             in_file += 1;
             in_all += 1;
             continue;
         }
         if let Some(rest) = line.strip_prefix(b"diff --git ") {
             (place, in_file) = (Place::default(), 0);
-            skips = found.files.len() >= files;
+            skips = files.len() >= MOST_FILES;
             if skips {
-                found.left_out += 1;
+                left_out += 1;
             } else {
-                found.files.push(RawFile::named(rest));
+                files.push(named(rest));
             }
             continue;
         }
-        let Some(file) = found.files.last_mut().filter(|_| !skips) else { continue };
+        let Some(file) = files.last_mut().filter(|_| !skips) else { continue };
         if line.starts_with(b"\\") {
             let row = file.hunks.last_mut().and_then(|hunk| hunk.rows.last_mut());
             row.into_iter().for_each(|row| row.no_newline = true);
         } else if let Some((at, header)) = hunk(line) {
             place = at;
-            file.hunks.push(RawHunk { header, rows: vec![] });
+            file.hunks.push(DiffHunk { header, rows: vec![] });
         } else if file.hunks.is_empty() {
-            file.take_head(line);
+            take_head(file, line);
         }
     }
-    found
+    (files, left_out)
 }
 
 /// The lines of a patch without their line endings.
@@ -101,7 +64,7 @@ fn lines(patch: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Parses one row of an open hunk. Returns whether the line was one.
-fn take_row(found: &mut Patch, place: &mut Place, line: &[u8], skip: bool) -> bool {
+fn take_row(files: &mut [DiffFile], place: &mut Place, line: &[u8], skip: bool) -> bool {
     let (kind, text) = match line.split_first() {
         Some((b' ', text)) => (RowKind::Context, text),
         Some((b'+', text)) => (RowKind::Added, text),
@@ -121,7 +84,7 @@ fn take_row(found: &mut Patch, place: &mut Place, line: &[u8], skip: bool) -> bo
         place.new = place.new.saturating_add(1);
         place.new_left = place.new_left.saturating_sub(1);
     }
-    let Some(file) = found.files.last_mut() else { return true };
+    let Some(file) = files.last_mut() else { return true };
     match kind {
         RowKind::Added => file.added += 1,
         RowKind::Removed => file.removed += 1,
@@ -135,7 +98,8 @@ fn take_row(found: &mut Patch, place: &mut Place, line: &[u8], skip: bool) -> bo
     let text: String = whole.chars().take(MOST_CHARS).collect();
     let left_out = (whole.chars().count() as u64).saturating_sub(MOST_CHARS as u64);
     if let Some(hunk) = file.hunks.last_mut() {
-        hunk.rows.push(RawRow { kind, old, new, text, left_out, no_newline: false });
+        let spans = vec![DiffSpan { class: SpanClass::Plain, text }];
+        hunk.rows.push(DiffRow { kind, old, new, spans, left_out, no_newline: false });
     }
     true
 }
@@ -154,45 +118,43 @@ fn hunk(line: &[u8]) -> Option<(Place, String)> {
     Some((Place { old, new, old_left, new_left }, header))
 }
 
-impl RawFile {
-    /// A file, from the rest of its `diff --git` line.
-    fn named(rest: &[u8]) -> Self {
-        Self {
-            path: both(rest),
-            old_path: None,
-            status: DiffStatus::Modified,
-            mode: None,
-            added: 0,
-            removed: 0,
-            binary: false,
-            hunks: vec![],
-            left_out: 0,
-        }
+/// A file, from the rest of its `diff --git` line.
+fn named(rest: &[u8]) -> DiffFile {
+    DiffFile {
+        path: both(rest),
+        old_path: None,
+        status: DiffStatus::Modified,
+        mode: None,
+        added: 0,
+        removed: 0,
+        binary: false,
+        hunks: vec![],
+        left_out: 0,
     }
+}
 
-    /// Parses a header line between `diff --git` and the first hunk.
-    fn take_head(&mut self, line: &[u8]) {
-        let mode = |mode: &[u8]| Some(String::from_utf8_lossy(mode).chars().take(12).collect());
-        if line.starts_with(b"new file mode") {
-            self.status = DiffStatus::Added;
-        } else if line.starts_with(b"deleted file mode") {
-            self.status = DiffStatus::Deleted;
-        } else if let Some(new) = line.strip_prefix(b"new mode ") {
-            self.mode = mode(new);
-        } else if let Some(old) = line.strip_prefix(b"rename from ") {
-            self.status = DiffStatus::Renamed;
-            self.old_path = Some(unquoted(old));
-        } else if let Some(new) = line.strip_prefix(b"rename to ") {
-            self.path = unquoted(new);
-        } else if line.starts_with(b"Binary files ") || line.starts_with(b"GIT binary patch") {
-            self.binary = true;
-        } else if let Some(new) = line.strip_prefix(b"+++ ").and_then(side) {
-            self.path = new;
-        } else if let Some(old) = line.strip_prefix(b"--- ").and_then(side)
-            && self.status == DiffStatus::Deleted
-        {
-            self.path = old;
-        }
+/// Parses a header line between `diff --git` and the first hunk.
+fn take_head(file: &mut DiffFile, line: &[u8]) {
+    let mode = |mode: &[u8]| Some(String::from_utf8_lossy(mode).chars().take(12).collect());
+    if line.starts_with(b"new file mode") {
+        file.status = DiffStatus::Added;
+    } else if line.starts_with(b"deleted file mode") {
+        file.status = DiffStatus::Deleted;
+    } else if let Some(new) = line.strip_prefix(b"new mode ") {
+        file.mode = mode(new);
+    } else if let Some(old) = line.strip_prefix(b"rename from ") {
+        file.status = DiffStatus::Renamed;
+        file.old_path = Some(unquoted(old));
+    } else if let Some(new) = line.strip_prefix(b"rename to ") {
+        file.path = unquoted(new);
+    } else if line.starts_with(b"Binary files ") || line.starts_with(b"GIT binary patch") {
+        file.binary = true;
+    } else if let Some(new) = line.strip_prefix(b"+++ ").and_then(side) {
+        file.path = new;
+    } else if let Some(old) = line.strip_prefix(b"--- ").and_then(side)
+        && file.status == DiffStatus::Deleted
+    {
+        file.path = old;
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
         let until = own.started.first().copied().or(own.settled);
         let mut from = adopted;
         if until.is_none_or(|until| until > from) && gate.is_none_or(|gate| gate > from) {
-            let end = earlier(gate, until);
+            let end = gate.into_iter().chain(until).min();
             let bar = Bar::new(BarKind::Wait, from, end, "wait for the gate of planning");
             push(rows, Some(&task.id), bar.because("no task starts before the plan has passed"));
             let Some(end) = end else { continue };
@@ -56,10 +56,6 @@ pub(super) fn waits(recorded: &Recorded, own: &[&Envelope], rows: &mut Rows) {
     }
 }
 
-fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
-    one.into_iter().chain(other).min()
-}
-
 /// Adds the wait for a task's dependencies. Returns when it ended, if it has.
 fn blocked(
     task: &TaskId,
@@ -70,22 +66,18 @@ fn blocked(
     rows: &mut Rows,
 ) -> Option<Timestamp> {
     let settled = |need: &TaskId| times.get(need).and_then(|times| times.settled);
-    let late: Vec<&&TaskId> =
-        needs.iter().filter(|need| settled(need).is_none_or(|at| at > from)).collect();
+    let late = needs.iter().filter(|need| settled(need).is_none_or(|at| at > from));
+    let late: Vec<&TaskId> = late.copied().collect();
     if late.is_empty() {
         return Some(from);
     }
-    let open: Vec<&&&TaskId> = late.iter().filter(|need| settled(need).is_none()).collect();
-    let last = late.iter().filter_map(|need| settled(need)).max();
-    let to = until.or(if open.is_empty() { last } else { None });
+    let open: Vec<&TaskId> = late.iter().copied().filter(|need| settled(need).is_none()).collect();
+    let last = late.iter().filter_map(|need| settled(need)).max().filter(|_| open.is_empty());
+    let end = last.map(|last| until.map_or(last, |until| last.min(until)));
     // While the wait lasts, only the unsettled dependencies are named.
-    let named: Vec<&str> = if open.is_empty() {
-        late.iter().map(|need| need.as_str()).collect()
-    } else {
-        open.iter().map(|need| need.as_str()).collect()
-    };
-    let end = last.filter(|_| open.is_empty()).map(|last| to.map_or(last, |to| last.min(to)));
-    let bar = Bar::new(BarKind::Wait, from, end.or(to), "blocked");
+    let named = if open.is_empty() { late } else { open };
+    let named: Vec<&str> = named.into_iter().map(TaskId::as_str).collect();
+    let bar = Bar::new(BarKind::Wait, from, end.or(until), "blocked");
     push(rows, Some(task), bar.because(&format!("blocked by {}", named.join(", "))));
     end
 }
