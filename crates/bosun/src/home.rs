@@ -13,7 +13,7 @@ use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal}
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
 use types::{Answer, ModelRef, ModelServer, Policy};
 
-use crate::setup_error::SetupError;
+use crate::exit::CliError;
 use crate::{config, files, models, print, secrets};
 
 /// Maximum number of losses that are printed; the rest is only counted.
@@ -178,7 +178,7 @@ impl Home {
         models::must_be_an_address("--base-url", url)?;
         self.ask_at(model, models::Elsewhere { base_url: Some(url.to_owned()), dialect: None })?;
         if self.redactor().scrub(url) != url {
-            return Err(SetupError::SecretInUrl.into());
+            return Err(CliError::SecretInUrl.into());
         }
         Ok(Some(ModelServer { provider: model.provider().to_owned(), base_url: url.to_owned() }))
     }

@@ -2,13 +2,13 @@
 
 mod args;
 mod chat;
+mod cli_error;
 mod commands;
 mod config;
 mod confirm;
 mod conversation;
 mod driven;
 mod exit;
-mod exit_code;
 mod files;
 mod follow;
 mod home;
@@ -19,8 +19,6 @@ mod routing_input;
 mod rules;
 mod secrets;
 mod sessions;
-mod setup_error;
-mod usage_error;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -12,7 +12,6 @@ use types::{Envelope, ListedRun, LogId, RunId, Spec};
 use crate::args::RunRef;
 use crate::exit::CliError;
 use crate::print;
-use crate::usage_error::UsageError;
 
 /// Finds the named run or session, by its id or a prefix of it.
 pub(crate) async fn named(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
@@ -85,7 +84,7 @@ pub(crate) async fn must_not_be_followed(
         }
         if listed.ended.is_none() {
             let (run, status) = (run.clone(), listed.status_word());
-            return Err(UsageError::FollowedUp { what, run, next, status }.into());
+            return Err(CliError::FollowedUp { what, run, next, status }.into());
         }
         line.push(next);
     }

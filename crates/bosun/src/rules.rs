@@ -14,7 +14,6 @@ use crate::exit::CliError;
 use crate::files::read;
 use crate::home::{self, Home};
 use crate::print;
-use crate::usage_error::UsageError;
 
 /// Preset used if none is named.
 const DEFAULT: &str = "crew";
@@ -127,7 +126,7 @@ fn rules_with(
     if let Some(path) = file {
         if let Some(name) = presets::names().find(|name| Path::new(name) == path && !path.exists())
         {
-            return Err(UsageError::PresetAsFile { name }.into());
+            return Err(CliError::PresetAsFile { name }.into());
         }
         let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
         return Ok(Rules { policy, from: Origin::File(path.to_owned()), prompts, loaded, project });

@@ -5,13 +5,12 @@ use types::{Command, RunId};
 
 use crate::args;
 use crate::driven;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::follow::{self, Form, Voice};
 use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
 use crate::sessions::{self, Known, last_line};
-use crate::usage_error::UsageError;
 
 pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -52,11 +51,11 @@ async fn which(bosun: &Bosun, args: &args::Answer) -> anyhow::Result<RunId> {
     let mut waiting = bosun.overview(false).await?;
     waiting.retain(waits);
     match waiting.as_slice() {
-        [] => Err(UsageError::NothingWaits.into()),
+        [] => Err(CliError::NothingWaits.into()),
         [one] => Ok(one.run.clone()),
         _ => {
             let runs = waiting.into_iter().map(|entry| entry.run).collect();
-            Err(UsageError::SeveralWait { runs }.into())
+            Err(CliError::SeveralWait { runs }.into())
         }
     }
 }

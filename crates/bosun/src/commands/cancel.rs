@@ -6,12 +6,11 @@ use types::{Command, ListedRun, RunId, SessionState, Status};
 use crate::args::{self, RunRef};
 use crate::confirm;
 use crate::driven;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
 use crate::sessions::{self, Known};
-use crate::usage_error::UsageError;
 
 pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -50,7 +49,7 @@ async fn which(bosun: &Bosun, named: Option<&RunRef>) -> anyhow::Result<Option<R
     }
     let open = |run: &ListedRun| run.ended.is_none();
     let newest = recorded::fitting(bosun, open).await?.into_iter().next();
-    let (run, listed) = newest.ok_or(UsageError::NothingToCancel)?;
+    let (run, listed) = newest.ok_or(CliError::NothingToCancel)?;
     let sure = confirm::sure("cancel", &run, &listed.goal)?;
     Ok(sure.then_some(run))
 }

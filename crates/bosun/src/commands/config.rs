@@ -12,7 +12,6 @@ use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
-use crate::setup_error::SetupError;
 
 pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
     match &args.command {
@@ -172,7 +171,7 @@ pub(crate) fn schema(args: &args::Schema) -> anyhow::Result<Exit> {
         let near = nearest(&args.name, names()).map(|near| format!("; did you mean {near}?"));
         let known =
             format!("{}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default());
-        return Err(SetupError::NoSchema { name: args.name.clone(), known }.into());
+        return Err(CliError::NoSchema { name: args.name.clone(), known }.into());
     };
     print::line(&serde_json::to_string_pretty(&schema())?)?;
     Ok(Exit::Done)

@@ -13,7 +13,6 @@ use crate::home::Home;
 use crate::print::{self, patch};
 use crate::recorded;
 use crate::sessions;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn diff(home: &Home, args: args::Diff) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
@@ -66,12 +65,12 @@ async fn nothing(
 }
 
 /// The requested part: a task, an attempt such as T1.2, or else the whole result.
-pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<DiffOf, UsageError> {
+pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<DiffOf, CliError> {
     let Some(part) = part else { return Ok(DiffOf::Result) };
     if let Ok(attempt) = part.parse() {
         return Ok(DiffOf::Attempt(attempt));
     }
-    let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
+    let no_part = |_| CliError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
     part.parse().map(DiffOf::Task).map_err(no_part)
 }
 

@@ -14,7 +14,6 @@ use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
 use crate::sessions;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -52,5 +51,5 @@ async fn newest_here(bosun: &Bosun) -> anyhow::Result<RunId> {
         run.ended.is_some() && run.settled.is_none() && Path::new(&run.repository) == top
     };
     let newest = recorded::fitting(bosun, here).await?.into_iter().next();
-    Ok(newest.map(|(run, _)| run).ok_or(UsageError::NothingToDiscard)?)
+    Ok(newest.map(|(run, _)| run).ok_or(CliError::NothingToDiscard)?)
 }

@@ -14,7 +14,6 @@ use crate::print::{self, one_line, patch};
 use crate::recorded;
 use crate::rules::takes_project;
 use crate::sessions;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Exit> {
     let bosun = if args.send {
@@ -54,10 +53,10 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
 }
 
 /// A comment on a task, a file or a line: `T2`, `T2:src/a.rs`, `T2:src/a.rs:12`.
-fn comment(place: &str, text: &str) -> Result<Comment, UsageError> {
-    let not_a_place = || UsageError::NotAPlace { place: one_line(place, 120) };
+fn comment(place: &str, text: &str) -> Result<Comment, CliError> {
+    let not_a_place = || CliError::NotAPlace { place: one_line(place, 120) };
     if text.trim().is_empty() {
-        return Err(UsageError::EmptyComment { place: one_line(place, 120) });
+        return Err(CliError::EmptyComment { place: one_line(place, 120) });
     }
     let (task, rest) = place.split_once(':').unwrap_or((place, ""));
     let (path, line) = match rest.rsplit_once(':') {
@@ -114,7 +113,7 @@ async fn go_through(
     };
     let tasks: Vec<&TaskView> = view.tasks.iter().filter(is_wanted).collect();
     if let ([], Some(name)) = (tasks.as_slice(), task) {
-        return Err(UsageError::NotAPart { name: one_line(name, 80), run: run.clone() }.into());
+        return Err(CliError::NotAPart { name: one_line(name, 80), run: run.clone() }.into());
     }
     if tasks.is_empty() {
         return Err(runtime::ReviewError::Nothing { run: run.clone() }.into());

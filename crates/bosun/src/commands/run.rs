@@ -20,7 +20,6 @@ use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
 use crate::rules::{Origin, Rules, working_rules};
-use crate::setup_error::SetupError;
 
 pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     args.goal = args.goal_words.join(" ");
@@ -167,7 +166,7 @@ fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow:
     ] {
         if named.is_some() && !policy.roles.contains_key(&RoleId::fixed(role)) {
             let known: Vec<&str> = policy.roles.keys().map(RoleId::as_str).collect();
-            return Err(SetupError::NoRole { flag, role, known: known.join(", ") }.into());
+            return Err(CliError::NoRole { flag, role, known: known.join(", ") }.into());
         }
     }
     applied(loaded, args.script.is_some(), policy)

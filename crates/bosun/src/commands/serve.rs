@@ -13,11 +13,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::models;
 use crate::print;
-use crate::usage_error::UsageError;
 use factory::MachineFactory;
 
 pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit> {
@@ -59,7 +58,7 @@ fn webhook(url: String) -> anyhow::Result<Webhook> {
     models::must_be_an_address("--webhook", &url)?;
     let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
     if secret.is_empty() {
-        return Err(UsageError::NoWebhookSecret.into());
+        return Err(CliError::NoWebhookSecret.into());
     }
     Ok(Webhook { url, secret })
 }

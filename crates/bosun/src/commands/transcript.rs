@@ -7,12 +7,11 @@ use runtime::TranscriptOf;
 use types::RunId;
 
 use crate::args::{self, TranscriptFormat};
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::files;
 use crate::home::Home;
 use crate::print::{self, transcript as told};
 use crate::recorded;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
@@ -21,7 +20,7 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
     let entries = bosun.transcript(&run, &of, args.whole).await?;
     if entries.is_empty() {
         let name = part.unwrap_or_else(|| "any conversation".to_owned());
-        return Err(UsageError::NoConversation { name: print::one_line(&name, 80), run }.into());
+        return Err(CliError::NoConversation { name: print::one_line(&name, 80), run }.into());
     }
     let by_name = args.out.as_deref().and_then(format_of);
     let json = args.json.then_some(TranscriptFormat::Json);
@@ -39,12 +38,12 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
     Ok(Exit::Done)
 }
 
-fn wanted(run: &RunId, part: Option<&str>) -> Result<TranscriptOf, UsageError> {
+fn wanted(run: &RunId, part: Option<&str>) -> Result<TranscriptOf, CliError> {
     let Some(part) = part else { return Ok(TranscriptOf::Whole) };
     if let Ok(attempt) = part.parse() {
         return Ok(TranscriptOf::Attempt(attempt));
     }
-    let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
+    let no_part = |_| CliError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
     part.parse().map(TranscriptOf::Task).map_err(no_part)
 }
 
