@@ -11,8 +11,7 @@ use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
-use crate::recorded::{must_not_be_followed, pick};
-use crate::sessions;
+use crate::recorded::{must_be_a_run, must_not_be_followed, pick};
 
 pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -29,9 +28,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     };
     let named = args.run.is_some();
     let run = pick(&bosun, args.run, fits, CliError::NothingToAccept).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
+    must_be_a_run(&bosun, &run).await?;
     if !named {
         must_not_be_followed(&bosun, "accept", &run).await?;
     }

@@ -107,7 +107,7 @@ fn told(verified: &Verified, judged: &Judged) -> String {
 
 async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run).await?;
     let now = RealClock.now();
     let anchors = audit::anchors(&**bosun.journal(), &run, now).await?;
     let mut text = String::new();
@@ -147,7 +147,7 @@ async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)>
 
 async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run).await?;
     if !args.anchored.is_named() {
         return Err(CliError::NoAnchors { run }.into());
     }

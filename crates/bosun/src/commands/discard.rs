@@ -12,8 +12,7 @@ use crate::confirm;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
-use crate::recorded;
-use crate::sessions;
+use crate::recorded::{self, must_be_a_run};
 
 pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -21,9 +20,7 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
         Some(run) => (run, true),
         None => (newest_here(&bosun).await?, false),
     };
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
+    must_be_a_run(&bosun, &run).await?;
     let view = bosun.view(&run).await?;
     // A run that is not named is never discarded without asking.
     if (!args.yes || !named) && view.settled.is_none() {

@@ -5,7 +5,7 @@ use runtime::fork::{Fork, NewFork};
 use serde_json::json;
 
 use crate::args;
-use crate::exit::{CliError, Exit};
+use crate::exit::Exit;
 use crate::home::Home;
 use crate::print;
 use crate::recorded::newest;
@@ -13,7 +13,7 @@ use crate::recorded::newest;
 pub(crate) async fn fork(home: &Home, args: args::Fork) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
     let at = args.at;
-    let from = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let from = newest(&bosun, args.run).await?;
     let new = NewFork { from, at, into: args.into, id: None };
     let fork = bosun.fork(new).await?;
     if args.json {

@@ -24,7 +24,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
         return verify::accept_loss(home, &args.run.ok_or(CliError::NoRuns)?).await;
     }
     let bosun = home.read(args.follow).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run).await?;
     // Also reads the run's policy, and checks it against its hash.
     if sessions::one(&bosun, &run).await?.is_none() {
         bosun.view(&run).await?;

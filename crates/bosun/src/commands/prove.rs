@@ -19,8 +19,7 @@ use crate::exit::{CliError, Exit};
 use crate::files;
 use crate::home::Home;
 use crate::print;
-use crate::recorded::{newest, reports, whole};
-use crate::sessions;
+use crate::recorded::{must_be_a_run, newest, reports, whole};
 
 /// Number of lines of a log that are read at a time.
 const PAGE: usize = 1_000;
@@ -30,10 +29,8 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
         return verify::verify(file, &args).await;
     }
     let bosun = home.open(Order::Arrival).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
+    let run = newest(&bosun, args.run).await?;
+    must_be_a_run(&bosun, &run).await?;
     let now = RealClock.now();
     let (machine, lines) = whole(&bosun, &run).await?;
     let view = bosun.view(&run).await?;

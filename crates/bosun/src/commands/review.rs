@@ -13,7 +13,6 @@ use crate::home::{self, Home};
 use crate::print::{self, one_line, patch};
 use crate::recorded;
 use crate::rules::takes_project;
-use crate::sessions;
 
 pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Exit> {
     let bosun = if args.send {
@@ -27,9 +26,6 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
     };
     let (named, task) = (args.run.clone(), args.task.clone());
     let (run, task) = recorded::newest_result(&bosun, "review", named, task).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
     if args.clear {
         let had = bosun.comments(&run)?.len();
         bosun.clear_comments(&run)?;

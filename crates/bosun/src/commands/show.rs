@@ -14,7 +14,7 @@ use crate::sessions;
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run.clone(), CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run.clone()).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
         if args.of_a_run() {
             return Err(CliError::NotARun { run }.into());

@@ -15,7 +15,8 @@ use crate::recorded;
 
 pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let (run, part) = recorded::any_and_part(&bosun, args.run, args.part).await?;
+    let (named, part) = recorded::split(&bosun, args.run, args.part).await;
+    let run = recorded::newest(&bosun, named).await?;
     let of = wanted(&run, part.as_deref())?;
     let entries = bosun.transcript(&run, &of, args.whole).await?;
     if entries.is_empty() {
