@@ -40,15 +40,12 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         _ => ("forwarded", "is now on your branch"),
     };
     let commit = &done.settled.commit;
-    if args.json {
-        let how = done.settled.how.as_str();
-        print::json(&json!({"run": run, "how": how, "commit": commit, "way": way}))?;
-    } else {
-        let files = types::count(done.files, "file");
-        print::line(&format!("run {run}: its result ({files}) {said}, at {}", commit.short()))?;
-        if done.branch.is_none() {
-            print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
-        }
+    let (how, files) = (done.settled.how.as_str(), types::count(done.files, "file"));
+    let object = json!({"run": run, "how": how, "commit": commit, "way": way});
+    let said = format!("run {run}: its result ({files}) {said}, at {}\n", commit.short());
+    print::result(args.json, &object, &said)?;
+    if done.branch.is_none() && !args.json {
+        print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
     }
     Ok(Exit::Done)
 }

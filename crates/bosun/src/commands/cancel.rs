@@ -34,11 +34,8 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
         bosun.until_over(&run).await
     };
     let view = driven::patiently(&run, ended).await?;
-    if args.json {
-        print::json(&view)?;
-    } else {
-        print::line(&format!("run {} is {}", view.run, view.status.as_str()))?;
-    }
+    let said = format!("run {} is {}\n", view.run, view.status.as_str());
+    print::result(args.json, &view, &said)?;
     Ok(Exit::Done)
 }
 
@@ -70,10 +67,7 @@ async fn cancel_session(bosun: &Bosun, known: &Known, args: args::Cancel) -> any
     };
     driven::patiently(&known.run, closed).await?;
     let Some(known) = sessions::one(bosun, &known.run).await? else { return Ok(Exit::Done) };
-    if args.json {
-        print::json(&known.json())?;
-    } else {
-        print::line(&format!("session {} is {}", known.run, known.view.state.as_str()))?;
-    }
+    let said = format!("session {} is {}\n", known.run, known.view.state.as_str());
+    print::result(args.json, &known.json(), &said)?;
     Ok(Exit::Done)
 }

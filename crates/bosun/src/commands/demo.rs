@@ -69,7 +69,7 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
     if !matches!(form, Form::Json(_)) {
         print::line("Bosun demo. The model and the person are scripted; no model is called.")?;
         print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
-        print::line(&print::marks::row("goal", GOAL))?;
+        print::line(&print::row("goal", GOAL))?;
     }
     let handle = bosun.start(new).await?;
     let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;

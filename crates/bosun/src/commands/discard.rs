@@ -32,12 +32,10 @@ pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<
         }
     }
     let done = bosun.discard(&run, &home::person()).await?;
-    if args.json {
-        let (how, commit) = (done.settled.how.as_str(), &done.settled.commit);
-        print::json(&json!({"run": run, "how": how, "commit": commit}))?;
-    } else {
-        print::line(&format!("run {run}: deleted {}; the log is kept", view.branch))?;
-    }
+    let object =
+        json!({"run": run, "how": done.settled.how.as_str(), "commit": done.settled.commit});
+    let said = format!("run {run}: deleted {}; the log is kept\n", view.branch);
+    print::result(args.json, &object, &said)?;
     Ok(Exit::Done)
 }
 

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use runtime::llm::{self, Http, KeyState, LocalServer, ProviderView, Registry};
 use runtime::sandbox::{Confine, HelperExe, Repo};
 use runtime::{Found, Order};
-use serde_json::json;
 use types::{Attack, IsolationLevel, Millis, ModelRef};
 
 use crate::args;
@@ -48,11 +47,11 @@ pub(crate) async fn doctor(
     }
     findings.extend(repository::findings(home, &args.repo, project.as_deref()).await);
     for finding in &findings {
-        let Finding { what, good, says, fix } = finding;
         if args.json {
-            print::json(&json!({ "what": what, "good": good, "says": says, "fix": fix }))?;
+            print::json(finding)?;
             continue;
         }
+        let Finding { what, good, says, fix } = finding;
         // Blocked attacks are the usual case, and are counted in the line of the sandbox.
         if *good && what.starts_with("sandbox: ") {
             continue;

@@ -150,8 +150,8 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
         Cell::left(&state),
         Cell::left(&done),
         Cell::right(&cost.map(print::cost).unwrap_or_default()),
-        Cell::left(&folder_name(folder)),
-        Cell::last(&one_line(about, 120)),
+        Cell::left(&print::folder_name(folder)),
+        Cell::left(&one_line(about, 120)),
     ]
 }
 
@@ -169,12 +169,6 @@ fn state(listed: &ListedRun, interrupted: bool) -> String {
         Some(settled) => format!("{}, {}", listed.status_word(), settled.as_str()),
         None => listed.status_word().to_owned(),
     }
-}
-
-/// The last part of a path.
-fn folder_name(path: &str) -> String {
-    let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
-    one_line(&name.unwrap_or_default(), 24)
 }
 
 #[cfg(test)]

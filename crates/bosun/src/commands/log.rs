@@ -34,10 +34,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     }
     if args.follow {
         let show = async |line: &Envelope| {
-            if args.json {
-                return print::json(line);
-            }
-            Ok(print::line(&lines::recorded(line))?)
+            print::result(args.json, line, &format!("{}\n", lines::recorded(line)))
         };
         driven::follow(home, &bosun, &run, show).await?;
         return Ok(Exit::Done);

@@ -34,7 +34,7 @@ pub(crate) async fn pr(home: &Home, args: args::PullRequest) -> anyhow::Result<E
     } else if let Some(address) = address {
         print::line(&address)?;
     } else if args.out.is_none() {
-        print::document(&text)?;
+        print::bytes(text.as_bytes())?;
     }
     Ok(Exit::Done)
 }

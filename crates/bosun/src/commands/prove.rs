@@ -46,7 +46,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
     let statements = statements(&machine, &lines, &facts);
     let (text, key) = sealed(&statements, args.sign.as_deref()).await?;
     match &args.out {
-        None => print::document(&text)?,
+        None => print::bytes(text.as_bytes())?,
         Some(path) => files::write(path, &text)?,
     }
     if let (true, Some(path)) = (args.json, &args.out) {

@@ -10,10 +10,6 @@ pub(crate) async fn replay(home: &Home, args: args::Replay) -> anyhow::Result<Ex
     let bosun = home.read(false).await?;
     let run = newest(&bosun, args.run).await?;
     let report = bosun.replay(&run).await?;
-    if args.json {
-        print::json(&replayed::object(&run, &report))?;
-    } else {
-        print::text(&replayed::told(&report))?;
-    }
+    print::result(args.json, &replayed::object(&run, &report), &replayed::told(&report))?;
     Ok(replayed::exit(&report))
 }

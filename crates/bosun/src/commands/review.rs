@@ -79,11 +79,7 @@ fn list(bosun: &Bosun, run: &RunId, as_json: bool) -> anyhow::Result<Exit> {
         print::note(&format!("no comments on {run}"));
     }
     for comment in &all {
-        if as_json {
-            print::json(comment)?;
-        } else {
-            print::line(&told(comment))?;
-        }
+        print::result(as_json, comment, &format!("{}\n", told(comment)))?;
     }
     Ok(Exit::Done)
 }

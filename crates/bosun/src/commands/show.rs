@@ -56,8 +56,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
         print::line(&driven::json(&view, interrupted)?)?;
     } else {
         let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
-        let report = if interrupted { report::interrupted } else { report::report };
-        print::text(&report(&view, home, print::width()))?;
+        print::text(&report::report(&view, home, interrupted))?;
     }
     Ok(Exit::Done)
 }
@@ -66,7 +65,7 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
 async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Exit> {
     let (_, lines) = whole(bosun, run).await?;
     if as_junit {
-        print::document(&junit(&lines, &recorded::reports(bosun, &lines).await?))?;
+        print::bytes(junit(&lines, &recorded::reports(bosun, &lines).await?).as_bytes())?;
     } else {
         print::json(&sarif(&lines, env!("CARGO_PKG_VERSION")))?;
     }

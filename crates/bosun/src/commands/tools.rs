@@ -17,11 +17,7 @@ pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
         profile::adapted(&rules::profile(&policy, &args.profile)?, &Registry::standard());
     for name in registry.names() {
         let Some(tool) = registry.get(name) else { continue };
-        if args.json {
-            print::json(tool.spec())?;
-        } else {
-            print::text(&described(tool.spec()))?;
-        }
+        print::result(args.json, tool.spec(), &described(tool.spec()))?;
     }
     Ok(Exit::Done)
 }

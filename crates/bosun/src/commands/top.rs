@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::follow::{self, Surface};
 use crate::home::Home;
 use crate::print::table::{Cell, table};
-use crate::print::{self, age, cost};
+use crate::print::{self, age, cost, folder_name};
 
 /// Refresh interval of the table.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -111,8 +111,6 @@ fn drawn(active: &[ActiveRun], now: Timestamp, width: Option<usize>) -> String {
 fn cells(run: &ActiveRun, now: Timestamp) -> Vec<Cell> {
     let questions = if run.questions > 0 { run.questions.to_string() } else { String::new() };
     let (money, tokens) = (run.cost.unwrap_or_default(), run.tokens.unwrap_or_default());
-    let folder = std::path::Path::new(&run.repository).file_name();
-    let folder = folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let who = run.last_by.as_ref().map(|who| format!("{who}: ")).unwrap_or_default();
     let ago = run.last_at.map(|at| format!("{} ago ", age(now.since(at)))).unwrap_or_default();
     let last = run.last_action.as_deref().unwrap_or(&run.goal);
@@ -123,8 +121,8 @@ fn cells(run: &ActiveRun, now: Timestamp) -> Vec<Cell> {
         Cell::left(&format!("{}/{}", run.finished, run.tasks)),
         Cell::right(&age(now.since(run.started))),
         Cell::right(&cost(Spend { money, tokens, calls: 0 })),
-        Cell::left(&one_line(&folder, 24)),
-        Cell::last(&one_line(&format!("{ago}{who}{last}"), 160)),
+        Cell::left(&folder_name(&run.repository)),
+        Cell::left(&one_line(&format!("{ago}{who}{last}"), 160)),
     ]
 }
 

@@ -34,7 +34,7 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
             print::note(&format!("written: {}", crate::print::path(path)));
         }
         None if format == TranscriptFormat::Text => print::text(&text)?,
-        None => print::document(&text)?,
+        None => print::bytes(text.as_bytes())?,
     }
     Ok(Exit::Done)
 }

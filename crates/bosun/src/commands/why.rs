@@ -32,12 +32,8 @@ pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
     let found = wanted_of(&run, &wanted, &decided, &lines)?;
     for (line, again) in found.iter().zip(0..) {
         let story = explain(&blank, &lines, line);
-        if args.json {
-            print::json(&story)?;
-        } else {
-            let gap = if again > 0 { "\n" } else { "" };
-            print::text(&format!("{gap}{}", told(&story)))?;
-        }
+        let gap = if again > 0 { "\n" } else { "" };
+        print::result(args.json, &story, &format!("{gap}{}", told(&story)))?;
     }
     Ok(Exit::Done)
 }

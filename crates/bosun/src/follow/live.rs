@@ -13,7 +13,7 @@ use crate::chat::Past;
 use crate::chat::editor::Editor;
 use crate::chat::look::{BAD, BOLD, DIM, WAITING};
 use crate::chat::wrap::cut;
-use crate::print::marks::row;
+use crate::print::row;
 
 /// Maximum rows of an answer being typed.
 const ANSWER_ROWS: u16 = 3;

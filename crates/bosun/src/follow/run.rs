@@ -236,7 +236,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
     } else if !left.suspended && !matches!(form, Form::Told(_) | Form::Quiet) {
-        text(&report::report(view, home, print::width()))?;
+        text(&report::report(view, home, false))?;
     }
     if let Some(fault) = &left.away {
         note(&print::session::away(fault, home, &view.run));

@@ -72,7 +72,7 @@ pub(crate) async fn watch(
     match form {
         Form::Json(_) => json(&serde_json::json!({ "report": view }))?,
         _ if print::is_quiet() => {}
-        _ => text(&report::report(&view, home, print::width()))?,
+        _ => text(&report::report(&view, home, false))?,
     }
     Ok(Exit::of(view.status))
 }

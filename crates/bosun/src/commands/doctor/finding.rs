@@ -1,6 +1,7 @@
 //! Findings of `bosun doctor`: one line each, with the fix if it is bad.
 
 /// Result of one check.
+#[derive(serde::Serialize)]
 pub(super) struct Finding {
     pub(super) what: String,
     pub(super) good: bool,

@@ -94,11 +94,7 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
         (Exit::Done, status) => Exit::of(status),
         (exit, _) => exit,
     };
-    if args.json {
-        print::json(&object(&examined, &found, exit))?;
-    } else {
-        print::text(&told(&examined, &found))?;
-    }
+    print::result(args.json, &object(&examined, &found, exit), &told(&examined, &found))?;
     Ok(exit)
 }
 
