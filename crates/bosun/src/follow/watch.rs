@@ -1,8 +1,6 @@
 //! Follows a run that another process drives, in the form that `bosun run` uses for its own. Read-only: never drives,
 //! answers or stops the run.
 
-use std::time::Duration;
-
 use futures::StreamExt as _;
 use runtime::{Bosun, Mix};
 use types::RunId;
@@ -16,9 +14,6 @@ use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, json, note, report, text};
 
-/// Interval between checks whether a process drives the run.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
 /// Shows the events of a run until it is over, and returns the run's exit code; `Cancelled` if the user leaves first.
 pub(crate) async fn watch(
     home: &Home,
@@ -30,7 +25,7 @@ pub(crate) async fn watch(
     let mut screen = Screen::open(bosun, run, form, answers).await?.without_notifications();
     let mut events = Box::pin(bosun.watch(run, Mix::Live));
     let (mut frames, mut tick) = (frames(), tokio::time::interval(PACE));
-    let mut looks = tokio::time::interval(LOOK_EVERY);
+    let mut looks = tokio::time::interval(driven::LOOK_EVERY);
     tick.reset();
     looks.reset();
     let stopped = signal();
