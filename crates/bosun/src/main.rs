@@ -97,7 +97,7 @@ fn start_log(verbose: u8, command: &Command) {
 }
 
 async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> {
-    let home = home::Home::at(cli.home, helper_exe.clone()).without_project(cli.no_project);
+    let home = home::Home::at(cli.home, cli.no_project, helper_exe.clone());
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => Box::pin(commands::run::run(&home, args)).await,

@@ -43,8 +43,7 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Preset(name) => write!(f, "the preset {name}"),
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Project(path) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::Project(path) => write!(f, "{}", path.display()),
         }
     }
 }
@@ -78,7 +77,7 @@ pub(crate) fn unattended_rules(
     flags: &[(&str, &str, String)],
 ) -> anyhow::Result<Rules> {
     let project = match project_files(&presets::top(folder))? {
-        _ if home.leaves_projects_out() => false,
+        _ if home.without_project => false,
         Some(files) if !TrustStore::at(&home.folder()?).holds(&files)? => {
             return Err(config::untrusted(&files).into());
         }
@@ -89,7 +88,7 @@ pub(crate) fn unattended_rules(
 
 /// Whether the project's own files take effect. If they are not trusted yet, asks the user; fails without a terminal.
 pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {
-    if home.leaves_projects_out() {
+    if home.without_project {
         return Ok(false);
     }
     if !folder.is_dir() {

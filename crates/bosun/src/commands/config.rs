@@ -24,7 +24,7 @@ pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
 fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::path::PathBuf>> {
     let top = presets::top(repo);
     let Some(files) = project_files(&top)? else { return Ok(Some(top)) };
-    if home.leaves_projects_out() {
+    if home.without_project {
         return Ok(None);
     }
     if TrustStore::at(&home.folder()?).holds(&files)? {
@@ -83,7 +83,7 @@ fn paths(home: &Home, repo: &std::path::Path, json: bool) -> anyhow::Result<Exit
         let object = json!({ "layer": layer, "path": path, "exists": exists, "read": read });
         let state = match (exists, read) {
             (_, true) => "read",
-            (true, false) if home.leaves_projects_out() => "ignored",
+            (true, false) if home.without_project => "ignored",
             (true, false) => "not trusted",
             (false, false) => "missing",
         };

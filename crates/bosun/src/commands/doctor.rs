@@ -1,7 +1,6 @@
 //! `bosun doctor`: checks the prerequisites on this machine and in this repository. Nothing is assumed: it opens the
 //! journal, attacks the sandbox and contacts servers. Each bad finding says how to fix it.
 
-mod finding;
 mod repository;
 
 use std::collections::BTreeSet;
@@ -17,7 +16,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::{config, models, print};
-use finding::Finding;
+use repository::Finding;
 
 /// Time limit for a server to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -69,7 +68,7 @@ pub(crate) async fn doctor(
 
 /// Creates and surveys a repository with the git that runs would use.
 async fn git() -> Finding {
-    let what = "git".to_owned();
+    let what = "git";
     let tried = async {
         let folder = tempfile::tempdir()?;
         std::fs::write(folder.path().join("a"), "a\n")?;
@@ -80,25 +79,25 @@ async fn git() -> Finding {
         anyhow::Ok(())
     };
     match tried.await {
-        Ok(()) => Finding::good(&what, "can create and read repositories"),
+        Ok(()) => Finding::good(what, "can create and read repositories"),
         Err(error) => {
             let fix = "install git 2.38 or newer and make sure it is on the PATH";
-            Finding::bad(&what, format!("{error:#}"), fix)
+            Finding::bad(what, format!("{error:#}"), fix)
         }
     }
 }
 
 async fn journal(home: &Home) -> Finding {
-    let what = "journal".to_owned();
+    let what = "journal";
     let opened = async {
         let all = home.open(Order::Arrival).await?.overview(false).await?.into_iter();
         anyhow::Ok(all.filter(|entry| matches!(entry.found, Found::Run { .. })).count())
     };
     match opened.await {
-        Ok(count) => Finding::good(&what, format!("readable, {}", types::count(count, "run"))),
+        Ok(count) => Finding::good(what, format!("readable, {}", types::count(count, "run"))),
         Err(error) => {
             let fix = "run `bosun log --verify`, or choose another location with --home";
-            Finding::bad(&what, format!("{error:#}"), fix)
+            Finding::bad(what, format!("{error:#}"), fix)
         }
     }
 }

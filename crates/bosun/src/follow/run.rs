@@ -81,7 +81,7 @@ async fn stay(
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
     let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?.knowing(known);
-    if home.is_passing() || !answers.is_empty() {
+    if home.passing || !answers.is_empty() {
         screen = screen.without_notifications();
     }
     let runs = RunsFolder::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
@@ -242,7 +242,7 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
         note(&print::session::away(fault, home, &view.run));
         return Ok(Exit::ModelAway);
     }
-    if left.suspended && home.is_passing() {
+    if left.suspended && home.passing {
         note("stopped; removing the sample repository");
         return Ok(Exit::Cancelled);
     }

@@ -272,7 +272,7 @@ fn against(took: u64, expected: u64) -> String {
 fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
     let (run, bosun) = (&view.run, home.flag());
     let lines = match view.status {
-        _ if home.is_passing() => vec![
+        _ if home.passing => vec![
             "The sample repository is removed on exit; `bosun demo --keep` keeps it.".to_owned(),
         ],
         _ if view.settled.is_some() => return,

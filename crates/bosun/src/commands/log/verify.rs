@@ -1,6 +1,6 @@
 //! `bosun log --verify` checks the integrity of the journal; `--accept-loss` lets a run continue without lost events.
 
-use runtime::store::HeadsFile;
+use runtime::store::{HeadsFile, SqliteJournal};
 use runtime::{Clock as _, Flaw, Order, RealClock, integrity};
 use types::count;
 
@@ -24,7 +24,7 @@ pub(super) async fn verify(home: &Home, run: Option<&RunRef>) -> anyhow::Result<
         });
     }
     print::integrity(&checked)?;
-    if let Some(said) = home.heads_file().and_then(heads) {
+    if let Some(said) = home.opened().map(SqliteJournal::heads_file).and_then(heads) {
         print::note(&said);
     }
     Ok(match checked.flaws.iter().all(Flaw::is_newer) {
