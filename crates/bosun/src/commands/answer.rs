@@ -31,9 +31,7 @@ pub(crate) async fn answer(home: &Home, args: args::Answer) -> anyhow::Result<Ex
         }
         Delivered::Here(handle) => {
             let form = Form::choose(args.json, Order::Arrival);
-            let over = follow::until_over_after(home, &bosun, handle, form, known).await?;
-            follow::hand_out(&bosun, form, &run).await?;
-            Ok(over.told())
+            follow::follow(home, &bosun, handle, form, known).await
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `bosun demo`: a complete run on a sample repository. The model and the user are scripted, everything else is real.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -72,7 +73,8 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
         print::line(&print::row("goal", GOAL))?;
     }
     let handle = bosun.start(new).await?;
-    let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;
+    let shown = (form, BTreeMap::new());
+    let exit = follow::until_over(home, &bosun, handle, shown, &ANSWERS).await?.told();
     if args.keep && exit == Exit::Done {
         print::note(&format!("kept: {}", repository.display()));
         print::note(&format!("the model's script: {}", script.display()));

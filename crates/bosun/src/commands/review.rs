@@ -1,5 +1,6 @@
 //! `bosun review`: shows a result task by task, takes comments on its lines, and starts the run that follows from them.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _};
 
 use runtime::{Bosun, Clock as _, Comment, DiffOf, Order, RealClock, presets};
@@ -208,13 +209,11 @@ async fn send(
     };
     let new = bosun.follow_up(run, model).await?;
     let handle = bosun.start(new).await?;
-    let next = handle.run().clone();
     bosun.clear_comments(run)?;
+    let next = handle.run();
     print::note(&format!("{next} starts from the result of {run}, with your comments"));
     let form = Form::choose(args.json, Order::Arrival);
-    let over = follow::until_over(home, bosun, handle, form, &[]).await?;
-    follow::hand_out(bosun, form, &next).await?;
-    Ok(over.told())
+    follow::follow(home, bosun, handle, form, BTreeMap::new()).await
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ mod strict;
 
 pub(crate) use request::plan;
 
+use std::collections::BTreeMap;
+
 use engine::export::rejected;
 use runtime::settings::{Loaded, Settings};
 use runtime::{Bosun, Clock as _, NewRun, Order, RealClock, presets};
@@ -199,7 +201,7 @@ async fn carry_out(
     let form = form(args, order);
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();
-    let over = follow::until_over(home, bosun, handle, form, &[]).await?;
+    let over = follow::until_over(home, bosun, handle, (form, BTreeMap::new()), &[]).await?;
     if args.response {
         print::json(&recorded::response(bosun, &run).await?)?;
     }

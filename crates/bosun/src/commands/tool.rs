@@ -48,7 +48,7 @@ pub(crate) async fn tool(
         times: args.times,
     };
     let stop = CancellationToken::new();
-    let listening = tokio::spawn(follow::take_signals(stop.clone()));
+    let listening = tokio::spawn(follow::take_signals(stop.clone(), false));
     let made = call.make(&stop).await;
     listening.abort();
     let made = made.map_err(CliError::CannotWork)?;

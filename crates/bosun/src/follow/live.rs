@@ -44,13 +44,14 @@ pub(crate) enum Act {
 
 #[derive(Debug)]
 pub(crate) struct Live {
-    surface: Surface,
+    pub(super) surface: Surface,
     answers: Answers,
     /// Lines not painted yet.
     above: String,
-    /// Last line of command output.
-    output: Option<String>,
-    notice: Option<String>,
+    /// Last line of output of a command that has not ended.
+    pub(super) output: Option<String>,
+    /// A notice about the view itself, such as that it is about to end.
+    pub(super) notice: Option<String>,
     editor: Editor,
     problem: Option<String>,
     /// Questions whose answers are being delivered.
@@ -89,16 +90,6 @@ impl Live {
         }
     }
 
-    /// Removes the output of a command that has ended.
-    pub(crate) fn forget_output(&mut self) {
-        self.output = None;
-    }
-
-    /// Sets a notice about the view itself, such as that it is about to end.
-    pub(crate) fn notice(&mut self, text: Option<String>) {
-        self.notice = text;
-    }
-
     /// Sets whether the run is blocked until a question is answered.
     pub(crate) fn set_waiting(&mut self, waiting: bool) {
         self.waiting = waiting;
@@ -108,23 +99,15 @@ impl Live {
         }
     }
 
-    pub(crate) fn has_keys(&self) -> bool {
-        self.surface.has_keys()
-    }
-
     /// Whether answers can be typed here.
     pub(crate) fn takes_answers(&self) -> bool {
-        self.answers == Answers::Typed && self.has_keys()
+        self.answers == Answers::Typed && self.surface.has_keys()
     }
 
     /// Forgets sent answers that have been recorded.
     pub(crate) fn is_delivered(&mut self, view: &RunView) {
         let open = |id: &u32| view.questions.iter().any(|q| q.id == *id && q.answer.is_none());
         self.sent.retain(open);
-    }
-
-    pub(crate) async fn key(&mut self) -> Option<Key> {
-        self.surface.key().await
     }
 
     /// Paints the changes.
@@ -186,7 +169,7 @@ impl Live {
                 let command = format!("  answer with: {command} {} {example}", group.first.id);
                 vec![Line::styled(cut(&command, width), DIM)]
             }
-            Answers::Typed if !self.has_keys() => Vec::new(),
+            Answers::Typed if !self.surface.has_keys() => Vec::new(),
             Answers::Typed => self.prompt(width),
         };
         let room = most.saturating_sub(prompt.len()).max(2);
@@ -277,11 +260,6 @@ impl Live {
         self.problem = None;
         self.sent.extend(&questions);
         Some(Act::Answer { questions, text })
-    }
-
-    /// Suspends this process and leaves the terminal to the shell until it is continued.
-    pub(crate) fn stop_job(&mut self) -> std::io::Result<()> {
-        self.surface.stop_job()
     }
 
     /// Writes the pending lines and removes the block.

@@ -2,7 +2,6 @@
 //! Every line fits the width: columns are left out by priority and texts are truncated, never wrapped. Paints nothing.
 
 mod columns;
-mod entry;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -11,8 +10,7 @@ use types::{
     PlanPhase, Progress, RunView, Status, Subject, TaskStage, TaskView, Timestamp, count, one_line,
 };
 
-use self::columns::Columns;
-use self::entry::{Entry, LEAST_TEXT};
+use self::columns::{Columns, Entry, LEAST_TEXT};
 use crate::chat::look::{ADDED, BAD, BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{columns, cut};
 use crate::print::{cost, dollars, duration};

@@ -42,7 +42,7 @@ pub(crate) async fn watch(
             _ = looks.tick() => {
                 let alone = driven::alone(home, bosun, run).await?;
                 match &mut screen.live {
-                    Some(live) => live.notice(alone),
+                    Some(live) => live.notice = alone,
                     None if alone != told => {
                         alone.iter().for_each(|why| note(why));
                         told = alone;
