@@ -3,11 +3,10 @@
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
-use types::{Arguments, Call};
+use types::{Arguments, Call, visible};
 
 use super::look::{BOLD, DIM};
 use super::syntax;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// Maximum rows of one edit.

@@ -2,14 +2,13 @@
 //! and Ctrl-C stop the turn, never the session.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use types::count;
+use types::{SessionState, count};
 
-use super::app::{App, State};
+use super::app::App;
 use super::look::{BOLD, DIM};
 use super::markdown;
 use super::slash::{self, Slash};
 use super::ui_command::UiCommand;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// The keys, for `/help`.
@@ -132,9 +131,9 @@ impl App {
     fn send(&mut self, text: String) -> Option<UiCommand> {
         let text = self.with_carried(text);
         match self.standing.state {
-            State::Idle => Some(UiCommand::Submit(text)),
-            State::Processing | State::AwaitingInput => Some(UiCommand::Steer(text)),
-            State::Closed => {
+            SessionState::Idle => Some(UiCommand::Submit(text)),
+            SessionState::Processing | SessionState::AwaitingInput => Some(UiCommand::Steer(text)),
+            SessionState::Closed => {
                 self.problem("this session is closed; /quit, then `bosun chat` starts a new one");
                 self.editor.set(&text);
                 None
@@ -144,35 +143,24 @@ impl App {
 
     fn command(&mut self, slash: Slash) -> Option<UiCommand> {
         match slash {
-            Slash::Model(Some(model)) => return Some(UiCommand::Model(model)),
-            Slash::Model(None) => self.tell_models(),
+            Slash::Do(command) => return Some(command),
+            Slash::Models => self.tell_models(),
             Slash::ModelNumber(number) => return self.model_of(number),
-            Slash::Plan(text) => return Some(UiCommand::Plan(text)),
-            Slash::Go => return Some(UiCommand::Go),
-            Slash::Diff => return Some(UiCommand::Diff),
             Slash::Permissions => self.tell_permissions(),
-            Slash::New => return Some(UiCommand::New),
             Slash::Clear => {
                 self.clearing = true;
                 return Some(UiCommand::New);
             }
-            Slash::Sessions(number) => return Some(UiCommand::Sessions(number)),
-            Slash::Export(file) => return Some(UiCommand::Export(file)),
-            Slash::Effort(Some(effort)) => return Some(UiCommand::Effort(effort)),
-            Slash::Effort(None) => {
+            Slash::Effort => {
                 let word = self.standing.effort.map_or("model default", types::Effort::as_str);
                 self.note(format!("effort: {word}"));
             }
-            Slash::Compact => return Some(UiCommand::Compact),
-            Slash::Undo => return Some(UiCommand::Undo),
-            Slash::Rewind(to) => return Some(UiCommand::Rewind(to)),
-            Slash::Queue(text) if self.standing.state == State::Idle => {
+            Slash::Queue(text) if self.standing.state == SessionState::Idle => {
                 return Some(UiCommand::Submit(text));
             }
             Slash::Queue(text) => return Some(UiCommand::FollowUp(text)),
             Slash::Cost => self.tell_cost(),
             Slash::Help => self.help(),
-            Slash::Quit => return Some(UiCommand::Leave),
         }
         None
     }
@@ -246,10 +234,8 @@ impl App {
             self.note("no call output yet");
             return;
         }
-        let text = visible(&self.last_output);
-        let lines = text.lines().map(|line| Row::text(format!("    {line}"), DIM).hang(4).exact());
-        let rows: Vec<Row> = lines.collect();
-        self.say_all(rows);
+        let output = self.last_output.clone();
+        self.say_lines(&output, usize::MAX);
     }
 
     fn unfold_thought(&mut self) {

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use runtime::{Delta, DeltaKind};
 use types::{
     CallId, CallOutcome, Envelope, Event, Grants, ModelReply, Recovered, SessionId, Shown,
-    Timestamp, one_line,
+    Timestamp, one_line, visible,
 };
 
 use super::app::{App, Asked, Running, TAIL};
@@ -14,7 +14,6 @@ use super::calls;
 use super::diff;
 use super::look::{BAD, DIM, PERSON, PLAIN, WAITING};
 use super::markdown;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// Maximum characters kept of a line of command output.

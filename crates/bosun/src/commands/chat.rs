@@ -82,13 +82,12 @@ fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
 
 fn app(home: &Home, session: &Session, args: &args::Chat, opened: &str) -> anyhow::Result<App> {
     let commands = config::folder().map(|folder| chat::custom_commands(&folder.join("commands")));
-    let known = Known {
+    let mut app = App::new(Past::read(home.folder()?.join("typed.jsonl")));
+    app.known = Known {
         commands: commands.unwrap_or_default(),
         models: home.model_names(),
         policy: policy_lines(session.policy()),
     };
-    let past = Past::read(home.folder()?.join("typed.jsonl"));
-    let mut app = App::new(past).knowing(known);
     let place = print::one_line(&place(args), 60);
     app.note(format!("bosun {} · {place} · {opened}", env!("CARGO_PKG_VERSION")));
     Ok(app)

@@ -9,7 +9,6 @@ use types::{Progress, RunView, TaskId, Timestamp, one_line};
 use super::question;
 use super::rows::{far, rows};
 use super::surface::Surface;
-use crate::chat::Past;
 use crate::chat::editor::Editor;
 use crate::chat::look::{BAD, BOLD, DIM, WAITING};
 use crate::chat::wrap::cut;
@@ -68,7 +67,7 @@ impl Live {
             above: String::new(),
             output: None,
             notice: None,
-            editor: Editor::new(Past::default()),
+            editor: Editor::default(),
             problem: None,
             sent: Vec::new(),
             waiting: false,

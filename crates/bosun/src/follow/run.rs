@@ -73,10 +73,9 @@ async fn stay(
     answers: &[&str],
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
-    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?.knowing(known);
-    if home.passing || !answers.is_empty() {
-        screen = screen.without_notifications();
-    }
+    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?;
+    screen.known = known;
+    screen.notifies = !home.passing && answers.is_empty();
     let writing = runs_folder::begin(bosun, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let pieces = screen.live.is_some() || form == Form::Told(Words::Coordinator);

@@ -29,11 +29,11 @@ pub(super) struct Screen {
     /// Last shown line of each log.
     seen: BTreeMap<LogId, u64>,
     /// Last line of each log that was shown before and is not shown again.
-    known: BTreeMap<LogId, u64>,
+    pub(super) known: BTreeMap<LogId, u64>,
     /// Start of the display; earlier questions cause no notification.
     opened: Timestamp,
     /// Whether to notify the user of questions and of the end.
-    notifies: bool,
+    pub(super) notifies: bool,
 }
 
 impl Screen {
@@ -58,18 +58,6 @@ impl Screen {
             opened: RealClock.now(),
             notifies: true,
         })
-    }
-
-    /// Turns notifications off.
-    pub(super) fn without_notifications(mut self) -> Self {
-        self.notifies = false;
-        self
-    }
-
-    /// Shows only the lines after these.
-    pub(super) fn knowing(mut self, known: BTreeMap<LogId, u64>) -> Self {
-        self.known = known;
-        self
     }
 
     pub(super) fn view(&self) -> RunView {

@@ -105,7 +105,7 @@ async fn finish(
     }
     match object {
         Some(object) => print::json(&object)?,
-        None if exit == Exit::Done => print::line(&crate::chat::visible(&reply))?,
+        None if exit == Exit::Done => print::line(&types::visible(&reply))?,
         None => {}
     }
     let Some(known) = known else { return Ok(exit) };

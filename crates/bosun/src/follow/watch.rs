@@ -22,7 +22,8 @@ pub(crate) async fn watch(
     form: Form,
 ) -> anyhow::Result<Exit> {
     let answers = Answers::By(format!("{} answer {run}", home.flag()));
-    let mut screen = Screen::open(bosun, run, form, answers).await?.without_notifications();
+    let mut screen = Screen::open(bosun, run, form, answers).await?;
+    screen.notifies = false;
     let mut events = Box::pin(bosun.watch(run, Mix::Live));
     let (mut frames, mut tick) = (frames(), tokio::time::interval(PACE));
     let mut looks = tokio::time::interval(driven::LOOK_EVERY);
