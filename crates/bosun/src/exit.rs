@@ -82,7 +82,7 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 /// Whether the cause is a disk failure.
-fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
+fn is_disk(cause: &Cause) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         const IO_ERROR: i32 = 5;
@@ -91,66 +91,49 @@ fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
-fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(wrong) = cause.downcast_ref::<CliError>() {
-        return Some(of_wrong(wrong));
-    }
-    if let Some(find) = cause.downcast_ref::<FindError>() {
-        return Some(if let FindError::Door(door) = find {
-            of_door(door)
-        } else {
-            Exit::NoSuchRun
-        });
-    }
-    if let Some(exit) = of_result(cause) {
-        return Some(exit);
-    }
-    if let Some(fault) = cause.downcast_ref::<types::Fault>() {
-        return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
-    }
-    if let Some(door) = cause.downcast_ref::<Error>() {
-        return Some(of_door(door));
-    }
-    if let Some(session) = cause.downcast_ref::<SessionError>() {
-        return Some(of_session(session));
-    }
-    if let Some(settle) = cause.downcast_ref::<SettleError>() {
-        return Some(match settle {
-            SettleError::NotDone { .. } => Exit::NoGo,
-            SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
-            SettleError::Door(door) => of_door(door),
-            SettleError::NotOver { .. }
-            | SettleError::Waiting { .. }
-            | SettleError::Settled { .. }
-            | SettleError::Nothing { .. }
-            | SettleError::NoIdentity
-            | SettleError::OtherBranch { .. } => Exit::Usage,
-        });
-    }
-    if let Some(audit) = cause.downcast_ref::<AuditError>() {
-        return Some(of_audit(audit));
-    }
-    if let Some(fork) = cause.downcast_ref::<ForkError>() {
-        return Some(of_fork(fork));
-    }
-    if let Some(journal) = cause.downcast_ref::<JournalError>() {
-        return Some(of_journal(journal));
-    }
-    if let Some(keep) = cause.downcast_ref::<KeepError>() {
-        return Some(match keep {
-            KeepError::Script(_) => Exit::BadFile,
-            KeepError::Journal(journal) => of_journal(journal),
-        });
-    }
-    if cause.is::<runtime::llm::ModelProblem>() {
-        return Some(Exit::Usage);
-    }
+type Cause = dyn std::error::Error + 'static;
+
+/// The exit code of a cause, if it is an error of this type.
+fn of<E: std::error::Error + 'static>(cause: &Cause, exit: impl Fn(&E) -> Exit) -> Option<Exit> {
+    cause.downcast_ref().map(exit)
+}
+
+fn of_cause(cause: &Cause) -> Option<Exit> {
     let is_bad_file = cause.is::<PromptError>()
         || cause.is::<ProjectError>()
         || cause.is::<PolicyError>()
         || cause.is::<ConfigError>()
         || cause.is::<TrustError>();
-    is_bad_file.then_some(Exit::BadFile)
+    is_bad_file
+        .then_some(Exit::BadFile)
+        .or_else(|| of(cause, of_wrong))
+        .or_else(|| of_result(cause))
+        .or_else(|| of(cause, of_door))
+        .or_else(|| of(cause, of_session))
+        .or_else(|| of(cause, of_audit))
+        .or_else(|| of(cause, of_fork))
+        .or_else(|| of(cause, of_journal))
+        .or_else(|| of(cause, |_: &runtime::llm::ModelProblem| Exit::Usage))
+        .or_else(|| {
+            of(
+                cause,
+                |fault: &types::Fault| {
+                    if fault.passes() { Exit::ModelAway } else { Exit::Failed }
+                },
+            )
+        })
+        .or_else(|| {
+            of(cause, |find: &FindError| match find {
+                FindError::Door(door) => of_door(door),
+                _ => Exit::NoSuchRun,
+            })
+        })
+        .or_else(|| {
+            of(cause, |keep: &KeepError| match keep {
+                KeepError::Script(_) => Exit::BadFile,
+                KeepError::Journal(journal) => of_journal(journal),
+            })
+        })
 }
 
 fn of_wrong(wrong: &CliError) -> Exit {
@@ -177,27 +160,35 @@ fn of_wrong(wrong: &CliError) -> Exit {
     }
 }
 
-/// Errors about the result of a run: its diff, review or pull request.
-fn of_result(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(diff) = cause.downcast_ref::<DiffError>() {
-        return Some(match diff {
-            DiffError::Door(door) => of_door(door),
-            DiffError::Gone { .. } => Exit::Failed,
-            DiffError::NoSuchPart { .. } | DiffError::NothingYet { .. } => Exit::Usage,
-        });
-    }
-    if let Some(review) = cause.downcast_ref::<ReviewError>() {
-        return Some(match review {
-            ReviewError::Door(door) => of_door(door),
-            ReviewError::File { .. } => Exit::CannotWrite,
-            _ => Exit::Usage,
-        });
-    }
-    cause.downcast_ref::<PullRequestError>().map(|error| match error {
+/// Errors about the result of a run: its diff, review, pull request, or settling.
+fn of_result(cause: &Cause) -> Option<Exit> {
+    let diff = of(cause, |error: &DiffError| match error {
+        DiffError::Door(door) => of_door(door),
+        DiffError::Gone { .. } => Exit::Failed,
+        DiffError::NoSuchPart { .. } | DiffError::NothingYet { .. } => Exit::Usage,
+    });
+    let review = of(cause, |error: &ReviewError| match error {
+        ReviewError::Door(door) => of_door(door),
+        ReviewError::File { .. } => Exit::CannotWrite,
+        _ => Exit::Usage,
+    });
+    let pull_request = of(cause, |error: &PullRequestError| match error {
         PullRequestError::Door(door) => of_door(door),
         PullRequestError::Failed { .. } | PullRequestError::Io { .. } => Exit::Failed,
         PullRequestError::Nothing { .. } | PullRequestError::NoProgram => Exit::Usage,
-    })
+    });
+    let settle = of(cause, |error: &SettleError| match error {
+        SettleError::NotDone { .. } => Exit::NoGo,
+        SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
+        SettleError::Door(door) => of_door(door),
+        SettleError::NotOver { .. }
+        | SettleError::Waiting { .. }
+        | SettleError::Settled { .. }
+        | SettleError::Nothing { .. }
+        | SettleError::NoIdentity
+        | SettleError::OtherBranch { .. } => Exit::Usage,
+    });
+    diff.or(review).or(pull_request).or(settle)
 }
 
 fn of_audit(error: &AuditError) -> Exit {

@@ -1,7 +1,6 @@
 //! Reference to a run or session on the command line. The runtime resolves it in the journal.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::str::FromStr;
 
 /// A reference to a run: its id, a prefix of it, or `newest`.
@@ -23,17 +22,5 @@ impl FromStr for RunRef {
     type Err = Infallible;
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(Self(text.to_owned()))
-    }
-}
-
-impl From<&types::RunId> for RunRef {
-    fn from(run: &types::RunId) -> Self {
-        Self(run.to_string())
-    }
-}
-
-impl fmt::Display for RunRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
