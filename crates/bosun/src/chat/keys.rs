@@ -41,43 +41,27 @@ impl App {
             return None;
         }
         match key.code {
-            KeyCode::Esc if self.granting.is_some() => {
-                self.stop_granting();
-                None
+            KeyCode::Esc if self.granting.is_some() => self.stop_granting(),
+            KeyCode::Esc if self.person_runs => return Some(UiCommand::StopRun),
+            KeyCode::Char('r') if control => self.begin_search(),
+            KeyCode::Char('g') if control => return Some(UiCommand::Edit),
+            KeyCode::Char('v') if control => return Some(UiCommand::PastePicture),
+            KeyCode::Esc => return self.is_busy().then_some(UiCommand::Interrupt),
+            KeyCode::Char('c') if control => return self.stop(was_leaving),
+            KeyCode::Char('d') if control && self.editor.is_empty() => {
+                return Some(UiCommand::Leave);
             }
-            KeyCode::Esc if self.person_runs => Some(UiCommand::StopRun),
-            KeyCode::Char('r') if control => {
-                self.begin_search();
-                None
-            }
-            KeyCode::Char('g') if control => Some(UiCommand::Edit),
-            KeyCode::Char('v') if control => Some(UiCommand::PastePicture),
-            KeyCode::Esc => self.is_busy().then_some(UiCommand::Interrupt),
-            KeyCode::Char('c') if control => self.stop(was_leaving),
-            KeyCode::Char('d') if control && self.editor.is_empty() => Some(UiCommand::Leave),
-            KeyCode::Char('l') if control => Some(UiCommand::Redraw),
-            KeyCode::Char('o') if control => {
-                self.unfold_output();
-                None
-            }
-            KeyCode::Char('t') if control => {
-                self.unfold_thought();
-                None
-            }
+            KeyCode::Char('l') if control => return Some(UiCommand::Redraw),
+            KeyCode::Char('o') if control => self.unfold_output(),
+            KeyCode::Char('t') if control => self.unfold_thought(),
             KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
                 self.editor.key(key);
-                None
             }
-            KeyCode::Enter => self.enter(),
-            KeyCode::Tab => {
-                self.complete();
-                None
-            }
-            _ => {
-                self.editor.key(key);
-                None
-            }
+            KeyCode::Enter => return self.enter(),
+            KeyCode::Tab => self.complete(),
+            _ => self.editor.key(key),
         }
+        None
     }
 
     pub(crate) fn on_paste(&mut self, text: &str) {

@@ -11,7 +11,7 @@ use types::{
 };
 
 use crate::args;
-use crate::chat::{self, App, ChatContext, Colours, Known, Next, Past, Terminal};
+use crate::chat::{self, App, ChatContext, Known, Next, Past, Terminal};
 use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::follow;
@@ -75,7 +75,7 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
 fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
     let entered = match terminal.take() {
         Some(terminal) => terminal,
-        None => Terminal::enter(Colours::of_output()).context("opening the terminal")?,
+        None => Terminal::enter().context("opening the terminal")?,
     };
     Ok(terminal.insert(entered))
 }

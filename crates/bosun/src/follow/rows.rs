@@ -3,6 +3,8 @@
 
 mod columns;
 
+use std::collections::BTreeSet;
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use runtime::{Activity, TaskActivity};
@@ -30,10 +32,8 @@ pub(crate) fn rows(
     let entries = entries(view, activity, now);
     let (shown, left_out) = fitting(entries, most.saturating_sub(1));
     let columns = Columns::fit(&shown, width);
-    let grouped = shown.iter().filter_map(|entry| entry.phase).any(|phase| {
-        let others = shown.iter().filter_map(|entry| entry.phase);
-        others.into_iter().any(|other| other != phase)
-    });
+    let phases: BTreeSet<PlanPhase> = shown.iter().filter_map(|entry| entry.phase).collect();
+    let grouped = phases.len() > 1;
     let headings = shown.len() + 1 + PHASES + usize::from(!left_out.is_empty()) <= most;
     let mut phase = None;
     for entry in &shown {
