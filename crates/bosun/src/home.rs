@@ -135,14 +135,8 @@ impl Home {
         Ok(self.models.get_or_init(|| registry).clone())
     }
 
-    /// Overrides the address of a model's provider. Must be called before anything of this home is opened.
-    fn ask_at(&self, model: &ModelRef, elsewhere: models::Elsewhere) -> anyhow::Result<()> {
-        let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
-        self.models.get_or_init(|| Arc::new(registry));
-        Ok(())
-    }
-
-    /// The model server named on the command line, for the record; this home uses it from now on. Rejects an address
+    /// The model server named on the command line, for the record; this home uses it from now on, so this must be called
+    /// before anything of it is opened. Rejects an address
     /// that contains a secret: secrets are not recorded, so a resumed run would use another address.
     pub(crate) fn served_at(
         &self,
@@ -151,7 +145,9 @@ impl Home {
     ) -> anyhow::Result<Option<ModelServer>> {
         let (Some(model), Some(url)) = (model, base_url) else { return Ok(None) };
         models::must_be_an_address("--base-url", url)?;
-        self.ask_at(model, models::Elsewhere { base_url: Some(url.to_owned()), dialect: None })?;
+        let elsewhere = models::Elsewhere { base_url: Some(url.to_owned()), dialect: None };
+        let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
+        self.models.get_or_init(|| Arc::new(registry));
         if self.redactor().scrub(url) != url {
             return Err(CliError::SecretInUrl.into());
         }

@@ -105,17 +105,16 @@ async fn journal(home: &Home) -> Finding {
 /// Attacks the sandbox as before a run. Less than full isolation is a bad finding, even if a policy would accept it.
 async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     let proof = Confine::probe(helper_exe.clone()).await;
-    let says = match proof.level {
+    let missing = proof.missing.join("; ");
+    let bad = |word: &str| Finding::bad("sandbox", format!("{word}: {missing}"), UNSHARE);
+    let level = match proof.level {
         IsolationLevel::Full => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
-            format!("full: namespaces, Landlock and seccomp blocked {held} attacks")
+            let says = format!("full: namespaces, Landlock and seccomp blocked {held} attacks");
+            Finding::good("sandbox", says)
         }
-        IsolationLevel::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
-        IsolationLevel::None => format!("none: {}", proof.missing.join("; ")),
-    };
-    let level = match proof.level {
-        IsolationLevel::Full => Finding::good("sandbox", says),
-        _ => Finding::bad("sandbox", says, UNSHARE),
+        IsolationLevel::Landlock => bad("landlock only"),
+        IsolationLevel::None => bad("none"),
     };
     let finding = |attack: Attack| {
         let what = format!("sandbox: {}", attack.what);

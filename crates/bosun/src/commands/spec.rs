@@ -96,11 +96,7 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
     };
     let text = format!("{HEAD}{}", first.text());
     let writing = || format!("writing {}", file.display());
-    let mut new = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(file)
-        .with_context(writing)?;
+    let mut new = std::fs::File::create_new(file).with_context(writing)?;
     new.write_all(text.as_bytes()).with_context(writing)?;
     let name = file.display();
     print::line(&format!("wrote  {name}"))?;

@@ -1,17 +1,20 @@
-//! `bosun accept`: merge the result of a run into the checked-out branch.
+//! `bosun accept`: merge the result of a run into the checked-out branch. `bosun discard`: discard it, after
+//! confirmation.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use runtime::sandbox::Taken;
-use runtime::{Acceptance, CommitAuthor, Order, presets};
+use runtime::{Acceptance, Bosun, CommitAuthor, Order, presets};
 use serde_json::json;
-use types::{ListedRun, Status};
+use types::{ListedRun, RunId, Status};
 
 use crate::args;
+use crate::confirm;
 use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
-use crate::recorded::{must_be_a_run, must_not_be_followed, pick};
+use crate::recorded::{self, must_be_a_run, must_not_be_followed, pick};
 
 pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -48,4 +51,39 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
     }
     Ok(Exit::Done)
+}
+
+pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let (run, named) = match recorded::if_named(&bosun, args.run.as_ref()).await? {
+        Some(run) => (run, true),
+        None => (newest_here(&bosun).await?, false),
+    };
+    must_be_a_run(&bosun, &run).await?;
+    let view = bosun.view(&run).await?;
+    // A run that is not named is never discarded without asking.
+    if (!args.yes || !named) && view.settled.is_none() {
+        if named && !std::io::stdin().is_terminal() {
+            return Err(CliError::NotSure { run }.into());
+        }
+        if !confirm::sure("discard", &run, &view.goal)? {
+            return Ok(Exit::Failed);
+        }
+    }
+    let done = bosun.discard(&run, &home::person()).await?;
+    let object =
+        json!({"run": run, "how": done.settled.how.as_str(), "commit": done.settled.commit});
+    let said = format!("run {run}: deleted {}; the log is kept\n", view.branch);
+    print::result(args.json, &object, &said)?;
+    Ok(Exit::Done)
+}
+
+/// The newest finished run of this repository whose result is neither accepted nor discarded.
+async fn newest_here(bosun: &Bosun) -> anyhow::Result<RunId> {
+    let top = presets::top(Path::new("."));
+    let here = |run: &ListedRun| {
+        run.ended.is_some() && run.settled.is_none() && Path::new(&run.repository) == top
+    };
+    let newest = recorded::fitting(bosun, here).await?.into_iter().next();
+    Ok(newest.map(|(run, _)| run).ok_or(CliError::NothingToDiscard)?)
 }
