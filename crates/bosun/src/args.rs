@@ -6,13 +6,14 @@ mod question;
 mod results;
 mod rules;
 mod run;
-mod run_ref;
 mod runs;
 mod serve;
 mod session;
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
@@ -31,7 +32,6 @@ pub(crate) use rules::{
     Trust, Why,
 };
 pub(crate) use run::{Plan, Planned, Run};
-pub(crate) use run_ref::RunRef;
 pub(crate) use runs::{
     Backup, Cancel, Fork, Gc, List, ListState, Log, Replay, Restore, Resume, Since, Stats, Top,
     Watch,
@@ -195,6 +195,28 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands to a folder
     Man(Man),
+}
+
+/// A reference to a run or session: its id, a prefix of it, or `newest`. The runtime resolves it in the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunRef(String);
+
+impl RunRef {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it can only be a run, where other words are also possible.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.0.starts_with("r_") || self.0 == runtime::NEWEST
+    }
+}
+
+impl FromStr for RunRef {
+    type Err = Infallible;
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.to_owned()))
+    }
 }
 
 /// Parses a word of one of the formats that Bosun reads.
