@@ -2,7 +2,6 @@
 //! from outside never reach a terminal.
 
 mod checks;
-mod integrity;
 pub(crate) mod lines;
 pub(crate) mod patch;
 pub(crate) mod question;
@@ -12,15 +11,16 @@ pub(crate) mod session;
 pub(crate) mod table;
 pub(crate) mod transcript;
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use owo_colors::OwoColorize as _;
+use runtime::{Flaw, Integrity};
 use serde::Serialize;
-use types::{Millis, Money, Spend, Verdict};
+use types::{LogId, Millis, Money, Spend, Verdict, count};
 
 use crate::exit::Exit;
-pub(crate) use integrity::integrity;
 pub(crate) use types::one_line;
 
 /// Verbosity of the output besides the result: 0 nothing, 1 important messages, 2 every event.
@@ -208,4 +208,30 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Maximum number of flawed logs named in the summary.
+const NAMED: usize = 5;
+
+/// Prints the outcome of an integrity check: the logs and flaws to standard output, the summary to standard error.
+pub(crate) fn integrity(checked: &Integrity) -> anyhow::Result<()> {
+    for log in &checked.intact {
+        line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;
+    }
+    for flaw in &checked.flaws {
+        line(&format!("{:<24} {flaw}", flaw.log().map_or_else(String::new, LogId::to_string)))?;
+    }
+    let logs = count(checked.intact.len() as u64, "log");
+    if checked.flaws.is_empty() {
+        let blobs = count(checked.blobs as u64, "blob");
+        note(&format!("intact: {logs}, {blobs}"));
+        return Ok(());
+    }
+    let named: BTreeSet<String> =
+        checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
+    let flaws = count(checked.flaws.len() as u64, "flaw");
+    let named = named.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    let named = if named.is_empty() { String::new() } else { format!(" ({named})") };
+    note(&format!("bosun: {flaws}{named}; {logs} intact"));
+    Ok(())
 }
