@@ -20,7 +20,6 @@ pub(crate) mod permit;
 pub(crate) mod policy;
 pub(crate) mod pr;
 pub(crate) mod prove;
-pub(crate) mod questions;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod review;

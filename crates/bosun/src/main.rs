@@ -107,7 +107,7 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Rewind(args) => commands::rewind::rewind(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,
-        Command::Questions(args) => commands::questions::questions(&home, &args).await,
+        Command::Questions(args) => commands::answer::questions(&home, &args).await,
         Command::Stats(args) => commands::stats::stats(&home, &args).await,
         Command::Watch(args) => commands::watch::watch(&home, args).await,
         Command::Top(args) => commands::watch::top(&home, &args).await,

@@ -215,33 +215,30 @@ impl Live {
     fn on_press(&mut self, key: KeyEvent, view: &RunView) -> Option<Act> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let typed = self.answers == Answers::Typed;
+        let may_leave = self.waiting && self.editor.is_empty();
         match key.code {
-            KeyCode::Char('c') if control => Some(Act::Stop),
-            KeyCode::Char('z') if control => Some(Act::StopJob),
+            KeyCode::Char('c') if control => return Some(Act::Stop),
+            KeyCode::Char('z') if control => return Some(Act::StopJob),
             KeyCode::Char('l') if control => {
                 if let Err(error) = self.surface.wipe() {
                     tracing::debug!(%error, "clearing the screen");
                 }
-                None
             }
-            KeyCode::Char('q') | KeyCode::Esc if !typed => Some(Act::Leave),
-            KeyCode::Char('d') if control && self.waiting && self.editor.is_empty() => {
-                Some(Act::Leave)
-            }
-            KeyCode::Esc if self.waiting && self.editor.is_empty() => Some(Act::Leave),
+            KeyCode::Char('q') | KeyCode::Esc if !typed => return Some(Act::Leave),
+            KeyCode::Char('d') if control && may_leave => return Some(Act::Leave),
+            KeyCode::Esc if may_leave => return Some(Act::Leave),
             KeyCode::Esc => {
                 self.editor.clear();
                 self.problem = None;
-                None
             }
-            _ if !typed || !self.is_asked(view) => None,
-            KeyCode::Enter => self.enter(view),
+            _ if !typed || !self.is_asked(view) => {}
+            KeyCode::Enter => return self.enter(view),
             _ => {
                 self.problem = None;
                 self.editor.key(key);
-                None
             }
         }
+        None
     }
 
     fn enter(&mut self, view: &RunView) -> Option<Act> {
