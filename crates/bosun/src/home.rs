@@ -135,9 +135,9 @@ impl Home {
         Ok(self.models.get_or_init(|| registry).clone())
     }
 
-    /// The model server named on the command line, for the record; this home uses it from now on, so this must be called
-    /// before anything of it is opened. Rejects an address
-    /// that contains a secret: secrets are not recorded, so a resumed run would use another address.
+    /// The model server named on the command line, for the record. This home uses it from now on: must be called before
+    /// anything of it is opened. Rejects an address that contains a secret: secrets are not recorded, so a resumed run
+    /// would use another address.
     pub(crate) fn served_at(
         &self,
         model: Option<&ModelRef>,

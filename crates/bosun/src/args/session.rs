@@ -1,4 +1,4 @@
-//! The arguments of `bosun chat`, `bosun rewind`, `bosun ask` and `bosun models`, and the vocabularies for printed logs.
+//! The arguments of `bosun chat`, `rewind`, `ask` and `models`, and the vocabularies for printed logs.
 
 use std::path::PathBuf;
 
