@@ -1,59 +1,43 @@
 //! The command line: commands, flags and their help.
 
-mod ask;
 mod audit;
 mod color;
-mod config;
-mod demo;
-mod diff;
-mod gc;
-mod journal;
-mod models;
-mod prove;
 mod question;
-mod replay;
-mod review;
+mod results;
 mod rules;
 mod run;
-mod run_ref;
 mod runs;
 mod serve;
 mod session;
-mod settle;
-mod spec;
-mod stats;
-mod watch;
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
+use serde::de::DeserializeOwned;
 use types::{Artifact, Hint};
 
-pub(crate) use ask::{Ask, effort};
 pub(crate) use audit::{Anchor, Anchored, Audit, AuditCommand, Check, Export, Verify};
 pub(crate) use color::{Color, wants_json};
-pub(crate) use config::{Chosen, Config, ConfigCommand, Schema, Trust};
-pub(crate) use demo::Demo;
-pub(crate) use diff::{Diff, DiffForm, Transcript, TranscriptFormat};
-pub(crate) use gc::Gc;
-pub(crate) use journal::{Backup, Restore};
-pub(crate) use models::Models;
-pub(crate) use prove::Prove;
 pub(crate) use question::{Answer, Questions};
-pub(crate) use replay::{Fork, Replay};
-pub(crate) use review::{Completions, Man, PullRequest, Review};
-pub(crate) use rules::{Init, Policy, PolicyCommand, Show, Why};
+pub(crate) use results::{
+    Accept, Author, Diff, DiffForm, Discard, Prove, PullRequest, Review, Transcript,
+    TranscriptFormat,
+};
+pub(crate) use rules::{
+    Chosen, Config, ConfigCommand, Init, Policy, PolicyCommand, Schema, Show, Spec, SpecCommand,
+    Trust, Why,
+};
 pub(crate) use run::{Plan, Planned, Run};
-pub(crate) use run_ref::RunRef;
-pub(crate) use runs::{Cancel, List, ListState, Log, Resume};
+pub(crate) use runs::{
+    Backup, Cancel, Fork, Gc, List, ListState, Log, Replay, Restore, Resume, Since, Stats, Top,
+    Watch,
+};
 pub(crate) use serve::{LogFormat, Project, ProjectCommand, Serve, User, UserCommand};
-pub(crate) use session::{Chat, Rewind, Words};
-pub(crate) use settle::{Accept, Author, Discard};
-pub(crate) use spec::{Spec, SpecCommand};
-pub(crate) use stats::{Since, Stats};
-pub(crate) use watch::{Top, Watch};
+pub(crate) use session::{Ask, Chat, Models, Rewind, Words};
 
 /// A coordinator for coding agents: plans a goal, runs a crew of agents in separate worktrees, runs the checks itself,
 /// merges the results that pass, and can prove afterwards what happened and why.
@@ -213,6 +197,33 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+/// A reference to a run or session: its id, a prefix of it, or `newest`. The runtime resolves it in the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunRef(String);
+
+impl RunRef {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it can only be a run, where other words are also possible.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.0.starts_with("r_") || self.0 == runtime::NEWEST
+    }
+}
+
+impl FromStr for RunRef {
+    type Err = Infallible;
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Parses a word of one of the formats that Bosun reads.
+fn parsed<T: DeserializeOwned>(word: &str) -> Result<T, String> {
+    serde_json::from_value(word.into()).map_err(|error| error.to_string())
+}
+
 /// Parses the operator's hint on the request type.
 fn hint() -> impl TypedValueParser<Value = Hint> {
     let words = ["technical", "product", "ambiguous"];
@@ -322,6 +333,20 @@ pub(crate) struct Tool {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  bosun demo
+  bosun demo --keep              keep the repository and the script for inspection")]
+pub(crate) struct Demo {
+    /// Keep the repository and the run for inspection
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print events as JSON Lines, ending with the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
   bosun doctor
   bosun doctor --models --json")]
 pub(crate) struct Doctor {
@@ -334,6 +359,29 @@ pub(crate) struct Doctor {
     /// Print JSON Lines, one per finding
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun completions bash > ~/.local/share/bash-completion/completions/bosun
+  bosun completions zsh > ~/.zfunc/_bosun
+  bosun completions fish > ~/.config/fish/completions/bosun.fish")]
+pub(crate) struct Completions {
+    /// Shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun man | man -l -
+  bosun man ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Folder for the pages of all commands [default: print the main page to standard output]
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[cfg(test)]

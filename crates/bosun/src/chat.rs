@@ -12,7 +12,6 @@ pub(crate) mod editor;
 mod granting;
 mod history_search;
 mod inline;
-mod input_state;
 mod keys;
 pub(crate) mod look;
 mod markdown;
@@ -27,7 +26,6 @@ mod table;
 mod talk;
 mod told;
 mod ui_command;
-mod visible;
 pub(crate) mod wrap;
 
 #[cfg(test)]
@@ -39,4 +37,3 @@ pub(crate) use custom::custom_commands;
 pub(crate) use painter::{Canvas, Colours, Terminal, put_back};
 pub(crate) use past::Past;
 pub(crate) use talk::talk;
-pub(crate) use visible::visible;

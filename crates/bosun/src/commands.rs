@@ -1,6 +1,5 @@
-//! One file for each command. Code shared by commands is outside this folder.
+//! One file for each command, or for a few that belong together. Code shared by commands is outside this folder.
 
-pub(crate) mod accept;
 pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod audit;
@@ -10,9 +9,7 @@ pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod diff;
-pub(crate) mod discard;
 pub(crate) mod doctor;
-pub(crate) mod fork;
 pub(crate) mod gc;
 pub(crate) mod init;
 pub(crate) mod list;
@@ -20,11 +17,9 @@ pub(crate) mod log;
 pub(crate) mod manual;
 pub(crate) mod models;
 pub(crate) mod permit;
-pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod pr;
 pub(crate) mod prove;
-pub(crate) mod questions;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod review;
@@ -32,12 +27,11 @@ pub(crate) mod rewind;
 pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod settle;
 pub(crate) mod show;
 pub(crate) mod spec;
 pub(crate) mod stats;
 pub(crate) mod tool;
-pub(crate) mod tools;
-pub(crate) mod top;
 pub(crate) mod transcript;
 pub(crate) mod user;
 pub(crate) mod watch;

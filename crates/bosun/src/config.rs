@@ -10,8 +10,8 @@ use runtime::settings::{self, ConfigError, Loaded, Sources};
 use runtime::trust::ProjectFiles;
 use types::Policy;
 
+use crate::exit::CliError;
 use crate::print;
-use crate::setup_error::SetupError;
 
 const SYSTEM: &str = "/etc/bosun/config.toml";
 
@@ -63,9 +63,9 @@ pub(crate) fn with_own_policy(policy: Policy) -> Result<Policy, presets::PolicyE
 }
 
 /// The error for untrusted project files.
-pub(crate) fn untrusted(files: &ProjectFiles) -> SetupError {
+pub(crate) fn untrusted(files: &ProjectFiles) -> CliError {
     let names: Vec<&str> = files.files.iter().map(|(name, _)| name.as_str()).collect();
-    SetupError::Untrusted { folder: crate::print::path(&files.folder), files: names.join(", ") }
+    CliError::Untrusted { folder: crate::print::path(&files.folder), files: names.join(", ") }
 }
 
 /// Prints the project's files with their digests.

@@ -4,14 +4,14 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use types::RunId;
 
+use crate::exit::CliError;
 use crate::print;
-use crate::usage_error::UsageError;
 
 /// Whether the user confirms. `what` is the command to be confirmed.
 pub(crate) fn sure(what: &'static str, run: &RunId, goal: &str) -> anyhow::Result<bool> {
     let goal = types::headline(goal, 60);
     if !std::io::stdin().is_terminal() {
-        return Err(UsageError::WhichRun { what, run: run.clone(), goal }.into());
+        return Err(CliError::WhichRun { what, run: run.clone(), goal }.into());
     }
     print::note(&format!("{what} {run} ({goal})? Type yes to confirm"));
     let mut answer = String::new();

@@ -13,7 +13,7 @@ use crate::{print, sessions};
 /// How long to wait for another process before printing a note.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Interval at which a follower checks whether the run still has a driver.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Awaits work of another process, and prints a note if it takes long.
 pub(crate) async fn patiently<T>(run: &RunId, waiting: impl Future<Output = T>) -> T {
@@ -86,23 +86,21 @@ pub(crate) async fn alone(
         return Ok(None);
     }
     let (flag, what) = (home.flag(), format!("no process is driving {run}, which"));
-    let said = if let Some(known) = sessions::one(bosun, run).await? {
-        match known.view.state {
-            SessionState::Closed => return Ok(None),
-            SessionState::AwaitingInput => {
-                format!("{what} is waiting for an answer: {flag} answer {run} \"…\"")
-            }
-            SessionState::Idle => format!("{what} is idle: {flag} chat --resume {run}"),
-            SessionState::Processing => format!("{what} was interrupted: {flag} resume {run}"),
+    let state = match sessions::one(bosun, run).await? {
+        Some(known) => known.view.state,
+        None => match bosun.view(run).await?.status {
+            Status::Waiting => SessionState::AwaitingInput,
+            Status::Running => SessionState::Processing,
+            _ => SessionState::Closed,
+        },
+    };
+    let said = match state {
+        SessionState::Closed => return Ok(None),
+        SessionState::AwaitingInput => {
+            format!("{what} is waiting for an answer: {flag} answer {run} \"…\"")
         }
-    } else {
-        match bosun.view(run).await?.status {
-            Status::Waiting => {
-                format!("{what} is waiting for an answer: {flag} answer {run} \"…\"")
-            }
-            Status::Running => format!("{what} was interrupted: {flag} resume {run}"),
-            _ => return Ok(None),
-        }
+        SessionState::Idle => format!("{what} is idle: {flag} chat --resume {run}"),
+        SessionState::Processing => format!("{what} was interrupted: {flag} resume {run}"),
     };
     Ok(Some(format!("{said}. Still following; Ctrl-C to quit")))
 }

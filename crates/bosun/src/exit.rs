@@ -1,6 +1,7 @@
-//! Errors of the command line, and the exit code for every error. The codes themselves are in `exit_code.rs`.
+//! Exit codes, and the one for every error.
 
 use std::io;
+use std::process::ExitCode;
 
 use runtime::audit::AuditError;
 use runtime::fork::ForkError;
@@ -14,119 +15,56 @@ use runtime::{
     DiffError, DriveError, Error, FindError, KeepError, PromptError, PullRequestError, ReviewError,
     SessionError, SettleError,
 };
+use types::Status;
 
-use crate::setup_error::SetupError;
-use crate::usage_error::UsageError;
+pub(crate) use crate::cli_error::CliError;
 
-pub(crate) use crate::exit_code::Exit;
+/// Exit code of the program. README.md lists them, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Waiting = 3,
+    OutOfBudget = 4,
+    Refused = 5,
+    NoGo = 6,
+    /// A replay decides differently than the recorded run.
+    Differs = 7,
+    /// A script, scenario or policy that cannot be used.
+    BadFile = 65,
+    NotARepository = 66,
+    DirtyTree = 67,
+    NoSuchRun = 68,
+    /// Another process drives the run.
+    Busy = 69,
+    Bug = 70,
+    /// The disk is full, read-only, or not writable by this user.
+    CannotWrite = 74,
+    /// The model was unreachable for too long, or rejected the key. `bosun resume` continues.
+    ModelAway = 75,
+    /// The journal was truncated or edited, or is not a journal.
+    Damaged = 76,
+    Cancelled = 130,
+}
 
-/// A user error, detected by a command itself.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CliError {
-    #[error("the goal is empty; say what you want done: bosun run \"…\"")]
-    EmptyGoal,
-    #[error(
-        "no model available: set a provider's key (see `bosun models`), or pass --model MODEL or --script FILE"
-    )]
-    NoModel,
-    #[error("no run to resume; `bosun list` shows all runs")]
-    NothingToResume,
-    #[error("chat needs a terminal; `bosun run --preset solo \"…\"` works without one")]
-    NoTerminal,
-    #[error("no open session in this folder; `bosun list` shows all, `bosun chat` starts one")]
-    NoSessionHere,
-    #[error("--output-schema works only with a single agent; add --preset solo")]
-    SchemaForACrew,
-    #[error(
-        "{what} does not work with a single agent; omit it, or choose a crew policy with --preset"
-    )]
-    ForACrew { what: &'static str },
-    #[error("no runs yet; start one with `bosun run`, or try `bosun demo --keep`")]
-    NoRuns,
-    #[error("{0}")]
-    NotAChoice(types::NotAChoice),
-    #[error("gate {phase} has not been decided yet")]
-    NoGate { phase: &'static str },
-    #[error(
-        "no answer given: bosun answer {run} ANSWER; `bosun questions` lists the open questions"
-    )]
-    NothingSaid { run: types::RunId },
-    #[error("run {run} has no open question")]
-    NoQuestion { run: types::RunId },
-    #[error("question #{number} of run {run} is not open; `bosun questions` lists the open ones")]
-    NotOpen { run: types::RunId, number: u32 },
-    #[error("{run} is a session, not a run; `bosun log {run}` shows its log")]
-    NotARun { run: types::RunId },
-    #[error("{what}; `bosun why {run}` lists the decisions")]
-    NoDecision { what: String, run: types::RunId },
-    #[error("no such folder: {path}")]
-    NoFolder { path: String },
-    #[error("run {run} has no attempt {attempt}; `bosun show {run}` lists its tasks and attempts")]
-    NoAttempt { run: types::RunId, attempt: types::AttemptId },
-    #[error("reading {path}: {source}")]
-    Unreadable {
-        path: String,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error(
-        "no model given and no provider key set; pass -m provider/model, or see `bosun models`"
-    )]
-    NoModelToAsk,
-    #[error("nothing to ask; pass a text, - for standard input, or --messages FILE")]
-    NothingAsked,
-    #[error("{path} is not a valid spec: {cause}")]
-    NotASpec { path: String, cause: String },
-    #[error("{path} is not a valid plan: {cause}")]
-    NotAPlan { path: String, cause: String },
-    #[error("{path}: {step}")]
-    NoSuchStep { path: String, step: rules::spec::NoSuchStep },
-    #[error("run {run} has no spec; `bosun run --spec FILE` works on one")]
-    NoSpec { run: types::RunId },
-    #[error("{path} is not a valid request: {}", problems.join("; "))]
-    BadRequest { path: String, problems: Vec<String> },
-    #[error("{path} is empty; it must contain a goal, as text or as a request object")]
-    EmptyRequest { path: String },
-    #[error("reading {path}: {cause}")]
-    Json { path: String, cause: String },
-    #[error("no such folder: {path}; set the working folder with --repo")]
-    NoWorkspace { path: String },
-    #[error("unknown tool profile {name:?}; available: {known}")]
-    NoSuchProfile { name: String, known: String },
-    #[error("{}", .0.what)]
-    CannotWork(types::Fault),
-    #[error("no terminal to confirm on; add --yes to discard the result of run {run}")]
-    NotSure { run: types::RunId },
-    #[error("{path} is a symbolic link, which is not followed; replace it with a folder")]
-    Link { path: String },
-    #[error("run {run} cannot be proven: {why}")]
-    Unprovable { run: types::RunId, why: &'static str },
-    #[error("the result commit {commit} is no longer in {repo}; nothing to prove")]
-    NoCommit { commit: String, repo: String },
-    #[error("the signature made with {key} does not verify")]
-    BadSignature { key: String },
-    #[error("{path} is not a proof of a run: {cause}")]
-    NotAProof { path: String, cause: String },
-    #[error("{0}")]
-    Tampered(String),
-    #[error("run {run} has no losses to accept")]
-    NoLoss { run: types::RunId },
-    #[error("{path} already exists; choose another file name")]
-    Exists { path: String },
-    #[error("{path} is not a backup made by `bosun backup`")]
-    NoBackup { path: String },
-    #[error(
-        "nothing to compare with: pass --anchor FILE, --git-note REPO or --proof FILE; for example: bosun audit \
-         check {run} --anchor anchors.jsonl"
-    )]
-    NoAnchors { run: types::RunId },
-    #[error("no result to accept in this repository; `bosun list` shows all runs")]
-    NothingToAccept,
-    #[error(
-        "{path} already contains the preset {there}; nothing was written. Remove the file first, or keep it and run \
-         with --preset {asked}"
-    )]
-    OtherPreset { path: String, there: String, asked: String },
+impl Exit {
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(self as u8)
+    }
+
+    pub(crate) fn of(status: Status) -> Self {
+        match status {
+            Status::Done => Self::Done,
+            Status::Failed | Status::Running => Self::Failed,
+            Status::Waiting => Self::Waiting,
+            Status::OutOfBudget => Self::OutOfBudget,
+            Status::Refused => Self::Refused,
+            Status::NoGo => Self::NoGo,
+            Status::Cancelled => Self::Cancelled,
+        }
+    }
 }
 
 /// Exit code for an error: that of the first known cause in its chain, outermost first.
@@ -144,7 +82,7 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 /// Whether the cause is a disk failure.
-fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
+fn is_disk(cause: &Cause) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|error| {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         const IO_ERROR: i32 = 5;
@@ -153,143 +91,104 @@ fn is_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
-fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(wrong) = cause.downcast_ref::<CliError>() {
-        return Some(of_wrong(wrong));
-    }
-    if let Some(usage) = cause.downcast_ref::<UsageError>() {
-        return Some(if usage.means_no_run() { Exit::NoSuchRun } else { Exit::Usage });
-    }
-    if let Some(find) = cause.downcast_ref::<FindError>() {
-        return Some(if let FindError::Door(door) = find {
-            of_door(door)
-        } else {
-            Exit::NoSuchRun
-        });
-    }
-    if let Some(exit) = of_result(cause).or_else(|| of_setup(cause)) {
-        return Some(exit);
-    }
-    if let Some(fault) = cause.downcast_ref::<types::Fault>() {
-        return Some(if fault.passes() { Exit::ModelAway } else { Exit::Failed });
-    }
-    if let Some(door) = cause.downcast_ref::<Error>() {
-        return Some(of_door(door));
-    }
-    if let Some(session) = cause.downcast_ref::<SessionError>() {
-        return Some(of_session(session));
-    }
-    if let Some(settle) = cause.downcast_ref::<SettleError>() {
-        return Some(match settle {
-            SettleError::NotDone { .. } => Exit::NoGo,
-            SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
-            SettleError::Door(door) => of_door(door),
-            SettleError::NotOver { .. }
-            | SettleError::Waiting { .. }
-            | SettleError::Settled { .. }
-            | SettleError::Nothing { .. }
-            | SettleError::NoIdentity
-            | SettleError::OtherBranch { .. } => Exit::Usage,
-        });
-    }
-    if let Some(audit) = cause.downcast_ref::<AuditError>() {
-        return Some(of_audit(audit));
-    }
-    if let Some(fork) = cause.downcast_ref::<ForkError>() {
-        return Some(of_fork(fork));
-    }
-    if let Some(journal) = cause.downcast_ref::<JournalError>() {
-        return Some(of_journal(journal));
-    }
-    if let Some(keep) = cause.downcast_ref::<KeepError>() {
-        return Some(match keep {
-            KeepError::Script(_) => Exit::BadFile,
-            KeepError::Journal(journal) => of_journal(journal),
-        });
-    }
-    if cause.is::<PromptError>() || cause.is::<ProjectError>() {
-        return Some(Exit::BadFile);
-    }
-    cause.downcast_ref::<PolicyError>().map(|_| Exit::BadFile)
+type Cause = dyn std::error::Error + 'static;
+
+/// The exit code of a cause, if it is an error of this type.
+fn of<E: std::error::Error + 'static>(cause: &Cause, exit: impl Fn(&E) -> Exit) -> Option<Exit> {
+    cause.downcast_ref().map(exit)
 }
 
-/// Errors before anything starts: settings, trust, models.
-fn of_setup(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(setup) = cause.downcast_ref::<SetupError>() {
-        return Some(match setup {
-            SetupError::Untrusted { .. } => Exit::Refused,
-            SetupError::Away { .. } => Exit::ModelAway,
-            _ => Exit::Usage,
-        });
-    }
-    if cause.is::<runtime::llm::ModelProblem>() {
-        return Some(Exit::Usage);
-    }
-    (cause.is::<ConfigError>() || cause.is::<TrustError>()).then_some(Exit::BadFile)
+fn of_cause(cause: &Cause) -> Option<Exit> {
+    let is_bad_file = cause.is::<PromptError>()
+        || cause.is::<ProjectError>()
+        || cause.is::<PolicyError>()
+        || cause.is::<ConfigError>()
+        || cause.is::<TrustError>();
+    is_bad_file
+        .then_some(Exit::BadFile)
+        .or_else(|| of(cause, of_wrong))
+        .or_else(|| of_result(cause))
+        .or_else(|| of(cause, of_door))
+        .or_else(|| of(cause, of_session))
+        .or_else(|| of(cause, of_audit))
+        .or_else(|| of(cause, of_fork))
+        .or_else(|| of(cause, of_journal))
+        .or_else(|| of(cause, |_: &runtime::llm::ModelProblem| Exit::Usage))
+        .or_else(|| {
+            of(
+                cause,
+                |fault: &types::Fault| {
+                    if fault.passes() { Exit::ModelAway } else { Exit::Failed }
+                },
+            )
+        })
+        .or_else(|| {
+            of(cause, |find: &FindError| match find {
+                FindError::Door(door) => of_door(door),
+                _ => Exit::NoSuchRun,
+            })
+        })
+        .or_else(|| {
+            of(cause, |keep: &KeepError| match keep {
+                KeepError::Script(_) => Exit::BadFile,
+                KeepError::Journal(journal) => of_journal(journal),
+            })
+        })
 }
 
 fn of_wrong(wrong: &CliError) -> Exit {
     match wrong {
-        CliError::EmptyGoal
-        | CliError::NoModel
-        | CliError::NoQuestion { .. }
-        | CliError::NothingSaid { .. }
-        | CliError::NotOpen { .. }
-        | CliError::NotAChoice(_)
-        | CliError::NoGate { .. }
-        | CliError::NoModelToAsk
-        | CliError::NoTerminal
-        | CliError::SchemaForACrew
-        | CliError::ForACrew { .. }
-        | CliError::NotARun { .. }
-        | CliError::NoDecision { .. }
-        | CliError::NoFolder { .. }
-        | CliError::NoAttempt { .. }
-        | CliError::NothingAsked => Exit::Usage,
         CliError::NothingToResume
         | CliError::NothingToAccept
+        | CliError::NothingToCancel
+        | CliError::NothingToDiscard
         | CliError::NoRuns
         | CliError::NoSessionHere => Exit::NoSuchRun,
-        CliError::NoSuchStep { .. } | CliError::NoSpec { .. } => Exit::Usage,
-        CliError::NotASpec { .. } | CliError::NotAPlan { .. } => Exit::BadFile,
-        CliError::BadRequest { .. } | CliError::EmptyRequest { .. } => Exit::BadFile,
-        CliError::Unreadable { .. } | CliError::Json { .. } => Exit::BadFile,
-        CliError::NoSuchProfile { .. } => Exit::Usage,
-        CliError::NoWorkspace { .. } | CliError::NotSure { .. } | CliError::Link { .. } => {
-            Exit::Usage
-        }
-        CliError::CannotWork(_) => Exit::Refused,
-        CliError::Unprovable { .. } => Exit::Usage,
+        CliError::NotASpec { .. }
+        | CliError::NotAPlan { .. }
+        | CliError::NotAProof { .. }
+        | CliError::BadRequest { .. }
+        | CliError::EmptyRequest { .. }
+        | CliError::Unreadable { .. }
+        | CliError::Json { .. }
+        | CliError::NoBackup { .. } => Exit::BadFile,
+        CliError::CannotWork(_) | CliError::Untrusted { .. } => Exit::Refused,
         CliError::NoCommit { .. } | CliError::BadSignature { .. } => Exit::Failed,
-        CliError::NotAProof { .. } => Exit::BadFile,
         CliError::Tampered(_) => Exit::Damaged,
-        CliError::NoLoss { .. } | CliError::Exists { .. } => Exit::Usage,
-        CliError::NoAnchors { .. } | CliError::OtherPreset { .. } => Exit::Usage,
-        CliError::NoBackup { .. } => Exit::BadFile,
+        CliError::Away { .. } => Exit::ModelAway,
+        _ => Exit::Usage,
     }
 }
 
-/// Errors about the result of a run: its diff, review or pull request.
-fn of_result(cause: &(dyn std::error::Error + 'static)) -> Option<Exit> {
-    if let Some(diff) = cause.downcast_ref::<DiffError>() {
-        return Some(match diff {
-            DiffError::Door(door) => of_door(door),
-            DiffError::Gone { .. } => Exit::Failed,
-            DiffError::NoSuchPart { .. } | DiffError::NothingYet { .. } => Exit::Usage,
-        });
-    }
-    if let Some(review) = cause.downcast_ref::<ReviewError>() {
-        return Some(match review {
-            ReviewError::Door(door) => of_door(door),
-            ReviewError::File { .. } => Exit::CannotWrite,
-            _ => Exit::Usage,
-        });
-    }
-    cause.downcast_ref::<PullRequestError>().map(|error| match error {
+/// Errors about the result of a run: its diff, review, pull request, or settling.
+fn of_result(cause: &Cause) -> Option<Exit> {
+    let diff = of(cause, |error: &DiffError| match error {
+        DiffError::Door(door) => of_door(door),
+        DiffError::Gone { .. } => Exit::Failed,
+        DiffError::NoSuchPart { .. } | DiffError::NothingYet { .. } => Exit::Usage,
+    });
+    let review = of(cause, |error: &ReviewError| match error {
+        ReviewError::Door(door) => of_door(door),
+        ReviewError::File { .. } => Exit::CannotWrite,
+        _ => Exit::Usage,
+    });
+    let pull_request = of(cause, |error: &PullRequestError| match error {
         PullRequestError::Door(door) => of_door(door),
         PullRequestError::Failed { .. } | PullRequestError::Io { .. } => Exit::Failed,
         PullRequestError::Nothing { .. } | PullRequestError::NoProgram => Exit::Usage,
-    })
+    });
+    let settle = of(cause, |error: &SettleError| match error {
+        SettleError::NotDone { .. } => Exit::NoGo,
+        SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
+        SettleError::Door(door) => of_door(door),
+        SettleError::NotOver { .. }
+        | SettleError::Waiting { .. }
+        | SettleError::Settled { .. }
+        | SettleError::Nothing { .. }
+        | SettleError::NoIdentity
+        | SettleError::OtherBranch { .. } => Exit::Usage,
+    });
+    diff.or(review).or(pull_request).or(settle)
 }
 
 fn of_audit(error: &AuditError) -> Exit {

@@ -1,6 +1,6 @@
 //! Files named on the command line: reads them, and writes them atomically. Their meaning is up to the caller.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -11,6 +11,16 @@ use crate::exit::CliError;
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path)
         .map_err(|source| CliError::Unreadable { path: path.display().to_string(), source })
+}
+
+/// Maximum number of bytes read from a file of another machine.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Like `read`, for a file that may come from another machine: at most so many bytes.
+pub(crate) fn read_bounded(path: &Path) -> Result<String, CliError> {
+    let failed = |source| CliError::Unreadable { path: path.display().to_string(), source };
+    let file = std::fs::File::open(path).map_err(failed)?;
+    std::io::read_to_string(file.take(MOST_BYTES)).map_err(failed)
 }
 
 /// Reads a request; `-` is standard input. Each request is read only once, because a pipe cannot be read again.

@@ -19,7 +19,7 @@ mod watch;
 pub(crate) use form::Form;
 pub(crate) use notify::silence;
 pub(crate) use outputs::hand_out;
-pub(crate) use run::{Over, follow_with, until_over, until_over_after};
+pub(crate) use run::{Over, follow, until_over};
 pub(crate) use session::{Voice, stay};
 pub(crate) use signals::{signal, take_signals};
 pub(crate) use surface::{Surface, is_capable};

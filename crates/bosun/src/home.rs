@@ -9,11 +9,11 @@ use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
 use runtime::llm::{Registry, Settings};
 use runtime::sandbox::HelperExe;
-use runtime::store::{HeadsFile, Journal, MemoryJournal, Redactor, SqliteJournal};
+use runtime::store::{Journal, MemoryJournal, Redactor, SqliteJournal};
 use runtime::{Bosun, Config, Isolation, MachineFolders, Models, Order, PromptError, Prompts};
 use types::{Answer, ModelRef, ModelServer, Policy};
 
-use crate::setup_error::SetupError;
+use crate::exit::CliError;
 use crate::{config, files, models, print, secrets};
 
 /// Maximum number of losses that are printed; the rest is only counted.
@@ -24,56 +24,36 @@ const LOSSES: usize = 5;
 pub(crate) struct Home {
     folder: Option<PathBuf>,
     /// Removed when the command ends.
-    passing: bool,
+    pub(crate) passing: bool,
     isolation: Isolation,
     journal: OnceLock<SqliteJournal>,
     models: OnceLock<Arc<Registry>>,
     /// Top of the current project, if there is one.
     project: OnceLock<PathBuf>,
     /// Project files for agents are ignored.
-    without_project: bool,
+    pub(crate) without_project: bool,
 }
 
 impl Home {
-    pub(crate) fn at(folder: Option<PathBuf>, helper_exe: HelperExe) -> Self {
+    pub(crate) fn at(
+        folder: Option<PathBuf>,
+        without_project: bool,
+        helper_exe: HelperExe,
+    ) -> Self {
         let isolation = Isolation::Kernel(helper_exe);
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { folder, passing: false, isolation, journal, models, project, without_project: false }
-    }
-
-    /// Sets whether project files for agents are ignored.
-    pub(crate) fn without_project(mut self, without: bool) -> Self {
-        self.without_project = without;
-        self
-    }
-
-    pub(crate) fn leaves_projects_out(&self) -> bool {
-        self.without_project
+        Self { folder, passing: false, isolation, journal, models, project, without_project }
     }
 
     /// A temporary home elsewhere, removed when the command ends.
     pub(crate) fn passing(&self, folder: PathBuf) -> Self {
         let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let isolation = self.isolation.clone();
-        let without_project = self.without_project;
-        Self {
-            folder: Some(folder),
-            passing: true,
-            isolation,
-            journal,
-            models,
-            project,
-            without_project,
-        }
+        Self { folder: Some(folder), passing: true, journal, models, project, ..self.clone() }
     }
 
     /// Makes the prompts of this project take precedence over the user's own.
     pub(crate) fn work_in(&self, project: &Path) {
         self.project.get_or_init(|| project.to_owned());
-    }
-
-    pub(crate) fn is_passing(&self) -> bool {
-        self.passing
     }
 
     /// Opens Bosun on the journal of this home.
@@ -103,11 +83,6 @@ impl Home {
     /// Path of the journal.
     pub(crate) fn journal(&self) -> anyhow::Result<PathBuf> {
         Ok(self.folder()?.join("journal.db"))
-    }
-
-    /// State of the file with the ends of all logs, once the journal is open.
-    pub(crate) fn heads_file(&self) -> Option<HeadsFile> {
-        self.journal.get().map(SqliteJournal::heads_file)
     }
 
     /// The journal itself, if it exists and is open.
@@ -160,15 +135,9 @@ impl Home {
         Ok(self.models.get_or_init(|| registry).clone())
     }
 
-    /// Overrides the address of a model's provider. Must be called before anything of this home is opened.
-    fn ask_at(&self, model: &ModelRef, elsewhere: models::Elsewhere) -> anyhow::Result<()> {
-        let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
-        self.models.get_or_init(|| Arc::new(registry));
-        Ok(())
-    }
-
-    /// The model server named on the command line, for the record; this home uses it from now on. Rejects an address
-    /// that contains a secret: secrets are not recorded, so a resumed run would use another address.
+    /// The model server named on the command line, for the record. This home uses it from now on: must be called before
+    /// anything of it is opened. Rejects an address that contains a secret: secrets are not recorded, so a resumed run
+    /// would use another address.
     pub(crate) fn served_at(
         &self,
         model: Option<&ModelRef>,
@@ -176,9 +145,11 @@ impl Home {
     ) -> anyhow::Result<Option<ModelServer>> {
         let (Some(model), Some(url)) = (model, base_url) else { return Ok(None) };
         models::must_be_an_address("--base-url", url)?;
-        self.ask_at(model, models::Elsewhere { base_url: Some(url.to_owned()), dialect: None })?;
+        let elsewhere = models::Elsewhere { base_url: Some(url.to_owned()), dialect: None };
+        let registry = models::registry(models::settings()?, Some((model, elsewhere)))?;
+        self.models.get_or_init(|| Arc::new(registry));
         if self.redactor().scrub(url) != url {
-            return Err(SetupError::SecretInUrl.into());
+            return Err(CliError::SecretInUrl.into());
         }
         Ok(Some(ModelServer { provider: model.provider().to_owned(), base_url: url.to_owned() }))
     }
@@ -237,11 +208,6 @@ impl Home {
         registry.catalogue().list().map(item).collect()
     }
 
-    /// The first model that has a key.
-    fn default_model(&self) -> Option<ModelRef> {
-        self.models.get()?.default_model()
-    }
-
     /// The model to work with: a script, the named one, or the first one that has a key.
     pub(crate) async fn model(
         &self,
@@ -254,7 +220,7 @@ impl Home {
                 let kept = bosun.keep_script(&files::read(path)?).await;
                 kept.with_context(|| print::path(path))
             }
-            None => match named.or_else(|| self.default_model()) {
+            None => match named.or_else(|| self.models.get()?.default_model()) {
                 Some(model) => Ok(model),
                 None => Err(models::none().await),
             },
@@ -274,23 +240,15 @@ impl Home {
         if let Some(folder) = &self.folder {
             return std::path::absolute(folder).context("finding the home folder");
         }
-        let base = etcetera::choose_base_strategy().context(
-            "finding the user's home folder; set BOSUN_HOME to choose a folder for Bosun",
-        )?;
-        let state = base.state_dir().unwrap_or_else(|| base.data_dir());
-        Ok(state.join("bosun"))
+        state_folder()
+            .context("finding the user's home folder; set BOSUN_HOME to choose a folder for Bosun")
     }
 
     /// Folders of this machine that are closed to agents.
     pub(crate) fn machine(&self) -> anyhow::Result<MachineFolders> {
         let base = etcetera::choose_base_strategy().ok();
-        let mut own = vec![self.folder()?];
-        own.extend(base.as_ref().map(|base| base.config_dir().join("bosun")));
-        own.extend(
-            base.as_ref()
-                .map(|base| base.state_dir().unwrap_or_else(|| base.data_dir()).join("bosun")),
-        );
-        own.extend(config::models_file());
+        let folders = [config::folder(), state_folder().ok(), config::models_file()];
+        let own = [self.folder()?].into_iter().chain(folders.into_iter().flatten()).collect();
         Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own })
     }
 
@@ -315,10 +273,10 @@ pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
     project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
 }
 
-/// Folder with the user's own settings.
-pub(crate) fn config_folder() -> Option<PathBuf> {
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(base.config_dir().join("bosun"))
+/// The usual folder for the journal and the worktrees.
+fn state_folder() -> Result<PathBuf, etcetera::HomeDirError> {
+    let base = etcetera::choose_base_strategy()?;
+    Ok(base.state_dir().unwrap_or_else(|| base.data_dir()).join("bosun"))
 }
 
 /// Name of the current user, for the record; `unknown` if there is none, or it is the name reserved for the policy.

@@ -2,13 +2,13 @@
 
 mod args;
 mod chat;
+mod cli_error;
 mod commands;
 mod config;
 mod confirm;
 mod conversation;
 mod driven;
 mod exit;
-mod exit_code;
 mod files;
 mod follow;
 mod home;
@@ -19,8 +19,6 @@ mod routing_input;
 mod rules;
 mod secrets;
 mod sessions;
-mod setup_error;
-mod usage_error;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -99,20 +97,20 @@ fn start_log(verbose: u8, command: &Command) {
 }
 
 async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> {
-    let home = home::Home::at(cli.home, helper_exe.clone()).without_project(cli.no_project);
+    let home = home::Home::at(cli.home, cli.no_project, helper_exe.clone());
     let done = match cli.command {
         Command::Demo(args) => commands::demo::demo(&home, &args).await,
         Command::Run(args) => Box::pin(commands::run::run(&home, args)).await,
-        Command::Plan(args) => Box::pin(commands::plan::plan(&home, args)).await,
+        Command::Plan(args) => Box::pin(commands::run::plan_only(&home, args)).await,
         Command::Spec(args) => commands::spec::spec(&args),
         Command::Chat(args) => Box::pin(commands::chat::chat(&home, args)).await,
         Command::Rewind(args) => commands::rewind::rewind(&home, args).await,
         Command::Resume(args) => commands::resume::resume(&home, args).await,
         Command::Answer(args) => commands::answer::answer(&home, args).await,
-        Command::Questions(args) => commands::questions::questions(&home, &args).await,
+        Command::Questions(args) => commands::answer::questions(&home, &args).await,
         Command::Stats(args) => commands::stats::stats(&home, &args).await,
         Command::Watch(args) => commands::watch::watch(&home, args).await,
-        Command::Top(args) => commands::top::top(&home, &args).await,
+        Command::Top(args) => commands::watch::top(&home, &args).await,
         Command::Serve(args) => Box::pin(commands::serve::serve(&home, args)).await,
         Command::User(args) => commands::user::user(&home, args),
         Command::Project(args) => Box::pin(commands::user::project(&home, args)).await,
@@ -121,8 +119,8 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Transcript(args) => commands::transcript::transcript(&home, args).await,
         Command::Review(args) => Box::pin(commands::review::review(&home, args)).await,
         Command::Pr(args) => commands::pr::pr(&home, args).await,
-        Command::Accept(args) => commands::accept::accept(&home, args).await,
-        Command::Discard(args) => commands::discard::discard(&home, args).await,
+        Command::Accept(args) => commands::settle::accept(&home, args).await,
+        Command::Discard(args) => commands::settle::discard(&home, args).await,
         Command::List(args) => commands::list::list(&home, &args).await,
         Command::Gc(args) => commands::gc::gc(&home, &args).await,
         Command::Show(args) => commands::show::show(&home, args).await,
@@ -131,7 +129,7 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Restore(args) => commands::backup::restore(&home, args).await,
         Command::Prove(args) => Box::pin(commands::prove::prove(&home, args)).await,
         Command::Replay(args) => commands::replay::replay(&home, args).await,
-        Command::Fork(args) => Box::pin(commands::fork::fork(&home, args)).await,
+        Command::Fork(args) => Box::pin(commands::replay::fork(&home, args)).await,
         Command::Audit(args) => Box::pin(commands::audit::audit(&home, args)).await,
         Command::Why(args) => commands::why::why(&home, args).await,
         Command::Policy(args) => commands::policy::policy(&args),
@@ -143,7 +141,7 @@ async fn perform(cli: Cli, helper_exe: HelperExe) -> anyhow::Result<exit::Exit> 
         Command::Models(args) => commands::models::models(&args).await,
         Command::Permit(args) => commands::permit::permit(&args),
         Command::Route(args) => commands::route::route(&args).await,
-        Command::Tools(args) => commands::tools::tools(&args),
+        Command::Tools(args) => commands::tool::tools(&args),
         Command::Tool(args) => commands::tool::tool(&home, helper_exe, &args).await,
         Command::Doctor(args) => commands::doctor::doctor(&home, helper_exe, &args).await,
         Command::Completions(args) => commands::manual::completions(&args),

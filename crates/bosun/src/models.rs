@@ -11,7 +11,6 @@ use types::{Millis, ModelRef};
 
 use crate::config;
 use crate::exit::CliError;
-use crate::setup_error::SetupError;
 
 /// Time limit for connecting to a server.
 const CONNECT: Millis = Millis::seconds(10);
@@ -29,15 +28,15 @@ pub(crate) fn settings() -> anyhow::Result<Settings> {
 }
 
 /// Rejects anything but an HTTP(S) URL, and URLs with user info: requests carry the key, and addresses are recorded.
-pub(crate) fn must_be_an_address(option: &'static str, url: &str) -> Result<(), SetupError> {
+pub(crate) fn must_be_an_address(option: &'static str, url: &str) -> Result<(), CliError> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     if authority.contains('@') {
-        return Err(SetupError::SecretInUrl);
+        return Err(CliError::SecretInUrl);
     }
     let is_bad = |c: char| c.is_whitespace() || c.is_control();
     if authority.is_empty() || url.contains(is_bad) {
-        return Err(SetupError::NoUrl { option, url: types::one_line(url, 100) });
+        return Err(CliError::NoUrl { option, url: types::one_line(url, 100) });
     }
     Ok(())
 }
@@ -56,7 +55,7 @@ pub(crate) async fn check(registry: &Registry, model: &ModelRef) -> anyhow::Resu
     match answer {
         Ok(Err(fault)) => {
             let (model, cause) = (model.clone(), fault.what);
-            Err(SetupError::Away { model, address, cause }.into())
+            Err(CliError::Away { model, address, cause }.into())
         }
         // A slow server still counts as running.
         Ok(Ok(_)) | Err(_) => Ok(()),
@@ -67,7 +66,7 @@ pub(crate) async fn check(registry: &Registry, model: &ModelRef) -> anyhow::Resu
 pub(crate) async fn none() -> anyhow::Error {
     let servers = local_servers(&Http::new(SOON)).await;
     match servers.into_iter().find_map(|server| server.models.into_iter().next()) {
-        Some(model) => SetupError::OnlyLocal { model }.into(),
+        Some(model) => CliError::OnlyLocal { model }.into(),
         None => CliError::NoModel.into(),
     }
 }

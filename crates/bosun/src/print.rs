@@ -2,9 +2,7 @@
 //! from outside never reach a terminal.
 
 mod checks;
-mod integrity;
 pub(crate) mod lines;
-pub(crate) mod marks;
 pub(crate) mod patch;
 pub(crate) mod question;
 pub(crate) mod replay;
@@ -13,14 +11,16 @@ pub(crate) mod session;
 pub(crate) mod table;
 pub(crate) mod transcript;
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use owo_colors::OwoColorize as _;
+use runtime::{Flaw, Integrity};
 use serde::Serialize;
-use types::{Millis, Money, Spend};
+use types::{LogId, Millis, Money, Spend, Verdict, count};
 
 use crate::exit::Exit;
-pub(crate) use integrity::integrity;
 pub(crate) use types::one_line;
 
 /// Verbosity of the output besides the result: 0 nothing, 1 important messages, 2 every event.
@@ -85,9 +85,38 @@ pub(crate) fn cost(spent: Spend) -> String {
     }
 }
 
+/// The last part of a path, for a narrow column.
+pub(crate) fn folder_name(path: &str) -> String {
+    let name = std::path::Path::new(path).file_name().unwrap_or_default();
+    one_line(&name.to_string_lossy(), 24)
+}
+
 /// A path on one line, quoted for a shell.
 pub(crate) fn path(path: &std::path::Path) -> String {
     types::shell_word(&one_line(&path.display().to_string(), 4_096))
+}
+
+/// Mark of success.
+pub(crate) fn good_mark() -> String {
+    "✔".green().to_string()
+}
+
+/// Mark of failure.
+pub(crate) fn bad_mark() -> String {
+    "✘".red().to_string()
+}
+
+/// A line about an event, for lines and reports; merged results and reviews have the longest names.
+pub(crate) fn row(who: &str, what: &str) -> String {
+    format!("  {who:<12} {what}")
+}
+
+/// The word for a gate that a run does not pass by itself.
+pub(crate) const fn blocked_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::ConditionalGo => "conditional go",
+        Verdict::Go | Verdict::NoGo => "no-go",
+    }
 }
 
 /// Prints one line of the result.
@@ -105,14 +134,9 @@ pub(crate) fn has_colours() -> bool {
     anstream::ColorChoice::global() == anstream::ColorChoice::Always
 }
 
-/// Prints non-text data, byte for byte.
+/// Prints a document or other data for programs, byte for byte.
 pub(crate) fn bytes(bytes: &[u8]) -> std::io::Result<()> {
     std::io::stdout().lock().write_all(bytes)
-}
-
-/// Prints a whole document for programs, byte for byte.
-pub(crate) fn document(text: &str) -> std::io::Result<()> {
-    std::io::stdout().lock().write_all(text.as_bytes())
 }
 
 /// Prints a result for programs as a line of JSON.
@@ -123,20 +147,21 @@ pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// Prints a warning, even in quiet mode.
-pub(crate) fn warn(text: &str) {
-    complain(text);
+/// Prints a result as a line of JSON for programs, or else as text, which ends with a line break.
+pub(crate) fn result(as_json: bool, object: &impl Serialize, said: &str) -> anyhow::Result<()> {
+    if as_json { json(object) } else { Ok(text(said)?) }
 }
 
 /// Prints a message to the user that is not part of the result.
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
-        complain(text);
+        warn(text);
     }
 }
 
-/// Prints a line to standard error. A write error means that stderr is closed; there is nothing left to report to.
-fn complain(text: &str) {
+/// Prints a line to standard error, even in quiet mode. A write error means that stderr is closed; there is nothing
+/// left to report to.
+pub(crate) fn warn(text: &str) {
     let _unread = writeln!(anstream::stderr(), "{text}");
 }
 
@@ -158,7 +183,7 @@ pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>, as_json: Option
         return;
     }
     let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-    complain(&format!("bosun: {message}{advice}"));
+    warn(&format!("bosun: {message}{advice}"));
 }
 
 /// Prints an error as one JSON object on standard error.
@@ -167,7 +192,7 @@ pub(crate) fn error_line(message: &str, advice: Option<&str>, exit: Exit) {
     if let Some(advice) = advice {
         error["advice"] = advice.into();
     }
-    complain(&serde_json::json!({ "error": error }).to_string());
+    warn(&serde_json::json!({ "error": error }).to_string());
 }
 
 /// Prints an error as the object that the preset `strict` promises. It is the last output.
@@ -183,4 +208,30 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
         .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Maximum number of flawed logs named in the summary.
+const NAMED: usize = 5;
+
+/// Prints the outcome of an integrity check: the logs and flaws to standard output, the summary to standard error.
+pub(crate) fn integrity(checked: &Integrity) -> anyhow::Result<()> {
+    for log in &checked.intact {
+        line(&format!("{:<24} {:>6} lines  head {}", log.log, log.last_seq, log.head))?;
+    }
+    for flaw in &checked.flaws {
+        line(&format!("{:<24} {flaw}", flaw.log().map_or_else(String::new, LogId::to_string)))?;
+    }
+    let logs = count(checked.intact.len() as u64, "log");
+    if checked.flaws.is_empty() {
+        let blobs = count(checked.blobs as u64, "blob");
+        note(&format!("intact: {logs}, {blobs}"));
+        return Ok(());
+    }
+    let named: BTreeSet<String> =
+        checked.flaws.iter().filter_map(Flaw::log).map(LogId::to_string).collect();
+    let flaws = count(checked.flaws.len() as u64, "flaw");
+    let named = named.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    let named = if named.is_empty() { String::new() } else { format!(" ({named})") };
+    note(&format!("bosun: {flaws}{named}; {logs} intact"));
+    Ok(())
 }

@@ -11,8 +11,7 @@ use types::{Envelope, ListedRun, LogId, RunId, Spec};
 
 use crate::args::RunRef;
 use crate::exit::CliError;
-use crate::print;
-use crate::usage_error::UsageError;
+use crate::{print, sessions};
 
 /// Finds the named run or session, by its id or a prefix of it.
 pub(crate) async fn named(bosun: &Bosun, run: &RunRef) -> anyhow::Result<RunId> {
@@ -35,24 +34,29 @@ pub(crate) async fn if_named(bosun: &Bosun, run: Option<&RunRef>) -> anyhow::Res
     }
 }
 
+/// Rejects a session.
+pub(crate) async fn must_be_a_run(bosun: &Bosun, run: &RunId) -> anyhow::Result<()> {
+    match sessions::one(bosun, run).await? {
+        Some(_) => Err(CliError::NotARun { run: run.clone() }.into()),
+        None => Ok(()),
+    }
+}
+
 /// The named run or session, or the newest one.
-pub(crate) async fn newest(
-    bosun: &Bosun,
-    named: Option<RunRef>,
-    otherwise: CliError,
-) -> anyhow::Result<RunId> {
+pub(crate) async fn newest(bosun: &Bosun, named: Option<RunRef>) -> anyhow::Result<RunId> {
     if let Some(run) = if_named(bosun, named.as_ref()).await? {
         return Ok(run);
     }
     let logs = bosun.journal().logs(None).await?;
     let newest =
         logs.into_iter().filter(|log| log.log.attempt.is_none()).max_by_key(|log| log.created);
-    Ok(newest.map(|log| log.log.run).ok_or(otherwise)?)
+    Ok(newest.map(|log| log.log.run).ok_or(CliError::NoRuns)?)
 }
 
-/// The named run; otherwise the newest one of this repository, or of any if this one has none. Sessions do not count.
+/// The named run; otherwise the newest one of this repository, or of any if this one has none. Sessions are rejected.
 pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::Result<RunId> {
     if let Some(run) = if_named(bosun, named.as_ref()).await? {
+        must_be_a_run(bosun, &run).await?;
         return Ok(run);
     }
     let top = presets::top(Path::new("."));
@@ -65,8 +69,11 @@ pub(crate) async fn newest_run(bosun: &Bosun, named: Option<RunRef>) -> anyhow::
             print::note(&format!("no run in this folder; using the newest, {run} in {place}"));
             Ok(run.clone())
         }
-        // Returns a session if there is one, so that the caller rejects it by name; an empty journal is an error.
-        (None, None) => newest(bosun, None, CliError::NoRuns).await,
+        (None, None) => {
+            let run = newest(bosun, None).await?;
+            must_be_a_run(bosun, &run).await?;
+            Ok(run)
+        }
     }
 }
 
@@ -85,7 +92,7 @@ pub(crate) async fn must_not_be_followed(
         }
         if listed.ended.is_none() {
             let (run, status) = (run.clone(), listed.status_word());
-            return Err(UsageError::FollowedUp { what, run, next, status }.into());
+            return Err(CliError::FollowedUp { what, run, next, status }.into());
         }
         line.push(next);
     }
@@ -117,28 +124,8 @@ pub(crate) async fn newest_result(
     Ok((run, part))
 }
 
-/// A run and a part of it, such as a task. A single word that names no run may be a part of the newest one.
-pub(crate) async fn run_and_part(
-    bosun: &Bosun,
-    run: Option<RunRef>,
-    part: Option<String>,
-) -> anyhow::Result<(RunId, Option<String>)> {
-    let (run, part) = split(bosun, run, part).await;
-    Ok((newest_run(bosun, run).await?, part))
-}
-
-/// Like `run_and_part`, but also accepts a session.
-pub(crate) async fn any_and_part(
-    bosun: &Bosun,
-    run: Option<RunRef>,
-    part: Option<String>,
-) -> anyhow::Result<(RunId, Option<String>)> {
-    let (run, part) = split(bosun, run, part).await;
-    Ok((newest(bosun, run, CliError::NoRuns).await?, part))
-}
-
-/// Treats a single word as a part if it has the form of one and names no run.
-async fn split(
+/// A run and a part of it, such as a task. A single word is a part if it has the form of one and names no run.
+pub(crate) async fn split(
     bosun: &Bosun,
     run: Option<RunRef>,
     part: Option<String>,

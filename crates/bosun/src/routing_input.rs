@@ -42,10 +42,9 @@ pub(crate) fn read(args: &args::Route) -> anyhow::Result<Result<Asked, Unfit>> {
         Ok(rules) => rules,
         Err(error) => return Ok(Err(Unfit::policy(format!("{error:#}")))),
     };
-    let asked = match (&args.request, args.text.as_slice()) {
+    let asked = match (&args.request, &args.text) {
         (Some(file), _) => of_object(&read_request(file)?, at_hand),
-        (None, []) => Ok(of_text(standard_input()?.trim_end_matches('\n'), at_hand.policy)),
-        (None, [dash]) if dash == "-" => {
+        (None, words) if words.is_empty() || *words == ["-"] => {
             Ok(of_text(standard_input()?.trim_end_matches('\n'), at_hand.policy))
         }
         (None, words) => Ok(of_text(&words.join(" "), at_hand.policy)),

@@ -14,7 +14,6 @@ use crate::exit::CliError;
 use crate::files::read;
 use crate::home::{self, Home};
 use crate::print;
-use crate::usage_error::UsageError;
 
 /// Preset used if none is named.
 const DEFAULT: &str = "crew";
@@ -44,8 +43,7 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Preset(name) => write!(f, "the preset {name}"),
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Project(path) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::Project(path) => write!(f, "{}", path.display()),
         }
     }
 }
@@ -79,7 +77,7 @@ pub(crate) fn unattended_rules(
     flags: &[(&str, &str, String)],
 ) -> anyhow::Result<Rules> {
     let project = match project_files(&presets::top(folder))? {
-        _ if home.leaves_projects_out() => false,
+        _ if home.without_project => false,
         Some(files) if !TrustStore::at(&home.folder()?).holds(&files)? => {
             return Err(config::untrusted(&files).into());
         }
@@ -90,7 +88,7 @@ pub(crate) fn unattended_rules(
 
 /// Whether the project's own files take effect. If they are not trusted yet, asks the user; fails without a terminal.
 pub(crate) fn takes_project(home: &Home, folder: &Path) -> anyhow::Result<bool> {
-    if home.leaves_projects_out() {
+    if home.without_project {
         return Ok(false);
     }
     if !folder.is_dir() {
@@ -127,7 +125,7 @@ fn rules_with(
     if let Some(path) = file {
         if let Some(name) = presets::names().find(|name| Path::new(name) == path && !path.exists())
         {
-            return Err(UsageError::PresetAsFile { name }.into());
+            return Err(CliError::PresetAsFile { name }.into());
         }
         let policy = presets::read_with(&path.display().to_string(), &read(path)?, &prompts)?;
         return Ok(Rules { policy, from: Origin::File(path.to_owned()), prompts, loaded, project });

@@ -2,6 +2,7 @@
 //! describes sessions; the commands resume them.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use runtime::{Bosun, Found};
 use serde_json::json;
@@ -44,12 +45,18 @@ pub(crate) async fn one(bosun: &Bosun, run: &RunId) -> anyhow::Result<Option<Kno
     Ok(Some(Known { run: run.clone(), started: first.at, folder, output, about, view }))
 }
 
-/// All readable sessions in list form, newest first.
-pub(crate) async fn all(bosun: &Bosun) -> anyhow::Result<Vec<(RunId, ListedSession)>> {
+/// The open sessions in a folder in list form, newest first.
+pub(crate) async fn open_in(
+    bosun: &Bosun,
+    folder: &Path,
+) -> anyhow::Result<Vec<(RunId, ListedSession)>> {
+    let open = |listed: &ListedSession| {
+        listed.state != SessionState::Closed && Path::new(&listed.folder) == folder
+    };
     let all = bosun.overview(false).await?.into_iter();
     Ok(all
         .filter_map(|entry| match entry.found {
-            Found::Session(listed) => Some((entry.run, *listed)),
+            Found::Session(listed) if open(&listed) => Some((entry.run, *listed)),
             _ => None,
         })
         .collect())

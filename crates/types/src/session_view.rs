@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::{Asking, Decision, Effort, Fault, ModelRef, Money, SessionId, Spend, Usage};
 
 /// The activity of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SessionState {
     /// It waits for the next input.
+    #[default]
     Idle,
     Processing,
     /// It cannot continue before a person has answered.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use types::{ModelRef, Money};
 
-use super::{Chosen, Words};
+use super::{Chosen, Words, parsed};
 
 #[derive(Debug, Args)]
 #[command(
@@ -147,8 +147,7 @@ fn check(command: &str) -> Result<String, String> {
 }
 
 fn money(word: &str) -> Result<Money, String> {
-    let read = serde_json::from_value(serde_json::Value::from(word));
-    let amount: Money = read.map_err(|error| error.to_string())?;
+    let amount: Money = parsed(word)?;
     if amount == Money::default() { Err("must be greater than 0".to_owned()) } else { Ok(amount) }
 }
 

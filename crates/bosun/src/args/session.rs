@@ -1,11 +1,12 @@
-//! The arguments of `bosun chat` and `bosun rewind`, and the vocabularies for printed logs.
+//! The arguments of `bosun chat`, `rewind`, `ask` and `models`, and the vocabularies for printed logs.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use runtime::llm::Dialect;
 use types::{Effort, ModelRef};
 
-use super::{RunRef, effort};
+use super::{RunRef, parsed};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -30,7 +31,7 @@ pub(crate) struct Chat {
     #[arg(long, short, value_name = "MODEL", conflicts_with = "script")]
     pub(crate) model: Option<ModelRef>,
     /// Reasoning effort: none, minimal, low, medium, high, xhigh or max
-    #[arg(long, value_name = "EFFORT", value_parser = effort)]
+    #[arg(long, value_name = "EFFORT", value_parser = parsed::<Effort>)]
     pub(crate) effort: Option<Effort>,
     /// Instruction appended to the system prompt
     #[arg(long, value_name = "TEXT")]
@@ -86,4 +87,78 @@ impl From<Words> for runtime::Words {
             Words::Audit => Self::Audit,
         }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun ask \"What is a monad?\" -m anthropic/claude-sonnet-4-5
+  git diff | bosun ask - --system \"Review this change\"
+  bosun ask \"Three colours\" --schema colours.schema.json --json")]
+pub(crate) struct Ask {
+    /// Prompt; - reads standard input
+    #[arg(conflicts_with = "messages")]
+    pub(crate) text: Option<String>,
+    /// Model, as provider/model [default: the configured model, else the first provider with a key]
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) model: Option<ModelRef>,
+    /// System prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// Conversation to send, as a JSON list of messages
+    #[arg(long, value_name = "FILE")]
+    pub(crate) messages: Option<PathBuf>,
+    /// Tools to offer, as a JSON list of name, description and schema; calls are not executed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
+    /// JSON Schema that the answer must match; a mismatch is a failure
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Endpoint to use instead of the provider's own
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// API dialect of the endpoint: messages, responses, chat, gemini or ollama
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
+    /// Reasoning effort: none, minimal, low, medium, high, xhigh or max
+    #[arg(long, value_name = "EFFORT", value_parser = parsed::<Effort>)]
+    pub(crate) effort: Option<Effort>,
+    /// Maximum number of output tokens
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub(crate) max_output: u64,
+    /// Disable streaming
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn dialect(word: &str) -> Result<Dialect, String> {
+    let known = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == word);
+    known.ok_or_else(|| {
+        let words: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
+        format!("expected one of {}", words.join(", "))
+    })
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bosun models
+  bosun models --json
+  bosun models --refresh catalogue.toml
+
+A catalogue file has one table per model, as in crates/llm/src/catalogue.toml:
+  [\"openrouter/some/model\"]
+  window = 131072
+  price = [{ input = \"0.5\", output = \"1.5\" }]
+--refresh merges it into models.toml in the configuration folder; comments in models.toml are lost.")]
+pub(crate) struct Models {
+    /// Merge a catalogue file into your models.toml
+    #[arg(long, value_name = "FILE")]
+    pub(crate) refresh: Option<PathBuf>,
+    /// Print JSON Lines, one per provider and model
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -149,15 +149,8 @@ impl ChatContext {
     }
 
     async fn sessions(&self, session: &Session, number: Option<usize>) -> Result<Done, Failed> {
-        let all = sessions::all(&self.bosun).await;
-        let all = all.map_err(|error| Failed::Other(error.to_string()))?;
-        let here: Vec<_> = all
-            .into_iter()
-            .filter(|(_, listed)| {
-                listed.state != SessionState::Closed
-                    && std::path::Path::new(&listed.folder) == self.folder
-            })
-            .collect();
+        let here = sessions::open_in(&self.bosun, &self.folder).await;
+        let here = here.map_err(|error| Failed::Other(error.to_string()))?;
         let Some(number) = number else {
             let line = |(number, (run, listed)): (usize, &(RunId, types::ListedSession))| {
                 let mark = if run == session.id() { "*" } else { " " };

@@ -4,16 +4,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ratatui::text::Span;
-use types::{Call, CallId, Effort, Grants, Millis, Timestamp};
+use types::{Call, CallId, Effort, Grants, Millis, SessionState, Timestamp, visible};
 
 use super::custom::Custom;
 use super::editor::Editor;
-use super::input_state::{Files, Granting, HistorySearch};
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
 use super::past::Past;
 use super::ui_command::UiCommand;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// Lines of output shown for a running command.
@@ -26,7 +24,7 @@ const MOST_THOUGHT: usize = 64 * 1024;
 /// Status of the session, supplied by the loop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Standing {
-    pub(crate) state: State,
+    pub(crate) state: SessionState,
     pub(crate) model: String,
     pub(crate) effort: Option<Effort>,
     /// Tokens in the conversation; `window` is the model's maximum.
@@ -41,15 +39,6 @@ pub(crate) struct Standing {
     pub(crate) question: Option<u32>,
     /// Number of working sub-agents.
     pub(crate) agents: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum State {
-    #[default]
-    Idle,
-    Processing,
-    AwaitingInput,
-    Closed,
 }
 
 /// A question that awaits an answer.
@@ -110,7 +99,36 @@ pub(crate) struct Queued {
     pub(crate) later: bool,
 }
 
-#[derive(Debug)]
+/// A grant being edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Granting {
+    pub(crate) question: u32,
+    /// For every session.
+    pub(crate) always: bool,
+}
+
+/// An ongoing search.
+#[derive(Debug, Default)]
+pub(crate) struct HistorySearch {
+    pub(crate) query: String,
+    /// Number of matches passed over.
+    pub(crate) skipped: usize,
+    /// Input at the start of the search.
+    pub(crate) before: String,
+}
+
+/// The known files of the folder.
+#[derive(Debug, Default)]
+pub(crate) enum Files {
+    #[default]
+    Unknown,
+    /// The listing is in progress.
+    Wanted,
+    /// Paths, each with its lower-case form.
+    Found(Vec<(String, String)>),
+}
+
+#[derive(Debug, Default)]
 pub(crate) struct App {
     pub(crate) editor: Editor,
     pub(crate) standing: Standing,
@@ -157,40 +175,7 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(past: Past) -> Self {
-        Self {
-            editor: Editor::new(past),
-            standing: Standing::default(),
-            asked: vec![],
-            queue: vec![],
-            running: vec![],
-            calls: BTreeMap::new(),
-            text: Markdown::default(),
-            streamed: String::new(),
-            thought: String::new(),
-            thinking: false,
-            summarising: false,
-            looked_at: None,
-            last_output: String::new(),
-            working: Millis(0),
-            leaving: false,
-            known: Known::default(),
-            granted: Grants::default(),
-            granting: None,
-            search: None,
-            files: Files::default(),
-            pasted: vec![],
-            carried: vec![],
-            person_runs: false,
-            planning: false,
-            clearing: false,
-            rows: vec![],
-        }
-    }
-
-    /// Sets the facts known from the start.
-    pub(crate) fn knowing(mut self, known: Known) -> Self {
-        self.known = known;
-        self
+        Self { editor: Editor::new(past), ..Self::default() }
     }
 
     /// Takes the finished rows, which scroll away.
@@ -218,7 +203,7 @@ impl App {
 
     /// Updates the status. Queued texts that the session has read become part of the conversation.
     pub(crate) fn stand(&mut self, standing: Standing) {
-        if standing.state != State::Processing {
+        if standing.state != SessionState::Processing {
             self.working = Millis(0);
         }
         let mut left = standing.queued.clone();
@@ -227,17 +212,20 @@ impl App {
             place.map(|place| left.remove(place)).is_some()
         });
         self.queue = waiting;
-        let heard: Vec<Queued> = heard;
+        self.say_heard(heard);
+        self.standing = standing;
+    }
+
+    fn say_heard(&mut self, heard: Vec<Queued>) {
         for queued in heard {
             self.say(Row::blank());
             self.say_person(&queued.text);
         }
-        self.standing = standing;
     }
 
     /// Advances the timers.
     pub(crate) fn pass(&mut self, span: Millis) {
-        if self.standing.state == State::Processing {
+        if self.standing.state == SessionState::Processing {
             self.working = Millis(self.working.0 + span.0);
         }
         for running in &mut self.running {
@@ -248,10 +236,8 @@ impl App {
     /// Replays a recorded event. Texts that were queued then have been read long since.
     pub(crate) fn recall(&mut self, line: &types::Envelope) {
         self.on_event(line);
-        for queued in std::mem::take(&mut self.queue) {
-            self.say(Row::blank());
-            self.say_person(&queued.text);
-        }
+        let heard = std::mem::take(&mut self.queue);
+        self.say_heard(heard);
     }
 
     pub(crate) fn think(&mut self, piece: &str) {
@@ -279,6 +265,6 @@ impl App {
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        matches!(self.standing.state, State::Processing | State::AwaitingInput)
+        matches!(self.standing.state, SessionState::Processing | SessionState::AwaitingInput)
     }
 }

@@ -3,12 +3,12 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use types::{SessionState, visible};
 
-use super::app::{App, MOST_OF_A_QUESTION, State};
+use super::app::{App, MOST_OF_A_QUESTION};
 use super::calls;
 use super::look::{BOLD, DIM, PERSON, PLAIN, WAITING};
 use super::slash;
-use super::visible::visible;
 use super::wrap::{Row, columns, cut, wrap};
 
 /// Bytes of the thinking text searched for its last line.
@@ -101,9 +101,9 @@ impl App {
             if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
         let hint = match self.standing.state {
             _ if self.question().is_some() => "your answer",
-            State::Idle => "describe a task, or type /help",
-            State::Processing | State::AwaitingInput => "steer the agent",
-            State::Closed => "",
+            SessionState::Idle => "describe a task, or type /help",
+            SessionState::Processing | SessionState::AwaitingInput => "steer the agent",
+            SessionState::Closed => "",
         };
         let room = u16::try_from(width - 3).unwrap_or(u16::MAX);
         let mut lines = vec![];
@@ -131,12 +131,12 @@ impl App {
         let (state, style): (String, Style) = match standing.state {
             _ if self.leaving => ("Ctrl-C again to quit".to_owned(), WAITING),
             _ if self.person_runs => ("running your command (Esc stops)".to_owned(), BOLD),
-            State::Processing => {
+            SessionState::Processing => {
                 (format!("working {} (Esc stops)", calls::seconds(self.working)), BOLD)
             }
-            State::AwaitingInput => ("waiting for you".to_owned(), WAITING),
-            State::Idle => ("ready".to_owned(), PLAIN),
-            State::Closed => ("closed".to_owned(), WAITING),
+            SessionState::AwaitingInput => ("waiting for you".to_owned(), WAITING),
+            SessionState::Idle => ("ready".to_owned(), PLAIN),
+            SessionState::Closed => ("closed".to_owned(), WAITING),
         };
         let mut parts = vec![types::one_line(&standing.model, 28)];
         parts.extend(self.planning.then(|| "plan only".to_owned()));

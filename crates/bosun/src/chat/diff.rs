@@ -3,11 +3,10 @@
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
-use types::{Arguments, Call};
+use types::{Arguments, Call, visible};
 
 use super::look::{BOLD, DIM};
 use super::syntax;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// Maximum rows of one edit.
@@ -117,7 +116,7 @@ impl Change {
     /// Colours the lines of a file together: a comment may span several.
     fn end_file(&mut self) {
         let lines = std::mem::take(&mut self.lines);
-        let coloured = syntax::coloured(&self.path, &lines, |_, sign| format!("    {sign} "));
+        let coloured = syntax::coloured(&self.path, &lines);
         self.rows.extend(coloured.into_iter().map(|spans| Row::new(spans).hang(6).exact()));
     }
 }

@@ -8,10 +8,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use types::visible;
 
 use super::look::DIM;
 use super::past::Past;
-use super::visible::visible;
 use super::wrap::cut;
 
 /// Maximum rows of visible text; longer text scrolls.
@@ -27,6 +27,12 @@ pub(crate) struct Editor {
     past: Past,
     /// Draft put aside for a question.
     aside: Option<String>,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self::new(Past::default())
+    }
 }
 
 impl Editor {

@@ -3,8 +3,7 @@
 
 use types::Grants;
 
-use super::app::{App, Asked};
-use super::input_state::Granting;
+use super::app::{App, Asked, Granting};
 use super::ui_command::UiCommand;
 
 /// Prefix that distinguishes hosts from command patterns on the edited line.

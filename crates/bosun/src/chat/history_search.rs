@@ -3,8 +3,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::app::App;
-use super::input_state::HistorySearch;
+use super::app::{App, HistorySearch};
 
 impl App {
     pub(crate) fn begin_search(&mut self) {

@@ -2,14 +2,13 @@
 //! and Ctrl-C stop the turn, never the session.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use types::count;
+use types::{SessionState, count};
 
-use super::app::{App, State};
+use super::app::App;
 use super::look::{BOLD, DIM};
 use super::markdown;
 use super::slash::{self, Slash};
 use super::ui_command::UiCommand;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// The keys, for `/help`.
@@ -42,43 +41,27 @@ impl App {
             return None;
         }
         match key.code {
-            KeyCode::Esc if self.granting.is_some() => {
-                self.stop_granting();
-                None
+            KeyCode::Esc if self.granting.is_some() => self.stop_granting(),
+            KeyCode::Esc if self.person_runs => return Some(UiCommand::StopRun),
+            KeyCode::Char('r') if control => self.begin_search(),
+            KeyCode::Char('g') if control => return Some(UiCommand::Edit),
+            KeyCode::Char('v') if control => return Some(UiCommand::PastePicture),
+            KeyCode::Esc => return self.is_busy().then_some(UiCommand::Interrupt),
+            KeyCode::Char('c') if control => return self.stop(was_leaving),
+            KeyCode::Char('d') if control && self.editor.is_empty() => {
+                return Some(UiCommand::Leave);
             }
-            KeyCode::Esc if self.person_runs => Some(UiCommand::StopRun),
-            KeyCode::Char('r') if control => {
-                self.begin_search();
-                None
-            }
-            KeyCode::Char('g') if control => Some(UiCommand::Edit),
-            KeyCode::Char('v') if control => Some(UiCommand::PastePicture),
-            KeyCode::Esc => self.is_busy().then_some(UiCommand::Interrupt),
-            KeyCode::Char('c') if control => self.stop(was_leaving),
-            KeyCode::Char('d') if control && self.editor.is_empty() => Some(UiCommand::Leave),
-            KeyCode::Char('l') if control => Some(UiCommand::Redraw),
-            KeyCode::Char('o') if control => {
-                self.unfold_output();
-                None
-            }
-            KeyCode::Char('t') if control => {
-                self.unfold_thought();
-                None
-            }
+            KeyCode::Char('l') if control => return Some(UiCommand::Redraw),
+            KeyCode::Char('o') if control => self.unfold_output(),
+            KeyCode::Char('t') if control => self.unfold_thought(),
             KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
                 self.editor.key(key);
-                None
             }
-            KeyCode::Enter => self.enter(),
-            KeyCode::Tab => {
-                self.complete();
-                None
-            }
-            _ => {
-                self.editor.key(key);
-                None
-            }
+            KeyCode::Enter => return self.enter(),
+            KeyCode::Tab => self.complete(),
+            _ => self.editor.key(key),
         }
+        None
     }
 
     pub(crate) fn on_paste(&mut self, text: &str) {
@@ -132,9 +115,9 @@ impl App {
     fn send(&mut self, text: String) -> Option<UiCommand> {
         let text = self.with_carried(text);
         match self.standing.state {
-            State::Idle => Some(UiCommand::Submit(text)),
-            State::Processing | State::AwaitingInput => Some(UiCommand::Steer(text)),
-            State::Closed => {
+            SessionState::Idle => Some(UiCommand::Submit(text)),
+            SessionState::Processing | SessionState::AwaitingInput => Some(UiCommand::Steer(text)),
+            SessionState::Closed => {
                 self.problem("this session is closed; /quit, then `bosun chat` starts a new one");
                 self.editor.set(&text);
                 None
@@ -144,35 +127,24 @@ impl App {
 
     fn command(&mut self, slash: Slash) -> Option<UiCommand> {
         match slash {
-            Slash::Model(Some(model)) => return Some(UiCommand::Model(model)),
-            Slash::Model(None) => self.tell_models(),
+            Slash::Do(command) => return Some(command),
+            Slash::Models => self.tell_models(),
             Slash::ModelNumber(number) => return self.model_of(number),
-            Slash::Plan(text) => return Some(UiCommand::Plan(text)),
-            Slash::Go => return Some(UiCommand::Go),
-            Slash::Diff => return Some(UiCommand::Diff),
             Slash::Permissions => self.tell_permissions(),
-            Slash::New => return Some(UiCommand::New),
             Slash::Clear => {
                 self.clearing = true;
                 return Some(UiCommand::New);
             }
-            Slash::Sessions(number) => return Some(UiCommand::Sessions(number)),
-            Slash::Export(file) => return Some(UiCommand::Export(file)),
-            Slash::Effort(Some(effort)) => return Some(UiCommand::Effort(effort)),
-            Slash::Effort(None) => {
+            Slash::Effort => {
                 let word = self.standing.effort.map_or("model default", types::Effort::as_str);
                 self.note(format!("effort: {word}"));
             }
-            Slash::Compact => return Some(UiCommand::Compact),
-            Slash::Undo => return Some(UiCommand::Undo),
-            Slash::Rewind(to) => return Some(UiCommand::Rewind(to)),
-            Slash::Queue(text) if self.standing.state == State::Idle => {
+            Slash::Queue(text) if self.standing.state == SessionState::Idle => {
                 return Some(UiCommand::Submit(text));
             }
             Slash::Queue(text) => return Some(UiCommand::FollowUp(text)),
             Slash::Cost => self.tell_cost(),
             Slash::Help => self.help(),
-            Slash::Quit => return Some(UiCommand::Leave),
         }
         None
     }
@@ -246,10 +218,8 @@ impl App {
             self.note("no call output yet");
             return;
         }
-        let text = visible(&self.last_output);
-        let lines = text.lines().map(|line| Row::text(format!("    {line}"), DIM).hang(4).exact());
-        let rows: Vec<Row> = lines.collect();
-        self.say_all(rows);
+        let output = self.last_output.clone();
+        self.say_lines(&output, usize::MAX);
     }
 
     fn unfold_thought(&mut self) {

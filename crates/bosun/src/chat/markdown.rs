@@ -5,11 +5,11 @@
 //! the target of a link), and would have to parse again for every delta.
 
 use ratatui::text::Span;
+use types::visible;
 
 use super::inline;
 use super::look::{BOLD, CODE, DIM, HEADING, PLAIN};
 use super::table;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// Longer lines are broken, to bound the buffer.

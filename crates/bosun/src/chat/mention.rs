@@ -2,8 +2,7 @@
 //! clipboard is mentioned in the same way. The list is made at the first `@`; searching it takes the same time however
 //! long the conversation is.
 
-use super::app::App;
-use super::input_state::Files;
+use super::app::{App, Files};
 
 /// Maximum number of matches shown.
 pub(crate) const MOST_SHOWN: usize = 6;
@@ -19,9 +18,8 @@ impl App {
     }
 
     pub(crate) fn know_files(&mut self, files: Vec<String>) {
-        let lower = |file: String| (file.to_lowercase(), file);
-        self.files =
-            Files::Found(files.into_iter().map(lower).map(|(low, file)| (file, low)).collect());
+        let lower = files.iter().map(|file| file.to_lowercase()).collect::<Vec<_>>();
+        self.files = Files::Found(files.into_iter().zip(lower).collect());
     }
 
     /// Mentions a picture that exists only in this temporary file.

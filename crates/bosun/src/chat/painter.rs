@@ -46,9 +46,9 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn enter(colours: Colours) -> io::Result<Self> {
+    pub(crate) fn enter() -> io::Result<Self> {
         enable_raw_mode()?;
-        let terminal = Self { canvas: Canvas::new(io::stdout(), colours) };
+        let terminal = Self { canvas: Canvas::new(io::stdout(), Colours::of_output()) };
         put_back_on_panic();
         execute!(io::stdout(), EnableBracketedPaste, Hide)?;
         Ok(terminal)

@@ -2,13 +2,12 @@
 //! an own command goes to the model with the next input.
 
 use ratatui::text::Span;
-use types::one_line;
+use types::{one_line, visible};
 
 use super::app::App;
 use super::look::{BOLD, DIM};
 use super::patch;
 use super::ui_command::UiCommand;
-use super::visible::visible;
 use super::wrap::Row;
 
 /// Maximum lines shown of a diff or of a command's output.
@@ -35,16 +34,17 @@ impl App {
     /// Shows the output of the user's command and keeps it for the model.
     pub(crate) fn ran(&mut self, line: &str, output: &str) {
         self.person_runs = false;
-        self.say_lines(output);
+        self.say_lines(output, MOST_LINES);
         let fence = "```";
         self.carried.push(format!("I ran this myself:\n{fence}\n$ {line}\n{output}\n{fence}"));
         self.note("the output goes to the model with your next input");
     }
 
-    fn say_lines(&mut self, text: &str) {
+    /// Shows the last lines of an output.
+    pub(crate) fn say_lines(&mut self, text: &str, most: usize) {
         let text = visible(text);
         let all = text.lines().count();
-        let lines = text.lines().skip(all.saturating_sub(MOST_LINES));
+        let lines = text.lines().skip(all.saturating_sub(most));
         let rows: Vec<Row> =
             lines.map(|line| Row::text(format!("    {line}"), DIM).hang(4).exact()).collect();
         self.say_all(rows);

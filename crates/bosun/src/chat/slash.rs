@@ -2,28 +2,22 @@
 
 use types::{Effort, ModelRef};
 
+use super::ui_command::UiCommand;
+
 /// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slash {
-    Model(Option<ModelRef>),
-    /// By its number in the list.
+    /// One that the session or the loop executes.
+    Do(UiCommand),
+    Models,
+    /// Switches to the model with this number in the list.
     ModelNumber(usize),
-    Effort(Option<Effort>),
-    Compact,
-    Undo,
-    Rewind(u64),
+    Effort,
     Queue(String),
-    Plan(String),
-    Go,
-    Diff,
     Permissions,
-    New,
     Clear,
-    Sessions(Option<usize>),
-    Export(Option<String>),
     Cost,
     Help,
-    Quit,
 }
 
 /// Every command: name, arguments, description.
@@ -93,44 +87,40 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
         return Err(NotACommand::Unknown(types::one_line(name, 40)));
     };
     let wrong = |cause: String| NotACommand::CliError(cause, format!("{name} {form}"));
-    match (name, rest) {
-        ("/model", "") => Ok(Slash::Model(None)),
-        ("/model", rest) if rest.parse::<usize>().is_ok() => {
-            Ok(Slash::ModelNumber(rest.parse().unwrap_or(0)))
+    Ok(Slash::Do(match (name, rest) {
+        ("/model", "") => return Ok(Slash::Models),
+        ("/model", rest) => match (rest.parse(), rest.parse::<ModelRef>()) {
+            (Ok(number), _) => return Ok(Slash::ModelNumber(number)),
+            (_, Ok(model)) => UiCommand::Model(model),
+            (_, Err(error)) => return Err(wrong(error.to_string())),
+        },
+        ("/effort", "") => return Ok(Slash::Effort),
+        ("/effort", rest) => UiCommand::Effort(effort(rest).map_err(wrong)?),
+        ("/rewind", rest) => {
+            let expected = "expected an event number; see `bosun log`";
+            UiCommand::Rewind(rest.parse().map_err(|_| wrong(expected.to_owned()))?)
         }
-        ("/model", rest) => rest
-            .parse()
-            .map(|model| Slash::Model(Some(model)))
-            .map_err(|error: types::NotAModel| wrong(error.to_string())),
-        ("/effort", "") => Ok(Slash::Effort(None)),
-        ("/effort", rest) => effort(rest).map(|effort| Slash::Effort(Some(effort))).map_err(wrong),
-        ("/rewind", rest) => rest
-            .parse()
-            .map(Slash::Rewind)
-            .map_err(|_| wrong("expected an event number; see `bosun log`".to_owned())),
-        ("/queue", "") => Err(wrong("no text given".to_owned())),
-        ("/queue", rest) => Ok(Slash::Queue(rest.to_owned())),
-        ("/plan", "") => Err(wrong("no text given".to_owned())),
-        ("/plan", rest) => Ok(Slash::Plan(rest.to_owned())),
-        ("/sessions", "") => Ok(Slash::Sessions(None)),
-        ("/sessions", rest) => rest
-            .parse()
-            .map(|number| Slash::Sessions(Some(number)))
-            .map_err(|_| wrong("expected a session number".to_owned())),
-        ("/export", "") => Ok(Slash::Export(None)),
-        ("/export", rest) => Ok(Slash::Export(Some(rest.to_owned()))),
-        ("/go", "") => Ok(Slash::Go),
-        ("/diff", "") => Ok(Slash::Diff),
-        ("/permissions", "") => Ok(Slash::Permissions),
-        ("/new", "") => Ok(Slash::New),
-        ("/clear", "") => Ok(Slash::Clear),
-        ("/compact", "") => Ok(Slash::Compact),
-        ("/undo", "") => Ok(Slash::Undo),
-        ("/cost", "") => Ok(Slash::Cost),
-        ("/help", "") => Ok(Slash::Help),
-        ("/quit", "") => Ok(Slash::Quit),
-        _ => Err(wrong(format!("{name} takes no argument"))),
-    }
+        ("/queue" | "/plan", "") => return Err(wrong("no text given".to_owned())),
+        ("/queue", rest) => return Ok(Slash::Queue(rest.to_owned())),
+        ("/plan", rest) => UiCommand::Plan(rest.to_owned()),
+        ("/sessions", "") => UiCommand::Sessions(None),
+        ("/sessions", rest) => {
+            let expected = |_| wrong("expected a session number".to_owned());
+            UiCommand::Sessions(Some(rest.parse().map_err(expected)?))
+        }
+        ("/export", rest) => UiCommand::Export((!rest.is_empty()).then(|| rest.to_owned())),
+        ("/go", "") => UiCommand::Go,
+        ("/diff", "") => UiCommand::Diff,
+        ("/permissions", "") => return Ok(Slash::Permissions),
+        ("/new", "") => UiCommand::New,
+        ("/clear", "") => return Ok(Slash::Clear),
+        ("/compact", "") => UiCommand::Compact,
+        ("/undo", "") => UiCommand::Undo,
+        ("/cost", "") => return Ok(Slash::Cost),
+        ("/help", "") => return Ok(Slash::Help),
+        ("/quit", "") => UiCommand::Leave,
+        _ => return Err(wrong(format!("{name} takes no argument"))),
+    }))
 }
 
 fn effort(word: &str) -> Result<Effort, String> {
@@ -160,9 +150,9 @@ mod tests {
     #[test]
     fn commands_are_read_with_what_comes_after_them() {
         let model = "openai/gpt-5".parse().expect("a model");
-        assert_eq!(read("/model openai/gpt-5"), Some(Ok(Slash::Model(Some(model)))));
-        assert_eq!(read(" /effort high "), Some(Ok(Slash::Effort(Some(Effort::High)))));
-        assert_eq!(read("/rewind 17"), Some(Ok(Slash::Rewind(17))));
+        assert_eq!(read("/model openai/gpt-5"), Some(Ok(Slash::Do(UiCommand::Model(model)))));
+        assert_eq!(read(" /effort high "), Some(Ok(Slash::Do(UiCommand::Effort(Effort::High)))));
+        assert_eq!(read("/rewind 17"), Some(Ok(Slash::Do(UiCommand::Rewind(17)))));
         assert_eq!(read("/queue then test it"), Some(Ok(Slash::Queue("then test it".to_owned()))));
         assert_eq!(read("what is /model?"), None);
         assert_eq!(read("/usr/bin/env is missing"), None);
@@ -188,9 +178,9 @@ mod tests {
         assert_eq!(read("/model 3"), Some(Ok(Slash::ModelNumber(3))));
         assert_eq!(
             read("/plan a cleaner parser"),
-            Some(Ok(Slash::Plan("a cleaner parser".to_owned())))
+            Some(Ok(Slash::Do(UiCommand::Plan("a cleaner parser".to_owned()))))
         );
-        assert_eq!(read("/sessions 2"), Some(Ok(Slash::Sessions(Some(2)))));
+        assert_eq!(read("/sessions 2"), Some(Ok(Slash::Do(UiCommand::Sessions(Some(2))))));
         assert!(read("/sessions x").expect("meant as one").is_err());
         assert!(beginning("/model x").is_empty() && beginning("hi").is_empty());
     }

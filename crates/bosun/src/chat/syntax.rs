@@ -7,15 +7,10 @@ use ratatui::text::Span;
 
 use super::look::{ADDED, DIM, REMOVED};
 
-/// Spans of lines that are safe for a terminal, each with its sign: `+`, `-`, or a blank for an unchanged line. `head`
-/// returns the start of a line for its index and sign.
-pub(crate) fn coloured(
-    path: &str,
-    lines: &[(char, String)],
-    head: impl Fn(usize, char) -> String,
-) -> Vec<Vec<Span<'static>>> {
-    let rows = lines.iter().zip(highlight::hunk(path, lines)).enumerate();
-    rows.map(|(at, ((sign, _), pieces))| spans(head(at, *sign), *sign, pieces)).collect()
+/// Spans of lines that are safe for a terminal, each with its sign: `+`, `-`, or a blank for an unchanged line.
+pub(crate) fn coloured(path: &str, lines: &[(char, String)]) -> Vec<Vec<Span<'static>>> {
+    let rows = lines.iter().zip(highlight::hunk(path, lines));
+    rows.map(|((sign, _), pieces)| spans(format!("    {sign} "), *sign, pieces)).collect()
 }
 
 /// The spans of one line.
@@ -49,17 +44,13 @@ mod tests {
         texts.iter().map(|text| (text.as_bytes()[0].into(), text[1..].to_owned())).collect()
     }
 
-    fn painted_rows(path: &str, lines: &[(char, String)]) -> Vec<Vec<Span<'static>>> {
-        coloured(path, lines, |_, sign| format!("    {sign} "))
-    }
-
     fn painted<'a>(spans: &'a [Span<'static>]) -> Vec<(&'a str, Option<Color>)> {
         spans.iter().map(|span| (span.content.as_ref(), span.style.fg)).collect()
     }
 
     #[test]
     fn words_have_colours_and_the_sign_keeps_its_own() {
-        let rows = painted_rows("a.rs", &lines(&["-fn a", "+let x = \"y\"; // z"]));
+        let rows = coloured("a.rs", &lines(&["-fn a", "+let x = \"y\"; // z"]));
         let (green, red) = (Some(Color::Green), Some(Color::Red));
         assert_eq!(painted(&rows[0]), [("    - ", red), ("fn", Some(Color::Magenta)), (" a", red)]);
         let expected = [
@@ -75,7 +66,7 @@ mod tests {
 
     #[test]
     fn each_side_is_read_by_itself() {
-        let rows = painted_rows("a.rs", &lines(&["-/* a", "+b", " c", "-d */"]));
+        let rows = coloured("a.rs", &lines(&["-/* a", "+b", " c", "-d */"]));
         assert_eq!(painted(&rows[0])[1].1, Some(Color::DarkGray), "the old side is a comment");
         assert_eq!(painted(&rows[1])[1].1, Some(Color::Green), "the new side is not");
         assert_eq!(painted(&rows[3])[1].1, Some(Color::DarkGray));
@@ -83,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_text_of_no_known_language_is_as_it_was() {
-        let rows = painted_rows("notes", &lines(&["+let it be", " x", "-"]));
+        let rows = coloured("notes", &lines(&["+let it be", " x", "-"]));
         let green = Some(Color::Green);
         assert_eq!(painted(&rows[0]), [("    + ", green), ("let it be", green)]);
         assert_eq!(painted(&rows[2]), [("    - ", Some(Color::Red))]);

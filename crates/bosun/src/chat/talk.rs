@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Millis, SessionState};
 
 use super::actions::{ChatContext, Done, Failed, Next};
-use super::app::{App, Standing, State};
+use super::app::{App, Standing};
 use super::painter::Terminal;
 use super::ui_command::UiCommand;
 
@@ -194,12 +194,7 @@ fn paint(app: &mut App, terminal: &mut Terminal) -> std::io::Result<()> {
 pub(crate) fn standing(session: &Session) -> Standing {
     let view = session.view();
     Standing {
-        state: match view.state {
-            SessionState::Idle => State::Idle,
-            SessionState::Processing => State::Processing,
-            SessionState::AwaitingInput => State::AwaitingInput,
-            SessionState::Closed => State::Closed,
-        },
+        state: view.state,
         model: view.model.to_string(),
         effort: view.effort,
         used: view.context,

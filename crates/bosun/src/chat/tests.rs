@@ -8,10 +8,11 @@ use runtime::{Delta, DeltaKind};
 use serde_json::json;
 use types::{
     Arguments, Block, By, Call, CallId, CallOutcome, Decision, Digest, Envelope, Event, LogId,
-    Millis, ModelReply, RuleId, RunId, SessionId, Shown, StopReason, Telling, Timestamp, Usage,
+    Millis, ModelReply, RuleId, RunId, SessionId, SessionState, Shown, StopReason, Telling,
+    Timestamp, Usage,
 };
 
-use super::app::{App, Standing, State};
+use super::app::{App, Standing};
 use super::past::Past;
 use super::ui_command::UiCommand;
 use super::wrap::Row;
@@ -25,7 +26,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let mut app = App::new(Past::default());
-        app.stand(standing(State::Idle));
+        app.stand(standing(SessionState::Idle));
         Self { app, seq: 0, at: 0 }
     }
 
@@ -132,7 +133,7 @@ fn run() -> RunId {
     "r_12345678".parse().expect("an id")
 }
 
-fn standing(state: State) -> Standing {
+fn standing(state: SessionState) -> Standing {
     Standing {
         state,
         model: "script/abc".to_owned(),
@@ -148,7 +149,7 @@ fn a_cost_of_nothing_is_not_shown() {
     let mut stage = Stage::new();
     assert!(stage.view(80).join("\n").contains("$0.05"), "{:?}", stage.view(80));
     let cost = Some("0.0000".to_owned());
-    stage.app.stand(Standing { cost, ..standing(State::Idle) });
+    stage.app.stand(Standing { cost, ..standing(SessionState::Idle) });
     assert!(!stage.view(80).join("\n").contains('$'), "{:?}", stage.view(80));
 }
 
@@ -242,11 +243,11 @@ fn steering_is_shown_as_queued_until_it_is_heard() {
     stage.event(told(Telling::Steer, "in Rust"));
     stage.event(told(Telling::FollowUp, "then test"));
     let queued = vec!["in Rust".to_owned(), "then test".to_owned()];
-    stage.app.stand(Standing { queued, ..standing(State::Processing) });
+    stage.app.stand(Standing { queued, ..standing(SessionState::Processing) });
     let view = stage.view(60).join("\n");
     assert!(view.contains("queued: in Rust") && view.contains("when done: then test"), "{view}");
     let queued = vec!["then test".to_owned()];
-    stage.app.stand(Standing { queued, ..standing(State::Processing) });
+    stage.app.stand(Standing { queued, ..standing(SessionState::Processing) });
     assert_eq!(stage.rows(), ["", "> in Rust"]);
     assert!(!stage.view(60).join("\n").contains("queued: in Rust"));
 }
@@ -277,7 +278,7 @@ fn what_could_not_be_said_comes_back() {
 #[test]
 fn everything_fits_into_forty_columns_and_few_rows() {
     let mut stage = Stage::new();
-    stage.app.stand(standing(State::Processing));
+    stage.app.stand(standing(SessionState::Processing));
     stage.delta(DeltaKind::Text, &"word ".repeat(300));
     stage.type_in(&"long ".repeat(100));
     for (width, height) in [(40, 24), (40, 12), (20, 12), (8, 12), (40, 5), (8, 4)] {
@@ -288,11 +289,11 @@ fn everything_fits_into_forty_columns_and_few_rows() {
         }
     }
     stage.control('c');
-    stage.app.stand(standing(State::Idle));
+    stage.app.stand(standing(SessionState::Idle));
     stage.control('c');
     stage.type_in("/");
     assert!(stage.app.view(40, 6).len() <= 6, "also with all commands to choose from");
-    stage.app.stand(standing(State::Processing));
+    stage.app.stand(standing(SessionState::Processing));
     let status = stage.view(40).pop().expect("a line");
     assert!(status.contains("working") && status.contains("12 %"), "{status}");
 }

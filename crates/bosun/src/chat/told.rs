@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use runtime::{Delta, DeltaKind};
 use types::{
     CallId, CallOutcome, Envelope, Event, Grants, ModelReply, Recovered, SessionId, Shown,
-    Timestamp, one_line,
+    Timestamp, one_line, visible,
 };
 
 use super::app::{App, Asked, Running, TAIL};
@@ -14,8 +14,8 @@ use super::calls;
 use super::diff;
 use super::look::{BAD, DIM, PERSON, PLAIN, WAITING};
 use super::markdown;
-use super::visible::visible;
 use super::wrap::Row;
+use crate::print::session::{because, unanswered, whose};
 
 /// Maximum characters kept of a line of command output.
 const LONGEST: usize = 400;
@@ -62,7 +62,7 @@ impl App {
                     self.say_partial(fault.said());
                 }
                 self.end_text();
-                if let Some(text) = crate::print::session::unanswered(&line.event, line.at) {
+                if let Some(text) = unanswered(&line.event, line.at) {
                     self.problem(text);
                 }
             }
@@ -71,9 +71,7 @@ impl App {
                 self.end_call(*call, *outcome, output, line.at);
             }
             Event::ToolRefused { call, tool, decision, .. } => {
-                let why =
-                    format!("refused: {} ({})", one_line(&decision.reason, 200), decision.rule);
-                self.tell_call(*call, tool, &why, BAD);
+                self.tell_call(*call, tool, &because("refused", decision), BAD);
                 self.calls.remove(call);
             }
             Event::ToolLost { call, recovered, .. } => {
@@ -156,7 +154,7 @@ impl App {
 
     fn begin_call(&mut self, id: CallId, tool: &str, at: Timestamp) {
         let title = self.calls.get(&id).map_or_else(|| one_line(tool, 60), calls::title);
-        let title = format!("{}{title}", agent(id));
+        let title = format!("{}{title}", whose(id));
         let (tail, partial, elapsed) = Default::default();
         self.running.push(Running { call: id, title, since: at, tail, partial, elapsed });
     }
@@ -167,7 +165,7 @@ impl App {
         self.last_output.clone_from(&output.text);
         let Some(call) = self.calls.remove(&id) else { return };
         let told = calls::outcome(&call, outcome, output, at.since(since));
-        let title = Span::styled(format!("  {}{}", agent(id), calls::title(&call)), PLAIN);
+        let title = Span::styled(format!("  {}{}", whose(id), calls::title(&call)), PLAIN);
         self.say(Row::new(vec![title, Span::styled(format!("  {}", told.0), told.1)]).hang(4));
         if let Some(change) =
             diff::of(&call).filter(|_| outcome == CallOutcome::Ok && self.looked_at != Some(id))
@@ -179,7 +177,7 @@ impl App {
     fn tell_call(&mut self, id: CallId, tool: &str, why: &str, style: Style) {
         self.running.retain(|running| running.call != id);
         let title = self.calls.get(&id).map_or_else(|| one_line(tool, 60), calls::title);
-        let title = Span::styled(format!("  {}{title}", agent(id)), PLAIN);
+        let title = Span::styled(format!("  {}{title}", whose(id)), PLAIN);
         self.say(Row::new(vec![title, Span::styled(format!("  {why}"), style)]).hang(4));
     }
 
@@ -250,14 +248,5 @@ impl App {
                 running.tail.pop_front();
             }
         }
-    }
-}
-
-/// Prefix for the calls of sub-agents.
-fn agent(call: CallId) -> String {
-    if call.session == SessionId::ROOT {
-        String::new()
-    } else {
-        format!("agent {}: ", call.session.0)
     }
 }

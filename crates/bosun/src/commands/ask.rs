@@ -18,7 +18,6 @@ use crate::exit::{CliError, Exit};
 use crate::files::read;
 use crate::models::{self, Elsewhere};
 use crate::print;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     let settings = models::settings()?;
@@ -134,7 +133,7 @@ fn question(args: &args::Ask) -> anyhow::Result<Option<String>> {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text).context("reading the question")?;
             if text.trim().is_empty() {
-                return Err(UsageError::NothingAsked.into());
+                return Err(CliError::EmptyInput.into());
             }
             Ok(Some(text))
         }

@@ -75,15 +75,12 @@ async fn verify(args: args::Verify) -> anyhow::Result<Exit> {
         Exit::Done => replay::exit(&verified.report),
         exit => exit,
     };
-    if args.json {
-        let replayed = replay::object(&verified.run, &verified.report);
-        print::json(&json!({
-            "run": verified.run, "by": verified.by, "made": verified.made, "logs": verified.logs,
-            "blobs": verified.blobs, "absent": verified.absent, "replay": replayed, "anchors": judged.object(),
-        }))?;
-        return Ok(exit);
-    }
-    print::text(&told(&verified, &judged))?;
+    let replayed = replay::object(&verified.run, &verified.report);
+    let object = json!({
+        "run": verified.run, "by": verified.by, "made": verified.made, "logs": verified.logs,
+        "blobs": verified.blobs, "absent": verified.absent, "replay": replayed, "anchors": judged.object(),
+    });
+    print::result(args.json, &object, &told(&verified, &judged))?;
     Ok(exit)
 }
 
@@ -107,7 +104,7 @@ fn told(verified: &Verified, judged: &Judged) -> String {
 
 async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run).await?;
     let now = RealClock.now();
     let anchors = audit::anchors(&**bosun.journal(), &run, now).await?;
     let mut text = String::new();
@@ -129,7 +126,7 @@ async fn anchor(home: &Home, args: args::Anchor) -> anyhow::Result<Exit> {
         file.sync_all().with_context(writing)?;
     }
     if args.file.is_none() && !args.git_note {
-        print::document(&text)?;
+        print::bytes(text.as_bytes())?;
     }
     Ok(Exit::Done)
 }
@@ -147,7 +144,7 @@ async fn began(bosun: &Bosun, run: &RunId) -> anyhow::Result<(String, CommitId)>
 
 async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run).await?;
     if !args.anchored.is_named() {
         return Err(CliError::NoAnchors { run }.into());
     }
@@ -164,10 +161,7 @@ async fn check(home: &Home, args: args::Check) -> anyhow::Result<Exit> {
         wrong = wrong.or_else(|| audit::compare(anchor, held));
     }
     let judged = judged(&found, args.anchored.is_named(), wrong);
-    if args.json {
-        print::json(&json!({ "run": run, "anchors": judged.object() }))?;
-    } else {
-        print::text(&judged.told())?;
-    }
+    let object = json!({ "run": run, "anchors": judged.object() });
+    print::result(args.json, &object, &judged.told())?;
     Ok(judged.exit())
 }

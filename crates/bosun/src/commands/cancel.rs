@@ -6,12 +6,11 @@ use types::{Command, ListedRun, RunId, SessionState, Status};
 use crate::args::{self, RunRef};
 use crate::confirm;
 use crate::driven;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
 use crate::sessions::{self, Known};
-use crate::usage_error::UsageError;
 
 pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Exit> {
     let bosun = home.open(Order::Arrival).await?;
@@ -35,11 +34,8 @@ pub(crate) async fn cancel(home: &Home, args: args::Cancel) -> anyhow::Result<Ex
         bosun.until_over(&run).await
     };
     let view = driven::patiently(&run, ended).await?;
-    if args.json {
-        print::json(&view)?;
-    } else {
-        print::line(&format!("run {} is {}", view.run, view.status.as_str()))?;
-    }
+    let said = format!("run {} is {}\n", view.run, view.status.as_str());
+    print::result(args.json, &view, &said)?;
     Ok(Exit::Done)
 }
 
@@ -50,7 +46,7 @@ async fn which(bosun: &Bosun, named: Option<&RunRef>) -> anyhow::Result<Option<R
     }
     let open = |run: &ListedRun| run.ended.is_none();
     let newest = recorded::fitting(bosun, open).await?.into_iter().next();
-    let (run, listed) = newest.ok_or(UsageError::NothingToCancel)?;
+    let (run, listed) = newest.ok_or(CliError::NothingToCancel)?;
     let sure = confirm::sure("cancel", &run, &listed.goal)?;
     Ok(sure.then_some(run))
 }
@@ -71,10 +67,7 @@ async fn cancel_session(bosun: &Bosun, known: &Known, args: args::Cancel) -> any
     };
     driven::patiently(&known.run, closed).await?;
     let Some(known) = sessions::one(bosun, &known.run).await? else { return Ok(Exit::Done) };
-    if args.json {
-        print::json(&known.json())?;
-    } else {
-        print::line(&format!("session {} is {}", known.run, known.view.state.as_str()))?;
-    }
+    let said = format!("session {} is {}\n", known.run, known.view.state.as_str());
+    print::result(args.json, &known.json(), &said)?;
     Ok(Exit::Done)
 }

@@ -6,12 +6,13 @@ use std::io::IsTerminal as _;
 use anyhow::Context as _;
 use runtime::{Bosun, NewSession, Order, Session, presets};
 use types::{
-    Envelope, Event, Grants, ListedSession, LogId, ModelRef, ModelServer, Policy, RunId, SessionId,
-    SessionState, Telling,
+    Envelope, Event, Grants, LogId, ModelRef, ModelServer, Policy, RunId, SessionId, SessionState,
+    Telling,
 };
 
 use crate::args;
-use crate::chat::{self, App, ChatContext, Colours, Known, Next, Past, Terminal};
+use crate::chat::{self, App, ChatContext, Known, Next, Past, Terminal};
+use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::follow;
 use crate::home::{self, Home};
@@ -74,21 +75,19 @@ pub(crate) async fn chat(home: &Home, mut args: args::Chat) -> anyhow::Result<Ex
 fn taken(terminal: &mut Option<Terminal>) -> anyhow::Result<&mut Terminal> {
     let entered = match terminal.take() {
         Some(terminal) => terminal,
-        None => Terminal::enter(Colours::of_output()).context("opening the terminal")?,
+        None => Terminal::enter().context("opening the terminal")?,
     };
     Ok(terminal.insert(entered))
 }
 
 fn app(home: &Home, session: &Session, args: &args::Chat, opened: &str) -> anyhow::Result<App> {
-    let commands =
-        home::config_folder().map(|folder| chat::custom_commands(&folder.join("commands")));
-    let known = Known {
+    let commands = config::folder().map(|folder| chat::custom_commands(&folder.join("commands")));
+    let mut app = App::new(Past::read(home.folder()?.join("typed.jsonl")));
+    app.known = Known {
         commands: commands.unwrap_or_default(),
         models: home.model_names(),
         policy: policy_lines(session.policy()),
     };
-    let past = Past::read(home.folder()?.join("typed.jsonl"));
-    let mut app = App::new(past).knowing(known);
     let place = print::one_line(&place(args), 60);
     app.note(format!("bosun {} · {place} · {opened}", env!("CARGO_PKG_VERSION")));
     Ok(app)
@@ -100,7 +99,7 @@ fn context(bosun: &Bosun, args: &args::Chat) -> ChatContext {
     ChatContext {
         bosun: bosun.clone(),
         folder,
-        grants: home::config_folder().map(|folder| folder.join("grants.toml")),
+        grants: config::folder().map(|folder| folder.join("grants.toml")),
         editor: set("VISUAL").or_else(|| set("EDITOR")),
     }
 }
@@ -141,11 +140,8 @@ async fn which(
         return Ok(run);
     }
     let folder = args.folder.canonicalize().unwrap_or_else(|_| args.folder.clone());
-    let known = sessions::all(bosun).await?;
-    let here = |(_, listed): &(RunId, ListedSession)| {
-        listed.state != SessionState::Closed && std::path::Path::new(&listed.folder) == folder
-    };
-    Ok(known.into_iter().find(here).map(|(run, _)| run).ok_or(CliError::NoSessionHere)?)
+    let newest = sessions::open_in(bosun, &folder).await?.into_iter().next();
+    Ok(newest.map(|(run, _)| run).ok_or(CliError::NoSessionHere)?)
 }
 
 /// Opens a new session, with the model of the previous one if there was one.

@@ -1,18 +1,17 @@
 //! `bosun config`, `bosun trust` and `bosun schema`: the settings with the layer of each, trusted projects, and the
 //! formats of the files that people write.
 
-use runtime::settings::{self, CONFIG, Setting};
+use runtime::settings::{self, CONFIG};
 use runtime::trust::{TrustStore, project_files};
 use runtime::{Clock as _, RealClock, presets};
 use serde_json::{Value, json};
-use types::nearest;
+use types::{Digest, nearest};
 
 use crate::args::{self, ConfigCommand};
 use crate::config;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print;
-use crate::setup_error::SetupError;
 
 pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
     match &args.command {
@@ -25,7 +24,7 @@ pub(crate) fn config(home: &Home, args: &args::Config) -> anyhow::Result<Exit> {
 fn project(home: &Home, repo: &std::path::Path) -> anyhow::Result<Option<std::path::PathBuf>> {
     let top = presets::top(repo);
     let Some(files) = project_files(&top)? else { return Ok(Some(top)) };
-    if home.leaves_projects_out() {
+    if home.without_project {
         return Ok(None);
     }
     if TrustStore::at(&home.folder()?).holds(&files)? {
@@ -42,35 +41,28 @@ fn show(home: &Home, repo: &std::path::Path, origin: bool, json: bool) -> anyhow
     let project = project(home, repo)?;
     let loaded = config::load(project.as_deref(), &[])?;
     for setting in &loaded.values {
-        let value = hidden(setting).unwrap_or_else(|| setting.value.to_string());
-        let key = print::one_line(&setting.key(), 200);
-        let value = print::one_line(&value, 400);
-        if json {
-            print::json(&json!({
-                "key": setting.key(), "value": value_of(setting), "layer": setting.origin.level.as_str(),
-                "place": setting.origin.place,
-            }))?;
-        } else if origin {
-            let from = print::one_line(&setting.origin.to_string(), 300);
-            print::line(&format!("{key} = {value}    # {from}"))?;
-        } else {
-            print::line(&format!("{key} = {value}"))?;
-        }
+        // Headers are hidden, because any of them may contain a key.
+        let names: Vec<&str> = setting.path.iter().map(String::as_str).collect();
+        let hidden = matches!(names[..], ["providers", _, "headers", _]);
+        let (value, shown) = match hidden {
+            true => (Value::from("[not shown]"), "\"[not shown]\"".to_owned()),
+            false => {
+                let value = serde_json::to_value(&setting.value).unwrap_or_default();
+                (value, setting.value.to_string())
+            }
+        };
+        let object = json!({
+            "key": setting.key(), "value": value, "layer": setting.origin.level.as_str(),
+            "place": setting.origin.place,
+        });
+        let (key, shown) = (print::one_line(&setting.key(), 200), print::one_line(&shown, 400));
+        let from = match origin {
+            true => format!("    # {}", print::one_line(&setting.origin.to_string(), 300)),
+            false => String::new(),
+        };
+        print::result(json, &object, &format!("{key} = {shown}{from}\n"))?;
     }
     Ok(Exit::Done)
-}
-
-/// Hides headers, because any of them may contain a key.
-fn hidden(setting: &Setting) -> Option<String> {
-    let names: Vec<&str> = setting.path.iter().map(String::as_str).collect();
-    matches!(names[..], ["providers", _, "headers", _]).then(|| "\"[not shown]\"".to_owned())
-}
-
-fn value_of(setting: &Setting) -> Value {
-    match hidden(setting) {
-        Some(_) => Value::from("[not shown]"),
-        None => serde_json::to_value(&setting.value).unwrap_or_default(),
-    }
 }
 
 fn paths(home: &Home, repo: &std::path::Path, json: bool) -> anyhow::Result<Exit> {
@@ -88,18 +80,15 @@ fn paths(home: &Home, repo: &std::path::Path, json: bool) -> anyhow::Result<Exit
     for (layer, path) in all.into_iter().filter_map(|(layer, path)| Some((layer, path?))) {
         let exists = path.exists();
         let read = exists && (taken || !layer.starts_with("project"));
-        if json {
-            print::json(&json!({ "layer": layer, "path": path, "exists": exists, "read": read }))?;
-            continue;
-        }
+        let object = json!({ "layer": layer, "path": path, "exists": exists, "read": read });
         let state = match (exists, read) {
             (_, true) => "read",
-            (true, false) if home.leaves_projects_out() => "ignored",
+            (true, false) if home.without_project => "ignored",
             (true, false) => "not trusted",
             (false, false) => "missing",
         };
         let path = print::one_line(&path.display().to_string(), 400);
-        print::line(&format!("{layer:<15} {state:<12} {path}"))?;
+        print::result(json, &object, &format!("{layer:<15} {state:<12} {path}\n"))?;
     }
     Ok(Exit::Done)
 }
@@ -109,46 +98,32 @@ pub(crate) fn trust(home: &Home, args: &args::Trust) -> anyhow::Result<Exit> {
     let store = TrustStore::at(&home.folder()?);
     if args.list {
         for known in store.list()? {
-            if args.json {
-                print::json(&known)?;
-                continue;
-            }
             let folder = print::one_line(&known.folder.display().to_string(), 400);
-            print::line(&format!("{}  {}  {folder}", known.at.date(), known.digest.short()))?;
+            let said = format!("{}  {}  {folder}\n", known.at.date(), known.digest.short());
+            print::result(args.json, &known, &said)?;
         }
         return Ok(Exit::Done);
     }
     let top = presets::top(&args.repo);
     if args.revoke {
         let changed = store.revoke(&top)?;
-        let says = if changed { "no longer trusted" } else { "was not trusted" };
-        if args.json {
-            print::json(&json!({ "folder": top, "revoked": changed }))?;
-        } else {
-            print::line(says)?;
-        }
+        let says = if changed { "no longer trusted\n" } else { "was not trusted\n" };
+        print::result(args.json, &json!({ "folder": top, "revoked": changed }), says)?;
         return Ok(Exit::Done);
     }
     if !args.repo.is_dir() {
         return Err(CliError::NoFolder { path: args.repo.display().to_string() }.into());
     }
     let Some(files) = project_files(&top)? else {
-        if args.json {
-            print::json(&json!({ "folder": top, "files": [] }))?;
-        } else {
-            print::line("nothing to trust: this project has no files of its own for agents")?;
-        }
+        let says = "nothing to trust: this project has no files of its own for agents\n";
+        print::result(args.json, &json!({ "folder": top, "files": [] }), says)?;
         return Ok(Exit::Done);
     };
     store.trust(&files, RealClock.now())?;
-    if args.json {
-        let names: Vec<&String> = files.files.iter().map(|(name, _)| name).collect();
-        print::json(&json!({ "folder": files.folder, "digest": files.digest, "files": names }))?;
-        return Ok(Exit::Done);
-    }
-    for (name, digest) in &files.files {
-        print::line(&format!("trusted  {}  {name}", digest.short()))?;
-    }
+    let names: Vec<&String> = files.files.iter().map(|(name, _)| name).collect();
+    let object = json!({ "folder": files.folder, "digest": files.digest, "files": names });
+    let line = |(name, digest): &(String, Digest)| format!("trusted  {}  {name}\n", digest.short());
+    print::result(args.json, &object, &files.files.iter().map(line).collect::<String>())?;
     Ok(Exit::Done)
 }
 
@@ -172,7 +147,7 @@ pub(crate) fn schema(args: &args::Schema) -> anyhow::Result<Exit> {
         let near = nearest(&args.name, names()).map(|near| format!("; did you mean {near}?"));
         let known =
             format!("{}{}", names().collect::<Vec<_>>().join(", "), near.unwrap_or_default());
-        return Err(SetupError::NoSchema { name: args.name.clone(), known }.into());
+        return Err(CliError::NoSchema { name: args.name.clone(), known }.into());
     };
     print::line(&serde_json::to_string_pretty(&schema())?)?;
     Ok(Exit::Done)

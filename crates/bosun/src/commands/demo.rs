@@ -1,5 +1,6 @@
 //! `bosun demo`: a complete run on a sample repository. The model and the user are scripted, everything else is real.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -69,10 +70,11 @@ async fn play(home: &Home, run: RunId, folder: &Path, args: &args::Demo) -> anyh
     if !matches!(form, Form::Json(_)) {
         print::line("Bosun demo. The model and the person are scripted; no model is called.")?;
         print::line("The repository, files, commands, checks, merges and the journal are real.\n")?;
-        print::line(&print::marks::row("goal", GOAL))?;
+        print::line(&print::row("goal", GOAL))?;
     }
     let handle = bosun.start(new).await?;
-    let exit = Box::pin(follow::follow_with(home, &bosun, handle, form, &ANSWERS)).await?;
+    let shown = (form, BTreeMap::new());
+    let exit = follow::until_over(home, &bosun, handle, shown, &ANSWERS).await?.told();
     if args.keep && exit == Exit::Done {
         print::note(&format!("kept: {}", repository.display()));
         print::note(&format!("the model's script: {}", script.display()));

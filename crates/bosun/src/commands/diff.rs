@@ -12,15 +12,10 @@ use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, patch};
 use crate::recorded;
-use crate::sessions;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn diff(home: &Home, args: args::Diff) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
     let (run, part) = recorded::newest_result(&bosun, "diff", args.run, args.part).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
     let of = wanted(&run, part.as_deref())?;
     let diff = bosun.diff(&run, &of).await?;
     if args.json {
@@ -66,12 +61,12 @@ async fn nothing(
 }
 
 /// The requested part: a task, an attempt such as T1.2, or else the whole result.
-pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<RunPart, UsageError> {
+pub(super) fn wanted(run: &RunId, part: Option<&str>) -> Result<RunPart, CliError> {
     let Some(part) = part else { return Ok(RunPart::Whole) };
     if let Ok(attempt) = part.parse() {
         return Ok(RunPart::Attempt(attempt));
     }
-    let no_part = |_| UsageError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
+    let no_part = |_| CliError::NotAPart { name: print::one_line(part, 80), run: run.clone() };
     part.parse().map(RunPart::Task).map_err(no_part)
 }
 

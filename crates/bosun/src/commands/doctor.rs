@@ -1,7 +1,6 @@
 //! `bosun doctor`: checks the prerequisites on this machine and in this repository. Nothing is assumed: it opens the
 //! journal, attacks the sandbox and contacts servers. Each bad finding says how to fix it.
 
-mod finding;
 mod repository;
 
 use std::collections::BTreeSet;
@@ -11,14 +10,13 @@ use std::time::{Duration, Instant};
 use runtime::llm::{self, Http, KeyState, LocalServer, ProviderView, Registry};
 use runtime::sandbox::{Bounds, Confine, HelperExe, Repo};
 use runtime::{Found, Order};
-use serde_json::json;
 use types::{Attack, IsolationLevel, Millis, ModelRef};
 
 use crate::args;
 use crate::exit::Exit;
 use crate::home::Home;
 use crate::{config, models, print};
-use finding::Finding;
+use repository::Finding;
 
 /// Time limit for a server to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -48,11 +46,11 @@ pub(crate) async fn doctor(
     }
     findings.extend(repository::findings(home, &args.repo, project.as_deref()).await);
     for finding in &findings {
-        let Finding { what, good, says, fix } = finding;
         if args.json {
-            print::json(&json!({ "what": what, "good": good, "says": says, "fix": fix }))?;
+            print::json(finding)?;
             continue;
         }
+        let Finding { what, good, says, fix } = finding;
         // Blocked attacks are the usual case, and are counted in the line of the sandbox.
         if *good && what.starts_with("sandbox: ") {
             continue;
@@ -70,7 +68,7 @@ pub(crate) async fn doctor(
 
 /// Creates and surveys a repository with the git that runs would use.
 async fn git() -> Finding {
-    let what = "git".to_owned();
+    let what = "git";
     let tried = async {
         let folder = tempfile::tempdir()?;
         std::fs::write(folder.path().join("a"), "a\n")?;
@@ -81,25 +79,25 @@ async fn git() -> Finding {
         anyhow::Ok(())
     };
     match tried.await {
-        Ok(()) => Finding::good(&what, "can create and read repositories"),
+        Ok(()) => Finding::good(what, "can create and read repositories"),
         Err(error) => {
             let fix = "install git 2.38 or newer and make sure it is on the PATH";
-            Finding::bad(&what, format!("{error:#}"), fix)
+            Finding::bad(what, format!("{error:#}"), fix)
         }
     }
 }
 
 async fn journal(home: &Home) -> Finding {
-    let what = "journal".to_owned();
+    let what = "journal";
     let opened = async {
         let all = home.open(Order::Arrival).await?.overview(false).await?.into_iter();
         anyhow::Ok(all.filter(|entry| matches!(entry.found, Found::Run { .. })).count())
     };
     match opened.await {
-        Ok(count) => Finding::good(&what, format!("readable, {}", types::count(count, "run"))),
+        Ok(count) => Finding::good(what, format!("readable, {}", types::count(count, "run"))),
         Err(error) => {
             let fix = "run `bosun log --verify`, or choose another location with --home";
-            Finding::bad(&what, format!("{error:#}"), fix)
+            Finding::bad(what, format!("{error:#}"), fix)
         }
     }
 }
@@ -107,17 +105,16 @@ async fn journal(home: &Home) -> Finding {
 /// Attacks the sandbox as before a run. Less than full isolation is a bad finding, even if a policy would accept it.
 async fn sandbox(helper_exe: HelperExe) -> Vec<Finding> {
     let proof = Confine::probe(helper_exe.clone()).await;
-    let says = match proof.level {
+    let missing = proof.missing.join("; ");
+    let bad = |word: &str| Finding::bad("sandbox", format!("{word}: {missing}"), UNSHARE);
+    let level = match proof.level {
         IsolationLevel::Full => {
             let held = proof.attacks.iter().filter(|attack| attack.through.is_none()).count();
-            format!("full: namespaces, Landlock and seccomp blocked {held} attacks")
+            let says = format!("full: namespaces, Landlock and seccomp blocked {held} attacks");
+            Finding::good("sandbox", says)
         }
-        IsolationLevel::Landlock => format!("landlock only: {}", proof.missing.join("; ")),
-        IsolationLevel::None => format!("none: {}", proof.missing.join("; ")),
-    };
-    let level = match proof.level {
-        IsolationLevel::Full => Finding::good("sandbox", says),
-        _ => Finding::bad("sandbox", says, UNSHARE),
+        IsolationLevel::Landlock => bad("landlock only"),
+        IsolationLevel::None => bad("none"),
     };
     let finding = |attack: Attack| {
         let what = format!("sandbox: {}", attack.what);

@@ -21,11 +21,8 @@ pub(crate) async fn gc(home: &Home, args: &args::Gc) -> anyhow::Result<Exit> {
         dry_run: args.dry_run,
     };
     let collected = bosun.collect_garbage(&journal, rules, &home::person()).await?;
-    if args.json {
-        print::json(&as_json(&collected, args.dry_run))?;
-    } else {
-        print::text(&as_text(&collected, args.dry_run))?;
-    }
+    let object = as_json(&collected, args.dry_run);
+    print::result(args.json, &object, &as_text(&collected, args.dry_run))?;
     Ok(if collected.failed.is_empty() { Exit::Done } else { Exit::Failed })
 }
 

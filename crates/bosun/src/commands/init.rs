@@ -173,7 +173,7 @@ fn put(top: &Path, path: &str, text: &str) -> anyhow::Result<bool> {
             Err(_) => std::fs::create_dir(&folder).with_context(writing)?,
         }
     }
-    match std::fs::OpenOptions::new().write(true).create_new(true).open(top.join(path)) {
+    match std::fs::File::create_new(top.join(path)) {
         Ok(mut file) => {
             file.write_all(text.as_bytes()).with_context(writing)?;
             Ok(true)

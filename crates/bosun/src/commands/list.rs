@@ -116,17 +116,13 @@ async fn json(bosun: &Bosun, entry: Entry, interrupted: bool) -> anyhow::Result<
 }
 
 fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
-    let followed;
     let (state, done, cost, folder, about) = match &entry.found {
         Found::Run { listed, .. } => (
             state(listed, interrupted),
             format!("{}/{}", listed.finished, listed.tasks),
             listed.spent,
             listed.repository.as_str(),
-            {
-                followed = about(listed);
-                followed.as_str()
-            },
+            about(listed),
         ),
         Found::Session(listed) => (
             format!("session {}", if interrupted { "interrupted" } else { listed.state.as_str() }),
@@ -137,11 +133,11 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
                 calls: 0,
             }),
             listed.folder.as_str(),
-            listed.about.as_str(),
+            listed.about.clone(),
         ),
-        Found::Damaged { why } => ("damaged".to_owned(), String::new(), None, "", why.as_str()),
+        Found::Damaged { why } => ("damaged".to_owned(), String::new(), None, "", why.clone()),
         Found::Newer { why } => {
-            ("made by a newer Bosun".to_owned(), String::new(), None, "", why.as_str())
+            ("made by a newer Bosun".to_owned(), String::new(), None, "", why.clone())
         }
     };
     vec![
@@ -150,8 +146,8 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
         Cell::left(&state),
         Cell::left(&done),
         Cell::right(&cost.map(print::cost).unwrap_or_default()),
-        Cell::left(&folder_name(folder)),
-        Cell::last(&one_line(about, 120)),
+        Cell::left(&print::folder_name(folder)),
+        Cell::left(&one_line(&about, 120)),
     ]
 }
 
@@ -169,12 +165,6 @@ fn state(listed: &ListedRun, interrupted: bool) -> String {
         Some(settled) => format!("{}, {}", listed.status_word(), settled.as_str()),
         None => listed.status_word().to_owned(),
     }
-}
-
-/// The last part of a path.
-fn folder_name(path: &str) -> String {
-    let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
-    one_line(&name.unwrap_or_default(), 24)
 }
 
 #[cfg(test)]

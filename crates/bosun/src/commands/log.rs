@@ -1,30 +1,28 @@
 //! `bosun log`: the events of a run for people and programs, and the verification of its logs.
 
-mod verify;
+use runtime::store::{HeadsFile, Journal, SqliteJournal};
+use runtime::{Bosun, Clock as _, Flaw, Order, Projected, RealClock, integrity};
+use types::{Envelope, LogId, RunId, count};
 
-use runtime::store::Journal;
-use runtime::{Bosun, Projected};
-use types::{Envelope, LogId, RunId};
-
-use crate::args;
+use crate::args::{self, RunRef};
 use crate::driven;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, lines};
-use crate::recorded::newest;
+use crate::recorded::{self, newest};
 use crate::sessions;
 
 const PAGE: usize = 1_000;
 
 pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     if args.verify {
-        return verify::verify(home, args.run.as_ref()).await;
+        return verify(home, args.run.as_ref()).await;
     }
     if args.accept_loss {
-        return verify::accept_loss(home, &args.run.ok_or(CliError::NoRuns)?).await;
+        return accept_loss(home, &args.run.ok_or(CliError::NoRuns)?).await;
     }
     let bosun = home.read(args.follow).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run).await?;
     // Also reads the run's policy, and checks it against its hash.
     if sessions::one(&bosun, &run).await?.is_none() {
         bosun.view(&run).await?;
@@ -34,10 +32,7 @@ pub(crate) async fn log(home: &Home, args: args::Log) -> anyhow::Result<Exit> {
     }
     if args.follow {
         let show = async |line: &Envelope| {
-            if args.json {
-                return print::json(line);
-            }
-            Ok(print::line(&lines::recorded(line))?)
+            print::result(args.json, line, &format!("{}\n", lines::recorded(line)))
         };
         driven::follow(home, &bosun, &run, show).await?;
         return Ok(Exit::Done);
@@ -108,4 +103,63 @@ async fn readable(journal: &dyn Journal, log: &LogId) -> anyhow::Result<()> {
             print::line(&lines::recorded(line))?;
         }
     }
+}
+
+/// Checks one run, or all, and lists all flaws.
+async fn verify(home: &Home, run: Option<&RunRef>) -> anyhow::Result<Exit> {
+    let bosun = home.read(false).await?;
+    let run = match run {
+        Some(run) => Some(recorded::named_or_lost(&bosun, run).await?),
+        None => None,
+    };
+    let checked = integrity(&**bosun.journal(), run.as_ref()).await?;
+    if checked.intact.is_empty() && checked.flaws.is_empty() {
+        return Err(match &run {
+            Some(run) => runtime::Error::NoSuchRun { run: run.clone() }.into(),
+            None => CliError::NoRuns.into(),
+        });
+    }
+    print::integrity(&checked)?;
+    if let Some(said) = home.opened().map(SqliteJournal::heads_file).and_then(heads) {
+        print::note(&said);
+    }
+    Ok(match checked.flaws.iter().all(Flaw::is_newer) {
+        true if checked.flaws.is_empty() => Exit::Done,
+        true => Exit::Failed,
+        false => Exit::Damaged,
+    })
+}
+
+fn heads(known: HeadsFile) -> Option<String> {
+    Some(match known {
+        HeadsFile::Whole => return None,
+        HeadsFile::Remade(times) => format!(
+            "journal.db.heads, which records the end of each log, was missing or damaged and was rebuilt ({}); earlier \
+             losses cannot be detected",
+            count(times, "time")
+        ),
+        HeadsFile::Missing => {
+            "journal.db.heads, which records the end of each log, is missing, so truncation cannot be \
+             detected; the next command that writes rebuilds it"
+                .to_owned()
+        }
+        HeadsFile::Damaged(records) => format!(
+            "{} in journal.db.heads cannot be read; the next command that writes repairs the file",
+            count(records as u64, "record")
+        ),
+    })
+}
+
+/// Accepts the losses of a run, so that it can continue.
+async fn accept_loss(home: &Home, run: &RunRef) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let run = recorded::named_or_lost(&bosun, run).await?;
+    let accepted = bosun.journal().accept_losses(&run, RealClock.now()).await?;
+    if accepted.is_empty() {
+        return Err(CliError::NoLoss { run }.into());
+    }
+    for loss in accepted {
+        print::line(&format!("accepted: {loss}"))?;
+    }
+    Ok(Exit::Done)
 }

@@ -26,38 +26,29 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
             KeyState::Missing => "no key",
             KeyState::NotNeeded => "no key needed",
         };
-        if args.json {
-            let (name, dialect) = (&provider.name, provider.dialect.as_str());
-            let has_key = provider.key != KeyState::Missing;
-            print::json(&json!({
-                "provider": name, "dialect": dialect, "base_url": provider.base_url,
-                "key_env": provider.key_env, "usable": has_key,
-            }))?;
-        } else {
-            let names = match provider.address_env.is_empty() {
-                true => provider.key_env.first().into_iter().cloned().collect(),
-                false => provider.address_env.clone(),
-            };
-            let wanted =
-                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-            print::line(&format!(
-                "{:<16} {:<10} {key}{wanted}  {}",
-                provider.name,
-                provider.dialect.as_str(),
-                provider.base_url
-            ))?;
-        }
+        let (name, dialect) = (&provider.name, provider.dialect.as_str());
+        let (url, has_key) = (&provider.base_url, provider.key != KeyState::Missing);
+        let object = json!({
+            "provider": name, "dialect": dialect, "base_url": url, "key_env": provider.key_env,
+            "usable": has_key,
+        });
+        let names = match provider.address_env.is_empty() {
+            true => provider.key_env.first().into_iter().cloned().collect(),
+            false => provider.address_env.clone(),
+        };
+        let wanted =
+            if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        let said = format!("{name:<16} {dialect:<10} {key}{wanted}  {url}\n");
+        print::result(args.json, &object, &said)?;
     }
     for server in llm::local_servers(&Http::new(SOON)).await {
         let models: Vec<String> = server.models.iter().map(ToString::to_string).collect();
-        if args.json {
-            print::json(&json!({
-                "local_server": server.name, "provider": server.provider, "address": server.address, "models": models,
-            }))?;
-        } else {
-            let names = if models.is_empty() { "no models".to_owned() } else { models.join(", ") };
-            print::line(&format!("local server   {} at {}: {names}", server.name, server.address))?;
-        }
+        let object = json!({
+            "local_server": server.name, "provider": server.provider, "address": server.address, "models": models,
+        });
+        let names = if models.is_empty() { "no models".to_owned() } else { models.join(", ") };
+        let said = format!("local server   {} at {}: {names}\n", server.name, server.address);
+        print::result(args.json, &object, &said)?;
     }
     if !args.json {
         print::line(
@@ -65,11 +56,7 @@ pub(crate) async fn models(args: &args::Models) -> anyhow::Result<Exit> {
         )?;
     }
     for (name, entry) in registry.catalogue().list() {
-        if args.json {
-            print::json(&json!({ "model": name, "known": entry }))?;
-        } else {
-            print::line(&row(name, entry))?;
-        }
+        print::result(args.json, &json!({ "model": name, "known": entry }), &row(name, entry))?;
     }
     Ok(Exit::Done)
 }
@@ -93,11 +80,9 @@ fn refresh(file: &Path, json: bool) -> anyhow::Result<Exit> {
     }
     files::write(&target, &merged.text)?;
     let path = print::one_line(&target.display().to_string(), 300);
-    if json {
-        print::json(&json!({ "file": target, "new": merged.new, "changed": merged.changed }))?;
-    } else {
-        print::line(&format!("{path}: {} new, {} changed", merged.new, merged.changed))?;
-    }
+    let object = json!({ "file": target, "new": merged.new, "changed": merged.changed });
+    let said = format!("{path}: {} new, {} changed\n", merged.new, merged.changed);
+    print::result(json, &object, &said)?;
     Ok(Exit::Done)
 }
 
@@ -111,5 +96,5 @@ fn row(name: &str, entry: &Entry) -> String {
             format!("{} / {}{tiers}", price.input, price.output)
         }
     };
-    format!("{name:<38} {:>9} {:>8}   {price}", number(entry.window), number(entry.max_output))
+    format!("{name:<38} {:>9} {:>8}   {price}\n", number(entry.window), number(entry.max_output))
 }

@@ -30,11 +30,7 @@ pub(crate) fn permit(args: &args::Permit) -> anyhow::Result<Exit> {
         hosts: vec![],
     };
     let permit = judge(&policy, &Scope(args.scope.clone()), "shell", &facts);
-    if args.json {
-        print::json(&as_json(&permit))?;
-    } else {
-        show(&permit)?;
-    }
+    print::result(args.json, &as_json(&permit), &as_text(&permit))?;
     Ok(match permit.verdict {
         Permission::Allow => Exit::Done,
         Permission::Ask => Exit::Waiting,
@@ -54,15 +50,14 @@ fn line(words: &[String]) -> Result<String, CliError> {
     }
 }
 
-fn show(permit: &Permit) -> std::io::Result<()> {
+fn as_text(permit: &Permit) -> String {
     let (verdict, decision) = (permit.verdict.as_str(), &permit.decision);
-    print::line(&format!("{verdict}  {}: {}", decision.rule, one_line(&decision.reason, SHOWN)))?;
-    for part in &permit.parts {
-        let PartPermit { command, verdict, rule, .. } = part;
-        let command = one_line(command, SHOWN);
-        print::line(&format!("  {:<5}  {:<24}  {command}", verdict.as_str(), rule.as_str()))?;
-    }
-    Ok(())
+    let reason = one_line(&decision.reason, SHOWN);
+    let parts = permit.parts.iter().map(|part| {
+        let (verdict, rule) = (part.verdict.as_str(), part.rule.as_str());
+        format!("  {verdict:<5}  {rule:<24}  {}\n", one_line(&part.command, SHOWN))
+    });
+    format!("{verdict}  {}: {reason}\n{}", decision.rule, parts.collect::<String>())
 }
 
 fn as_json(permit: &Permit) -> Value {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use runtime::presets::{self, Problem};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use types::count;
 
 use crate::args::{self, PolicyCommand};
@@ -72,14 +72,12 @@ fn check(file: &Path, as_json: bool) -> anyhow::Result<Exit> {
 
 fn show(what: Option<&str>, as_json: bool) -> anyhow::Result<Exit> {
     let here = Path::new(".");
-    let Rules { policy, from, .. } = match what {
-        Some(name) if presets::names().any(|known| known == name) => rules(None, Some(name), here)?,
-        Some(name) if !Path::new(name).exists() && !name.contains(['/', '.']) => {
-            rules(None, Some(name), here)?
-        }
-        Some(file) => rules(Some(Path::new(file)), None, here)?,
-        None => rules(None, None, here)?,
+    let is_preset = |name: &&str| {
+        presets::names().any(|known| known == *name)
+            || !Path::new(name).exists() && !name.contains(['/', '.'])
     };
+    let (preset, file) = (what.filter(is_preset), what.filter(|name| !is_preset(name)));
+    let Rules { policy, from, .. } = rules(file.map(Path::new), preset, here)?;
     let value = serde_json::to_value(&policy)?;
     if as_json {
         print::json(&json!({ "from": from.to_string(), "policy": value }))?;
@@ -151,16 +149,14 @@ fn rule_lines(place: usize, rule: &Value) -> std::io::Result<()> {
         .collect();
     let line = format!("  {place:>3}. {name:<30} {:<20} {}", decides.join(" "), text("reason"));
     print::line(line.trim_end())?;
-    let rest: Map<String, Value> = rule
+    let rest: Vec<String> = rule
         .iter()
         .filter(|(key, value)| !TOLD.contains(&key.as_str()) && !is_nothing(value))
-        .map(|(key, value)| (key.clone(), value.clone()))
+        .map(|(key, value)| format!("{key}: {}", in_short(value)))
         .collect();
     if rest.is_empty() {
         return Ok(());
     }
-    let rest: Vec<String> =
-        rest.iter().map(|(key, value)| format!("{key}: {}", in_short(value))).collect();
     print::line(&format!("       {}", one_line(&rest.join("; "), SHOWN)))
 }
 

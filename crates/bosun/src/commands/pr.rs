@@ -3,19 +3,15 @@
 use serde_json::json;
 
 use crate::args;
-use crate::exit::{CliError, Exit};
+use crate::exit::Exit;
 use crate::files;
 use crate::home::Home;
 use crate::print;
 use crate::recorded;
-use crate::sessions;
 
 pub(crate) async fn pr(home: &Home, args: args::PullRequest) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
     let (run, _) = recorded::newest_result(&bosun, "pr", args.run, None).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
     let proposed = bosun.pull_request(&run).await?;
     let text = format!("{}\n\n{}", proposed.text.title, proposed.text.body);
     if let Some(path) = &args.out {
@@ -38,7 +34,7 @@ pub(crate) async fn pr(home: &Home, args: args::PullRequest) -> anyhow::Result<E
     } else if let Some(address) = address {
         print::line(&address)?;
     } else if args.out.is_none() {
-        print::document(&text)?;
+        print::bytes(text.as_bytes())?;
     }
     Ok(Exit::Done)
 }

@@ -10,30 +10,24 @@ use engine::export::proof::{LogHead, NAMESPACE, ProofFacts, statements, unprovab
 use runtime::bundle::{PAYLOAD_TYPE, pae, seal};
 use runtime::sandbox::{Repo, SshKeygen};
 use runtime::store::{Journal, LogSummary};
-use runtime::{Bosun, Clock as _, Order, RealClock};
+use runtime::{Clock as _, Order, RealClock};
 use serde_json::json;
-use types::{CommitId, Digest, Event, LogId, RunId, RunView};
+use types::{CommitId, Digest, Envelope, Event, LogId, RunId, RunView};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::files;
 use crate::home::Home;
 use crate::print;
-use crate::recorded::{newest, reports, whole};
-use crate::sessions;
-
-/// Number of lines of a log that are read at a time.
-const PAGE: usize = 1_000;
+use crate::recorded::{must_be_a_run, newest, reports, whole};
 
 pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit> {
     if let Some(file) = &args.verify {
         return verify::verify(file, &args).await;
     }
     let bosun = home.open(Order::Arrival).await?;
-    let run = newest(&bosun, args.run, CliError::NoRuns).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
+    let run = newest(&bosun, args.run).await?;
+    must_be_a_run(&bosun, &run).await?;
     let now = RealClock.now();
     let (machine, lines) = whole(&bosun, &run).await?;
     let view = bosun.view(&run).await?;
@@ -41,7 +35,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
         return Err(CliError::Unprovable { run, why }.into());
     }
     // Fails if a log was tampered with.
-    let logs = heads(&bosun, &run).await?;
+    let logs = heads(&**bosun.journal(), &run, &lines).await?;
     let tree = tree(&view).await?;
     let reports = reports(&bosun, &lines).await?;
     let version = env!("CARGO_PKG_VERSION");
@@ -49,7 +43,7 @@ pub(crate) async fn prove(home: &Home, args: args::Prove) -> anyhow::Result<Exit
     let statements = statements(&machine, &lines, &facts);
     let (text, key) = sealed(&statements, args.sign.as_deref()).await?;
     match &args.out {
-        None => print::document(&text)?,
+        None => print::bytes(text.as_bytes())?,
         Some(path) => files::write(path, &text)?,
     }
     if let (true, Some(path)) = (args.json, &args.out) {
@@ -76,38 +70,31 @@ fn say(view: &RunView, statements: &[String], key: Option<&str>) {
     }
 }
 
-/// The head of every log of the run, after checking all hash chains.
-async fn heads(bosun: &Bosun, run: &RunId) -> anyhow::Result<Vec<LogHead>> {
-    let logs = chains(&**bosun.journal(), run).await?;
+/// The head of every log of the run, after checking all hash chains, and that the run's log names the actual head of
+/// each attempt's log.
+async fn heads(
+    journal: &dyn Journal,
+    run: &RunId,
+    lines: &[Envelope],
+) -> anyhow::Result<Vec<LogHead>> {
     let head = |log: LogSummary| LogHead { log: log.log, lines: log.last_seq, head: log.head };
-    Ok(logs.into_iter().map(head).collect())
-}
-
-/// Checks the hash chain of every log of the run, and that the run's log names the actual head of each attempt's log.
-async fn chains(journal: &dyn Journal, run: &RunId) -> anyhow::Result<Vec<LogSummary>> {
-    let own = journal.verify(&LogId::run(run.clone())).await?;
-    let mut chains = vec![own.clone()];
-    let mut after = 0;
-    loop {
-        let page = journal.read(&own.log, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(chains) };
-        after = last.seq;
-        for line in &page {
-            if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
-                && *log_head != Digest::ZERO
-            {
-                let log = LogId::attempt(run.clone(), attempt.clone());
-                let summary = journal.verify(&log).await?;
-                if summary.head != *log_head {
-                    let what = format!(
-                        "the end of log {log} does not match the run's log; it was changed afterwards"
-                    );
-                    return Err(CliError::Tampered(what).into());
-                }
-                chains.push(summary);
+    let mut heads = vec![head(journal.verify(&LogId::run(run.clone())).await?)];
+    for line in lines.iter().filter(|line| line.attempt.is_none()) {
+        if let Event::AttemptFinished { attempt, log_head, .. } = &line.event
+            && *log_head != Digest::ZERO
+        {
+            let log = LogId::attempt(run.clone(), attempt.clone());
+            let summary = journal.verify(&log).await?;
+            if summary.head != *log_head {
+                let what = format!(
+                    "the end of log {log} does not match the run's log; it was changed afterwards"
+                );
+                return Err(CliError::Tampered(what).into());
             }
+            heads.push(head(summary));
         }
     }
+    Ok(heads)
 }
 
 /// Git tree of the run's result, read from the repository in which it was made.

@@ -46,9 +46,7 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
         let events = count(known.values().sum::<u64>(), "earlier event");
         print::note(&format!("{events}: {} log {run}", home.flag()));
     }
-    let over = follow::until_over_after(home, &bosun, handle, form, known).await?;
-    follow::hand_out(&bosun, form, &run).await?;
-    Ok(over.told())
+    follow::follow(home, &bosun, handle, form, known).await
 }
 
 /// Continues a session where it was left, without a person.

@@ -1,5 +1,6 @@
 //! `bosun review`: shows a result task by task, takes comments on its lines, and starts the run that follows from them.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _};
 
 use runtime::{Bosun, Clock as _, Comment, Order, RealClock, RunPart, presets};
@@ -13,8 +14,6 @@ use crate::home::{self, Home};
 use crate::print::{self, one_line, patch};
 use crate::recorded;
 use crate::rules::takes_project;
-use crate::sessions;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Exit> {
     let bosun = if args.send {
@@ -28,9 +27,6 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
     };
     let (named, task) = (args.run.clone(), args.task.clone());
     let (run, task) = recorded::newest_result(&bosun, "review", named, task).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
     if args.clear {
         let had = bosun.comments(&run)?.len();
         bosun.clear_comments(&run)?;
@@ -54,10 +50,10 @@ pub(crate) async fn review(home: &Home, args: args::Review) -> anyhow::Result<Ex
 }
 
 /// A comment on a task, a file or a line: `T2`, `T2:src/a.rs`, `T2:src/a.rs:12`.
-fn comment(place: &str, text: &str) -> Result<Comment, UsageError> {
-    let not_a_place = || UsageError::NotAPlace { place: one_line(place, 120) };
+fn comment(place: &str, text: &str) -> Result<Comment, CliError> {
+    let not_a_place = || CliError::NotAPlace { place: one_line(place, 120) };
     if text.trim().is_empty() {
-        return Err(UsageError::EmptyComment { place: one_line(place, 120) });
+        return Err(CliError::EmptyComment { place: one_line(place, 120) });
     }
     let (task, rest) = place.split_once(':').unwrap_or((place, ""));
     let (path, line) = match rest.rsplit_once(':') {
@@ -84,11 +80,7 @@ fn list(bosun: &Bosun, run: &RunId, as_json: bool) -> anyhow::Result<Exit> {
         print::note(&format!("no comments on {run}"));
     }
     for comment in &all {
-        if as_json {
-            print::json(comment)?;
-        } else {
-            print::line(&told(comment))?;
-        }
+        print::result(as_json, comment, &format!("{}\n", told(comment)))?;
     }
     Ok(Exit::Done)
 }
@@ -114,7 +106,7 @@ async fn go_through(
     };
     let tasks: Vec<&TaskView> = view.tasks.iter().filter(is_wanted).collect();
     if let ([], Some(name)) = (tasks.as_slice(), task) {
-        return Err(UsageError::NotAPart { name: one_line(name, 80), run: run.clone() }.into());
+        return Err(CliError::NotAPart { name: one_line(name, 80), run: run.clone() }.into());
     }
     if tasks.is_empty() {
         return Err(runtime::ReviewError::Nothing { run: run.clone() }.into());
@@ -217,13 +209,11 @@ async fn send(
     };
     let new = bosun.follow_up(run, model).await?;
     let handle = bosun.start(new).await?;
-    let next = handle.run().clone();
     bosun.clear_comments(run)?;
+    let next = handle.run();
     print::note(&format!("{next} starts from the result of {run}, with your comments"));
     let form = Form::choose(args.json, Order::Arrival);
-    let over = follow::until_over(home, bosun, handle, form, &[]).await?;
-    follow::hand_out(bosun, form, &next).await?;
-    Ok(over.told())
+    follow::follow(home, bosun, handle, form, BTreeMap::new()).await
 }
 
 #[cfg(test)]

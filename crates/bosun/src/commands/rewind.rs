@@ -13,23 +13,14 @@ pub(crate) async fn rewind(home: &Home, args: args::Rewind) -> anyhow::Result<Ex
     let bosun = home.open(Order::Arrival).await?;
     let run = recorded::named(&bosun, &args.run).await?;
     let undone = bosun.rewind(&run, args.to, &home::person()).await?;
-    if args.json {
-        let files = |paths: &[std::path::PathBuf]| {
-            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
-        };
-        let restored = &undone.restored;
-        print::json(&json!({
-            "run": run,
-            "to": undone.to,
-            "written": files(&restored.written),
-            "removed": files(&restored.removed),
-        }))?;
-    } else {
-        print::line(&format!(
-            "files restored to their state after line {}: {}",
-            undone.to,
-            session::undone(&undone)
-        ))?;
-    }
+    let files = |paths: &[std::path::PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+    };
+    let (to, restored) = (undone.to, &undone.restored);
+    let (written, removed) = (files(&restored.written), files(&restored.removed));
+    let object = json!({ "run": run, "to": to, "written": written, "removed": removed });
+    let told = session::undone(&undone);
+    let said = format!("files restored to their state after line {to}: {told}\n");
+    print::result(args.json, &object, &said)?;
     Ok(Exit::Done)
 }

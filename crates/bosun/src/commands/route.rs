@@ -152,19 +152,17 @@ fn scope(policy: &Policy, role: &RoleId, writes: &[String]) -> Value {
 
 /// Reports an unusable input or policy: nothing is routed, and a person has to look.
 pub(crate) fn escalated(as_json: bool, unfit: &Unfit) -> anyhow::Result<Exit> {
-    if as_json {
-        print::json(&json!({
-            "task_id": unfit.id,
-            "routed_to": null,
-            "injected_context": [],
-            "classification": { "category": null, "confidence": "deterministic", "rule_id": unfit.rule },
-            "child_scope": {},
-            "status": "escalated",
-            "reason": unfit.reason,
-            "admission": { "decision": null, "rule": unfit.rule, "reason": unfit.reason, "questions": [] },
-        }))?;
-    } else {
-        print::line(&format!("escalated  {}: {}", unfit.rule, one_line(&unfit.reason, SHOWN)))?;
-    }
+    let object = json!({
+        "task_id": unfit.id,
+        "routed_to": null,
+        "injected_context": [],
+        "classification": { "category": null, "confidence": "deterministic", "rule_id": unfit.rule },
+        "child_scope": {},
+        "status": "escalated",
+        "reason": unfit.reason,
+        "admission": { "decision": null, "rule": unfit.rule, "reason": unfit.reason, "questions": [] },
+    });
+    let said = format!("escalated  {}: {}\n", unfit.rule, one_line(&unfit.reason, SHOWN));
+    print::result(as_json, &object, &said)?;
     Ok(Exit::Waiting)
 }

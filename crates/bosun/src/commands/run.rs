@@ -1,10 +1,11 @@
-//! `bosun run`: work on a goal in a repository.
+//! `bosun run`: work on a goal in a repository; `bosun plan`: only plan it.
 
 mod request;
 mod solo;
-mod strict;
 
 pub(crate) use request::plan;
+
+use std::collections::BTreeMap;
 
 use engine::export::rejected;
 use runtime::settings::{Loaded, Settings};
@@ -20,7 +21,6 @@ use crate::home::{self, Home};
 use crate::print;
 use crate::recorded;
 use crate::rules::{Origin, Rules, working_rules};
-use crate::setup_error::SetupError;
 
 pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit> {
     args.goal = args.goal_words.join(" ");
@@ -45,6 +45,17 @@ pub(crate) async fn run(home: &Home, mut args: args::Run) -> anyhow::Result<Exit
         print::error_object(&format!("{error:#}"));
     }
     Ok(done?.told())
+}
+
+/// `bosun plan`: a request that ends at the plan.
+pub(crate) async fn plan_only(home: &Home, args: args::Plan) -> anyhow::Result<Exit> {
+    if args.schema {
+        print::json(&rules::plan::schema())?;
+        return Ok(Exit::Done);
+    }
+    let mut asked = args.run;
+    asked.only_plan = Some(args.out);
+    Box::pin(run(home, asked)).await
 }
 
 /// The problem with the given request, if that caused the error.
@@ -81,7 +92,7 @@ async fn work(
     let Rules { mut policy, from, loaded, project, .. } = rules;
     *as_object = rules::policy::is_strict(&policy);
     permit(&mut policy, &args);
-    strict::prepare(&mut args, &mut policy, &from)?;
+    prepare_strict(&mut args, &mut policy, &from)?;
     must_have_a_goal(&args)?;
     let announce = || {
         if let (Origin::Project(_), false) = (&from, directed.brings_policy) {
@@ -112,6 +123,31 @@ async fn work(
     let mut request = request::build(&args, &policy, (directed, object), (budget, model))?;
     request.server = server.map(Box::new);
     Box::pin(carry_out(home, &bosun, &args, (request, policy), order)).await
+}
+
+/// Under the preset `strict`, reads the project's own files into the policy and the arguments.
+fn prepare_strict(args: &mut args::Run, policy: &mut Policy, from: &Origin) -> anyhow::Result<()> {
+    if !rules::policy::is_strict(policy) {
+        return Ok(());
+    }
+    let project = presets::strict::read(args.repo(), policy)?;
+    if let Origin::Project(path) = from {
+        presets::refuse_too_much(path, policy)?;
+    }
+    if args.goal.trim().is_empty() {
+        args.goal = project.goal.unwrap_or_default();
+    }
+    if args.checks.is_empty() {
+        args.checks.push(project.check.command);
+    }
+    if args.script.is_some() || args.model.is_some() {
+        // A model or script on the command line applies to all roles.
+        policy.roles.values_mut().for_each(|role| role.model = None);
+    } else {
+        let mut models = policy.roles.values().filter_map(|role| role.model.clone());
+        args.model = models.next();
+    }
+    Ok(())
 }
 
 /// Rejects an empty goal, and a spec or plan that cannot be read, before anything is said about models.
@@ -167,7 +203,7 @@ fn configured(args: &args::Run, loaded: &Loaded, policy: &mut Policy) -> anyhow:
     ] {
         if named.is_some() && !policy.roles.contains_key(&RoleId::fixed(role)) {
             let known: Vec<&str> = policy.roles.keys().map(RoleId::as_str).collect();
-            return Err(SetupError::NoRole { flag, role, known: known.join(", ") }.into());
+            return Err(CliError::NoRole { flag, role, known: known.join(", ") }.into());
         }
     }
     applied(loaded, args.script.is_some(), policy)
@@ -200,7 +236,7 @@ async fn carry_out(
     let form = form(args, order);
     let handle = bosun.start(new).await?;
     let run = handle.run().clone();
-    let over = follow::until_over(home, bosun, handle, form, &[]).await?;
+    let over = follow::until_over(home, bosun, handle, (form, BTreeMap::new()), &[]).await?;
     if args.response {
         print::json(&recorded::response(bosun, &run).await?)?;
     }

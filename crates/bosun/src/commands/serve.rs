@@ -9,15 +9,14 @@ use std::sync::Arc;
 use runtime::sandbox::Repo;
 use runtime::{Clock as _, Order, RealClock};
 use server::{Access, OWNER, Project, Server, ServerConfig, Webhook};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
+use crate::follow::signal;
 use crate::home::Home;
 use crate::models;
 use crate::print;
-use crate::usage_error::UsageError;
 use factory::MachineFactory;
 
 pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit> {
@@ -59,7 +58,7 @@ fn webhook(url: String) -> anyhow::Result<Webhook> {
     models::must_be_an_address("--webhook", &url)?;
     let secret = std::env::var("BOSUN_WEBHOOK_SECRET").unwrap_or_default();
     if secret.is_empty() {
-        return Err(UsageError::NoWebhookSecret.into());
+        return Err(CliError::NoWebhookSecret.into());
     }
     Ok(Webhook { url, secret })
 }
@@ -93,16 +92,9 @@ fn name_of(folder: &Path) -> String {
 
 /// Cancels the token at the first SIGINT or SIGTERM.
 async fn told_to_stop(stop: CancellationToken) {
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+    if signal().await.is_ok() {
+        stop.cancel();
     }
-    stop.cancel();
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::sessions;
 
 pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let run = newest(&bosun, args.run.clone(), CliError::NoRuns).await?;
+    let run = newest(&bosun, args.run.clone()).await?;
     if let Some(known) = sessions::one(&bosun, &run).await? {
         if args.of_a_run() {
             return Err(CliError::NotARun { run }.into());
@@ -30,45 +30,44 @@ pub(crate) async fn show(home: &Home, args: args::Show) -> anyhow::Result<Exit> 
     }
     if args.spec {
         print::text(&recorded::spec(&bosun, &run).await?.text())?;
-        return Ok(Exit::Done);
-    }
-    if args.response {
+    } else if args.response {
         print::json(&recorded::response(&bosun, &run).await?)?;
-        return Ok(Exit::Done);
-    }
-    if args.state {
+    } else if args.state || args.junit || args.sarif {
         let (machine, lines) = whole(&bosun, &run).await?;
-        print::json(&project_state(&machine, &lines, RealClock.now()))?;
-        return Ok(Exit::Done);
+        if args.state {
+            print::json(&project_state(&machine, &lines, RealClock.now()))?;
+        } else if args.junit {
+            print::bytes(junit(&lines, &recorded::reports(&bosun, &lines).await?).as_bytes())?;
+        } else {
+            print::json(&sarif(&lines, env!("CARGO_PKG_VERSION")))?;
+        }
+    } else {
+        report_on(home, &bosun, &run, &args).await?;
     }
-    if args.junit || args.sarif {
-        return checks(&bosun, &run, args.junit).await;
-    }
-    let view = bosun.view(&run).await?;
+    Ok(Exit::Done)
+}
+
+/// Prints the gates of a run, or its view.
+async fn report_on(
+    home: &Home,
+    bosun: &Bosun,
+    run: &RunId,
+    args: &args::Show,
+) -> anyhow::Result<()> {
+    let view = bosun.view(run).await?;
     if let Some(phase) = args.gate {
         let judged = view.gates.iter().rev().find(|gate| gate.phase == phase);
         let judged = judged.ok_or(CliError::NoGate { phase: phase.as_str() })?;
         print::text(&engine::stages::gate::report::one(&view, judged))?;
     } else if args.gates {
         print::text(&engine::stages::gate::report::all(&view))?;
-    } else if args.json {
-        let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
-        print::line(&driven::json(&view, interrupted)?)?;
     } else {
-        let interrupted = driven::is_interrupted(&bosun, &run, view.status).await?;
-        let report = if interrupted { report::interrupted } else { report::report };
-        print::text(&report(&view, home, print::width()))?;
+        let interrupted = driven::is_interrupted(bosun, run, view.status).await?;
+        if args.json {
+            print::line(&driven::json(&view, interrupted)?)?;
+        } else {
+            print::text(&report::report(&view, home, interrupted))?;
+        }
     }
-    Ok(Exit::Done)
-}
-
-/// Prints the results of the run's checks as JUnit XML or SARIF.
-async fn checks(bosun: &Bosun, run: &RunId, as_junit: bool) -> anyhow::Result<Exit> {
-    let (_, lines) = whole(bosun, run).await?;
-    if as_junit {
-        print::document(&junit(&lines, &recorded::reports(bosun, &lines).await?))?;
-    } else {
-        print::json(&sarif(&lines, env!("CARGO_PKG_VERSION")))?;
-    }
-    Ok(Exit::Done)
+    Ok(())
 }

@@ -96,11 +96,7 @@ fn init(file: &Path, title: &str, intent: &str) -> anyhow::Result<Exit> {
     };
     let text = format!("{HEAD}{}", first.text());
     let writing = || format!("writing {}", file.display());
-    let mut new = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(file)
-        .with_context(writing)?;
+    let mut new = std::fs::File::create_new(file).with_context(writing)?;
     new.write_all(text.as_bytes()).with_context(writing)?;
     let name = file.display();
     print::line(&format!("wrote  {name}"))?;
@@ -176,10 +172,6 @@ fn fmt(file: &Path, in_place: bool, only_check: bool) -> anyhow::Result<Exit> {
 
 fn diff(old: &Path, new: &Path, as_json: bool) -> anyhow::Result<Exit> {
     for one in spec::diff(&load(old)?, &load(new)?) {
-        if as_json {
-            print::json(&one)?;
-            continue;
-        }
         let shown = |value: &Option<serde_json::Value>| {
             value.as_ref().map(|value| one_line(&value.to_string(), 80)).unwrap_or_default()
         };
@@ -189,7 +181,7 @@ fn diff(old: &Path, new: &Path, as_json: bool) -> anyhow::Result<Exit> {
             "removed" => from,
             _ => format!("{from} -> {to}"),
         };
-        print::line(&format!("{:<8} {}  {change}", one.kind, one.path))?;
+        print::result(as_json, &one, &format!("{:<8} {}  {change}\n", one.kind, one.path))?;
     }
     Ok(Exit::Done)
 }

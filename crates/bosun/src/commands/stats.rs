@@ -22,11 +22,7 @@ pub(crate) async fn stats(home: &Home, args: &args::Stats) -> anyhow::Result<Exi
         }
     });
     let stats = bosun.stats(since, &|_| true).await?;
-    if args.json {
-        print::json(&serde_json::to_value(&stats)?)?;
-    } else {
-        print::text(&told(&stats, since))?;
-    }
+    print::result(args.json, &serde_json::to_value(&stats)?, &told(&stats, since))?;
     Ok(Exit::Done)
 }
 

@@ -1,12 +1,15 @@
-//! `bosun tool`: one tool call by hand, with the permissions, validation, sandbox and truncation of an agent's call.
+//! `bosun tools`: the tools of agents, with the names and arguments of a tool profile. `bosun tool`: one call by hand,
+//! with the permissions, validation, sandbox and truncation of an agent's call.
 
 use std::io::{BufRead as _, Read as _};
+use std::path::Path;
 
 use runtime::sandbox::HelperExe;
+use runtime::tools::{Registry, profile};
 use runtime::{HandCall, Isolation, Made, MadeOutcome, Person};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use types::{Arguments, Scope};
+use types::{Arguments, Scope, ToolSpec};
 
 use crate::args;
 use crate::exit::{CliError, Exit};
@@ -48,7 +51,7 @@ pub(crate) async fn tool(
         times: args.times,
     };
     let stop = CancellationToken::new();
-    let listening = tokio::spawn(follow::take_signals(stop.clone()));
+    let listening = tokio::spawn(follow::take_signals(stop.clone(), false));
     let made = call.make(&stop).await;
     listening.abort();
     let made = made.map_err(CliError::CannotWork)?;
@@ -126,4 +129,35 @@ fn show(made: &Made) -> anyhow::Result<()> {
     let (rule, reason) = (&made.decision.rule, print::one_line(&made.decision.reason, 300));
     print::note(&format!("{} ({rule}: {reason})", made.outcome.as_str()));
     Ok(())
+}
+
+pub(crate) fn tools(args: &args::Tools) -> anyhow::Result<Exit> {
+    let policy = rules::rules(None, None, Path::new("."))?.policy;
+    let registry =
+        profile::adapted(&rules::profile(&policy, &args.profile)?, &Registry::standard());
+    for name in registry.names() {
+        let Some(tool) = registry.get(name) else { continue };
+        print::result(args.json, tool.spec(), &described(tool.spec()))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn described(spec: &ToolSpec) -> String {
+    let mut text = format!("{}\n", spec.name);
+    for line in spec.description.lines() {
+        text.push_str(&format!("    {line}\n"));
+    }
+    let required: Vec<&str> = spec.schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for (name, schema) in spec.schema["properties"].as_object().into_iter().flatten() {
+        let kind = schema["type"].as_str().unwrap_or("one of several values");
+        let must = if required.contains(&name.as_str()) { "" } else { ", optional" };
+        let about = schema["description"].as_str().unwrap_or_default();
+        text.push_str(&format!("      {name} ({kind}{must}): {about}\n"));
+    }
+    text
 }

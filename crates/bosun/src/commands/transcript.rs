@@ -6,21 +6,21 @@ use engine::export::{TranscriptEntry, transcript_html, transcript_markdown};
 use types::RunId;
 
 use crate::args::{self, TranscriptFormat};
-use crate::exit::Exit;
+use crate::exit::{CliError, Exit};
 use crate::files;
 use crate::home::Home;
 use crate::print::{self, transcript as told};
 use crate::recorded;
-use crate::usage_error::UsageError;
 
 pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let (run, part) = recorded::any_and_part(&bosun, args.run, args.part).await?;
+    let (named, part) = recorded::split(&bosun, args.run, args.part).await;
+    let run = recorded::newest(&bosun, named).await?;
     let of = super::diff::wanted(&run, part.as_deref())?;
     let entries = bosun.transcript(&run, &of, args.whole).await?;
     if entries.is_empty() {
         let name = part.unwrap_or_else(|| "any conversation".to_owned());
-        return Err(UsageError::NoConversation { name: print::one_line(&name, 80), run }.into());
+        return Err(CliError::NoConversation { name: print::one_line(&name, 80), run }.into());
     }
     let by_name = args.out.as_deref().and_then(format_of);
     let json = args.json.then_some(TranscriptFormat::Json);
@@ -33,7 +33,7 @@ pub(crate) async fn transcript(home: &Home, args: args::Transcript) -> anyhow::R
             print::note(&format!("written: {}", crate::print::path(path)));
         }
         None if format == TranscriptFormat::Text => print::text(&text)?,
-        None => print::document(&text)?,
+        None => print::bytes(text.as_bytes())?,
     }
     Ok(Exit::Done)
 }

@@ -28,15 +28,12 @@ pub(crate) fn user(home: &Home, args: args::User) -> anyhow::Result<Exit> {
         }
         UserCommand::List { json } => {
             for user in access.users()? {
-                if json {
-                    print::json(&user)?;
-                    continue;
-                }
                 let projects = match &user.projects {
                     None => "all projects".to_owned(),
                     Some(names) => names.join(", "),
                 };
-                print::line(&format!("{:<20} {:<9} {projects}", user.name, user.role.as_str()))?;
+                let said = format!("{:<20} {:<9} {projects}\n", user.name, user.role.as_str());
+                print::result(json, &user, &said)?;
             }
         }
         UserCommand::Remove { name } => {
@@ -58,11 +55,8 @@ pub(crate) async fn project(home: &Home, args: args::Project) -> anyhow::Result<
         }
         ProjectCommand::List { json } => {
             for project in access.projects()? {
-                if json {
-                    print::json(&project)?;
-                } else {
-                    print::line(&format!("{:<20} {}", project.name, print::path(&project.path)))?;
-                }
+                let said = format!("{:<20} {}\n", project.name, print::path(&project.path));
+                print::result(json, &project, &said)?;
             }
         }
         ProjectCommand::Remove { name } => {

@@ -11,18 +11,15 @@ use crate::args;
 use crate::exit::{CliError, Exit};
 use crate::home::Home;
 use crate::print::{self, one_line};
-use crate::recorded::run_and_part;
-use crate::sessions;
+use crate::recorded::{newest_run, split};
 
 /// Maximum length of a reason or input on a line.
 const SHOWN: usize = 200;
 
 pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
     let bosun = home.read(false).await?;
-    let (run, event) = run_and_part(&bosun, args.run, args.event).await?;
-    if sessions::one(&bosun, &run).await?.is_some() {
-        return Err(CliError::NotARun { run }.into());
-    }
+    let (named, event) = split(&bosun, args.run, args.event).await;
+    let run = newest_run(&bosun, named).await?;
     let blank = bosun.blank(&run).await?;
     let lines = runtime::recorded(&**bosun.journal(), &run).await?;
     let decided: Vec<&Envelope> = lines.iter().filter(|line| is_decided(&line.event)).collect();
@@ -35,12 +32,8 @@ pub(crate) async fn why(home: &Home, args: args::Why) -> anyhow::Result<Exit> {
     let found = wanted_of(&run, &wanted, &decided, &lines)?;
     for (line, again) in found.iter().zip(0..) {
         let story = explain(&blank, &lines, line);
-        if args.json {
-            print::json(&story)?;
-        } else {
-            let gap = if again > 0 { "\n" } else { "" };
-            print::text(&format!("{gap}{}", told(&story)))?;
-        }
+        let gap = if again > 0 { "\n" } else { "" };
+        print::result(args.json, &story, &format!("{gap}{}", told(&story)))?;
     }
     Ok(Exit::Done)
 }

@@ -9,11 +9,10 @@ use types::{Progress, RunView, TaskId, Timestamp, one_line};
 use super::question;
 use super::rows::{far, rows};
 use super::surface::Surface;
-use crate::chat::Past;
 use crate::chat::editor::Editor;
 use crate::chat::look::{BAD, BOLD, DIM, WAITING};
 use crate::chat::wrap::cut;
-use crate::print::marks::row;
+use crate::print::row;
 
 /// Maximum rows of an answer being typed.
 const ANSWER_ROWS: u16 = 3;
@@ -44,13 +43,14 @@ pub(crate) enum Act {
 
 #[derive(Debug)]
 pub(crate) struct Live {
-    surface: Surface,
+    pub(super) surface: Surface,
     answers: Answers,
     /// Lines not painted yet.
     above: String,
-    /// Last line of command output.
-    output: Option<String>,
-    notice: Option<String>,
+    /// Last line of output of a command that has not ended.
+    pub(super) output: Option<String>,
+    /// A notice about the view itself, such as that it is about to end.
+    pub(super) notice: Option<String>,
     editor: Editor,
     problem: Option<String>,
     /// Questions whose answers are being delivered.
@@ -67,7 +67,7 @@ impl Live {
             above: String::new(),
             output: None,
             notice: None,
-            editor: Editor::new(Past::default()),
+            editor: Editor::default(),
             problem: None,
             sent: Vec::new(),
             waiting: false,
@@ -89,16 +89,6 @@ impl Live {
         }
     }
 
-    /// Removes the output of a command that has ended.
-    pub(crate) fn forget_output(&mut self) {
-        self.output = None;
-    }
-
-    /// Sets a notice about the view itself, such as that it is about to end.
-    pub(crate) fn notice(&mut self, text: Option<String>) {
-        self.notice = text;
-    }
-
     /// Sets whether the run is blocked until a question is answered.
     pub(crate) fn set_waiting(&mut self, waiting: bool) {
         self.waiting = waiting;
@@ -108,23 +98,15 @@ impl Live {
         }
     }
 
-    pub(crate) fn has_keys(&self) -> bool {
-        self.surface.has_keys()
-    }
-
     /// Whether answers can be typed here.
     pub(crate) fn takes_answers(&self) -> bool {
-        self.answers == Answers::Typed && self.has_keys()
+        self.answers == Answers::Typed && self.surface.has_keys()
     }
 
     /// Forgets sent answers that have been recorded.
     pub(crate) fn is_delivered(&mut self, view: &RunView) {
         let open = |id: &u32| view.questions.iter().any(|q| q.id == *id && q.answer.is_none());
         self.sent.retain(open);
-    }
-
-    pub(crate) async fn key(&mut self) -> Option<Key> {
-        self.surface.key().await
     }
 
     /// Paints the changes.
@@ -186,7 +168,7 @@ impl Live {
                 let command = format!("  answer with: {command} {} {example}", group.first.id);
                 vec![Line::styled(cut(&command, width), DIM)]
             }
-            Answers::Typed if !self.has_keys() => Vec::new(),
+            Answers::Typed if !self.surface.has_keys() => Vec::new(),
             Answers::Typed => self.prompt(width),
         };
         let room = most.saturating_sub(prompt.len()).max(2);
@@ -233,33 +215,30 @@ impl Live {
     fn on_press(&mut self, key: KeyEvent, view: &RunView) -> Option<Act> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let typed = self.answers == Answers::Typed;
+        let may_leave = self.waiting && self.editor.is_empty();
         match key.code {
-            KeyCode::Char('c') if control => Some(Act::Stop),
-            KeyCode::Char('z') if control => Some(Act::StopJob),
+            KeyCode::Char('c') if control => return Some(Act::Stop),
+            KeyCode::Char('z') if control => return Some(Act::StopJob),
             KeyCode::Char('l') if control => {
                 if let Err(error) = self.surface.wipe() {
                     tracing::debug!(%error, "clearing the screen");
                 }
-                None
             }
-            KeyCode::Char('q') | KeyCode::Esc if !typed => Some(Act::Leave),
-            KeyCode::Char('d') if control && self.waiting && self.editor.is_empty() => {
-                Some(Act::Leave)
-            }
-            KeyCode::Esc if self.waiting && self.editor.is_empty() => Some(Act::Leave),
+            KeyCode::Char('q') | KeyCode::Esc if !typed => return Some(Act::Leave),
+            KeyCode::Char('d') if control && may_leave => return Some(Act::Leave),
+            KeyCode::Esc if may_leave => return Some(Act::Leave),
             KeyCode::Esc => {
                 self.editor.clear();
                 self.problem = None;
-                None
             }
-            _ if !typed || !self.is_asked(view) => None,
-            KeyCode::Enter => self.enter(view),
+            _ if !typed || !self.is_asked(view) => {}
+            KeyCode::Enter => return self.enter(view),
             _ => {
                 self.problem = None;
                 self.editor.key(key);
-                None
             }
         }
+        None
     }
 
     fn enter(&mut self, view: &RunView) -> Option<Act> {
@@ -277,11 +256,6 @@ impl Live {
         self.problem = None;
         self.sent.extend(&questions);
         Some(Act::Answer { questions, text })
-    }
-
-    /// Suspends this process and leaves the terminal to the shell until it is continued.
-    pub(crate) fn stop_job(&mut self) -> std::io::Result<()> {
-        self.surface.stop_job()
     }
 
     /// Writes the pending lines and removes the block.

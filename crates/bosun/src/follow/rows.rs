@@ -2,7 +2,8 @@
 //! Every line fits the width: columns are left out by priority and texts are truncated, never wrapped. Paints nothing.
 
 mod columns;
-mod entry;
+
+use std::collections::BTreeSet;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -11,8 +12,7 @@ use types::{
     PlanPhase, Progress, RunView, Status, Subject, TaskStage, TaskView, Timestamp, count, one_line,
 };
 
-use self::columns::Columns;
-use self::entry::{Entry, LEAST_TEXT};
+use self::columns::{Columns, Entry, LEAST_TEXT};
 use crate::chat::look::{ADDED, BAD, BOLD, DIM, PLAIN, WAITING};
 use crate::chat::wrap::{columns, cut};
 use crate::print::{cost, dollars, duration};
@@ -32,10 +32,8 @@ pub(crate) fn rows(
     let entries = entries(view, activity, now);
     let (shown, left_out) = fitting(entries, most.saturating_sub(1));
     let columns = Columns::fit(&shown, width);
-    let grouped = shown.iter().filter_map(|entry| entry.phase).any(|phase| {
-        let others = shown.iter().filter_map(|entry| entry.phase);
-        others.into_iter().any(|other| other != phase)
-    });
+    let phases: BTreeSet<PlanPhase> = shown.iter().filter_map(|entry| entry.phase).collect();
+    let grouped = phases.len() > 1;
     let headings = shown.len() + 1 + PHASES + usize::from(!left_out.is_empty()) <= most;
     let mut phase = None;
     for entry in &shown {

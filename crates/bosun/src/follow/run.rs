@@ -14,46 +14,39 @@ use types::{Command, Envelope, LogId, RunId};
 
 use super::form::{Form, PACE, frames};
 use super::live::{Act, Answers, Live};
-use super::runs_folder::RunsFolder;
+use super::outputs::hand_out;
 use super::screen::Screen;
-use super::signals::{leave_at_once, take_signals, take_signals_under_view};
-use super::{notify, prompt};
+use super::signals::{leave_at_once, take_signals};
+use super::{notify, prompt, runs_folder};
 use crate::exit::Exit;
 use crate::home::{self, Home};
 use crate::print::{self, error_object, is_closed_pipe, json, note, report, text};
 
-/// Follows a run until it is over or a question stays unanswered. `answers` are for its first questions.
-pub(crate) async fn follow_with(
-    home: &Home,
-    bosun: &Bosun,
-    handle: Handle,
-    form: Form,
-    answers: &[&str],
-) -> anyhow::Result<Exit> {
-    Ok(until_over(home, bosun, handle, form, answers).await?.told())
-}
-
-/// Same, for callers that print more before the error.
-pub(crate) async fn until_over(
-    home: &Home,
-    bosun: &Bosun,
-    handle: Handle,
-    form: Form,
-    answers: &[&str],
-) -> anyhow::Result<Over> {
-    // Boxed: the screen makes this future large, and the caller's need not be.
-    Box::pin(stay(home, bosun, handle, (form, BTreeMap::new()), answers)).await
-}
-
-/// Same, but shows only the lines after the known ones.
-pub(crate) async fn until_over_after(
+/// Follows a run until it is over or a question stays unanswered, hands out what was requested, and reports the error
+/// last. Shows only the lines after the `known` ones.
+pub(crate) async fn follow(
     home: &Home,
     bosun: &Bosun,
     handle: Handle,
     form: Form,
     known: BTreeMap<LogId, u64>,
+) -> anyhow::Result<Exit> {
+    let run = handle.run().clone();
+    let over = until_over(home, bosun, handle, (form, known), &[]).await?;
+    hand_out(bosun, form, &run).await?;
+    Ok(over.told())
+}
+
+/// Follows a run, for callers that do more at its end. `answers` are for its first questions.
+pub(crate) async fn until_over(
+    home: &Home,
+    bosun: &Bosun,
+    handle: Handle,
+    (form, known): (Form, BTreeMap<LogId, u64>),
+    answers: &[&str],
 ) -> anyhow::Result<Over> {
-    Box::pin(stay(home, bosun, handle, (form, known), &[])).await
+    // Boxed: the screen makes this future large, and the caller's need not be.
+    Box::pin(stay(home, bosun, handle, (form, known), answers)).await
 }
 
 /// A run that is over or was left.
@@ -80,11 +73,10 @@ async fn stay(
     answers: &[&str],
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
-    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?.knowing(known);
-    if home.is_passing() || !answers.is_empty() {
-        screen = screen.without_notifications();
-    }
-    let runs = RunsFolder::begin(bosun, &run, &bosun.view(&run).await?, screen.run.policy());
+    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?;
+    screen.known = known;
+    screen.notifies = !home.passing && answers.is_empty();
+    let writing = runs_folder::begin(bosun, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
     let pieces = screen.live.is_some() || form == Form::Told(Words::Coordinator);
     let mut streams = Streams::new(bosun, &run, mix, pieces);
@@ -109,8 +101,8 @@ async fn stay(
     screen.tell_end(&left.view);
     screen.live.into_iter().for_each(Live::clear);
     let exit = finish(home, &left, form)?;
-    let wrong = match runs {
-        Some(runs) => runs.end(&left.view).await?,
+    let wrong = match writing {
+        Some(writing) => runs_folder::end(writing, &left.view).await?,
         None => None,
     };
     notify::hooks_done().await;
@@ -146,7 +138,7 @@ async fn until_left(
     streams: &mut Streams,
 ) -> (Result<Left, runtime::Error>, Option<anyhow::Error>) {
     let (run, suspend) = (handle.run().clone(), handle.suspender());
-    let listening = listen(&suspend, screen.live.is_some());
+    let listening = tokio::spawn(take_signals(suspend.clone(), screen.live.is_some()));
     let (finished, mut unread) = (handle.finished(), None);
     tokio::pin!(finished);
     let Streams { events, deltas, tick, frames } = streams;
@@ -173,14 +165,6 @@ async fn until_left(
     };
     listening.abort();
     (left, unread)
-}
-
-/// Handles Ctrl-C and SIGTERM until it is aborted.
-fn listen(suspend: &CancellationToken, under_view: bool) -> tokio::task::JoinHandle<()> {
-    if under_view {
-        return tokio::spawn(take_signals_under_view(suspend.clone()));
-    }
-    tokio::spawn(take_signals(suspend.clone()))
 }
 
 /// Carries out the action of a key during the run.
@@ -236,13 +220,13 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
     if let Form::Json(_) = form {
         json(&serde_json::json!({ "report": view }))?;
     } else if !left.suspended && !matches!(form, Form::Told(_) | Form::Quiet) {
-        text(&report::report(view, home, print::width()))?;
+        text(&report::report(view, home, false))?;
     }
     if let Some(fault) = &left.away {
         note(&print::session::away(fault, home, &view.run));
         return Ok(Exit::ModelAway);
     }
-    if left.suspended && home.is_passing() {
+    if left.suspended && home.passing {
         note("stopped; removing the sample repository");
         return Ok(Exit::Cancelled);
     }

@@ -3,40 +3,30 @@
 
 use std::path::PathBuf;
 
-use runtime::Bosun;
+use runtime::{Bosun, RunsError};
 use tokio::task::JoinHandle;
-use types::{Policy, RunId, RunView, Status};
+use types::{Policy, RunView, Status};
 
 /// Writer of the folder `runs/` in a run's repository, active during the run.
-pub(super) struct RunsFolder {
-    writing: JoinHandle<Result<(), runtime::RunsError>>,
+pub(super) type Writing = JoinHandle<Result<(), RunsError>>;
+
+pub(super) fn begin(bosun: &Bosun, view: &RunView, policy: &Policy) -> Option<Writing> {
+    if !rules::policy::is_strict(policy) {
+        return None;
+    }
+    let folder = PathBuf::from(&view.repository).join("runs");
+    let (bosun, run) = (bosun.clone(), view.run.clone());
+    Some(tokio::spawn(async move { bosun.write_runs(&run, &folder).await }))
 }
 
-impl RunsFolder {
-    pub(super) fn begin(
-        bosun: &Bosun,
-        run: &RunId,
-        view: &RunView,
-        policy: &Policy,
-    ) -> Option<Self> {
-        if !rules::policy::is_strict(policy) {
-            return None;
-        }
-        let folder = PathBuf::from(&view.repository).join("runs");
-        let (bosun, run) = (bosun.clone(), run.clone());
-        let writing = tokio::spawn(async move { bosun.write_runs(&run, &folder).await });
-        Some(Self { writing })
+/// Waits for the writer if the run is over. Returns the reason unless the run is done.
+pub(super) async fn end(writing: Writing, view: &RunView) -> anyhow::Result<Option<String>> {
+    if view.ended.is_none() {
+        writing.abort();
+    } else {
+        writing.await??;
     }
-
-    /// Waits for the writer if the run is over. Returns the reason unless the run is done.
-    pub(super) async fn end(self, view: &RunView) -> anyhow::Result<Option<String>> {
-        if view.ended.is_none() {
-            self.writing.abort();
-        } else {
-            self.writing.await??;
-        }
-        Ok((view.status != Status::Done).then(|| reason(view)))
-    }
+    Ok((view.status != Status::Done).then(|| reason(view)))
 }
 
 fn reason(view: &RunView) -> String {

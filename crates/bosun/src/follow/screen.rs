@@ -29,11 +29,11 @@ pub(super) struct Screen {
     /// Last shown line of each log.
     seen: BTreeMap<LogId, u64>,
     /// Last line of each log that was shown before and is not shown again.
-    known: BTreeMap<LogId, u64>,
+    pub(super) known: BTreeMap<LogId, u64>,
     /// Start of the display; earlier questions cause no notification.
     opened: Timestamp,
     /// Whether to notify the user of questions and of the end.
-    notifies: bool,
+    pub(super) notifies: bool,
 }
 
 impl Screen {
@@ -60,18 +60,6 @@ impl Screen {
         })
     }
 
-    /// Turns notifications off.
-    pub(super) fn without_notifications(mut self) -> Self {
-        self.notifies = false;
-        self
-    }
-
-    /// Shows only the lines after these.
-    pub(super) fn knowing(mut self, known: BTreeMap<LogId, u64>) -> Self {
-        self.known = known;
-        self
-    }
-
     pub(super) fn view(&self) -> RunView {
         self.run.view(RealClock.now())
     }
@@ -79,7 +67,7 @@ impl Screen {
     /// The next key in a live view; pending forever without one.
     pub(super) async fn key(&mut self) -> Option<Key> {
         match &mut self.live {
-            Some(live) => live.key().await,
+            Some(live) => live.surface.key().await,
             None => std::future::pending().await,
         }
     }
@@ -102,7 +90,7 @@ impl Screen {
     /// Same, with a notice if the work is being suspended.
     pub(super) fn paint_while(&mut self, suspend: &CancellationToken) -> anyhow::Result<()> {
         if let Some(live) = &mut self.live {
-            live.notice(suspend.is_cancelled().then(|| STOPPING.to_owned()));
+            live.notice = suspend.is_cancelled().then(|| STOPPING.to_owned());
         }
         self.paint()
     }
@@ -110,7 +98,7 @@ impl Screen {
     /// Suspends this process and leaves the terminal to the shell until it is continued.
     pub(super) fn stop_job(&mut self) -> anyhow::Result<()> {
         match &mut self.live {
-            Some(live) => Ok(live.stop_job()?),
+            Some(live) => Ok(live.surface.stop_job()?),
             None => Ok(()),
         }
     }
@@ -157,31 +145,15 @@ impl Screen {
         deltas: &mut Option<broadcast::Receiver<Delta>>,
         event: Result<Envelope, JournalError>,
     ) -> anyhow::Result<()> {
-        self.hear_all(run, deltas)?;
-        self.take(event).await
-    }
-
-    fn hear_all(
-        &mut self,
-        run: &RunId,
-        deltas: &mut Option<broadcast::Receiver<Delta>>,
-    ) -> anyhow::Result<()> {
-        let Some(deltas) = deltas else { return Ok(()) };
-        loop {
+        while let Some(deltas) = deltas {
             match deltas.try_recv() {
                 Ok(delta) => self.hear(run, &delta)?,
                 // The log has the missed content.
                 Err(broadcast::error::TryRecvError::Lagged(_)) => {}
-                Err(_) => return Ok(()),
+                Err(_) => break,
             }
         }
-    }
-
-    pub(super) async fn take(
-        &mut self,
-        event: Result<Envelope, JournalError>,
-    ) -> anyhow::Result<()> {
-        self.show(&event?).await
+        self.take(event).await
     }
 
     /// Shows everything recorded so far. A grouped mix has the lines of an attempt only when it is over.
@@ -202,7 +174,12 @@ impl Screen {
         Ok(())
     }
 
-    async fn show(&mut self, event: &Envelope) -> anyhow::Result<()> {
+    /// Shows a line.
+    pub(super) async fn take(
+        &mut self,
+        event: Result<Envelope, JournalError>,
+    ) -> anyhow::Result<()> {
+        let event = &event?;
         let log = LogId { run: event.run.clone(), attempt: event.attempt.clone() };
         let is_known = self.known.get(&log).is_some_and(|last| event.seq <= *last);
         self.seen.insert(log, event.seq);
@@ -216,7 +193,7 @@ impl Screen {
         if let Some(live) = &mut self.live {
             self.activity.apply(event);
             if let Event::CheckFinished { .. } | Event::ToolFinished { .. } = &event.event {
-                live.forget_output();
+                live.output = None;
             }
         }
         match self.form {

@@ -26,7 +26,7 @@ pub(crate) async fn stay(
     let mut watch = Watch { voice, stopped: None, seen: after };
     let mut items = Box::pin(session.events_after(after));
     let stop = tokio_util::sync::CancellationToken::new();
-    let listening = tokio::spawn(take_signals(stop.clone()));
+    let listening = tokio::spawn(take_signals(stop.clone(), false));
     let mut schema = wanted.map(SchemaRetries::new);
     let (exit, object) = loop {
         let state = tokio::select! {
@@ -105,7 +105,7 @@ async fn finish(
     }
     match object {
         Some(object) => print::json(&object)?,
-        None if exit == Exit::Done => print::line(&crate::chat::visible(&reply))?,
+        None if exit == Exit::Done => print::line(&types::visible(&reply))?,
         None => {}
     }
     let Some(known) = known else { return Ok(exit) };

@@ -9,27 +9,22 @@ use crate::print::note;
 /// Message for work that is being suspended.
 pub(crate) const STOPPING: &str = "stopping the agents; press Ctrl-C again to exit immediately";
 
-/// Suspends the work on the first signal, and exits at once on the second.
-pub(crate) async fn take_signals(suspend: CancellationToken) {
+/// Suspends the work on the first signal, and exits at once on the second. A live view reports the suspension itself.
+pub(crate) async fn take_signals(suspend: CancellationToken, under_view: bool) {
     if signal().await.is_err() {
         return;
     }
-    note(STOPPING);
-    suspend.cancel();
-    if signal().await.is_ok() {
-        std::process::exit(Exit::Cancelled as i32);
+    if !under_view {
+        note(STOPPING);
     }
-}
-
-/// Same under a live view, which reports the suspension itself.
-pub(crate) async fn take_signals_under_view(suspend: CancellationToken) {
+    suspend.cancel();
     if signal().await.is_err() {
         return;
     }
-    suspend.cancel();
-    if signal().await.is_ok() {
+    if under_view {
         leave_at_once();
     }
+    std::process::exit(Exit::Cancelled as i32);
 }
 
 /// Ends the process from under a live view, after restoring the terminal.

@@ -38,7 +38,7 @@ impl Surface {
     pub(crate) fn enter() -> Self {
         // Changing the modes of a terminal from the background would stop this process.
         let ours = io::stdin().is_terminal() && is_in_foreground();
-        let terminal = ours.then(|| Terminal::enter(Colours::of_output()));
+        let terminal = ours.then(Terminal::enter);
         match terminal {
             Some(Ok(terminal)) => {
                 let keys = Some(EventStream::new());
@@ -48,10 +48,14 @@ impl Surface {
                 if let Some(Err(error)) = failed {
                     tracing::debug!(%error, "taking the terminal");
                 }
-                let canvas = Place::Output(Canvas::new(io::stdout(), Colours::of_output()));
-                Self { canvas, keys: None }
+                Self::without_keys()
             }
         }
+    }
+
+    fn without_keys() -> Self {
+        let canvas = Place::Output(Canvas::new(io::stdout(), Colours::of_output()));
+        Self { canvas, keys: None }
     }
 
     /// Whether keys can be read.
@@ -93,10 +97,7 @@ impl Surface {
     /// Suspends this process and leaves the terminal to the shell until it is continued.
     pub(crate) fn stop_job(&mut self) -> io::Result<()> {
         // Dropping the terminal restores it.
-        *self = Self {
-            canvas: Place::Output(Canvas::new(io::stdout(), Colours::of_output())),
-            keys: None,
-        };
+        *self = Self::without_keys();
         stop_job()?;
         *self = Self::enter();
         Ok(())

@@ -1,8 +1,6 @@
 //! Follows a run that another process drives, in the form that `bosun run` uses for its own. Read-only: never drives,
 //! answers or stops the run.
 
-use std::time::Duration;
-
 use futures::StreamExt as _;
 use runtime::{Bosun, Mix};
 use types::RunId;
@@ -16,9 +14,6 @@ use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, json, note, report, text};
 
-/// Interval between checks whether a process drives the run.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
 /// Shows the events of a run until it is over, and returns the run's exit code; `Cancelled` if the user leaves first.
 pub(crate) async fn watch(
     home: &Home,
@@ -27,10 +22,11 @@ pub(crate) async fn watch(
     form: Form,
 ) -> anyhow::Result<Exit> {
     let answers = Answers::By(format!("{} answer {run}", home.flag()));
-    let mut screen = Screen::open(bosun, run, form, answers).await?.without_notifications();
+    let mut screen = Screen::open(bosun, run, form, answers).await?;
+    screen.notifies = false;
     let mut events = Box::pin(bosun.watch(run, Mix::Live));
     let (mut frames, mut tick) = (frames(), tokio::time::interval(PACE));
-    let mut looks = tokio::time::interval(LOOK_EVERY);
+    let mut looks = tokio::time::interval(driven::LOOK_EVERY);
     tick.reset();
     looks.reset();
     let stopped = signal();
@@ -47,7 +43,7 @@ pub(crate) async fn watch(
             _ = looks.tick() => {
                 let alone = driven::alone(home, bosun, run).await?;
                 match &mut screen.live {
-                    Some(live) => live.notice(alone),
+                    Some(live) => live.notice = alone,
                     None if alone != told => {
                         alone.iter().for_each(|why| note(why));
                         told = alone;
@@ -72,7 +68,7 @@ pub(crate) async fn watch(
     match form {
         Form::Json(_) => json(&serde_json::json!({ "report": view }))?,
         _ if print::is_quiet() => {}
-        _ => text(&report::report(&view, home, print::width()))?,
+        _ => text(&report::report(&view, home, false))?,
     }
     Ok(Exit::of(view.status))
 }

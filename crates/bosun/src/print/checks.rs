@@ -4,7 +4,7 @@
 use owo_colors::OwoColorize as _;
 use types::{CheckEnd, Subject, Trial};
 
-use super::marks::{bad_mark, good_mark};
+use super::{bad_mark, good_mark};
 
 /// Subject and outcome; `None` for a trial that could not be run.
 pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(String, String)> {

@@ -8,8 +8,7 @@ use types::{
     MergeEnd, Plan, Recovered, Scorecard, Task, TaskId, count, one_line,
 };
 
-use super::marks::{bad_mark, blocked_word, row};
-use super::{checks, question};
+use super::{bad_mark, blocked_word, checks, question, row};
 
 /// A line of a log, in full.
 pub(crate) fn recorded(line: &Envelope) -> String {

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::marks::{bad_mark, blocked_word, row};
-use super::question;
-use super::table::columns;
+use super::{bad_mark, blocked_word, question, row, width};
+use crate::chat::wrap::columns;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
@@ -29,18 +28,10 @@ pub(crate) fn estimated(usage: Usage) -> String {
 /// Width of a task's row, without its title and its checks.
 const ROW: usize = 31;
 
-/// The report as text, with the next steps from this home. `width` is that of the terminal.
-pub(crate) fn report(view: &RunView, home: &Home, width: Option<usize>) -> String {
-    told(view, home, width, false)
-}
-
-/// Same for a run that should be running but is not driven by any process.
-pub(crate) fn interrupted(view: &RunView, home: &Home, width: Option<usize>) -> String {
-    told(view, home, width, true)
-}
-
-fn told(view: &RunView, home: &Home, width: Option<usize>, interrupted: bool) -> String {
-    let mut out = String::new();
+/// The report as text, with the next steps from this home. A run is `interrupted` if it should be running but is not
+/// driven by any process.
+pub(crate) fn report(view: &RunView, home: &Home, interrupted: bool) -> String {
+    let (mut out, width) = (String::new(), width());
     let title =
         headline(&view.goal, width.map_or(100, |width| width.saturating_sub(13).clamp(20, 100)));
     let _ = writeln!(out, "\n{}  {title}", status(view, interrupted));
@@ -281,7 +272,7 @@ fn against(took: u64, expected: u64) -> String {
 fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
     let (run, bosun) = (&view.run, home.flag());
     let lines = match view.status {
-        _ if home.is_passing() => vec![
+        _ if home.passing => vec![
             "The sample repository is removed on exit; `bosun demo --keep` keeps it.".to_owned(),
         ],
         _ if view.settled.is_some() => return,

@@ -106,11 +106,12 @@ fn of_session(event: &Event, at: Timestamp) -> Option<String> {
     })
 }
 
-fn because(what: &str, decision: &Decision) -> String {
+pub(crate) fn because(what: &str, decision: &Decision) -> String {
     format!("{what}: {} ({})", one_line(&decision.reason, 200), decision.rule)
 }
 
-fn whose(call: CallId) -> String {
+/// Prefix for the calls of sub-agents.
+pub(crate) fn whose(call: CallId) -> String {
     let own = call.session == SessionId::ROOT;
     if own { String::new() } else { format!("agent {}: ", call.session.0) }
 }

@@ -1,7 +1,7 @@
 //! Rows under a header, with columns as wide as needed. Cells are single lines already; only the last column is
 //! truncated, so that a row fits the terminal.
 
-use ratatui::text::Span;
+use crate::chat::wrap::{columns, cut};
 
 /// Minimum width of the last column.
 const LEAST: usize = 16;
@@ -21,16 +21,6 @@ impl Cell {
     pub(crate) fn right(text: &str) -> Self {
         Self { text: text.to_owned(), right: true }
     }
-
-    /// The cell of the last column, truncated if the row is too long.
-    pub(crate) fn last(text: &str) -> Self {
-        Self::left(text)
-    }
-}
-
-/// Width of a text on a screen, in columns.
-pub(super) fn columns(text: &str) -> usize {
-    Span::raw(text).width()
 }
 
 /// The table as text. Without a width nothing is truncated.
@@ -42,7 +32,7 @@ pub(crate) fn table(heads: &[&str], rows: &[Vec<Cell>], width: Option<usize>) ->
     };
     let widths: Vec<usize> = (0..heads.len()).map(of).collect();
     let before: usize = widths.iter().rev().skip(1).map(|width| width + 2).sum();
-    let room = width.map(|width| width.saturating_sub(before).max(LEAST));
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(before).max(LEAST));
     let head: Vec<Cell> = heads.iter().map(|head| Cell::left(head)).collect();
     let mut out = String::new();
     for (number, row) in std::iter::once(&head).chain(rows).enumerate() {
@@ -63,19 +53,6 @@ pub(crate) fn table(heads: &[&str], rows: &[Vec<Cell>], width: Option<usize>) ->
     out
 }
 
-fn cut(text: &str, room: Option<usize>) -> String {
-    let Some(room) = room.filter(|room| columns(text) > *room) else { return text.to_owned() };
-    let mut kept = String::new();
-    for c in text.chars() {
-        if columns(&kept) + columns(c.encode_utf8(&mut [0; 4])) >= room {
-            break;
-        }
-        kept.push(c);
-    }
-    kept.push('…');
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,8 +60,8 @@ mod tests {
     #[test]
     fn columns_line_up_and_the_last_one_is_cut() {
         let rows = vec![
-            vec![Cell::left("r_1"), Cell::right("5 min"), Cell::last("add a tide command to it")],
-            vec![Cell::left("r_22"), Cell::right("1 h"), Cell::last("日本語のとても長い説明です")],
+            vec![Cell::left("r_1"), Cell::right("5 min"), Cell::left("add a tide command to it")],
+            vec![Cell::left("r_22"), Cell::right("1 h"), Cell::left("日本語のとても長い説明です")],
         ];
         let told = table(&["RUN", "AGE", "ABOUT"], &rows, Some(30));
         let lines: Vec<&str> = told.lines().collect();

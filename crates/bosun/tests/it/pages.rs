@@ -99,7 +99,7 @@ mod toml_names {
 
 #[test]
 fn the_page_on_exit_codes_has_every_code() {
-    let source = include_str!("../../src/exit_code.rs");
+    let source = include_str!("../../src/exit.rs");
     let body = source.split_once("pub(crate) enum Exit {").expect("the codes").1;
     let body = body.split_once("\n}").expect("an end").0;
     let codes = body.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));

@@ -1,10 +1,10 @@
 //! Typed input and its recipients.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use types::{CallId, Decision, Event, RuleId, SessionId};
+use types::{CallId, Decision, Event, RuleId, SessionId, SessionState};
 
 use super::{Stage, standing};
-use crate::chat::app::{Standing, State};
+use crate::chat::app::Standing;
 use crate::chat::ui_command::UiCommand;
 
 /// Enter sends an input when idle, steering during a turn, and an answer to a question.
@@ -12,7 +12,7 @@ use crate::chat::ui_command::UiCommand;
 fn enter_speaks_to_whoever_listens() {
     let mut stage = Stage::new();
     assert_eq!(stage.enter("go"), Some(UiCommand::Submit("go".to_owned())));
-    stage.app.stand(standing(State::Processing));
+    stage.app.stand(standing(SessionState::Processing));
     assert_eq!(stage.enter("left"), Some(UiCommand::Steer("left".to_owned())));
     assert_eq!(stage.enter("/queue then"), Some(UiCommand::FollowUp("then".to_owned())));
     stage.type_in("half a th");
@@ -31,7 +31,7 @@ fn enter_speaks_to_whoever_listens() {
         files: vec![],
         terms: None,
     });
-    stage.app.stand(standing(State::AwaitingInput));
+    stage.app.stand(standing(SessionState::AwaitingInput));
     let view = stage.view(60).join("\n");
     assert!(view.contains("? May it run rm?") && view.contains("y allows"), "{view}");
     assert!(view.contains("waiting for you") && !view.contains("half"), "{view}");
@@ -70,7 +70,7 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
             terms: None,
         });
     }
-    stage.app.stand(Standing { question: Some(1), ..standing(State::AwaitingInput) });
+    stage.app.stand(Standing { question: Some(1), ..standing(SessionState::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the second?"));
     let ui_command = stage.enter("yes");
     assert_eq!(ui_command, Some(UiCommand::Answer { question: 1, text: "yes".to_owned() }));
@@ -83,7 +83,7 @@ fn of_several_questions_the_one_that_is_open_is_answered() {
         feedback: None,
         halts: None,
     });
-    stage.app.stand(Standing { question: Some(0), ..standing(State::AwaitingInput) });
+    stage.app.stand(Standing { question: Some(0), ..standing(SessionState::AwaitingInput) });
     assert!(stage.view(60).join("\n").contains("May the first?"));
 }
 
@@ -103,7 +103,7 @@ fn a_long_question_shows_its_head_and_is_written_above_as_a_whole() {
         files,
         terms: None,
     });
-    stage.app.stand(standing(State::AwaitingInput));
+    stage.app.stand(standing(SessionState::AwaitingInput));
     let view = stage.app.view(80, 12).iter().map(ToString::to_string).collect::<Vec<_>>();
     assert!(
         view[0].contains("rm -r src") && view.join("\n").contains("full text above"),
@@ -116,10 +116,10 @@ fn a_long_question_shows_its_head_and_is_written_above_as_a_whole() {
 fn escape_stops_the_turn_and_leaving_takes_two() {
     let mut stage = Stage::new();
     assert_eq!(stage.press(KeyCode::Esc), None);
-    stage.app.stand(standing(State::Processing));
+    stage.app.stand(standing(SessionState::Processing));
     assert_eq!(stage.press(KeyCode::Esc), Some(UiCommand::Interrupt));
     assert_eq!(stage.control('c'), Some(UiCommand::Interrupt));
-    stage.app.stand(standing(State::Idle));
+    stage.app.stand(standing(SessionState::Idle));
     stage.type_in("x");
     assert_eq!(stage.control('c'), None, "it clears the line first");
     assert_eq!(stage.control('c'), None);

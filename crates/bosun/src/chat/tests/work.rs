@@ -4,11 +4,11 @@
 use crossterm::event::KeyCode;
 use runtime::{Delta, DeltaKind};
 use types::{
-    CallId, Decision, Event, Grants, LogId, QuestionKind, RuleId, SessionId, Severity, Terms,
+    CallId, Decision, Event, Grants, LogId, QuestionKind, RuleId, SessionId, SessionState,
+    Severity, Terms,
 };
 
 use super::{Stage, run, standing};
-use crate::chat::app::State;
 use crate::chat::keys::KEYS;
 use crate::chat::slash;
 use crate::chat::ui_command::UiCommand;
@@ -24,7 +24,7 @@ fn asked(stage: &mut Stage, grants: Option<Grants>) {
         files: vec![],
         terms: Some(Box::new(Terms { grants, ..open })),
     });
-    stage.app.stand(standing(State::AwaitingInput));
+    stage.app.stand(standing(SessionState::AwaitingInput));
 }
 
 fn commit() -> Grants {
@@ -115,7 +115,7 @@ fn output_stands_under_its_own_call() {
             decision,
         });
     }
-    stage.app.stand(standing(State::Processing));
+    stage.app.stand(standing(SessionState::Processing));
     for (call, text) in calls.iter().zip(["of the first\n", "of the second\n"]) {
         stage.app.on_delta(&Delta {
             log: LogId::run(run()),

@@ -1,6 +1,5 @@
 //! Reads anchors from files, a git note or a proof, and compares them with the logs of a run.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use engine::export::proof::examine;
@@ -11,9 +10,7 @@ use types::{CommitId, RunId, count};
 
 use crate::args::Anchored;
 use crate::exit::{CliError, Exit};
-
-/// Maximum number of bytes read from a file.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+use crate::files::read_bounded;
 
 /// Warning about a bundle without an anchor.
 const NOT_ANCHORED: &str = "NOT ANCHORED: anyone who can write a journal can make such a file; compare it with an \
@@ -68,7 +65,7 @@ pub(super) async fn found(
 ) -> anyhow::Result<Vec<Anchor>> {
     let mut all = Vec::new();
     for file in &places.files {
-        all.extend(read_anchors(&text(file)?)?);
+        all.extend(read_anchors(&read_bounded(file)?)?);
     }
     if let (Some(repo), Some(base)) = (&places.git_note, base) {
         let note = repository(repo).await?.note(base).await.map_err(runtime::Error::Git)?;
@@ -87,7 +84,7 @@ pub(super) async fn repository(folder: &Path) -> anyhow::Result<Repo> {
 
 /// Log heads claimed by a proof, as anchors.
 fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
-    let (opened, _) = runtime::bundle::open(&text(file)?);
+    let (opened, _) = runtime::bundle::open(&read_bounded(file)?);
     let payloads: Vec<&[u8]> = opened.iter().map(|one| one.payload.as_slice()).collect();
     let path = file.display().to_string();
     let examined = examine(&payloads).map_err(|cause| CliError::NotAProof { path, cause })?;
@@ -96,12 +93,4 @@ fn proven(file: &Path) -> anyhow::Result<Vec<Anchor>> {
         Some(Anchor { log, lines: claim.lines, head: claim.head.sha256, at: None })
     };
     Ok(examined.claims.logs.iter().filter_map(anchor).collect())
-}
-
-fn text(file: &Path) -> Result<String, CliError> {
-    let failed = |source| CliError::Unreadable { path: file.display().to_string(), source };
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(failed)?;
-    opened.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
 }

@@ -7,9 +7,28 @@ use runtime::sandbox::{GitError, PersonProgram};
 use runtime::trust::{TrustStore, project_files};
 use runtime::{ProjectSurvey, presets, project_survey};
 
-use super::finding::Finding;
 use crate::home::Home;
 use crate::{config, print};
+
+/// Result of one check: one line, with the fix if it is bad.
+#[derive(serde::Serialize)]
+pub(super) struct Finding {
+    pub(super) what: String,
+    pub(super) good: bool,
+    pub(super) says: String,
+    /// How to fix it.
+    pub(super) fix: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn good(what: &str, says: impl Into<String>) -> Self {
+        Self { what: what.to_owned(), good: true, says: says.into(), fix: None }
+    }
+
+    pub(super) fn bad(what: &str, says: impl Into<String>, fix: &str) -> Self {
+        Self { what: what.to_owned(), good: false, says: says.into(), fix: Some(fix.to_owned()) }
+    }
+}
 
 /// Fix for uncommitted work. By default, `git stash` skips untracked files.
 const DIRTY: &str =
@@ -71,7 +90,7 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
 /// Top of the repository, if it has files of its own that take effect.
 pub(super) fn trusted_top(home: &Home, folder: &Path) -> Option<PathBuf> {
     let top = presets::top(folder);
-    let files = project_files(&top).ok()?.filter(|_| !home.leaves_projects_out())?;
+    let files = project_files(&top).ok()?.filter(|_| !home.without_project)?;
     let store = TrustStore::at(&home.folder().ok()?);
     store.holds(&files).unwrap_or(false).then_some(top)
 }

@@ -22,6 +22,23 @@ pub(super) fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Asks until the answer can be read; `None` for Enter alone.
+fn ask_for<T, E: std::fmt::Display>(
+    question: &str,
+    read: impl Fn(&str) -> Result<T, E>,
+) -> std::io::Result<Option<T>> {
+    loop {
+        let said = config::ask(question)?;
+        if said.is_empty() {
+            return Ok(None);
+        }
+        match read(&said) {
+            Ok(value) => return Ok(Some(value)),
+            Err(error) => print::note(&error.to_string()),
+        }
+    }
+}
+
 impl Proposal {
     /// The proposal for a repository.
     pub(super) fn of(survey: Option<&ProjectSurvey>) -> Self {
@@ -42,41 +59,16 @@ impl Proposal {
             "Checks that must pass, separated by ; [{proposed}; - for none]: "
         ))?;
         self.take_checks(&said);
-        self.ask_model(registry)?;
-        loop {
-            let said = config::ask("Budget for one run, in dollars [no limit]: ")?;
-            if said.is_empty() {
-                return Ok(());
-            }
-            match serde_json::from_value(said.trim_start_matches('$').into()) {
-                Ok(money) => {
-                    self.money = Some(money);
-                    return Ok(());
-                }
-                Err(error) => print::note(&format!("{error}")),
-            }
-        }
-    }
-
-    fn ask_model(&mut self, registry: Option<&Registry>) -> anyhow::Result<()> {
         let own = match registry.and_then(Registry::default_model) {
             Some(model) => format!("each user's own; yours is {model}"),
             None => "each user's own; you have none".to_owned(),
         };
-        loop {
-            let said =
-                config::ask(&format!("Model for this project, as provider/model [{own}]: "))?;
-            if said.is_empty() {
-                return Ok(());
-            }
-            match said.parse() {
-                Ok(model) => {
-                    self.model = Some(model);
-                    return Ok(());
-                }
-                Err(error) => print::note(&format!("{error}")),
-            }
-        }
+        let question = format!("Model for this project, as provider/model [{own}]: ");
+        self.model = ask_for(&question, |said| said.parse::<ModelRef>())?;
+        self.money = ask_for("Budget for one run, in dollars [no limit]: ", |said| {
+            serde_json::from_value::<Money>(said.trim_start_matches('$').into())
+        })?;
+        Ok(())
     }
 
     /// Report on the proposed settings, and on what is missing for a run.

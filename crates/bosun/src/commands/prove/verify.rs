@@ -1,7 +1,6 @@
 //! `bosun prove --verify`: opens a proof, checks its signatures, and compares its statements with each other and, if
 //! one is given, with a repository. Prints what is proven and what is not. Reads no journal.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use engine::export::proof::{Claims, Examined, NAMESPACE, PartClaim, examine};
@@ -12,13 +11,11 @@ use types::CommitId;
 
 use crate::args;
 use crate::exit::{CliError, Exit};
+use crate::files::read_bounded;
 use crate::print::{self, one_line};
 
 /// Maximum length of a text of the proof on a line.
 const SHOWN: usize = 200;
-
-/// Maximum number of bytes read from a file.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Limits of every proof, however well it is signed.
 const NEVER: [&str; 4] = [
@@ -62,9 +59,9 @@ impl Verified {
 
 pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Exit> {
     let path = file.display().to_string();
-    let text = read(file)?;
+    let text = read_bounded(file)?;
     if let Some(signers) = &args.signers {
-        read(signers)?;
+        read_bounded(signers)?;
     }
     let (opened, ignored) = open(&text);
     let mut found = Verified { findings: vec![], exit: Exit::Done, key: None, signer: None };
@@ -94,20 +91,8 @@ pub(super) async fn verify(file: &Path, args: &args::Prove) -> anyhow::Result<Ex
         (Exit::Done, status) => Exit::of(status),
         (exit, _) => exit,
     };
-    if args.json {
-        print::json(&object(&examined, &found, exit))?;
-    } else {
-        print::text(&told(&examined, &found))?;
-    }
+    print::result(args.json, &object(&examined, &found, exit), &told(&examined, &found))?;
     Ok(exit)
-}
-
-fn read(file: &Path) -> Result<String, CliError> {
-    let failed = |source| CliError::Unreadable { path: file.display().to_string(), source };
-    let mut text = String::new();
-    let file = std::fs::File::open(file).map_err(failed)?;
-    file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
 }
 
 /// Every statement of the run must be signed by the same key, and the list of signers, if given, must contain that key.

@@ -1,10 +1,10 @@
 //! The columns of the live view: which of them fit a width, and the line of one task. A line is never wider than
 //! requested.
 
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use types::TaskStage;
+use types::{PlanPhase, TaskStage};
 
-use super::entry::{Entry, LEAST_TEXT};
 use crate::chat::look::{BAD, DIM, PLAIN};
 use crate::chat::wrap::{columns, cut};
 
@@ -12,6 +12,26 @@ use crate::chat::wrap::{columns, cut};
 const MOST_TITLE: usize = 44;
 /// Maximum width of a state such as `waiting for T1, T2`.
 const MOST_STATE: usize = 22;
+
+/// Minimum width at which a text about a task is worth showing.
+pub(super) const LEAST_TEXT: usize = 18;
+
+/// One line below that of the run before layout: the contents of its columns, all safe for a terminal.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) phase: Option<PlanPhase>,
+    pub(super) mark: &'static str,
+    pub(super) style: Style,
+    pub(super) id: String,
+    pub(super) state: String,
+    pub(super) stage: Option<TaskStage>,
+    pub(super) title: String,
+    /// Current action, or fault.
+    pub(super) action: String,
+    pub(super) who: String,
+    pub(super) time: String,
+    pub(super) cost: String,
+}
 
 /// Widths of the columns; 0 for one that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,89 @@
+//! `bosun accept`: merge the result of a run into the checked-out branch. `bosun discard`: discard it, after
+//! confirmation.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use runtime::sandbox::Taken;
+use runtime::{Acceptance, Bosun, CommitAuthor, Order, presets};
+use serde_json::json;
+use types::{ListedRun, RunId, Status};
+
+use crate::args;
+use crate::confirm;
+use crate::exit::{CliError, Exit};
+use crate::home::{self, Home};
+use crate::print;
+use crate::recorded::{self, must_be_a_run, must_not_be_followed, pick};
+
+pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let author = match args.author {
+        args::Author::Bosun => CommitAuthor::Bosun,
+        args::Author::Me => CommitAuthor::Person,
+    };
+    let how = Acceptance { by: home::person(), merge: args.merge, force: args.force, author };
+    let top = presets::top(Path::new("."));
+    // Without a named run, only results of this repository are candidates.
+    let fits = |run: &ListedRun| {
+        let ends_well = run.status == Status::Done || args.force && run.ended.is_some();
+        ends_well && run.settled.is_none() && run.finished > 0 && Path::new(&run.repository) == top
+    };
+    let named = args.run.is_some();
+    let run = pick(&bosun, args.run, fits, CliError::NothingToAccept).await?;
+    must_be_a_run(&bosun, &run).await?;
+    if !named {
+        must_not_be_followed(&bosun, "accept", &run).await?;
+    }
+    let done = bosun.accept(&run, &how).await?;
+    let (way, said) = match &done.taken {
+        Some(Taken::Already(_)) => ("already", "was already on your branch"),
+        Some(Taken::Merged(_)) => ("merged", "was merged into your branch"),
+        _ if done.branch.is_none() => ("forwarded", "is now checked out"),
+        _ => ("forwarded", "is now on your branch"),
+    };
+    let commit = &done.settled.commit;
+    let (how, files) = (done.settled.how.as_str(), types::count(done.files, "file"));
+    let object = json!({"run": run, "how": how, "commit": commit, "way": way});
+    let said = format!("run {run}: its result ({files}) {said}, at {}\n", commit.short());
+    print::result(args.json, &object, &said)?;
+    if done.branch.is_none() && !args.json {
+        print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {
+    let bosun = home.open(Order::Arrival).await?;
+    let (run, named) = match recorded::if_named(&bosun, args.run.as_ref()).await? {
+        Some(run) => (run, true),
+        None => (newest_here(&bosun).await?, false),
+    };
+    must_be_a_run(&bosun, &run).await?;
+    let view = bosun.view(&run).await?;
+    // A run that is not named is never discarded without asking.
+    if (!args.yes || !named) && view.settled.is_none() {
+        if named && !std::io::stdin().is_terminal() {
+            return Err(CliError::NotSure { run }.into());
+        }
+        if !confirm::sure("discard", &run, &view.goal)? {
+            return Ok(Exit::Failed);
+        }
+    }
+    let done = bosun.discard(&run, &home::person()).await?;
+    let object =
+        json!({"run": run, "how": done.settled.how.as_str(), "commit": done.settled.commit});
+    let said = format!("run {run}: deleted {}; the log is kept\n", view.branch);
+    print::result(args.json, &object, &said)?;
+    Ok(Exit::Done)
+}
+
+/// The newest finished run of this repository whose result is neither accepted nor discarded.
+async fn newest_here(bosun: &Bosun) -> anyhow::Result<RunId> {
+    let top = presets::top(Path::new("."));
+    let here = |run: &ListedRun| {
+        run.ended.is_some() && run.settled.is_none() && Path::new(&run.repository) == top
+    };
+    let newest = recorded::fitting(bosun, here).await?.into_iter().next();
+    Ok(newest.map(|(run, _)| run).ok_or(CliError::NothingToDiscard)?)
+}
