@@ -34,7 +34,9 @@ pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Ne
     };
     if let Some(mut problem) = response.extensions_mut().remove::<Problem>() {
         id.clone_into(&mut problem.request_id);
-        response = problem.into_response();
+        // The headers stay, such as `Allow`.
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = problem.into_response().into_body();
     }
     tracing::info!(request = %id, %method, path, status = response.status().as_u16(), "request");
     harden(response.headers_mut(), &id);

@@ -195,4 +195,8 @@ async fn what_cannot_be_carried_out_is_a_problem_with_the_id_of_its_request() {
     }
     let reply = ann.client.send("PUT", "/api/v1/runs", &[], None).await.expect("a reply");
     is_problem(&reply, 405);
+    assert!(reply.header("allow").is_some_and(|methods| methods.contains("POST")), "{reply:?}");
+    let reply = served.nobody().get("/api/v1/runs").await.expect("a reply");
+    is_problem(&reply, 401);
+    assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
 }
