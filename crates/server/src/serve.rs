@@ -21,7 +21,7 @@ use crate::openapi::document;
 use crate::router::router;
 use crate::routes::operations;
 use crate::stream::MOST_STREAMS;
-use crate::tls::{TlsError, TlsListener, acceptor};
+use crate::tls::{TlsError, TlsListener, tls_config};
 use crate::webhook::{self, Webhook};
 
 /// How long open connections may stay open after a stop.
@@ -78,7 +78,7 @@ pub enum ServeError {
 pub struct Server {
     app: App,
     listener: TcpListener,
-    tls: Option<(PathBuf, PathBuf)>,
+    tls: Option<Arc<rustls::ServerConfig>>,
     address: SocketAddr,
     /// The first of the additional names.
     name: Option<String>,
@@ -87,12 +87,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the address without serving yet.
+    /// Reads the certificate and binds the address, without serving yet.
     pub async fn bind(config: ServerConfig) -> Result<Self, ServeError> {
         let has_tls = config.tls.is_some() || config.behind_proxy;
         if !config.listen.ip().is_loopback() && !has_tls {
             return Err(ServeError::Exposed { address: config.listen });
         }
+        let tls = config.tls.map(|(certificate, key)| tls_config(&certificate, &key)).transpose()?;
         let bound = TcpListener::bind(config.listen).await;
         let listener =
             bound.map_err(|source| ServeError::Bind { address: config.listen, source })?;
@@ -125,7 +126,7 @@ impl Server {
         });
         let webhook = config.webhook.map(|hook| (hook, config.home));
         let (name, resume) = (config.hosts.into_iter().next(), config.resume);
-        Ok(Self { app, listener, tls: config.tls, address, name, resume, webhook })
+        Ok(Self { app, listener, tls, address, name, resume, webhook })
     }
 
     /// The bound address.
@@ -162,12 +163,12 @@ impl Server {
             stop.cancelled().await;
             stopping.cancel();
         };
-        let served = match &self.tls {
+        let served = match self.tls {
             None => tokio::spawn(
                 axum::serve(self.listener, router).with_graceful_shutdown(stopped).into_future(),
             ),
-            Some((certificate, key)) => {
-                let listener = TlsListener::new(self.listener, acceptor(certificate, key)?)?;
+            Some(config) => {
+                let listener = TlsListener::new(self.listener, config)?;
                 tokio::spawn(
                     axum::serve(listener, router).with_graceful_shutdown(stopped).into_future(),
                 )

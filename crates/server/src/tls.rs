@@ -33,8 +33,8 @@ pub enum TlsError {
     Config(#[from] rustls::Error),
 }
 
-/// The acceptor for a certificate chain and its key, both PEM files.
-pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
+/// The settings for a certificate chain and its key, both PEM files.
+pub(crate) fn tls_config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| TlsError::File { path: path.clone(), source }
@@ -49,7 +49,7 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Tl
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Arc::new(config))
 }
 
 /// Listener for TLS connections.
@@ -60,7 +60,8 @@ pub(crate) struct TlsListener {
 }
 
 impl TlsListener {
-    pub(crate) fn new(listener: TcpListener, acceptor: TlsAcceptor) -> std::io::Result<Self> {
+    pub(crate) fn new(listener: TcpListener, config: Arc<ServerConfig>) -> std::io::Result<Self> {
+        let acceptor = TlsAcceptor::from(config);
         let address = listener.local_addr()?;
         let (sender, ready) = mpsc::channel(READY);
         tokio::spawn(async move {

@@ -23,7 +23,6 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
     let bosun = home.open(Order::Arrival).await?;
     let folder = home.folder()?;
     let access = Arc::new(Access::open(&folder)?);
-    name_this_repository(&access).await?;
     let factory = Arc::new(MachineFactory::new(home.clone(), bosun.clone()));
     let server = Server::bind(ServerConfig {
         bosun,
@@ -40,6 +39,7 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
         version: env!("CARGO_PKG_VERSION"),
     })
     .await?;
+    name_this_repository(&access).await?;
     let code = access.link(OWNER, RealClock.now())?;
     print::line(&format!("{}/?token={code}", server.url()))?;
     let url = server.url();

@@ -53,6 +53,7 @@ const MISTAKES: &[(&str, i32, &str, &str)] = &[
     ("accept RUN --author you", 2, "you", "me"),
     ("completions tcsh", 2, "tcsh", "bash"),
     ("run --issue nowhere.md", 65, "nowhere.md", "No such file"),
+    ("serve --listen 127.0.0.1:0 --tls-cert no.pem --tls-key no.pem", 1, "no.pem", "No such file"),
 ];
 
 #[test]
