@@ -93,7 +93,8 @@ impl Server {
         if !config.listen.ip().is_loopback() && !has_tls {
             return Err(ServeError::Exposed { address: config.listen });
         }
-        let tls = config.tls.map(|(certificate, key)| tls_config(&certificate, &key)).transpose()?;
+        let tls =
+            config.tls.map(|(certificate, key)| tls_config(&certificate, &key)).transpose()?;
         let bound = TcpListener::bind(config.listen).await;
         let listener =
             bound.map_err(|source| ServeError::Bind { address: config.listen, source })?;
