@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         .and_then(|runtime| runtime.block_on(perform(cli, helper_exe)));
     match done {
         Ok(exit) => exit.code(),
+        // The reader has what it wanted, as in `bosun models | head`.
+        Err(error) if print::is_closed_pipe(&error) => exit::Exit::Done.code(),
         Err(error) => {
             let exit = exit::of_error(&error);
             print::error(&error, exit::advice(&error), as_json.then_some(exit));

@@ -167,9 +167,6 @@ pub(crate) fn warn(text: &str) {
 
 /// Prints an error with its causes and advice on one line, or as an object for programs.
 pub(crate) fn error(error: &anyhow::Error, advice: Option<&str>, as_json: Option<Exit>) {
-    if is_closed_pipe(error) {
-        return;
-    }
     let mut causes: Vec<String> = Vec::new();
     for cause in error.chain().map(|cause| one_line(&cause.to_string(), 2_000)) {
         // Some errors repeat the words of their source.
@@ -202,12 +199,11 @@ pub(crate) fn error_object(reason: &str) {
     }
 }
 
-/// Whether the error means that the reader closed the output.
+/// Whether the error means that the reader closed the output. A connection to a server that broke is wrapped in an error
+/// of its own, and is none.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+    let cause = error.downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Maximum number of flawed logs named in the summary.

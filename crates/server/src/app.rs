@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use types::{RunId, Timestamp};
 
-use crate::access::{Access, Caller, Project, Role};
+use crate::access::{Access, AccessError, Caller, Project, Role};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
@@ -78,6 +78,11 @@ impl App {
             projects.retain(|project| own.contains(&project.name));
         }
         Ok(projects)
+    }
+
+    /// The runs of this server's projects, for work that nobody asked for.
+    pub(crate) fn of_projects(&self) -> Result<Visible, AccessError> {
+        Ok(Visible { projects: self.access.projects()?, all: false })
     }
 
     /// The visibility of runs for a caller.

@@ -181,17 +181,15 @@ impl Drivers {
 
     /// Resumes every unfinished run that is not paused and that no process drives, including waiting runs, whose
     /// questions may expire.
-    pub(crate) async fn resume_all(&self, entries: &[Entry]) -> usize {
-        let mut resumed = 0;
+    pub(crate) async fn resume_all(&self, entries: impl Iterator<Item = &Entry>) {
         for entry in entries {
             let Found::Run { listed, .. } = &entry.found else { continue };
             let unfinished = listed.ended.is_none() && !self.is_paused(&entry.run);
             if unfinished && !self.bosun.is_driven(&entry.run).await.unwrap_or(true) {
+                tracing::info!(run = %entry.run, "resumed");
                 self.resume(&entry.run).await;
-                resumed += 1;
             }
         }
-        resumed
     }
 
     /// Parks all runs and sessions, and waits until their logs are complete.

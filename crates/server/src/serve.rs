@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Access;
+use crate::access::{Access, AccessError};
 use crate::app::{App, Parts};
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
@@ -67,6 +67,8 @@ pub enum ServeError {
     Exposed { address: SocketAddr },
     #[error(transparent)]
     Tls(#[from] TlsError),
+    #[error(transparent)]
+    Access(#[from] AccessError),
     #[error("serving")]
     Io(#[from] std::io::Error),
     #[error(transparent)]
@@ -150,9 +152,9 @@ impl Server {
     /// Serves until `stop` is cancelled; then suspends all runs and returns.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ServeError> {
         if self.resume {
-            let entries = self.app.entries().await?;
-            let resumed = self.app.drivers.resume_all(&entries).await;
-            tracing::info!(resumed, "runs are resumed");
+            let (entries, ours) = (self.app.entries().await?, self.app.of_projects()?);
+            let entries = entries.iter().filter(|entry| ours.shows(entry));
+            self.app.drivers.resume_all(entries).await;
         }
         if let Some((hook, home)) = self.webhook {
             let (bosun, stopping) = (self.app.bosun.clone(), self.app.stopping.clone());

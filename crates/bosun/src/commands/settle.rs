@@ -34,6 +34,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     must_be_a_run(&bosun, &run).await?;
     if !named {
         must_not_be_followed(&bosun, "accept", &run).await?;
+        name_newer(&bosun, &run, &top).await?;
     }
     let done = bosun.accept(&run, &how).await?;
     let (way, said) = match &done.taken {
@@ -51,6 +52,17 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
     }
     Ok(Exit::Done)
+}
+
+/// Says that a newer run of this repository has no result to accept yet.
+async fn name_newer(bosun: &Bosun, run: &RunId, top: &Path) -> anyhow::Result<()> {
+    let here = recorded::fitting(bosun, |run| Path::new(&run.repository) == top).await?;
+    let mut newer = here.iter().take_while(|(newer, _)| newer != run);
+    if let Some((newer, listed)) = newer.find(|(_, listed)| listed.settled.is_none()) {
+        let status = listed.status.as_str();
+        print::note(&format!("accepting {run}; the newer run {newer} is {status}"));
+    }
+    Ok(())
 }
 
 pub(crate) async fn discard(home: &Home, args: args::Discard) -> anyhow::Result<Exit> {

@@ -59,7 +59,7 @@ fn a_pipe_that_is_closed_is_left_in_silence() {
         drop(child.stdout.take());
         let mut said = String::new();
         child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
-        child.wait().expect("it ends");
-        assert_eq!(said, "", "{args:?}");
+        let ended = child.wait().expect("it ends");
+        assert_eq!((said.as_str(), ended.code()), ("", Some(0)), "{args:?}");
     }
 }

@@ -149,24 +149,32 @@ async fn a_restart_in_the_middle_loses_nothing() {
     drop(served);
 }
 
+/// Runs of a repository that is none of its projects are left to whoever started them.
 #[tokio::test]
 async fn a_server_that_was_killed_goes_on_with_its_runs() {
     let place = Place::new();
     repository(&place, PROJECT);
+    repository(&place, "other");
     let go = place.path().join("go");
     let served = Served::start(&place);
     let ann = served.admin(&place);
     let runs =
         [ann.run(GOAL, &held(&go)).await, ann.run("Write hello to greeting.txt", &held(&go)).await];
-    for run in &runs {
+    let body = json!({ "project": "other", "goal": GOAL, "script": held(&go) });
+    let others = ann.post("/runs", &body).await["run"].as_str().expect("an id").to_owned();
+    for run in runs.iter().chain([&others]) {
         ann.until(run, "plan.adopted").await;
     }
     let address = served.kill();
+    assert!(place.run(&["project", "remove", "other"]).status.success());
     std::fs::write(&go, "").expect("a file");
     let served = Served::with(&place, &address, &["--rate", "2000"]);
     for run in &runs {
         assert_eq!(ann.over(run).await["status"], "done");
     }
+    let log = std::fs::read_to_string(place.path().join("serve.log")).expect("a log");
+    let resumed = |run: &str| log.contains(&format!("resumed run={run}"));
+    assert!(runs.iter().all(|run| resumed(run)) && !resumed(&others), "{log}");
     drop(served);
 }
 

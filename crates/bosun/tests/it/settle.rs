@@ -173,11 +173,16 @@ fn the_newest_result_of_this_repository_is_taken() {
     let (code, said) = says(&place, &["accept"]);
     assert_eq!(code, 68, "{said}");
     assert!(said.contains("no result to accept"), "{said}");
+    // A newer run without a result does not hide it, but is named.
+    let script = place.path().join("script.toml");
+    let mut newer = crate::commands::run(&repo, &script, "Write hello to greeting.txt");
+    newer.extend(["--headless", "--check", "false"]);
+    assert!(!place.run(&newer).status.success());
     let accept = || {
         let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
         (output.status.code(), stdout(&output) + &stderr(&output))
     };
     let (code, said) = accept();
-    assert!(code == Some(0) && said.contains(&run), "{said}");
+    assert!(code == Some(0) && said.contains(&format!("accepting {run}; the newer run")), "{said}");
     assert_eq!(accept().0, Some(68), "it is settled");
 }
