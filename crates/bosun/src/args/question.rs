@@ -67,6 +67,10 @@ impl Answer {
             }
             _ => (self.question, words.join(" ")),
         };
+        // The placeholder of a printed command, copied with it.
+        if text == "…" {
+            return Err(CliError::NothingSaid { run: run.clone() });
+        }
         let not_open = |number| CliError::NotOpen { run: run.clone(), number };
         let (id, terms) = match (open, number) {
             ([], _) => return Err(CliError::NoQuestion { run: run.clone() }),
@@ -128,6 +132,7 @@ mod tests {
         assert_eq!(said("4 use tabs"), is(4, "use tabs"));
         assert_eq!(said("#2 retry use tabs"), is(2, "retry use tabs"));
         assert_eq!(said("use tabs --question 4"), is(4, "use tabs"));
+        assert!(said("4 …").is_err_and(|said| said.contains("no answer given")));
         assert_eq!(said("1 use tabs"), is(2, "1 use tabs"), "the first choice, with words");
     }
 
