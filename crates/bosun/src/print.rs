@@ -124,6 +124,32 @@ pub(crate) fn line(line: &str) -> std::io::Result<()> {
     writeln!(anstream::stdout(), "{line}")
 }
 
+/// Lines of output, in which none repeats the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Printed {
+    last: String,
+}
+
+impl Printed {
+    /// Prints a line to standard output, unless it repeats the last one.
+    pub(crate) fn line(&mut self, text: &str) -> std::io::Result<()> {
+        if self.is_new(text) { line(text) } else { Ok(()) }
+    }
+
+    /// Prints a line to standard error, unless it repeats the last one.
+    pub(crate) fn note(&mut self, text: &str) {
+        if self.is_new(text) {
+            note(text);
+        }
+    }
+
+    fn is_new(&mut self, text: &str) -> bool {
+        let is_new = text != self.last;
+        text.lines().last().unwrap_or_default().clone_into(&mut self.last);
+        is_new
+    }
+}
+
 /// Prints a text of several lines, which ends with a line break.
 pub(crate) fn text(text: &str) -> std::io::Result<()> {
     anstream::stdout().write_all(text.as_bytes())

@@ -35,7 +35,7 @@ pub use sarif::sarif;
 pub use session::SessionStream;
 pub use state::{ProjectState, project_state};
 pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
-pub use strict::{StrictLog, error_object, reason};
+pub use strict::{StrictLog, error_object};
 pub use transcript::{
     EntryKind, TranscriptEntry, TranscriptReader, transcript_html, transcript_markdown,
 };

@@ -90,6 +90,8 @@ pub struct Run {
     /// Why it is brought to an end early.
     stops: BTreeMap<Stop, Decision>,
     finished: Option<Status>,
+    /// Why it is over, unless it is done.
+    ended_by: Option<Decision>,
     notes: RunMetrics,
 }
 
@@ -154,6 +156,7 @@ impl Run {
             retries: 0,
             stops: BTreeMap::new(),
             finished: None,
+            ended_by: None,
             notes: RunMetrics::default(),
         }
     }

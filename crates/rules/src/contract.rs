@@ -43,9 +43,10 @@ fn taken(
     let malformed = |cause: String| {
         let begins: String = text.chars().take(policy.shown_chars).collect();
         let what = format!(
-            "the {}'s reply violates the contract {}: {cause}. It begins: {begins}",
+            "the {}'s reply violates the contract {}: {cause}{}{begins}",
             brief.role,
-            contract.as_str()
+            contract.as_str(),
+            Fault::EXCERPT
         );
         Fault::structural("contract.malformed", what)
     };

@@ -87,6 +87,15 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Separates the sentence from an excerpt of the reply that it is about.
+    pub const EXCERPT: &str = ". It begins: ";
+
+    /// What happened, on one line, without an excerpt of the reply.
+    #[must_use]
+    pub fn cause(&self) -> String {
+        crate::one_line(self.what.split(Self::EXCERPT).next().unwrap_or_default(), 400)
+    }
+
     #[must_use]
     pub fn new(class: FaultClass, code: &str, what: impl Into<String>) -> Self {
         Self {

@@ -95,11 +95,32 @@ pub struct VerifyPolicy {
     pub baseline: bool,
     /// Whether a task's checks are tested in trials, for an evidence level.
     pub trials: bool,
+    /// What decides whether a check passed.
+    pub decides: Decides,
     /// Time limit for trials, in percent of the check's own time, after which the rest are skipped; a few seconds are
     /// always allowed.
     pub trial_percent: u32,
     /// The action for an unproven result.
     pub unproven: Unproven,
+}
+
+/// What decides whether a check passed, and with it the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decides {
+    /// The exit code, compared with the untouched tree, the trials and the signs.
+    #[default]
+    Evidence,
+    /// The exit code alone. Everything else is recorded beside it.
+    ExitCode,
+}
+
+impl VerifyPolicy {
+    /// Whether evidence can outweigh an exit code.
+    #[must_use]
+    pub fn evidence_decides(&self) -> bool {
+        self.trials && self.decides == Decides::Evidence
+    }
 }
 
 /// What happens to a run in which no check would notice the absence of a task's change.
@@ -159,6 +180,7 @@ impl Default for VerifyPolicy {
             signs: vec![],
             baseline: false,
             trials: false,
+            decides: Decides::Evidence,
             trial_percent: 100,
             unproven: Unproven::Ask,
         }

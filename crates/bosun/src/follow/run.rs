@@ -102,7 +102,7 @@ async fn stay(
     screen.live.into_iter().for_each(Live::clear);
     let exit = finish(home, &left, form)?;
     let wrong = match writing {
-        Some(writing) => runs_folder::end(writing, &left.view).await?,
+        Some(writing) => runs_folder::end(writing, &left).await?,
         None => None,
     };
     notify::hooks_done().await;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use runtime::{Bosun, RunsError};
+use runtime::{Bosun, Left, RunsError};
 use tokio::task::JoinHandle;
 use types::{Policy, RunView, Status};
 
@@ -20,19 +20,27 @@ pub(super) fn begin(bosun: &Bosun, view: &RunView, policy: &Policy) -> Option<Wr
 }
 
 /// Waits for the writer if the run is over. Returns the reason unless the run is done.
-pub(super) async fn end(writing: Writing, view: &RunView) -> anyhow::Result<Option<String>> {
+pub(super) async fn end(writing: Writing, left: &Left) -> anyhow::Result<Option<String>> {
+    let view = &left.view;
     if view.ended.is_none() {
         writing.abort();
     } else {
         writing.await??;
     }
-    Ok((view.status != Status::Done).then(|| reason(view)))
+    Ok((view.status != Status::Done).then(|| reason(left)))
 }
 
-fn reason(view: &RunView) -> String {
-    let fault = view.tasks.iter().find_map(|task| task.fault.as_deref());
-    // If a failure ended the run, the first input of the rule is the cause.
-    let why = view.why.as_ref().map(|why| why.seen.first().unwrap_or(&why.reason).as_str());
-    let reason = fault.or(why).unwrap_or(view.status.as_str());
-    reason.split(". It begins: ").next().unwrap_or_default().to_owned()
+/// Why a run did not end in `done`: the recorded reason, or why it was left before its end.
+fn reason(left: &Left) -> String {
+    let view = &left.view;
+    if let (Some(_), Some(why)) = (view.ended, &view.why) {
+        return why.reason.clone();
+    }
+    let open = view.questions.iter().find(|question| question.answer.is_none());
+    match (&left.away, open) {
+        (Some(fault), _) => format!("the model did not answer: {}", fault.cause()),
+        (None, _) if left.suspended => "stopped before its end; progress is saved".to_owned(),
+        (None, Some(question)) => format!("waiting for an answer: {}", question.text),
+        (None, None) => view.status.as_str().to_owned(),
+    }
 }

@@ -10,13 +10,13 @@ use runtime::store::JournalError;
 use runtime::{Activity, Bosun, Clock as _, Delta, Mix, Projected, RealClock};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
-use types::{Envelope, Event, LogId, RunId, RunView, Timestamp};
+use types::{Envelope, Event, LogId, Progress, RunId, RunView, Timestamp};
 
 use super::form::Form;
 use super::live::{Act, Answers, Live, progress};
 use super::notify::{self, Occasion};
 use super::signals::STOPPING;
-use crate::print::{self, json, line, lines, report};
+use crate::print::{self, Printed, json, lines, report};
 
 /// The display of a run, and its state.
 pub(super) struct Screen {
@@ -24,6 +24,9 @@ pub(super) struct Screen {
     pub(super) run: Run,
     activity: Activity,
     teller: lines::Teller,
+    printed: Printed,
+    /// The last progress report, without its times.
+    progress: String,
     pub(super) live: Option<Live>,
     projected: Option<Projected>,
     /// Last shown line of each log.
@@ -48,6 +51,8 @@ impl Screen {
             run: bosun.blank(run).await?,
             activity: Activity::default(),
             teller: lines::Teller::default(),
+            printed: Printed::default(),
+            progress: String::new(),
             live: (form == Form::Live).then(|| Live::new(answers)),
             projected: match form {
                 Form::Told(words) => Some(Projected::new(words, bosun.journal().clone())),
@@ -119,9 +124,19 @@ impl Screen {
         match self.form {
             Form::Json(_) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
             Form::Plain if print::is_quiet() => Ok(()),
-            Form::Plain => Ok(line(&progress(&self.run.progress(now)))?),
+            Form::Plain => self.report_progress(&self.run.progress(now)),
             _ => Ok(()),
         }
+    }
+
+    /// Prints the progress if more than its times changed since the last report.
+    fn report_progress(&mut self, now: &Progress) -> anyhow::Result<()> {
+        let content = progress(&Progress { remaining_ms: None, ..now.clone() });
+        if content != self.progress {
+            self.printed.line(&progress(now))?;
+            self.progress = content;
+        }
+        Ok(())
     }
 
     pub(super) fn hear(&mut self, run: &RunId, delta: &Delta) -> anyhow::Result<()> {
@@ -210,7 +225,7 @@ impl Screen {
         }
         match (&mut self.live, text.filter(|_| !is_known)) {
             (Some(live), Some(text)) => live.say(&text),
-            (None, Some(text)) => line(&text)?,
+            (None, Some(text)) => self.printed.line(&text)?,
             (_, None) => {}
         }
         Ok(())

@@ -11,7 +11,7 @@ use types::{Event, OutputSchema, SessionId, SessionState};
 use super::signals::take_signals;
 use crate::exit::Exit;
 use crate::home::{self, Home};
-use crate::print::{self, session as lines};
+use crate::print::{self, Printed, session as lines};
 use crate::sessions;
 
 /// Follows a session until it rests, and reports the result.
@@ -23,7 +23,7 @@ pub(crate) async fn stay(
     wanted: Option<&OutputSchema>,
     after: u64,
 ) -> anyhow::Result<Exit> {
-    let mut watch = Watch { voice, stopped: None, seen: after };
+    let mut watch = Watch { voice, stopped: None, seen: after, printed: Printed::default() };
     let mut items = Box::pin(session.events_after(after));
     let stop = tokio_util::sync::CancellationToken::new();
     let listening = tokio::spawn(take_signals(stop.clone(), false));
@@ -149,6 +149,7 @@ struct Watch {
     stopped: Option<Exit>,
     /// The last shown line.
     seen: u64,
+    printed: Printed,
 }
 
 impl Watch {
@@ -210,7 +211,7 @@ impl Watch {
             }
             Voice::Lines(teller) => {
                 if let Some(text) = teller.tell(line) {
-                    print::note(&format!("  {text}"));
+                    self.printed.note(&format!("  {text}"));
                 }
             }
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    AttemptId, AttemptResult, Check, CheckEnd, CheckId, Envelope, Event, Fault, RoleId, Status,
-    Subject, TaskId,
+    AttemptId, AttemptResult, Check, CheckEnd, CheckId, Envelope, Event, RoleId, Status,
+    Subject, TaskId, Weighed,
 };
 
 use crate::stages::review::{MODEL_PASSED, MODEL_TEXT, exit_code};
@@ -70,7 +70,12 @@ impl StrictLog {
             }
             Event::TaskFailed { task, fault, .. } if !task.as_str().ends_with("-review") => {
                 let task = (*task != TaskId::plan()).then_some(task);
-                vec![(ORCHESTRATOR.to_owned(), "error", error(task, &reason(fault)))]
+                vec![(ORCHESTRATOR.to_owned(), "error", error(task, &fault.cause()))]
+            }
+            Event::TaskVerified { attempt, evidence: Some(evidence), .. } => {
+                let Weighed { level, because } = evidence;
+                let data = json!({ "task_id": attempt.task, "level": level, "because": because });
+                vec![(ORCHESTRATOR.to_owned(), "evidence", data)]
             }
             Event::RunRefused { decision } => {
                 vec![(ORCHESTRATOR.to_owned(), "error", error(None, &decision.reason))]
@@ -151,12 +156,12 @@ impl StrictLog {
             AttemptResult::Failed { fault, .. } if fault.code == "contract.malformed" => {
                 let is_json = serde_json::from_str::<Value>(&reply).is_ok();
                 let kind = if is_json { "validation_error" } else { "json_parse_error" };
-                let mut data = error(task.as_ref(), &reason(fault));
+                let mut data = error(task.as_ref(), &fault.cause());
                 data["text"] = reply.chars().take(SHOWN).collect::<String>().into();
                 vec![(role, kind, data)]
             }
             AttemptResult::Failed { fault, .. } => {
-                vec![(role, "error", error(task.as_ref(), &reason(fault)))]
+                vec![(role, "error", error(task.as_ref(), &fault.cause()))]
             }
             AttemptResult::Cancelled => vec![],
         }
@@ -174,11 +179,4 @@ fn error(task: Option<&TaskId>, reason: &str) -> Value {
         Some(task) => json!({ "task_id": task, "status": "error", "reason": reason }),
         None => error_object(reason),
     }
-}
-
-/// The reason of a fault, without the agent's own text.
-#[must_use]
-pub fn reason(fault: &Fault) -> String {
-    let what = fault.what.split(". It begins: ").next().unwrap_or_default();
-    types::one_line(what, 400)
 }

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    Assignment, AttachmentKind, AttemptId, Brief, Ending, ModelRef, Request, RoleId, Spec, Task,
-    WorkPath,
+    Assignment, AttachmentKind, AttemptId, Brief, Ending, ModelRef, ReplyRule, Request, RoleId,
+    Spec, Task, WorkPath,
 };
 
 use crate::stages::{baseline, brief_json, intent};
@@ -39,7 +39,7 @@ pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brie
             }
         },
         task: told,
-        images: pictures(run, role.is_some_and(|role| role.reply.is_some())),
+        images: pictures(run, role.and_then(|role| role.reply)),
         tools: role.map(manifest::effective_tools).unwrap_or_default(),
         tool_specs: vec![],
         ending: Ending::Submission,
@@ -233,8 +233,9 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
 }
 
 /// The images of the request, for planners and executors. A role with a contract gets only the inputs named in it.
-fn pictures(run: &Run, by_contract: bool) -> Vec<types::Source> {
-    let attached = run.request().filter(|_| !by_contract).map(|request| &request.attachments);
+fn pictures(run: &Run, reply: Option<ReplyRule>) -> Vec<types::Source> {
+    let given = reply.is_none_or(|reply| brief_json::has_request(run, reply.contract));
+    let attached = run.request().filter(|_| given).map(|request| &request.attachments);
     attached.into_iter().flatten().filter_map(types::Attachment::picture).collect()
 }
 

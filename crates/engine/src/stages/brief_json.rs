@@ -3,13 +3,23 @@
 
 use serde_json::{Value, json};
 use types::{
-    About, AttemptId, Contract, Contracts, NetworkLeave, Side, Task, TaskId, VerifyPolicy, WorkPath,
+    About, Attachment, AttachmentKind, AttemptId, Contract, Contracts, NetworkLeave, Side, Task,
+    TaskId, VerifyPolicy, WorkPath,
 };
 
 use crate::stages::{intent, review};
 use crate::state::{Run, Running};
 use rules::contract::outside;
 use rules::manifest;
+
+/// Whether a role with this contract is given the request itself, with its images.
+pub(crate) fn has_request(run: &Run, contract: Contract) -> bool {
+    match contract {
+        Contract::IntentSpec => true,
+        Contract::DevOutput | Contract::Verdict => intent::is_inline(run),
+        Contract::Plan | Contract::Advice | Contract::Edits | Contract::Report => false,
+    }
+}
 
 /// The first message to a role with a contract, and the files whose contents it includes.
 pub(crate) fn compose(
@@ -106,31 +116,37 @@ fn tester(run: &Run, attempt: &AttemptId) -> Value {
 fn product(run: &Run, running: &Running) -> Value {
     json!({
         "task_id": intent::TASK,
-        "input": { "body": body(run) },
+        "input": input(run),
         "injected_context": injected(run, Side::Product),
         "scope": child_scope(run, running),
     })
 }
 
 fn dev(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
-    json!({
-        "task_id": attempt.task,
-        "intent_spec": run.spec(),
-        "injected_context": injected(run, Side::Dev),
-        "workspace": { "root": ".", "files": [] },
-        "scope": child_scope(run, running),
-    })
+    let mut message = commission(run, &attempt.task);
+    message["injected_context"] = injected(run, Side::Dev).into();
+    message["workspace"] = json!({ "root": ".", "files": [] });
+    message["scope"] = child_scope(run, running);
+    message
 }
 
 fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
-    let task = run.reviewed_task(&attempt.task);
-    json!({
-        "task_id": task,
-        "intent_spec": run.spec(),
-        "dev_output": task.as_ref().and_then(|task| run.handed_in(task)),
-        "injected_context": injected(run, Side::Dev),
-        "scope": child_scope(run, running),
-    })
+    let Some(task) = run.reviewed_task(&attempt.task) else { return json!({}) };
+    let mut message = commission(run, &task);
+    message["dev_output"] = json!(run.handed_in(&task));
+    message["injected_context"] = injected(run, Side::Dev).into();
+    message["scope"] = child_scope(run, running);
+    message
+}
+
+/// The task and its spec. A spec that code wrote only says how to verify the request, so the request comes with it.
+fn commission(run: &Run, task: &TaskId) -> Value {
+    let mut message = json!({ "task_id": task });
+    if intent::is_inline(run) {
+        message["input"] = input(run);
+    }
+    message["intent_spec"] = json!(run.spec());
+    message
 }
 
 /// Adds the operator's answers to escalations of these tasks, verbatim and for every later attempt, so that a fresh
@@ -151,12 +167,34 @@ fn with_words(mut input: Value, run: &Run, running: &Running, tasks: &[&TaskId])
     input
 }
 
-/// The request as received, with any answers.
-fn body(run: &Run) -> String {
-    match run.asked() {
-        Some(asked) if run.questions().is_empty() => asked.request.text.clone(),
-        _ => run.full_text(),
+/// The request as received, with the answers to questions about it, and its attachments.
+fn input(run: &Run) -> Value {
+    let mut input = json!({ "body": run.goal() });
+    let answers = run.answered_about_the_request();
+    let answers: Vec<Value> = answers
+        .map(|(question, answer)| json!({ "question": question, "answer": answer }))
+        .collect();
+    if !answers.is_empty() {
+        input["answers"] = answers.into();
     }
+    let attachments = run.request().map(|request| request.attachments.as_slice());
+    let attachments: Vec<Value> = attachments.unwrap_or_default().iter().map(attached).collect();
+    if !attachments.is_empty() {
+        input["attachments"] = attachments.into();
+    }
+    input
+}
+
+/// An attachment. An image is sent beside the message, if it can be shown at all.
+fn attached(attachment: &Attachment) -> Value {
+    let mut value = json!({ "type": attachment.kind, "description": attachment.description });
+    match attachment.kind {
+        AttachmentKind::File | AttachmentKind::Url => {
+            value["content"] = attachment.content.as_str().into();
+        }
+        AttachmentKind::Image => value["shown"] = attachment.picture().is_some().into(),
+    }
+    value
 }
 
 fn injected(run: &Run, side: Side) -> Vec<Value> {

@@ -25,9 +25,14 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
             let reason = format!("the {} wrote a complete spec", intent.product);
             written(submission, Decision::new(RuleId::fixed("spec.product"), reason))
         }
-        TaskStatus::Waiting if run.route() == Some(&intent.dev) => inline(run),
+        TaskStatus::Waiting if is_inline(run) => inline(run),
         _ => vec![],
     }
+}
+
+/// Whether code writes the spec.
+pub(crate) fn is_inline(run: &Run) -> bool {
+    run.policy().intent.as_ref().is_some_and(|intent| run.route() == Some(&intent.dev))
 }
 
 /// The role that plans: the product agent if there is one, otherwise the routed role.
@@ -65,7 +70,8 @@ fn written(spec: &Value, decision: Decision) -> Vec<Event> {
 fn inline(run: &Run) -> Vec<Event> {
     let Some(asked) = run.asked() else { return vec![] };
     // Sorted by path.
-    let files = rules::named_files::named_in(run.goal());
+    let text = run.full_text();
+    let files = rules::named_files::named_in(&text);
     let requirement = |(place, path): (usize, &WorkPath)| {
         let there = asked.survey.files.contains(path);
         let state = if there { "changed" } else { "there" };
@@ -106,7 +112,7 @@ fn inline(run: &Run) -> Vec<Event> {
 
 /// The files shown to a developer: those that the request or the spec names and that exist.
 pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
-    let text = run.goal();
+    let text = run.full_text();
     let spec = run.spec().map(ToString::to_string).unwrap_or_default();
     let tracked = run.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
     let named = tracked.iter().filter(|path| {
@@ -118,8 +124,8 @@ pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
 
 /// One task: carry out the spec. It may write the files that the request names, or any if it names none.
 fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
-    let text = run.goal();
-    let artifacts = rules::named_files::places(if run.route() == Some(dev) { text } else { "" });
+    let text = if is_inline(run) { run.full_text() } else { String::new() };
+    let artifacts = rules::named_files::places(&text);
     let acceptance = spec["requirements"].as_array().into_iter().flatten();
     let acceptance = acceptance.filter_map(|one| one["verification"].as_str());
     let objective = spec["objective"].as_str().unwrap_or_default();

@@ -3,7 +3,7 @@
 use types::{Decision, Event, Phase, RuleId, Status, Timestamp};
 
 use crate::stages::gate;
-use crate::state::{Run, Stop};
+use crate::state::{Run, Stop, TaskState};
 
 pub(crate) fn due(run: &Run, _now: Timestamp) -> Vec<Event> {
     let Some((status, decision)) = ending(run) else { return vec![] };
@@ -21,14 +21,19 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
         return Some((status, decision.clone()));
     }
     if let Some(gate) = gate::last_word(run) {
-        let failed = run.planning().is_failed()
-            || run.task_states().iter().any(|task_state| task_state.is_failed());
-        let status = match failed {
+        let mut decision = gate.decision.clone();
+        let status = match failed(run).next() {
             _ if only_money(run) => Status::OutOfBudget,
-            true => Status::Failed,
-            false => Status::NoGo,
+            Some(_) => Status::Failed,
+            None => Status::NoGo,
         };
-        return Some((status, gate.decision.clone()));
+        // What these gates miss after a failure is only its consequence.
+        let by_failure = matches!(gate.phase, Phase::Planning | Phase::Execution);
+        let fault = failed(run).filter(|_| by_failure).find_map(|failed| failed.faults.last());
+        if let Some(fault) = fault {
+            decision.reason = format!("{}: {}", decision.reason, fault.cause());
+        }
+        return Some((status, decision));
     }
     if run.only_plans() && run.passed(Phase::Planning) {
         let reason = "the plan is complete, and only a plan was requested";
@@ -40,10 +45,15 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
     })
 }
 
+/// The failed tasks, planning first.
+fn failed(run: &Run) -> impl Iterator<Item = &TaskState> {
+    let task_states = std::iter::once(run.planning()).chain(run.task_states());
+    task_states.filter(|task_state| task_state.is_failed())
+}
+
 /// Whether lack of budget is the only cause of failure.
 fn only_money(run: &Run) -> bool {
-    let task_states = std::iter::once(run.planning()).chain(run.task_states());
-    let mut failed = task_states.filter(|task_state| task_state.is_failed()).peekable();
+    let mut failed = failed(run).peekable();
     failed.peek().is_some()
         && failed.all(|task_state| {
             task_state.faults.last().is_some_and(|f| f.code.starts_with("budget."))

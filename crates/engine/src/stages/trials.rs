@@ -8,7 +8,9 @@ mod shape;
 mod tests;
 mod whole;
 
-use types::{AttemptId, Check, CheckEnd, CommitId, Fault, Level, Millis, TaskId, Trial, Weighed};
+use types::{
+    AttemptId, Check, CheckEnd, CommitId, Ended, Fault, Level, Millis, TaskId, Trial, Weighed,
+};
 
 use crate::state::{CheckState, Run, TaskState};
 use doubt::{Tried, cannot_fail, fails_anew, gone, old_tests_fail, rewrites, signs};
@@ -79,7 +81,7 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     Next::Weighed(Weighed { level, because })
 }
 
-fn unproven(why: &str) -> Weighed {
+pub(crate) fn unproven(why: &str) -> Weighed {
     Weighed { level: Level::Unproven, because: vec![why.to_owned()] }
 }
 
@@ -109,10 +111,21 @@ fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
 /// The objection to a finished check, given its result on the base commit.
 pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> Option<String> {
     let Some(end) = &check.end else { return Some("it has not finished".to_owned()) };
-    if !run.policy().verify.trials {
-        return (!end.passed()).then(|| DID_NOT_PASS.to_owned());
+    if !run.policy().verify.evidence_decides() {
+        return (!end.passed()).then(|| how_it_failed(end));
     }
     complaint(base.and_then(|base| run.check_results().end(base, &check.what.command)), end)
+}
+
+/// Why a check's command did not exit with 0.
+fn how_it_failed(end: &CheckEnd) -> String {
+    match (&end.cannot_run, end.ended) {
+        (Some(why), _) => format!("it cannot run: {}", types::one_line(why, 200)),
+        (None, Ended::Exited(_)) => DID_NOT_PASS.to_owned(),
+        (None, ended @ (Ended::Signalled(_) | Ended::TimedOut | Ended::Stopped)) => {
+            format!("it did not finish: {ended}")
+        }
+    }
 }
 
 /// The objection to counting a check as passed, given its result before the change.

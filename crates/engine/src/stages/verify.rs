@@ -3,8 +3,7 @@
 
 use types::{
     Artifact, AttemptId, ChangeKind, Changes, Check, CheckId, CommitId, Decision, Event, Fault,
-    FaultClass, FileChange, Finding, FindingKind, Findings, Level, Phase, Policy, RuleId, Scope,
-    Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
+    FaultClass, FileChange, Finding, FindingKind, Findings, Phase, Policy, RuleId, Scope, Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
 };
 
 use crate::stages::review;
@@ -56,17 +55,15 @@ fn submitted(
             attempt: attempt.clone(),
             commit: commit.clone(),
             decision: Decision::new(RuleId::fixed("verify.no_checks"), reason),
-            evidence: weighs(run).then(|| Weighed {
-                level: Level::Unproven,
-                because: vec!["no check ran on it".to_owned()],
-            }),
+            evidence: weighs(run).then(|| trials::unproven("no check ran on it")),
         }]
     })
 }
 
 /// Returns a submission without a result.
 fn not_done(run: &Run, task: &Task, changes: &Changes) -> Option<Fault> {
-    let task_state = run.task_state(&task.id).filter(|_| weighs(run))?;
+    let judges = run.policy().verify.evidence_decides();
+    let task_state = run.task_state(&task.id).filter(|_| judges)?;
     let before =
         task_state.faults.iter().any(|fault| fault.code == rules::findings::unchanged::UNTOUCHED);
     let asked = run.asked()?;
@@ -264,6 +261,9 @@ fn weigh(
     Some(match trials::next(run, &attempt.task, task_state) {
         Next::Weighed(weighed) => Ok(weighed),
         Next::Wait => Err(vec![]),
+        Next::Doubt(fault) if !run.policy().verify.evidence_decides() => {
+            Ok(trials::unproven(&fault.what))
+        }
         Next::Doubt(fault) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
         Next::Try(trial, index) => {
             let what = run.project_checks().get(index)?.clone();
@@ -351,7 +351,7 @@ pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     let all_passed =
         run.check_results().merged.iter().all(|check| trials::stands(run, base, check).is_none());
     let open = run.check_results().without.values().any(|check| check.end.is_none());
-    if !weighs(run) || !all_passed || open {
+    if !run.policy().verify.evidence_decides() || !all_passed || open {
         return vec![];
     }
     let Some((task, what, commit)) = trials::to_take_out(run) else { return vec![] };

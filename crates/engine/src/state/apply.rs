@@ -3,7 +3,8 @@
 
 use types::{
     Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
-    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, TaskId, Timestamp,
+    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, Status, TaskId,
+    Timestamp,
 };
 
 use super::change::{change, reject};
@@ -57,9 +58,10 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             let decision = Decision::new(RuleId::fixed("person.cancel"), reason);
             run.stops.insert(Stop::Cancelled, decision);
         }
-        Event::RunFinished { status, .. } => {
+        Event::RunFinished { status, decision } => {
             run.ended = Some(at);
             run.finished = Some(status);
+            run.ended_by = (status != Status::Done).then_some(decision);
         }
         Event::ResultSettled { how, commit, by } => {
             run.settlement.get_or_insert(Settled { how, commit, by });
@@ -155,7 +157,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::TaskFinished { task, commit } => finish_task(run, &task, commit),
         Event::TaskFailed { task, fault, decision, halts } => {
             if halts {
-                run.stops.insert(Stop::Halted, decision);
+                run.stops.insert(Stop::Halted, halt(&fault, decision));
             }
             fail_task(run, &task, fault);
         }
@@ -254,6 +256,14 @@ fn handed_in(task_state: &TaskState) -> Option<CommitId> {
         TaskStatus::Rejected { commit, .. } => commit.clone(),
         _ => None,
     }
+}
+
+/// The decision to end a run because of a failure, with that failure as its reason, unless a person took it.
+fn halt(fault: &Fault, decision: Decision) -> Decision {
+    if decision.rule.as_str().starts_with("person.") {
+        return decision;
+    }
+    Decision { reason: fault.cause(), ..decision }
 }
 
 fn adopt(run: &mut Run, plan: Plan) {

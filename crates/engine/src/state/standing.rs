@@ -14,9 +14,15 @@ impl Run {
 
     /// The request with the answers to questions about it.
     pub(crate) fn full_text(&self) -> String {
-        let says = |answer: &&str| !self.policy.insist || insists(answer).is_none();
-        let answers = self.answers_about_the_request().filter(says);
+        let answers = self.answered_about_the_request().map(|(_, answer)| answer);
         std::iter::once(self.goal()).chain(answers).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The questions about the request with their answers, except the reasons to insist.
+    pub(crate) fn answered_about_the_request(&self) -> impl Iterator<Item = (&str, &str)> {
+        let ours = self.questions.iter().filter(|question| question.is_about_the_request());
+        let said = ours.filter_map(|question| Some((question.text.as_str(), question.said()?)));
+        said.filter(|(_, answer)| !self.policy.insist || insists(answer).is_none())
     }
 
     /// The answers to questions about the request.

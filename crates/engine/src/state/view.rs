@@ -7,7 +7,7 @@ use types::{
 
 use super::questions::Question;
 use super::task_state::{CheckState, TaskStatus};
-use super::{Run, Stop, forecast};
+use super::{Run, forecast};
 
 impl Run {
     /// The branch that the run's results are merged onto.
@@ -32,8 +32,7 @@ impl Run {
     #[must_use]
     pub fn view(&self, now: Timestamp) -> RunView {
         let survey = self.survey();
-        let mut stops = self.stops.iter().filter(|(stop, _)| **stop != Stop::Halted);
-        let stopped = stops.next().map(|(_, decision)| decision);
+        let stopped = self.stop().map(|(_, decision)| decision);
         let blocked = self.blocked().map(|gate| &gate.decision);
         RunView {
             run: self.id.clone(),
@@ -48,7 +47,7 @@ impl Run {
             head: self.on_branch.head.clone(),
             started: self.started,
             ended: self.ended,
-            why: stopped.or(blocked).cloned(),
+            why: self.ended_by.as_ref().or(stopped).or(blocked).cloned(),
             isolation: self.proof.as_ref().map(|(proof, decision)| IsolationView {
                 level: proof.level,
                 decision: decision.clone(),

@@ -260,7 +260,7 @@ fn limits(policy: &mut Policy, said: &Policies) {
             fresh_after: None,
             max_executions: said.max_task_retries.saturating_add(1),
             backoff_ms: Millis::default(),
-            then: None,
+            then: Some(Remedy::Halt),
             role: None,
             model: None,
             escalation: None,

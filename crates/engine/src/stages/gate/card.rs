@@ -186,7 +186,7 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
     }
     let mut doubts = criteria(run);
     let verify = &run.policy().verify;
-    if !verify.trials || verify.unproven == Unproven::Allow {
+    if !verify.evidence_decides() || verify.unproven == Unproven::Allow {
         return doubts;
     }
     doubts.extend(trials::unproven_tasks(run));
