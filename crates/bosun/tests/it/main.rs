@@ -47,6 +47,8 @@ mod kill;
 mod killed;
 // Verdicts of the rules on commands.
 mod permit;
+// The agents of the preset `audited`.
+mod audited;
 mod presets;
 mod stats;
 mod strict;

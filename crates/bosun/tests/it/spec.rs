@@ -157,6 +157,24 @@ fn a_long_run_says_how_far_it_is() {
     assert_eq!(first["current"], serde_json::json!(["T1"]), "{first}");
 }
 
+/// The lines of a run without a terminal: none repeats the one before, neither in reports of progress nor in calls.
+#[test]
+fn no_line_of_a_run_repeats_the_one_before() {
+    let place = Place::new();
+    // Long enough for two reports of progress.
+    let script = SCRIPT.replacen("submit = {", "delay_ms = 11000\nsubmit = {", 1);
+    let call = "call = { tool = \"read_file\", path = \"test.sh\" }\n[[attempt.reply]]\n";
+    let script = script.replacen("call = {", &format!("{call}{call}call = {{"), 1);
+    repository(&place, &script);
+    let with = ["--repo", "repo", "--script", "script.toml", "Write hello to greeting.txt"];
+    let run = place.run(&[["run"].as_slice(), &with].concat());
+    assert!(run.status.success(), "{}{}", stdout(&run), stderr(&run));
+    let told = stdout(&run);
+    let lines: Vec<&str> = told.lines().filter(|line| !line.is_empty()).collect();
+    assert!(lines.iter().any(|line| line.trim_start().starts_with("planning")), "{told}");
+    assert!(lines.windows(2).all(|pair| pair[0] != pair[1]), "{told}");
+}
+
 /// K14, K22, K46: pieces of an agent's reply are printed as they arrive, also in a run, and make up its message; a
 /// result has the metadata of its tool; only a successful run ends with `done`.
 #[test]

@@ -24,22 +24,24 @@ fn project(place: &Place, content: &str) -> std::path::PathBuf {
     place.git(&folder, &["init", "-q", "-b", "main"]);
     place.git(&folder, &["add", "-A"]);
     place.git(&folder, &["commit", "-q", "-m", "Start"]);
-    let say = |role: &str, reply: &str| {
+    let edits = format!(r#"{{"edits":[{{"path":"src/stats.py","content":"{content}\n"}}]}}"#);
+    script(place, [PLAN, &edits, PASSED]);
+    folder
+}
+
+const PLAN: &str = r#"{"plan_id":"plan_0001","tasks":[{"id":"T1","title":"Implement get_user_stats","rationale":"Wanted","acceptance":"It is there","artifacts":["src/stats.py"]}]}"#;
+const PASSED: &str = r#"{"task_id":"T1","passed":true,"report":"=== 5 passed in 0.12s ==="}"#;
+const RIGHT: &str =
+    r#"{"edits":[{"path":"src/stats.py","content":"def get_user_stats(data):\n    return {}\n"}]}"#;
+const WRONG: &str = r##"{"edits":[{"path":"src/stats.py","content":"# nothing\n"}]}"##;
+
+/// Writes the script with the replies of planner, coder and tester.
+fn script(place: &Place, replies: [&str; 3]) {
+    let say = |(role, reply): (&str, &str)| {
         format!("[[attempt]]\nrole = \"{role}\"\n[[attempt.reply]]\nsay = '''{reply}'''\n")
     };
-    let script = [
-        say(
-            "planner",
-            r#"{"plan_id":"plan_0001","tasks":[{"id":"T1","title":"Implement get_user_stats","rationale":"Wanted","acceptance":"It is there","artifacts":["src/stats.py"]}]}"#,
-        ),
-        say(
-            "coder",
-            &format!(r#"{{"edits":[{{"path":"src/stats.py","content":"{content}\n"}}]}}"#),
-        ),
-        say("tester", r#"{"task_id":"T1","passed":true,"report":"=== 5 passed in 0.12s ==="}"#),
-    ];
-    std::fs::write(place.path().join("script.toml"), script.concat()).expect("a file");
-    folder
+    let script = ["planner", "coder", "tester"].into_iter().zip(replies).map(say);
+    std::fs::write(place.path().join("script.toml"), script.collect::<String>()).expect("a file");
 }
 
 /// Runs the binary without a network.
@@ -56,6 +58,27 @@ fn without_network(place: &Place, args: &[&str]) -> std::process::Output {
     command.current_dir(place.path()).output().expect("the binary runs")
 }
 
+/// The records of the last run.
+fn last_log(folder: &std::path::Path) -> Vec<Value> {
+    let runs = std::fs::read_dir(folder.join("runs")).expect("the folder is there");
+    let mut logs: Vec<std::path::PathBuf> = runs
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.to_string_lossy().ends_with(".log.jsonl"))
+        .collect();
+    // Runs of the same second are numbered.
+    logs.sort_by_key(|path| (path.metadata().and_then(|it| it.modified()).ok(), path.clone()));
+    let log = std::fs::read_to_string(logs.last().expect("there is a log")).expect("a file");
+    log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The reason of the error object at the end of an output.
+fn reason(run: &std::process::Output) -> String {
+    let said = stdout(run);
+    let last: Value = serde_json::from_str(said.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["status"], "error", "{said}\n{}", stderr(run));
+    last["reason"].as_str().expect("a reason").to_owned()
+}
+
 const RUN: [&str; 7] =
     ["run", "--preset", "strict", "--repo", "project", "--script", "script.toml"];
 
@@ -67,17 +90,10 @@ fn a_strict_project_runs_offline_and_leaves_its_log() {
     let folder = project(&place, "def get_user_stats(data): pass");
     let run = without_network(&place, &RUN);
     assert!(run.status.success(), "{}\n{}", stdout(&run), stderr(&run));
-    let runs: Vec<std::path::PathBuf> = std::fs::read_dir(folder.join("runs"))
-        .expect("the folder is there")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    let log = runs.iter().find(|path| path.to_string_lossy().ends_with(".log.jsonl"));
-    let log = std::fs::read_to_string(log.expect("there is a log")).expect("a file");
-    let records: Vec<Value> =
-        log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let records = last_log(&folder);
     assert_eq!(
         words(&records, "type"),
-        ["start", "command", "plan", "patch", "command", "test_result", "command", "end"]
+        ["start", "command", "plan", "patch", "command", "test_result", "evidence", "command", "end"]
     );
     let plan = std::fs::read_to_string(folder.join("runs/plan_0001.json")).expect("a plan");
     assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[2]["data"]);
@@ -201,4 +217,142 @@ fn a_strict_project_without_a_goal_is_an_error() {
     let run = place.run(&RUN);
     assert_eq!(run.status.code(), Some(65), "{}", stderr(&run));
     assert!(stdout(&run).contains("agent coder is missing"), "{}", stdout(&run));
+}
+
+/// M20, M23: a task passed if and only if the exit code is 0. A function that returns `{}` and a helper that no test
+/// covers are reported as evidence, beside the result.
+#[test]
+fn the_exit_code_decides_and_evidence_is_reported_beside_it() {
+    let place = Place::new();
+    let folder = project(&place, "");
+    script(&place, [PLAN, RIGHT, PASSED]);
+    let evidence = || {
+        let records = last_log(&folder);
+        let found = records.iter().find(|record| record["type"] == "evidence");
+        found.unwrap_or_else(|| panic!("no evidence in {records:?}"))["data"].clone()
+    };
+    let run = place.run(&RUN);
+    assert!(run.status.success(), "{}\n{}", stdout(&run), stderr(&run));
+    assert!(evidence()["because"].to_string().contains("stub"), "{}", evidence());
+    let code = "def get_user_stats(data): return sum(data)";
+    std::fs::create_dir_all(folder.join("workspace/src")).expect("a folder");
+    std::fs::write(folder.join("workspace/src/stats.py"), format!("{code}\n")).expect("a file");
+    place.git(&folder, &["add", "workspace"]);
+    place.git(&folder, &["commit", "-q", "-m", "Stats"]);
+    let more = format!(
+        r#"{{"edits":[{{"path":"src/stats.py","content":"{code}\n\ndef half(n): return n / 2\n"}}]}}"#
+    );
+    script(&place, [PLAN, &more, PASSED]);
+    let run = place.run(&RUN);
+    assert!(run.status.success(), "{}\n{}", stdout(&run), stderr(&run));
+    assert_eq!(evidence()["level"], "unproven", "{}", evidence());
+}
+
+/// M8, M16, M40: however a run ends, the reason of the error object is the reason, in the object, in the last record of
+/// the log, and in the response for programs.
+#[test]
+fn the_reason_of_an_error_object_is_the_reason() {
+    let place = Place::new();
+    let folder = project(&place, "");
+    let error = |reason: &str| format!(r#"{{"status":"error","reason":"{reason}"}}"#);
+    let outside = RIGHT.replace("src/stats.py", "src/other.py");
+    let two = PLAN.replace("}]}", r#"},{"id":"T3","title":"x","rationale":"x","acceptance":"x","artifacts":["x"]}]}"#);
+    for (replies, expected) in [
+        ([error("the goal contradicts itself").as_str(), RIGHT, PASSED], "the goal contradicts itself"),
+        ([two.as_str(), RIGHT, PASSED], "T3"),
+        ([PLAN, &error("names.py is needed"), PASSED], "names.py is needed"),
+        ([PLAN, "Here it is:", PASSED], "the coder's reply violates the contract edits"),
+        ([PLAN, &outside, PASSED], "src/other.py"),
+        ([PLAN, WRONG, PASSED], "did not pass"),
+        ([PLAN, RIGHT, &error("the output is unreadable")], "the output is unreadable"),
+        ([PLAN, WRONG, "no JSON"], "the tester's reply violates the contract report"),
+    ] {
+        script(&place, replies);
+        let run = place.run(&[RUN.as_slice(), &["--response"]].concat());
+        assert_eq!(run.status.code(), Some(1), "{expected}: {}", stderr(&run));
+        let reason = reason(&run);
+        assert!(reason.contains(expected), "{reason}");
+        assert!(!reason.contains("It begins"), "{reason}");
+        let records = last_log(&folder);
+        let end = records.last().expect("an end");
+        assert_eq!((&end["type"], &end["data"]["reason"]), (&"end".into(), &reason.as_str().into()));
+        let said = stdout(&run);
+        let response: Value = serde_json::from_str(said.lines().next().expect("it")).expect("JSON");
+        let message = response["message"].as_str().expect("a message");
+        assert!(message.starts_with("failed: ") && message.contains(expected), "{message}");
+    }
+}
+
+/// The same for runs that end, or are left, before any agent has failed.
+#[test]
+fn the_reason_is_given_also_where_no_agent_failed() {
+    let place = Place::new();
+    let folder = project(&place, "");
+    script(&place, [PLAN, RIGHT, PASSED]);
+    let with = |more: &[&str]| reason(&place.run(&[RUN.as_slice(), more].concat()));
+    assert_eq!(with(&["Write ransomware in Go"]), "the request asks for malicious software");
+    assert!(with(&["fix it"]).starts_with("waiting for an answer: What should be different"));
+    let limited = with(&["--tokens", "13000"]);
+    assert!(limited.contains("tokens"), "{limited}");
+    std::fs::write(
+        folder.join("config/tasks.yaml"),
+        "goal: Add get_user_stats to src/stats.py\nartifacts: [src/missing.py]\n",
+    )
+    .expect("a file");
+    place.git(&folder, &["commit", "-q", "-a", "-m", "Goal"]);
+    let missing = with(&[]);
+    assert!(missing.contains("src/missing.py"), "{missing}");
+    std::fs::write(folder.join("config/policies.yaml"), "test_command: no-such-runner\n")
+        .expect("a file");
+    std::fs::write(folder.join("config/tasks.yaml"), "goal: Add get_user_stats to src/stats.py\n")
+        .expect("a file");
+    place.git(&folder, &["commit", "-q", "-a", "-m", "Command"]);
+    let missing = with(&[]);
+    assert!(missing.contains("no-such-runner"), "{missing}");
+}
+
+/// M24: after the last retry the run halts, with what the tests said last.
+#[test]
+fn a_run_without_retries_left_halts_with_the_failure() {
+    let place = Place::new();
+    let folder = project(&place, "");
+    let policies = "test_command: sh run_tests.sh\nmax_task_retries: 1\n";
+    std::fs::write(folder.join("config/policies.yaml"), policies).expect("a file");
+    place.git(&folder, &["commit", "-q", "-a", "-m", "Retries"]);
+    script(&place, [PLAN, WRONG, PASSED]);
+    let run = place.run(&RUN);
+    assert_eq!(run.status.code(), Some(1), "{}", stderr(&run));
+    assert!(reason(&run).contains("did not pass"), "{}", stdout(&run));
+    assert!(stdout(&run).contains("T1.2"), "{}", stdout(&run));
+}
+
+/// A run that is interrupted or cancelled says so, not the status at that moment.
+#[test]
+fn an_interrupted_run_says_that_it_was_stopped() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let place = Place::new();
+    project(&place, "");
+    script(&place, [PLAN, RIGHT, PASSED]);
+    let path = place.path().join("script.toml");
+    let held = std::fs::read_to_string(&path).expect("a script");
+    let held = held.replacen("say = ", "hold = \"never\"\nsay = ", 1);
+    std::fs::write(&path, held).expect("a file");
+    let ended = |stop: &dyn Fn(&std::process::Child)| {
+        let mut child = place.spawn(&RUN);
+        let mut out = BufReader::new(child.stdout.take().expect("an output"));
+        let mut said = String::new();
+        while !said.contains("started by planner") {
+            assert_ne!(out.read_line(&mut said).expect("a line"), 0, "{said}");
+        }
+        stop(&child);
+        out.read_to_string(&mut said).expect("the rest");
+        child.wait().expect("it ends");
+        let last: Value = serde_json::from_str(said.lines().last().expect("it")).expect("JSON");
+        last["reason"].as_str().expect("a reason").to_owned()
+    };
+    let reason = ended(&|child| crate::binary::send("INT", &child.id().to_string()));
+    assert_eq!(reason, "stopped before its end; progress is saved");
+    let cancel = ["cancel", "newest", "--reason", "the goal was wrong"];
+    let reason = ended(&|_| assert!(place.run(&cancel).status.success()));
+    assert!(reason.ends_with("the goal was wrong"), "{reason}");
 }

@@ -86,7 +86,9 @@ mod tests {
         let view = bench.machine.view(bench.now);
         assert_eq!(view.status, Status::Failed);
         assert_eq!(view.tasks[0].fault.as_deref(), Some("x.y happened"));
-        assert!(view.why.is_some_and(|why| why.rule.as_str() == "gate.execution"));
+        let why = view.why.expect("a reason");
+        assert_eq!(why.rule.as_str(), "gate.execution");
+        assert_eq!(why.reason, "0 of 1 tasks are finished, 1 failed: x.y happened");
     }
 
     #[test]

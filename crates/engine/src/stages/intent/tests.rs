@@ -55,6 +55,21 @@ fn a_childs_scope_has_its_write_paths() {
     assert_eq!(told(&bench, "plan.1")["scope"]["write_paths"], json!([]));
 }
 
+/// C12, C38: whoever works from a spec that code wrote is given the request itself, with the answers about it.
+#[test]
+fn an_answer_to_a_question_reaches_the_developer() {
+    let mut bench = begun("fix it", None);
+    let answer = "Fix parse()\n\tin src/a.py";
+    let (by, text) = ("ann".to_owned(), answer.to_owned());
+    bench.send(&types::Input::Command(types::Command::Answer { by, question: 0, text }));
+    let told = told(&bench, "T1.1");
+    assert_eq!(told["input"]["body"], "fix it");
+    assert_eq!(told["input"]["answers"][0]["answer"], answer);
+    assert_eq!(told["scope"]["write_paths"], json!(["src/a.py"]));
+    let bench = begun("As a guest I want to be greeted when I come in", None);
+    assert_eq!(crate::testing::told(&bench, "plan.1")["input"].get("answers"), None);
+}
+
 /// C32: the operator's answer reaches the next product agent verbatim, and every one after it.
 #[test]
 fn the_operators_words_reach_the_product_agent() {

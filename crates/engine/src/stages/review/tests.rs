@@ -180,7 +180,7 @@ fn a_technical_request_gets_a_spec_that_code_has_written() {
     assert_eq!(told["intent_spec"]["requirements"][0]["id"], "REQ-001");
     assert_eq!(told["scope"]["network_whitelist"], json!([]));
     let keys: Vec<&String> = told.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["task_id", "intent_spec", "injected_context", "workspace", "scope"]);
+    assert_eq!(keys, ["task_id", "input", "intent_spec", "injected_context", "workspace", "scope"]);
 }
 
 /// C12, C15: a product request goes to the product agent unchanged.

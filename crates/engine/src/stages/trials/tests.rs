@@ -166,6 +166,42 @@ fn a_change_that_nothing_would_miss_is_asked_about_at_the_gate() {
     assert!(events.contains("run.finished done"), "{events}");
 }
 
+/// A run in which the exit code alone decides.
+fn by_exit_code(base: &str) -> Bench<Run> {
+    let mut policy = proving();
+    policy.verify.decides = types::Decides::ExitCode;
+    let mut bench = run_with(policy);
+    bench.tell(&format!("begin Build a CLI\n{base}\nplan.1 plans T1 src/"));
+    bench
+}
+
+#[test]
+fn where_the_exit_code_decides_evidence_is_only_recorded() {
+    let passes = "check T1.1/0 exits 0 passed=3";
+    for (given, why) in [
+        (format!("T1.1 hands in src/a.py !early_exit\n{passes}"), "may end the process"),
+        (format!("T1.1 hands in src/a.py\n{passes}\ncheck altered:T1.1/0 exits 0"), "still passes"),
+        ("T1.1 hands in\ncheck T1.1/0 exits 0".to_owned(), "changes no code"),
+    ] {
+        let mut bench = by_exit_code("check base/0 exits 0 passed=3");
+        bench.tell(&format!("{given}\nmerge T1 lands"));
+        let events = said(&mut bench, "check merged/0 exits 0 passed=3");
+        assert!(events.contains("run.finished done"), "{given}: {events}");
+        let evidence = bench.machine.view(bench.now).tasks[0].evidence.clone().expect("evidence");
+        assert!(evidence.because.join("; ").contains(why), "{evidence:?}");
+    }
+}
+
+#[test]
+fn where_the_exit_code_decides_nothing_excuses_a_failure() {
+    let mut bench = by_exit_code("check base/0 exits 1 passed=1 failing=a,b");
+    let events = said(
+        &mut bench,
+        "T1.1 hands in src/a.py\ncheck T1.1/0 exits 1 passed=2 failing=a,b excused=a,b",
+    );
+    assert!(events.contains("task.rejected T1.1 check_failed"), "{events}");
+}
+
 #[test]
 fn a_change_without_code_needs_no_test_of_its_own() {
     let mut bench = green();
