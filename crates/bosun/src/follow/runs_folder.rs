@@ -33,14 +33,14 @@ pub(super) async fn end(writing: Writing, left: &Left) -> anyhow::Result<Option<
 /// Why a run did not end in `done`: the recorded reason, or why it was left before its end.
 fn reason(left: &Left) -> String {
     let view = &left.view;
-    if let (Some(_), Some(why)) = (view.ended, &view.why) {
-        return why.reason.clone();
-    }
+    let why = view.why.as_ref().map(|why| why.reason.clone());
     let open = view.questions.iter().find(|question| question.answer.is_none());
     match (&left.away, open) {
-        (Some(fault), _) => format!("the model did not answer: {}", fault.cause()),
-        (None, _) if left.suspended => "stopped before its end; progress is saved".to_owned(),
-        (None, Some(question)) => format!("waiting for an answer: {}", question.text),
-        (None, None) => view.status.as_str().to_owned(),
+        _ if view.ended.is_some() => why,
+        (Some(fault), _) => Some(format!("the model did not answer: {}", fault.cause())),
+        (None, _) if left.suspended => Some("stopped before its end; progress is saved".to_owned()),
+        (None, Some(question)) => Some(format!("waiting for an answer: {}", question.text)),
+        (None, None) => why,
     }
+    .unwrap_or_else(|| view.status.as_str().to_owned())
 }

@@ -31,7 +31,7 @@ pub(crate) fn words(records: &[Value], key: &str) -> Vec<String> {
 #[test]
 fn a_strict_run_is_told_step_by_step() {
     let records = strictly(&played("strict/example.toml"));
-    let task = ["patch", "command", "test_result"];
+    let task = ["patch", "command", "test_result", "evidence"];
     let expected = [&["start", "command", "plan"][..], &task, &task, &["command", "end"]].concat();
     assert_eq!(words(&records, "type"), expected);
     for record in &records {

@@ -292,8 +292,8 @@ fn the_reason_is_given_also_where_no_agent_failed() {
     let with = |more: &[&str]| reason(&place.run(&[RUN.as_slice(), more].concat()));
     assert_eq!(with(&["Write ransomware in Go"]), "the request asks for malicious software");
     assert!(with(&["fix it"]).starts_with("waiting for an answer: What should be different"));
-    let limited = with(&["--tokens", "13000"]);
-    assert!(limited.contains("tokens"), "{limited}");
+    let limited = with(&["--calls", "1"]);
+    assert!(limited.contains("call"), "{limited}");
     std::fs::write(
         folder.join("config/tasks.yaml"),
         "goal: Add get_user_stats to src/stats.py\nartifacts: [src/missing.py]\n",
@@ -324,6 +324,7 @@ fn a_run_without_retries_left_halts_with_the_failure() {
     assert_eq!(run.status.code(), Some(1), "{}", stderr(&run));
     assert!(reason(&run).contains("did not pass"), "{}", stdout(&run));
     assert!(stdout(&run).contains("T1.2"), "{}", stdout(&run));
+    assert_eq!(last_log(&folder).last().expect("an end")["data"]["reason"], reason(&run));
 }
 
 /// A run that is interrupted or cancelled says so, not the status at that moment.
@@ -350,7 +351,7 @@ fn an_interrupted_run_says_that_it_was_stopped() {
         let last: Value = serde_json::from_str(said.lines().last().expect("it")).expect("JSON");
         last["reason"].as_str().expect("a reason").to_owned()
     };
-    let reason = ended(&|child| crate::binary::send("INT", &child.id().to_string()));
+    let reason = ended(&|child| crate::binary::send("-INT", &child.id().to_string()));
     assert_eq!(reason, "stopped before its end; progress is saved");
     let cancel = ["cancel", "newest", "--reason", "the goal was wrong"];
     let reason = ended(&|_| assert!(place.run(&cancel).status.success()));
