@@ -20,7 +20,8 @@ say = '''{"task_id":"T1","spec_id":"SPEC-001","verdict":"pass","requirement_resu
 "#;
 
 /// A single white pixel.
-const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=";
+const PICTURE: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=";
 
 /// The first messages to agents in this role, with their images.
 fn told(events: &[Value], role: &str) -> (Value, Value) {

@@ -93,7 +93,17 @@ fn a_strict_project_runs_offline_and_leaves_its_log() {
     let records = last_log(&folder);
     assert_eq!(
         words(&records, "type"),
-        ["start", "command", "plan", "patch", "command", "test_result", "evidence", "command", "end"]
+        [
+            "start",
+            "command",
+            "plan",
+            "patch",
+            "command",
+            "test_result",
+            "evidence",
+            "command",
+            "end"
+        ]
     );
     let plan = std::fs::read_to_string(folder.join("runs/plan_0001.json")).expect("a plan");
     assert_eq!(serde_json::from_str::<Value>(&plan).expect("JSON"), records[2]["data"]);
@@ -256,9 +266,15 @@ fn the_reason_of_an_error_object_is_the_reason() {
     let folder = project(&place, "");
     let error = |reason: &str| format!(r#"{{"status":"error","reason":"{reason}"}}"#);
     let outside = RIGHT.replace("src/stats.py", "src/other.py");
-    let two = PLAN.replace("}]}", r#"},{"id":"T3","title":"x","rationale":"x","acceptance":"x","artifacts":["x"]}]}"#);
+    let two = PLAN.replace(
+        "}]}",
+        r#"},{"id":"T3","title":"x","rationale":"x","acceptance":"x","artifacts":["x"]}]}"#,
+    );
     for (replies, expected) in [
-        ([error("the goal contradicts itself").as_str(), RIGHT, PASSED], "the goal contradicts itself"),
+        (
+            [error("the goal contradicts itself").as_str(), RIGHT, PASSED],
+            "the goal contradicts itself",
+        ),
         ([two.as_str(), RIGHT, PASSED], "T3"),
         ([PLAN, &error("names.py is needed"), PASSED], "names.py is needed"),
         ([PLAN, "Here it is:", PASSED], "the coder's reply violates the contract edits"),
@@ -275,7 +291,10 @@ fn the_reason_of_an_error_object_is_the_reason() {
         assert!(!reason.contains("It begins"), "{reason}");
         let records = last_log(&folder);
         let end = records.last().expect("an end");
-        assert_eq!((&end["type"], &end["data"]["reason"]), (&"end".into(), &reason.as_str().into()));
+        assert_eq!(
+            (&end["type"], &end["data"]["reason"]),
+            (&"end".into(), &reason.as_str().into())
+        );
         let said = stdout(&run);
         let response: Value = serde_json::from_str(said.lines().next().expect("it")).expect("JSON");
         let message = response["message"].as_str().expect("a message");

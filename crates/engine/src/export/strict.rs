@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use types::{
-    AttemptId, AttemptResult, Check, CheckEnd, CheckId, Envelope, Event, RoleId, Status,
-    Subject, TaskId, Weighed,
+    AttemptId, AttemptResult, Check, CheckEnd, CheckId, Envelope, Event, RoleId, Status, Subject,
+    TaskId, Weighed,
 };
 
 use crate::stages::review::{MODEL_PASSED, MODEL_TEXT, exit_code};

@@ -3,7 +3,8 @@
 
 use types::{
     Artifact, AttemptId, ChangeKind, Changes, Check, CheckId, CommitId, Decision, Event, Fault,
-    FaultClass, FileChange, Finding, FindingKind, Findings, Phase, Policy, RuleId, Scope, Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
+    FaultClass, FileChange, Finding, FindingKind, Findings, Phase, Policy, RuleId, Scope,
+    Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
 };
 
 use crate::stages::review;

@@ -3,8 +3,7 @@
 
 use types::{
     Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
-    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, Status, TaskId,
-    Timestamp,
+    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, Status, TaskId, Timestamp,
 };
 
 use super::change::{change, reject};
