@@ -25,7 +25,7 @@ use std::sync::Arc;
 use types::{
     AttemptId, CheckEnd, CommitId, Decision, Digest, GateView, IsolationLevel, Plan, Policy, Proof,
     Request, RoleId, RunId, Selected, Settled, Side, Status, Survey, Task, TaskId, Timestamp,
-    Usage,
+    Usage, Wording,
 };
 
 use rules::dag::Dag;
@@ -111,6 +111,7 @@ pub(crate) struct Asked {
     pub(crate) request: Request,
     pub(crate) survey: Survey,
     policy: Digest,
+    pub(crate) wording: Wording,
 }
 
 impl Run {

@@ -12,6 +12,12 @@ pub struct Wording(u32);
 impl Wording {
     /// Raised once for each release in which a recorded sentence changed.
     pub const CURRENT: Self = Self(3);
+
+    /// Whether a run of this version looks for files also in the answers to questions about its request.
+    #[must_use]
+    pub const fn reads_answers(self) -> bool {
+        self.0 >= 3
+    }
 }
 
 /// Logs of the first version do not name it.

@@ -70,8 +70,7 @@ fn written(spec: &Value, decision: Decision) -> Vec<Event> {
 fn inline(run: &Run) -> Vec<Event> {
     let Some(asked) = run.asked() else { return vec![] };
     // Sorted by path.
-    let text = run.full_text();
-    let files = rules::named_files::named_in(&text);
+    let files = rules::named_files::named_in(&naming_files(run));
     let requirement = |(place, path): (usize, &WorkPath)| {
         let there = asked.survey.files.contains(path);
         let state = if there { "changed" } else { "there" };
@@ -110,9 +109,17 @@ fn inline(run: &Run) -> Vec<Event> {
     written(&spec, Decision::new(RuleId::fixed("spec.inline"), reason))
 }
 
+/// The text whose files count. Earlier versions did not look for them in answers.
+fn naming_files(run: &Run) -> String {
+    match run.asked() {
+        Some(asked) if asked.wording.reads_answers() => run.full_text(),
+        _ => run.goal().to_owned(),
+    }
+}
+
 /// The files shown to a developer: those that the request or the spec names and that exist.
 pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
-    let text = run.full_text();
+    let text = naming_files(run);
     let spec = run.spec().map(ToString::to_string).unwrap_or_default();
     let tracked = run.survey().map(|survey| survey.files.as_slice()).unwrap_or_default();
     let named = tracked.iter().filter(|path| {
@@ -124,7 +131,7 @@ pub(crate) fn shown(run: &Run) -> Vec<WorkPath> {
 
 /// One task: carry out the spec. It may write the files that the request names, or any if it names none.
 fn planned(run: &Run, spec: &Value, dev: &RoleId, now: Timestamp) -> Event {
-    let text = if is_inline(run) { run.full_text() } else { String::new() };
+    let text = if is_inline(run) { naming_files(run) } else { String::new() };
     let artifacts = rules::named_files::places(&text);
     let acceptance = spec["requirements"].as_array().into_iter().flatten();
     let acceptance = acceptance.filter_map(|one| one["verification"].as_str());

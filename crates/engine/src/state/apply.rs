@@ -29,13 +29,13 @@ impl Run {
 /// One arm for each event. An event that does not fit the state has no effect.
 fn take(run: &mut Run, event: Event, at: Timestamp) {
     match event {
-        Event::RunRequested { request, survey, policy, price, .. } => {
+        Event::RunRequested { request, survey, policy, price, wording } => {
             run.started = at;
             run.on_branch.head = survey.base.clone();
             run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
             run.budget_state.price = price;
             run.check_results.find_checks(&request.checks, &run.policy.checks, &survey.checks);
-            run.asked = Some(Asked { request: *request, survey, policy });
+            run.asked = Some(Asked { request: *request, survey, policy, wording });
         }
         Event::RunAccepted { decision } => run.admitted = Some(decision),
         Event::RunRefused { decision } => drop(run.stops.insert(Stop::Refused, decision)),
