@@ -11,7 +11,7 @@ pub struct Wording(u32);
 
 impl Wording {
     /// Raised once for each release in which a recorded sentence changed.
-    pub const CURRENT: Self = Self(2);
+    pub const CURRENT: Self = Self(3);
 }
 
 /// Logs of the first version do not name it.

@@ -18,7 +18,7 @@ pub(super) const MOST: u64 = 4 * 1024 * 1024;
 #[must_use]
 pub fn top(folder: &Path) -> PathBuf {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let found = whole.ancestors().find(|above| above.join(".git").exists());
+    let found = whole.ancestors().find(|above| sandbox::is_root(above));
     found.map_or_else(|| whole.clone(), Path::to_owned)
 }
 
