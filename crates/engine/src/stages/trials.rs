@@ -216,14 +216,13 @@ fn of_check(
         None => because.push(format!("{name} was not tried with altered expectations")),
     }
     let Some(missing) = unreported(one.before, one.now) else { return Ok(level) };
-    because.push(format!("{name} counts by its exit code alone: {missing}"));
-    match altered {
-        Some(_) => Ok(level.min(Level::Covered)),
-        None if one.before.is_some_and(|before| before.passed() && is_reported(before)) => {
-            Err(one.doubted(no_report(one, missing)))
-        }
-        None => Ok(Level::Unproven),
+    // Then this is not how the check passes.
+    if run.check_results().reports_passes(&one.what.command) {
+        return Err(one.doubted(no_report(one, missing)));
     }
+    because.push(format!("{name} counts by its exit code alone: {missing}"));
+    let most = if altered.is_some() { Level::Covered } else { Level::Unproven };
+    Ok(level.min(most))
 }
 
 /// The check that a doubt about a result is about.

@@ -87,6 +87,13 @@ impl CheckResults {
         }
     }
 
+    /// Whether a check has passed with a complete report of its test runners.
+    pub(crate) fn reports_passes(&self, command: &str) -> bool {
+        let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
+        let mut ends = self.ends.iter().filter(|((_, of), _)| of == command);
+        ends.any(|(_, end)| end.passed() && reported(end))
+    }
+
     /// Records that two commits have the same files, so that results of one apply to both.
     pub(super) fn same_files(&mut self, known: &CommitId, other: &CommitId) {
         let of_known = self.ends.iter().filter(|((commit, _), _)| commit == known);

@@ -148,7 +148,7 @@ mod tests {
         symlink("other", at("src/link")).expect("a link");
         let jail = Jail::open(dir.path()).expect("a jail");
         let scope = scope(&["src/a", "src/b"]);
-        let before = listed(&jail, &scope);
+        let before = listed(&jail, &scope, &[]);
         assert_eq!(before.len(), 1);
         std::fs::write(at("src/b"), "new and in the scope").expect("a file");
         std::fs::create_dir_all(at("src/stray/deep")).expect("folders");
@@ -168,12 +168,33 @@ mod tests {
     }
 
     #[test]
+    fn what_git_ignores_stays_beside_the_scope() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("src")).expect("a folder");
+        std::fs::write(at(".gitignore"), "prog\n*.o\n!kept.o\n").expect("a file");
+        std::fs::write(at("src/a.c"), "").expect("a file");
+        let jail = Jail::open(dir.path()).expect("a jail");
+        let (scope, builds) = (scope(&["src/a.c", "prog/"]), ["prog".parse().expect("a path")]);
+        let before = listed(&jail, &scope, &builds);
+        let folders: Vec<&str> = before.iter().map(|one| one.folder.as_str()).collect();
+        assert_eq!(folders, [".", "src"]);
+        for name in ["prog", "src/a.o", "src/kept.o", "src/x", "y"] {
+            std::fs::write(at(name), "new").expect("a file");
+        }
+        let mut done = tidy(&jail, &scope, &before);
+        done.sort();
+        assert_eq!(done, ["src/kept.o", "src/x", "y"]);
+    }
+
+    #[test]
     fn only_folders_that_are_not_in_the_scope_themselves_are_looked_at() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
         let jail = Jail::open(dir.path()).expect("a jail");
         let folders = |places: &[&str]| -> Vec<String> {
-            listed(&jail, &scope(places)).iter().map(|one| one.folder.to_string()).collect()
+            let listed = listed(&jail, &scope(places), &[]);
+            listed.iter().map(|one| one.folder.to_string()).collect()
         };
         assert_eq!(folders(&["a/b/x", "y", "a/b/z"]), [".", "a/b"]);
         assert_eq!(folders(&["a/b/x", "a/"]), Vec::<String>::new());

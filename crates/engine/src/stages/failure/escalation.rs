@@ -10,11 +10,9 @@ use crate::agent::BLOCKED;
 use crate::stages::{brief, question, trials, verify};
 use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
-use types::choices::{RETRY, STOP};
+use types::choices::{ACCEPT, DROP, RETRY, STOP};
 
 const SKIP: &str = "skip";
-const ACCEPT: &str = "accept";
-const DROP: &str = "drop";
 
 /// Asks a person about the failure. If no person can be asked, the task is abandoned.
 pub(super) fn ask(

@@ -77,11 +77,8 @@ pub(super) fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
 }
 
 pub(super) fn no_report(one: &Tried<'_>, missing: &str) -> Fault {
-    let what = format!(
-        "{} exits with 0, but {missing}, although it did before, and no trial showed that it can \
-         still fail",
-        one.what.name
-    );
+    let what =
+        format!("{} exits with 0, but {missing}, unlike when it passed before", one.what.name);
     doubt("evidence.no_report", what).with_evidence(tail(one.now))
 }
 
