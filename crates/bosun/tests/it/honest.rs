@@ -54,8 +54,9 @@ fn in_dates(place: &Place, content: &str, more: &[&str]) -> Told {
 }
 
 fn choices(told: &Told) -> Vec<String> {
-    let questions = told.report()["questions"].as_array().expect("questions");
-    let choices = questions.last().and_then(|one| one["choices"].as_array()).expect("choices");
+    let asked = told.events("question.asked");
+    let last = asked.last().expect("a question");
+    let choices = last["terms"]["choices"].as_array().expect("choices");
     choices.iter().map(|one| one["id"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
