@@ -29,7 +29,7 @@ pub struct TestReport {
     pub runner: String,
     /// Whether every runner that started also reported its end.
     pub complete: bool,
-    /// Whether it is incomplete only because runners printed nothing: their report files alone were read.
+    /// Whether it is incomplete only because runners printed no summary.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub quiet: bool,
     pub passed: u32,
@@ -45,7 +45,7 @@ pub struct TestReport {
 pub struct Tests {
     pub runner: String,
     pub complete: bool,
-    /// Whether it is incomplete only because the runners printed nothing.
+    /// Whether it is incomplete only because runners printed no summary.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub quiet: bool,
     pub passed: u32,

@@ -102,7 +102,7 @@ pub(super) struct Part {
     pub(super) slack: u32,
     /// Whether it is complete if a report file agrees.
     pub(super) complete_with_file: bool,
-    /// Whether only its report file was found.
+    /// Whether it is incomplete only because no summary was printed.
     pub(super) quiet: bool,
     cases: Vec<TestCase>,
 }
