@@ -22,6 +22,7 @@ pub use crate::prompts::PROMPTS;
 pub use check::{Problem, check, examples};
 pub use error::PolicyError;
 pub use project::{POLICY, project, refuse_too_much, top};
+pub use sandbox::is_root as is_repository;
 pub use schema::schema;
 pub use shipped::names;
 

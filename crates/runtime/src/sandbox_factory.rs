@@ -10,7 +10,8 @@ use sandbox::{
 };
 use tokio::sync::OnceCell;
 use types::{
-    CommitId, Fault, FaultClass, IsolationLevel, Proof, SandboxPolicy, Scope, Sensitive, WorkPath,
+    Artifact, CommitId, Fault, FaultClass, IsolationLevel, Proof, SandboxPolicy, Scope, Sensitive,
+    WorkPath,
 };
 
 use crate::prepare::Ready;
@@ -171,7 +172,8 @@ impl SandboxFactory {
                 let mut bounds = Bounds { level: proof.level, ..bounds(&spec) };
                 bounds.masked.extend(self.own_to_mask(&spec));
                 if let Some(scope) = spec.scope {
-                    bounds.scope = Some(with_builds(scope, &spec).await?);
+                    bounds.builds = builds(scope, &spec).await?;
+                    bounds.scope = Some(with_builds(scope, &bounds.builds, &spec));
                 }
                 env.confined(Confine::new(helper_exe.clone(), bounds).reaching(hosts))
             }
@@ -264,18 +266,21 @@ fn hides_a_folder(spec: &SandboxSpec<'_>) -> bool {
     folders.filter(plain).any(|folder| spec.folder.join(folder).is_dir())
 }
 
-/// A scope plus the folders in which builds leave ignored files. An agent that may change code must be able to build
-/// and test it, and ignored files never leave the worktree.
-async fn with_builds(scope: &Scope, spec: &SandboxSpec<'_>) -> Result<Scope, Fault> {
-    let mut scope = scope.clone();
-    if let (Some(repo), false) = (spec.repo, scope.0.is_empty()) {
-        let folders = repo.build_folders(spec.start).await?;
-        scope.0.extend(match spec.ready {
-            Some(ready) => ready.scope(folders),
-            None => folders,
-        });
-    }
-    Ok(scope)
+/// What builds may write beside a scope: ignored names that are not read-only. An agent that may change code must be
+/// able to build and test it, and ignored files never leave the worktree.
+async fn builds(scope: &Scope, spec: &SandboxSpec<'_>) -> Result<Vec<WorkPath>, Fault> {
+    let Some(repo) = spec.repo.filter(|_| !scope.0.is_empty()) else { return Ok(vec![]) };
+    let mut builds = repo.builds(spec.start).await?;
+    builds.retain(|path| !spec.ready.is_some_and(|ready| ready.closes(path)));
+    Ok(builds)
+}
+
+/// A scope plus everything that builds may write.
+fn with_builds(scope: &Scope, builds: &[WorkPath], spec: &SandboxSpec<'_>) -> Scope {
+    let reopened = spec.ready.map(Ready::reopened).unwrap_or_default();
+    let reopened = reopened.iter().filter(|_| spec.repo.is_some() && !scope.0.is_empty());
+    let whole = |path: &WorkPath| Artifact { path: path.clone(), whole_folder: true };
+    Scope(scope.0.iter().cloned().chain(builds.iter().chain(reopened).map(whole)).collect())
 }
 
 #[cfg(test)]

@@ -13,6 +13,10 @@ pub struct Bounds {
     /// created. A file can be written, even if it was missing; it can be replaced by a rename only where the environment
     /// supports that (`LocalEnvironment::replacing_files`), since otherwise it is a mount point.
     pub scope: Option<Scope>,
+    /// Paths of the scope that commands may create as a file or as a folder, such as a build's output. A missing one is
+    /// not created for them, as in any checkout; so it needs a folder above in which the environment lets commands
+    /// create entries (`LocalEnvironment::replacing_files`).
+    pub builds: Vec<WorkPath>,
     /// Paths of this machine that commands may read in addition to the usual ones, such as the repository behind a
     /// worktree.
     pub visible: Vec<PathBuf>,

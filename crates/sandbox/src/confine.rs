@@ -103,6 +103,11 @@ impl Confine {
         self.bounds.scope.as_ref()
     }
 
+    /// The paths of the scope that are not created for commands.
+    pub(crate) fn builds(&self) -> &[WorkPath] {
+        &self.bounds.builds
+    }
+
     /// Whether the siblings of a file in the scope can be kept read-only while their folder is writable.
     pub(crate) fn closes_beside(&self) -> bool {
         self.bounds.level == IsolationLevel::Full

@@ -66,6 +66,10 @@ impl Confine {
         self.bounds.scope.as_ref()
     }
 
+    pub(crate) fn builds(&self) -> &[WorkPath] {
+        &self.bounds.builds
+    }
+
     pub(crate) fn closes_beside(&self) -> bool {
         false
     }

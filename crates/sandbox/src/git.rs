@@ -35,7 +35,7 @@ use call::{Git, GitDir};
 pub use checkout::{Edit, EditTo};
 pub use commit::Merged;
 pub use error::GitError;
-pub use glance::{Glance, root_of};
+pub use glance::{Glance, is_root, root_of};
 pub use settle::Taken;
 pub use submodules::Submodule;
 pub use workspace::GitRequest;

@@ -112,8 +112,8 @@ pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
 pub use git::{
-    Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
-    unsupported_git,
+    Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, is_root,
+    root_of, unsupported_git,
 };
 pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};

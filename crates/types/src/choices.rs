@@ -8,6 +8,10 @@ pub const AGAIN: &str = "again";
 pub const GO: &str = "go";
 /// Repeats the work before a gate.
 pub const RETRY: &str = "retry";
+/// Accepts a result in spite of its checks.
+pub const ACCEPT: &str = "accept";
+/// The same, and drops the checks that object to it.
+pub const DROP: &str = "drop";
 /// Names another check for the untouched tree.
 pub const CHECK: &str = "check";
 /// Adds a set-up command for fresh checkouts.

@@ -120,6 +120,9 @@ pub enum Event {
         /// How far it is proven, where the policy wants that weighed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         evidence: Option<Weighed>,
+        /// The commands of the checks that a person set aside for it: accepted as failing, or dropped from the run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        set_aside: Vec<String>,
     },
     /// The attempt's result, or the attempt itself, was not good enough.
     #[serde(rename = "task.rejected")]

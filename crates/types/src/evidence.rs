@@ -29,6 +29,9 @@ pub struct TestReport {
     pub runner: String,
     /// Whether every runner that started also reported its end.
     pub complete: bool,
+    /// Whether it is incomplete only because runners printed no summary.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub quiet: bool,
     pub passed: u32,
     pub failed: u32,
     pub skipped: u32,
@@ -42,6 +45,9 @@ pub struct TestReport {
 pub struct Tests {
     pub runner: String,
     pub complete: bool,
+    /// Whether it is incomplete only because runners printed no summary.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub quiet: bool,
     pub passed: u32,
     pub failed: u32,
     pub skipped: u32,
@@ -129,6 +135,8 @@ impl Level {
 
 /// The rule by which a person accepts a result that is in doubt.
 pub const ACCEPTED_IN_DOUBT: &str = "person.accept";
+/// The rule by which a person accepts a result and drops the checks that object to it.
+pub const DROPPED_CHECK: &str = "person.drop";
 
 /// The evidence level of a task's result, and the reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -81,7 +81,7 @@ pub(crate) async fn init(home: &Home, args: &args::Init) -> anyhow::Result<Exit>
     if !written.is_empty() {
         next(&args.preset, &written)?;
     }
-    if !top.join(".git").exists() {
+    if !presets::is_repository(&top) {
         print::note("a run needs a git repository; create one with: git init");
     }
     Ok(Exit::Done)

@@ -84,6 +84,8 @@ mod settle;
 mod workspace;
 // Repositories with failing tests, without a check, with one that cannot run; work that was not done.
 mod ordinary;
+// Right results behind quiet or wrong checks, builds in a worktree, folders below a broken repository.
+mod honest;
 // The API of the server.
 mod serve;
 // Access to the server.

@@ -59,7 +59,8 @@ fn one_call_is_made_by_hand_as_an_agents_would_be() {
     assert_eq!(made["metadata"]["truncated"], false);
 }
 
-/// A command can write to its scope and to ignored build outputs, and nowhere else.
+/// A command can write to its scope and to ignored build outputs, and nowhere else. In the person's own folder, an output
+/// that does not exist is not made for it.
 #[test]
 fn what_is_ignored_can_be_built_beside_the_scope() {
     let place = Place::new();
@@ -70,12 +71,18 @@ fn what_is_ignored_can_be_built_beside_the_scope() {
     std::fs::write(folder.join("a"), "1\n").expect("a file");
     place.git(&folder, &["add", "-A"]);
     place.git(&folder, &["commit", "--quiet", "-m", "start"]);
-    let command = "mkdir out/x && echo built > out/x/y && echo 2 > a && ! touch b";
-    let args = serde_json::json!({ "command": command }).to_string();
     let workspace = folder.to_str().expect("a plain path");
-    let words =
-        ["tool", "shell", "--args", &args, "--workspace", workspace, "--scope", "a", "--json"];
-    let made: Value = serde_json::from_str(&stdout(&place.run(&words))).expect("one object");
+    let call = |command: &str| -> Value {
+        let args = serde_json::json!({ "command": command }).to_string();
+        let words =
+            ["tool", "shell", "--args", &args, "--workspace", workspace, "--scope", "a", "--json"];
+        serde_json::from_str(&stdout(&place.run(&words))).expect("one object")
+    };
+    assert_eq!(call("echo 2 > a")["outcome"], "ok");
+    assert!(!folder.join("out").exists(), "an empty folder was made");
+    std::fs::create_dir(folder.join("out")).expect("a folder");
+    let command = "mkdir out/x && echo built > out/x/y && echo 3 > a && ! touch b";
+    let made = call(command);
     assert_eq!(made["outcome"], "ok", "{made}");
     let built = std::fs::read_to_string(folder.join("out/x/y")).expect("what was built");
     assert_eq!(built, "built\n");

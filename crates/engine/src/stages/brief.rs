@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use types::{
-    Assignment, AttachmentKind, AttemptId, Brief, Ending, ModelRef, ReplyRule, Request, RoleId,
+    Assignment, AttachmentKind, AttemptId, Brief, Check, Ending, ModelRef, ReplyRule, Request, RoleId,
     Spec, Task, WorkPath,
 };
 
@@ -149,7 +149,8 @@ fn plan_text(run: &Run, running: &Running) -> String {
             let _ = writeln!(text, "{file}");
         }
         text.push_str("\n# Checks that must pass\n\n");
-        for check in run.project_checks() {
+        let dropped = |check: &&Check| run.check_results().is_dropped(check);
+        for check in run.project_checks().iter().filter(|check| !dropped(check)) {
             let _ = writeln!(text, "{}: `{}`", check.name, check.command);
         }
     }
@@ -225,7 +226,8 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     append_bounds(&mut text, run);
     let _ = write!(text, "\n# Writable paths\n\n{}\n", running.scope);
     let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
-    let checks = checks.iter().map(|check| format!("{}: `{}`", check.name, check.command));
+    let checks = checks.iter().filter(|check| !run.check_results().is_dropped(check));
+    let checks = checks.map(|check| format!("{}: `{}`", check.name, check.command));
     append_list(&mut text, "Checks that must pass", checks);
     append_baseline(&mut text, run);
     append_feedback(&mut text, running);

@@ -158,7 +158,7 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Execution => run.all_settled(),
         Phase::Monitoring => {
             let checks = &run.check_results().merged;
-            let all = checks.len() == run.check_results().final_checks.len();
+            let all = run.check_results().next_merged().is_none();
             let taken_out = run.check_results().without.values().all(|check| check.end.is_some());
             let all = all && taken_out && verify::taken_out(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())

@@ -13,7 +13,7 @@ use types::{
 };
 
 use crate::state::{CheckState, Run, TaskState};
-use doubt::{Tried, cannot_fail, fails_anew, gone, old_tests_fail, rewrites, signs};
+use doubt::{Tried, cannot_fail, fails_anew, gone, no_report, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
@@ -30,8 +30,8 @@ pub(crate) enum Next {
     /// A trial is running.
     Wait,
     Try(Trial, usize),
-    /// There is an objection; a person should look.
-    Doubt(Fault),
+    /// There is an objection, perhaps to one check; a person should look.
+    Doubt(Fault, Option<Check>),
     Weighed(Weighed),
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let shape = Shape::of(&last.changes, &run.test_files());
     let findings = &last.findings.0;
     if let Some(doubt) = signs(run, findings) {
-        return Next::Doubt(doubt);
+        return Next::Doubt(doubt, None);
     }
     if shape == Shape::default() {
         let because = vec!["it changes no code, tests or data".to_owned()];
@@ -53,7 +53,7 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let mut level = None;
     for one in tried.iter().take(MOST_CHECKS) {
         if let Some(doubt) = rewrites(one) {
-            return Next::Doubt(doubt);
+            return one.doubted(doubt);
         }
         match of_check(run, task_state, &shape, one, &mut because) {
             Ok(shown) => level = level.max(Some(shown)),
@@ -91,6 +91,7 @@ fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
     let mut all: Vec<Tried<'_>> = Vec::new();
     for (index, what) in run.project_checks().iter().enumerate() {
         let state = task_state.checks.iter().find(|check| check.what.command == what.command);
+        let state = state.filter(|state| !run.check_results().is_dropped(&state.what));
         let Some(now) = state.and_then(|state| state.end.as_ref()) else { continue };
         let before = base.and_then(|base| run.check_results().end(base, &what.command));
         if complaint(before, now).is_none() {
@@ -108,8 +109,11 @@ fn tried<'a>(run: &'a Run, task_state: &'a TaskState) -> Vec<Tried<'a>> {
     all
 }
 
-/// The objection to a finished check, given its result on the base commit.
+/// The objection to a finished check, given its result on the base commit. There is none to a dropped one.
 pub(crate) fn stands(run: &Run, base: Option<&CommitId>, check: &CheckState) -> Option<String> {
+    if run.check_results().is_dropped(&check.what) {
+        return None;
+    }
     let Some(end) = &check.end else { return Some("it has not finished".to_owned()) };
     if !run.policy().verify.evidence_decides() {
         return (!end.passed()).then(|| how_it_failed(end));
@@ -128,29 +132,59 @@ fn how_it_failed(end: &CheckEnd) -> String {
     }
 }
 
-/// The objection to counting a check as passed, given its result before the change.
+/// The objection to a finished check of merged results. A failure that a person accepted is none, as long as no other
+/// test fails.
+pub(crate) fn stands_merged(
+    run: &Run,
+    base: Option<&CommitId>,
+    check: &CheckState,
+) -> Option<String> {
+    let known = run.check_results().accepted(&check.what).zip(check.end.as_ref());
+    let accepted = known.is_some_and(|(accepted, end)| {
+        accepted.tests.is_none() || end.tests.is_none() || !fails_anew(Some(accepted), end)
+    });
+    stands(run, base, check).filter(|_| !accepted)
+}
+
+/// The objection to counting a check as passed, given its result before the change. A missing report is none: it lowers
+/// the level.
 pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<String> {
-    let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
     let Some(tests) = &now.tests else {
-        if now.passed() && before.is_some_and(reported) {
-            return Some("its test runner produced no report, although it did before".to_owned());
-        }
         return (!now.passed()).then(|| DID_NOT_PASS.to_owned());
     };
-    let failed_so_before = before.is_some_and(|before| {
-        before.passed() && before.tests.as_ref().is_some_and(|tests| tests.failed > 0)
-    });
+    let passed_before = before.filter(|before| before.passed());
+    let before_so = |is: fn(&types::Tests) -> bool| {
+        passed_before.and_then(|before| before.tests.as_deref()).is_some_and(is)
+    };
+    let is_cut = !tests.complete && !tests.quiet;
     if now.passed() {
         return match () {
-            () if !tests.complete => Some("the report of its test runner is incomplete".to_owned()),
+            () if is_cut && !before_so(|tests| !tests.complete) => {
+                Some("the report of its test runner is incomplete".to_owned())
+            }
             () if tests.passed == 0 && tests.failed == 0 => Some("no tests ran".to_owned()),
-            () if tests.failed > 0 && !failed_so_before => {
+            () if tests.failed > 0 && !before_so(|tests| tests.failed > 0) => {
                 Some("its report lists failures although it exited with 0".to_owned())
             }
             () => None,
         };
     }
     (!(tests.only_excused() && before.is_some())).then(|| DID_NOT_PASS.to_owned())
+}
+
+/// What the report of a passed check lacks, so that only its exit code counts. Many checks print on failure alone.
+fn unreported(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<&'static str> {
+    match &now.tests {
+        _ if !now.passed() => None,
+        None if before.is_some_and(is_reported) => Some("its test runner printed no report"),
+        Some(tests) if tests.quiet => Some("its test runner printed no report"),
+        Some(tests) if !tests.complete => Some("the report of its test runner is incomplete"),
+        _ => None,
+    }
+}
+
+fn is_reported(end: &CheckEnd) -> bool {
+    end.tests.as_ref().is_some_and(|tests| tests.complete)
 }
 
 fn of_check(
@@ -166,9 +200,9 @@ fn of_check(
     let by_base = if shape.tests_touched || !lost.is_empty() {
         match trial(run, task_state, Trial::BaseTests, one)? {
             Some(end) if !keeps(end, one.now) => {
-                return Err(Next::Doubt(old_tests_fail(one, end)));
+                return Err(one.doubted(old_tests_fail(one, end)));
             }
-            None if !lost.is_empty() => return Err(Next::Doubt(gone(one, lost))),
+            None if !lost.is_empty() => return Err(one.doubted(gone(one, lost))),
             end => end.unwrap_or(one.now),
         }
     } else {
@@ -186,14 +220,30 @@ fn of_check(
             because.push(format!("{name} also passes with the new tests and the old code"));
         }
     }
-    match trial(run, task_state, Trial::Altered, one)? {
+    let altered = trial(run, task_state, Trial::Altered, one)?;
+    match altered {
         Some(end) if end.passed() || !end.unnoticed.is_empty() => {
-            return Err(Next::Doubt(cannot_fail(one, end)));
+            return Err(one.doubted(cannot_fail(one, end)));
         }
         Some(_) => because.push(format!("{name} detects altered expectations")),
         None => because.push(format!("{name} was not tried with altered expectations")),
     }
-    Ok(level)
+    let Some(missing) = unreported(one.before, one.now) else { return Ok(level) };
+    // Then this is not how the check passes.
+    if run.check_results().reports_passes(&one.what.command) {
+        return Err(one.doubted(no_report(one, missing)));
+    }
+    because.push(format!("{name} counts by its exit code alone: {missing}"));
+    let most = if altered.is_some() { Level::Covered } else { Level::Unproven };
+    Ok(level.min(most))
+}
+
+/// The check that a doubt about a result is about.
+pub(crate) fn doubted(run: &Run, task: &TaskId, task_state: &TaskState) -> Option<Check> {
+    match next(run, task, task_state) {
+        Next::Doubt(_, check) => check,
+        Next::Wait | Next::Try(..) | Next::Weighed(_) => None,
+    }
 }
 
 /// The end of a trial; `None` if it could not be made or there is no time for it.
@@ -228,7 +278,7 @@ fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
 /// Whether the existing tests pass with the new code as far as the new ones do.
 fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
     if old.passed() {
-        return complaint(Some(now), old).is_none();
+        return complaint(Some(now), old).is_none() && unreported(Some(now), old).is_none();
     }
     let (Some(old), Some(now)) = (&old.tests, &now.tests) else { return false };
     old.names_all_failing() && old.failing.iter().all(|name| now.failing.contains(name))

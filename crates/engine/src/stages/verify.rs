@@ -12,6 +12,10 @@ use crate::stages::trials::{self, DID_NOT_PASS, Next};
 use crate::state::{Asked, CheckState, Run, TaskState, TaskStatus, current};
 use rules::permit::names_file;
 
+/// Checks failed on a result alone, or merged with others.
+pub(crate) const CHECK_FAILED: &str = "verify.check_failed";
+pub(crate) const MERGED_CHECK_FAILED: &str = "merge.check_failed";
+
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Planning and reviews have no index in the plan.
     for (id, task_state) in run.busy().filter(|(id, _)| run.place(id).is_some()) {
@@ -47,7 +51,7 @@ fn submitted(
     if let Some(fault) = fault {
         return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
     }
-    if let Some(check) = next_check(run, attempt, 0, commit) {
+    if let Some(check) = next_check(run, attempt, &[], commit) {
         return check;
     }
     review::hold(run, attempt, true, now).unwrap_or_else(|| {
@@ -57,6 +61,7 @@ fn submitted(
             commit: commit.clone(),
             decision: Decision::new(RuleId::fixed("verify.no_checks"), reason),
             evidence: weighs(run).then(|| trials::unproven("no check ran on it")),
+            set_aside: vec![],
         }]
     })
 }
@@ -187,7 +192,7 @@ fn checking(
     if task_state.trials.iter().any(|one| one.state.end.is_none()) {
         return vec![];
     }
-    if let Some(next) = next_check(run, attempt, done.len(), commit) {
+    if let Some(next) = next_check(run, attempt, done, commit) {
         return next;
     }
     let failed = failed(run, &attempt.task, task_state);
@@ -214,15 +219,17 @@ fn checking(
             commit: commit.clone(),
             decision,
             evidence: weighed,
+            set_aside: vec![],
         }];
     }
     let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(|(_, why)| why == DID_NOT_PASS);
-    let mut what: Vec<String> = odd.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    let mut what: Vec<String> =
+        odd.iter().map(|(check, why)| format!("{}: {why}", check.name)).collect();
     if !plain.is_empty() {
-        let names: Vec<&str> = plain.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = plain.iter().map(|(check, _)| check.name.as_str()).collect();
         what.insert(0, format!("{} did not pass", names.join(", ")));
     }
-    let fault = Fault::new(FaultClass::CheckFailed, "verify.check_failed", what.join("; "));
+    let fault = Fault::new(FaultClass::CheckFailed, CHECK_FAILED, what.join("; "));
     vec![Event::TaskRejected { attempt: attempt.clone(), fault }]
 }
 
@@ -233,20 +240,34 @@ fn weighs(run: &Run) -> bool {
 
 /// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
 /// project's count only if the task breaks something that worked.
-fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
-    let own = run.planned(task).map_or(0, |task| task.checks.len());
+pub(crate) fn failed<'a>(
+    run: &Run,
+    task: &TaskId,
+    task_state: &'a TaskState,
+) -> Vec<(&'a Check, String)> {
+    let own = run.planned(task).map(|task| task.checks.as_slice()).unwrap_or_default();
     let mut failed = Vec::new();
-    for (index, check) in task_state.checks.iter().enumerate() {
+    for check in &task_state.checks {
         let Some(end) = &check.end else { continue };
         let why = trials::stands(run, task_state.base.as_ref(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
-        let held = own == 0 || index < own || breaks;
+        let is_own = own.iter().any(|own| own.command == check.what.command);
+        let held = own.is_empty() || is_own || breaks;
         if let Some(why) = why.filter(|_| held) {
-            failed.push((check.what.name.clone(), why));
+            failed.push((&check.what, why));
         }
     }
     failed
+}
+
+/// The checks that count against a result merged with those of other tasks.
+pub(crate) fn failed_when_merged<'a>(
+    run: &Run,
+    task_state: &'a TaskState,
+) -> impl Iterator<Item = &'a CheckState> {
+    let base = task_state.base.as_ref();
+    task_state.proofs.iter().filter(move |check| trials::stands_merged(run, base, check).is_some())
 }
 
 /// The evidence level of a result, or the step that has to come first.
@@ -262,10 +283,10 @@ fn weigh(
     Some(match trials::next(run, &attempt.task, task_state) {
         Next::Weighed(weighed) => Ok(weighed),
         Next::Wait => Err(vec![]),
-        Next::Doubt(fault) if !run.policy().verify.evidence_decides() => {
+        Next::Doubt(fault, _) if !run.policy().verify.evidence_decides() => {
             Ok(trials::unproven(&fault.what))
         }
-        Next::Doubt(fault) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
+        Next::Doubt(fault, _) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
         Next::Try(trial, index) => {
             let what = run.project_checks().get(index)?.clone();
             let on = Subject::Trial { attempt: attempt.clone(), trial };
@@ -283,10 +304,7 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
     if done.iter().any(|check| check.end.is_none()) {
         return Some(vec![]);
     }
-    let failed: Vec<&CheckState> = done
-        .iter()
-        .filter(|check| trials::stands(run, task_state.base.as_ref(), check).is_some())
-        .collect();
+    let failed: Vec<&CheckState> = failed_when_merged(run, task_state).collect();
     if !failed.is_empty() {
         let names: Vec<&str> = failed.iter().map(|check| check.what.name.as_str()).collect();
         let names = names.join(", ");
@@ -297,11 +315,12 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
             Some(format!("{name} (`{command}`): {}\n{}", end.ended, end.output.text))
         });
         let evidence = said.collect::<Vec<_>>().join("\n\n");
-        let fault = Fault::new(FaultClass::CheckFailed, "merge.check_failed", what);
+        let fault = Fault::new(FaultClass::CheckFailed, MERGED_CHECK_FAILED, what);
         let fault = fault.with_evidence(evidence);
         return Some(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]);
     }
-    let what = checks_of(run, &attempt.task)?.get(done.len())?.clone();
+    let all = checks_of(run, &attempt.task)?.iter();
+    let what = run.check_results().next(all, done)?.clone();
     let index = u32::try_from(done.len()).ok()?;
     let check = CheckId { on: Subject::Landed(attempt.clone()), index };
     Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
@@ -315,16 +334,16 @@ fn checks_of<'a>(run: &'a Run, task: &TaskId) -> Option<&'a [Check]> {
 fn next_check(
     run: &Run,
     attempt: &AttemptId,
-    index: usize,
+    started: &[CheckState],
     commit: &CommitId,
 ) -> Option<Vec<Event>> {
     let of_task = checks_of(run, &attempt.task)?;
     // With evidence levels the project's checks run on every result.
     let own = |check: &&Check| !of_task.iter().any(|other| other.command == check.command);
     let project = run.project_checks().iter().filter(|_| weighs(run)).filter(own);
-    let what = of_task.iter().chain(project).nth(index)?.clone();
-    let check =
-        CheckId { on: Subject::Attempt(attempt.clone()), index: u32::try_from(index).ok()? };
+    let what = run.check_results().next(of_task.iter().chain(project), started)?.clone();
+    let index = u32::try_from(started.len()).ok()?;
+    let check = CheckId { on: Subject::Attempt(attempt.clone()), index };
     Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
 }
 
@@ -338,7 +357,7 @@ fn merged(run: &Run) -> Vec<Event> {
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = run.check_results().final_checks.get(started.len()).cloned() else {
+    let Some(what) = run.check_results().next_merged().cloned() else {
         return taken_out(run);
     };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
@@ -349,8 +368,11 @@ fn merged(run: &Run) -> Vec<Event> {
 /// Removes an unproven task from the result, to see whether a check notices.
 pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     let base = run.survey().map(|survey| &survey.base);
-    let all_passed =
-        run.check_results().merged.iter().all(|check| trials::stands(run, base, check).is_none());
+    let all_passed = run
+        .check_results()
+        .merged
+        .iter()
+        .all(|check| trials::stands_merged(run, base, check).is_none());
     let open = run.check_results().without.values().any(|check| check.end.is_none());
     if !run.policy().verify.evidence_decides() || !all_passed || open {
         return vec![];

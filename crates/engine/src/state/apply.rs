@@ -7,7 +7,9 @@ use types::{
 };
 
 use super::change::{change, reject};
-use super::checks::{all_checks, finish_check, finish_merge, start_check, take_off};
+use super::checks::{
+    all_checks, finish_check, finish_merge, set_checks_aside, start_check, take_off,
+};
 use super::progress;
 use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
@@ -132,8 +134,10 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
                 *released = true;
             }
         }),
-        Event::TaskVerified { attempt, commit, evidence, decision } => {
-            let in_doubt = decision.rule.as_str() == types::ACCEPTED_IN_DOUBT;
+        Event::TaskVerified { attempt, commit, evidence, decision, set_aside } => {
+            let dropped = decision.rule.as_str() == types::DROPPED_CHECK;
+            let in_doubt = dropped || decision.rule.as_str() == types::ACCEPTED_IN_DOUBT;
+            set_checks_aside(run, &attempt.task, set_aside, dropped);
             change(run, &attempt.task, |task_state| {
                 task_state.stage = TaskStatus::Verified { commit };
                 task_state.evidence = evidence;

@@ -1,7 +1,7 @@
 //! Results of checks outside tasks: the list of checks, their results on the untouched tree and on every commit they
 //! ran on, and the trials without one task's code. State only; `baseline` and `trials` decide.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use types::{Check, CheckEnd, CommitId, TaskId};
 
@@ -26,6 +26,10 @@ pub(crate) struct CheckResults {
     ends: BTreeMap<(CommitId, String), CheckEnd>,
     /// A check on the result without one task's code.
     pub(crate) without: BTreeMap<TaskId, CheckState>,
+    /// The commands of checks that a person dropped; they are not run any more.
+    pub(super) dropped: BTreeSet<String>,
+    /// The failures of checks that a person accepted, by command.
+    pub(super) accepted: BTreeMap<String, CheckEnd>,
 }
 
 impl CheckResults {
@@ -45,10 +49,49 @@ impl CheckResults {
         self.ends.get(&(commit.clone(), command.to_owned()))
     }
 
+    /// Whether a person dropped a check.
+    pub(crate) fn is_dropped(&self, check: &Check) -> bool {
+        self.dropped.contains(&check.command)
+    }
+
+    /// Whether a person dropped any check.
+    pub(crate) fn has_dropped(&self) -> bool {
+        !self.dropped.is_empty()
+    }
+
+    /// The failure of a check that a person accepted.
+    pub(crate) fn accepted(&self, check: &Check) -> Option<&CheckEnd> {
+        self.accepted.get(&check.command)
+    }
+
+    /// The next of some checks to run after those that were started, which are in the same order.
+    pub(crate) fn next<'a>(
+        &self,
+        all: impl Iterator<Item = &'a Check>,
+        started: &[CheckState],
+    ) -> Option<&'a Check> {
+        let mut started = started.iter().peekable();
+        let mut open =
+            all.filter(|check| started.next_if(|one| one.what.command == check.command).is_none());
+        open.find(|check| !self.is_dropped(check))
+    }
+
+    /// The next check of the merged tree.
+    pub(crate) fn next_merged(&self) -> Option<&Check> {
+        self.next(self.final_checks.iter(), &self.merged)
+    }
+
     pub(super) fn ended(&mut self, state: &CheckState) {
         if let Some(end) = &state.end {
             self.ends.insert((state.commit.clone(), state.what.command.clone()), end.clone());
         }
+    }
+
+    /// Whether a check has passed with a complete report of its test runners.
+    pub(crate) fn reports_passes(&self, command: &str) -> bool {
+        let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
+        let mut ends = self.ends.iter().filter(|((_, of), _)| of == command);
+        ends.any(|(_, end)| end.passed() && reported(end))
     }
 
     /// Records that two commits have the same files, so that results of one apply to both.

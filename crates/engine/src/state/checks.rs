@@ -71,6 +71,21 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
     }
 }
 
+/// Sets checks aside for a person, who accepted their failures on a task's result or dropped them.
+pub(super) fn set_checks_aside(run: &mut Run, task: &TaskId, commands: Vec<String>, dropped: bool) {
+    if dropped {
+        run.check_results.dropped.extend(commands);
+        return;
+    }
+    let Some(task_state) = run.task_state(task) else { return };
+    // A merged result was checked again, and those results are the ones that were accepted.
+    let ran = task_state.checks.iter().chain(&task_state.proofs);
+    let ends = ran.filter(|state| commands.contains(&state.what.command));
+    let ends = ends.filter_map(|state| Some((state.what.command.clone(), state.end.clone()?)));
+    let ends: Vec<(String, CheckEnd)> = ends.collect();
+    run.check_results.accepted.extend(ends);
+}
+
 /// Applies a person's answer about a check on the untouched tree.
 pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
     let index = index.map(|index| index as usize);

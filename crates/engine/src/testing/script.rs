@@ -224,7 +224,7 @@ fn trial_of(on: &str) -> Option<Subject> {
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
 }
 
-/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete untried cannot`.
+/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete quiet untried cannot`.
 fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
     let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
     let mut tests =
@@ -242,6 +242,7 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             "lost" => tests.lost = names(value),
             "excused" => tests.excused = names(value),
             "incomplete" => tests.complete = false,
+            "quiet" => (tests.complete, tests.quiet) = (false, true),
             "unnoticed" => end.unnoticed = names(value),
             "rewrote" => end.rewrote = vec![value.parse().expect("a path")],
             "untried" => end.untried = Some("nothing to try".to_owned()),

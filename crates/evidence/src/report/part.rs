@@ -102,6 +102,8 @@ pub(super) struct Part {
     pub(super) slack: u32,
     /// Whether it is complete if a report file agrees.
     pub(super) complete_with_file: bool,
+    /// Whether it is incomplete only because no summary was printed.
+    pub(super) quiet: bool,
     cases: Vec<TestCase>,
 }
 
@@ -125,7 +127,8 @@ impl Part {
             cases.retain(|case| case.outcome == TestOutcome::Failed);
             cases.truncate(counts.failed as usize);
         }
-        Part { runner, complete, counts, slack: 0, complete_with_file: complete, cases }
+        let (slack, complete_with_file, quiet) = (0, complete, false);
+        Part { runner, complete, counts, slack, complete_with_file, quiet, cases }
     }
 
     /// Adds the tests of another part of the same runner.
@@ -144,6 +147,7 @@ impl Part {
 
 /// One report of all parts; `None` without any.
 pub(super) fn combine(parts: Vec<Part>) -> Option<TestReport> {
+    let cut = parts.iter().any(|part| !part.complete && !part.quiet);
     let mut report = TestReport { complete: true, ..TestReport::default() };
     let mut runners: Vec<&str> = Vec::new();
     let mut counts = Counts::default();
@@ -155,6 +159,7 @@ pub(super) fn combine(parts: Vec<Part>) -> Option<TestReport> {
         counts.add(part.counts);
         report.cases.extend(part.cases);
     }
+    report.quiet = !report.complete && !cut;
     report.cases.truncate(MOST_CASES);
     number_repeated(&mut report.cases);
     (report.passed, report.failed, report.skipped) = (counts.passed, counts.failed, counts.skipped);

@@ -96,12 +96,13 @@ impl Session {
             if !self.begun {
                 return None;
             }
-            // `pytest -qq` ends with its progress: only a report file can tell whether that was all.
+            // `pytest -qq` ends with its progress: only a report file confirms that this was all.
             let mut part = match self.dots.at_end {
                 true => Part::counted(RUNNER, false, self.dots.counts, self.cases),
                 false => Part::named(RUNNER, false, self.cases),
             };
             part.complete_with_file = self.dots.at_end;
+            part.quiet = self.dots.at_end;
             return Some(part);
         };
         let mut counts = Counts::default();

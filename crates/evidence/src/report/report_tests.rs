@@ -155,13 +155,17 @@ fn a_report_file_goes_before_the_text_and_needs_its_end() {
         ["test_m::test_bad", "test_m::test_err"]
     );
     // A perfect file, and then the process exited.
-    assert!(!with_file("", "pytest.xml", PYTEST_XML).complete);
+    let quiet = with_file("", "pytest.xml", PYTEST_XML);
+    assert!(!quiet.complete && quiet.quiet, "a runner that printed nothing is not cut off");
     assert!(!with_file("....F", "pytest.xml", PYTEST_XML).complete);
+    let dots = text("..                                      [100%]\n");
+    assert!(!dots.complete && dots.quiet, "pytest -qq prints nothing else");
     let begun = PYTEST_Q.find("=====").expect("details");
     assert!(with_file(&PYTEST_Q[..begun], "pytest.xml", PYTEST_XML).complete);
     // A file that contradicts the text.
     let other = PYTEST_Q.replace("5 passed", "50 passed");
-    assert!(!with_file(&other, "pytest.xml", PYTEST_XML).complete);
+    let contradicted = with_file(&other, "pytest.xml", PYTEST_XML);
+    assert!(!contradicted.complete && !contradicted.quiet);
 }
 
 #[test]

@@ -261,11 +261,11 @@ fn not_found(exit: i32, output: &str) -> Option<String> {
 /// The existing report files of test runners.
 async fn report_files(env: &LocalEnvironment) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let own = format!("{REPORTS}/*");
-    let patterns = report::report_files().iter().copied().chain([own.as_str()]);
-    for pattern in patterns {
-        let request =
-            GlobRequest { pattern: pattern.to_owned(), path: WorkPath::root(), max: MOST_FILES };
+    let everywhere = report::report_files().iter().map(|pattern| (*pattern, WorkPath::root()));
+    // Named by its path, our own folder is read even if the repository ignores it.
+    let own = REPORTS.parse().ok().map(|folder| ("*", folder));
+    for (pattern, path) in everywhere.chain(own) {
+        let request = GlobRequest { pattern: pattern.to_owned(), path, max: MOST_FILES };
         let Ok(paths) = env.glob(request, &CancellationToken::new()).await else { continue };
         for path in paths.items {
             let Ok(bytes) = env.read(&path).await else { continue };

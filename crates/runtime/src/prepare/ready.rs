@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use sandbox::{Bounds, Variables, venv};
-use types::{Artifact, Fault, WorkPath};
+use types::{Fault, WorkPath};
 
 use super::place::{STAGING, broken, free_place};
 
@@ -73,11 +73,13 @@ impl Ready {
         (bounds.closed, bounds.reopened) = (self.closed.clone(), self.reopened.clone());
     }
 
-    /// Where builds may write: read-only paths are left out, their exceptions are not.
-    pub(crate) fn scope(&self, mut builds: Vec<Artifact>) -> Vec<Artifact> {
-        builds.retain(|build| !self.closed.contains(&build.path));
-        let open = |path: &WorkPath| Artifact { path: path.clone(), whole_folder: true };
-        builds.extend(self.reopened.iter().map(open));
-        builds
+    /// Whether a path is read-only.
+    pub(crate) fn closes(&self, path: &WorkPath) -> bool {
+        self.closed.contains(path)
+    }
+
+    /// The exceptions below read-only paths.
+    pub(crate) fn reopened(&self) -> &[WorkPath] {
+        &self.reopened
     }
 }

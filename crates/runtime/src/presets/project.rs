@@ -18,7 +18,7 @@ pub(super) const MOST: u64 = 4 * 1024 * 1024;
 #[must_use]
 pub fn top(folder: &Path) -> PathBuf {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let found = whole.ancestors().find(|above| above.join(".git").exists());
+    let found = whole.ancestors().find(|above| sandbox::is_root(above));
     found.map_or_else(|| whole.clone(), Path::to_owned)
 }
 
@@ -247,7 +247,14 @@ mod tests {
         let below = dir.path().join("a/b");
         std::fs::create_dir_all(&below).expect("a folder");
         assert_eq!(top(&below), below);
-        std::fs::create_dir(dir.path().join(".git")).expect("a folder");
+        let git = dir.path().join(".git");
+        std::fs::create_dir(&git).expect("a folder");
+        assert_eq!(top(&below), below, "an empty folder is no repository");
+        for name in ["objects", "refs"] {
+            std::fs::create_dir(git.join(name)).expect("a folder");
+        }
+        assert_eq!(top(&below), below, "nor is one without a head");
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").expect("a file");
         assert_eq!(top(&below), dir.path());
     }
 }

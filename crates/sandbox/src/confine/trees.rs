@@ -59,7 +59,7 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
     let root = open(&spec.root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     let access = if spec.bounds.scope.is_some() { Access::Read } else { Access::Write };
     if let Some(places) = &spec.bounds.scope {
-        make_folders(places, &root)?;
+        make_folders(places, &spec.bounds.builds, &root)?;
     }
     trees.push(tree(&root, access).map_err(doing("putting in the workspace"))?);
     let mut beside = Vec::new();
@@ -72,7 +72,8 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
     }
     let in_open_folder = |artifact: &Artifact| {
         let above = artifact.path.as_str().rsplit_once('/').map_or(".", |(above, _)| above);
-        !artifact.whole_folder && beside.iter().any(|folder| folder.as_str() == above)
+        let replaced = !artifact.whole_folder || spec.bounds.builds.contains(&artifact.path);
+        replaced && beside.iter().any(|folder| folder.as_str() == above)
     };
     let places = spec.bounds.scope.iter().flat_map(|scope| &scope.0);
     for artifact in places.filter(|artifact| !in_open_folder(artifact)) {
@@ -97,9 +98,10 @@ fn tree(from: &OwnedFd, access: Access) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-/// Creates missing folders of the scope, through descriptors, without following symlinks.
-fn make_folders(scope: &Scope, root: &OwnedFd) -> Result<(), SetupError> {
-    for artifact in scope.0.iter().filter(|artifact| artifact.whole_folder) {
+/// Creates missing folders of the scope, except for builds, through descriptors, without following symlinks.
+fn make_folders(scope: &Scope, builds: &[WorkPath], root: &OwnedFd) -> Result<(), SetupError> {
+    let wanted = |artifact: &&Artifact| artifact.whole_folder && !builds.contains(&artifact.path);
+    for artifact in scope.0.iter().filter(wanted) {
         let what = || format!("making {artifact}");
         let mut folder = root.try_clone().map_err(doing(what()))?;
         for name in artifact.path.components() {

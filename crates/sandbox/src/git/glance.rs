@@ -2,6 +2,7 @@
 //! completeness: without a repository no process is started, related calls run concurrently, and a slow status is left
 //! out. The texts come from the repository and are not to be trusted.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,9 @@ use super::call::{Git, GitDir, With};
 
 /// Timeout of the status; the work begins without it then.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Maximum size of a `.git` that is a file.
+const MAX_LINK: u64 = 8 * 1024;
 
 /// Summary of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +60,36 @@ impl Glance {
     }
 }
 
-/// The working tree that a folder belongs to: the nearest folder with a `.git` in it.
+/// The working tree that a folder belongs to: the nearest folder with a repository in its `.git`. No process is started.
 #[must_use]
 pub fn root_of(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
-    folder.ancestors().find(|above| above.join(".git").exists()).map(Path::to_owned)
+    folder.ancestors().find(|above| is_root(above)).map(Path::to_owned)
+}
+
+/// Whether a folder has a repository in its `.git`, as far as git requires: an empty or broken one is none.
+#[must_use]
+pub fn is_root(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    if git.is_dir() {
+        return is_git_dir(&git);
+    }
+    // In a worktree or submodule it is a file that names the folder.
+    let Ok(file) = std::fs::File::open(&git) else { return false };
+    let mut text = String::new();
+    if file.take(MAX_LINK).read_to_string(&mut text).is_err() {
+        return false;
+    }
+    let named = text.strip_prefix("gitdir:").map(|path| folder.join(path.trim()));
+    named.is_some_and(|git| is_git_dir(&git))
+}
+
+fn is_git_dir(git: &Path) -> bool {
+    let shared = std::fs::read_to_string(git.join("commondir")).ok();
+    let shared = shared.map_or_else(|| git.to_owned(), |path| git.join(path.trim()));
+    // An unborn branch may be a link to nothing.
+    let has_head = git.join("HEAD").symlink_metadata().is_ok_and(|head| !head.is_dir());
+    has_head && ["objects", "refs"].iter().all(|name| shared.join(name).is_dir())
 }
 
 /// Parses `## main...origin/main`, `## No commits yet on main` or `## HEAD (no branch)`, the first line of a status.

@@ -364,16 +364,16 @@ async fn a_repository_inside_the_worktree_runs_nothing_and_is_not_sealed() {
 }
 
 #[tokio::test]
-async fn folders_for_builds_are_those_that_are_ignored_by_name_and_hold_nothing_that_is_kept() {
+async fn builds_are_written_to_what_is_ignored_by_name_and_holds_nothing_that_is_kept() {
     let ignored = "# builds\n/target\nnode_modules/\nkept\n*.log\nsrc/gen\n.gitx\n../out\n";
     let made = fixture(&[("kept/a", "x"), ("src/b", "y")]).await;
     let start = commit(made.repo.root(), &[(".gitignore", ignored)]);
-    let folders = made.repo.build_folders(Some(&start)).await.expect("an answer");
-    let names: Vec<String> = folders.iter().map(ToString::to_string).collect();
-    assert_eq!(names, ["target/", "node_modules/"]);
-    assert_eq!(made.repo.build_folders(None).await.expect("an answer"), folders);
+    let builds = made.repo.builds(Some(&start)).await.expect("an answer");
+    let names: Vec<&str> = builds.iter().map(WorkPath::as_str).collect();
+    assert_eq!(names, ["target", "node_modules"]);
+    assert_eq!(made.repo.builds(None).await.expect("an answer"), builds);
     let bare = fixture(&[("a", "x")]).await;
-    assert!(bare.repo.build_folders(None).await.expect("an answer").is_empty());
+    assert!(bare.repo.builds(None).await.expect("an answer").is_empty());
 }
 
 #[test]

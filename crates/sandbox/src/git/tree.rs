@@ -139,12 +139,10 @@ impl Repo {
         Ok(links)
     }
 
-    /// The folders that a commit's `.gitignore` lists by name and that contain nothing tracked: build output that is
-    /// not kept. Only plain names at the top level count; a pattern could match anything. The default is `HEAD`.
-    pub async fn build_folders(
-        &self,
-        commit: Option<&CommitId>,
-    ) -> Result<Vec<Artifact>, GitError> {
+    /// The paths that a commit's `.gitignore` lists by name and that contain nothing tracked: build output that is not
+    /// kept, be it a file or a folder. Only plain names at the top level count; a pattern could match anything. The
+    /// default is `HEAD`.
+    pub async fn builds(&self, commit: Option<&CommitId>) -> Result<Vec<WorkPath>, GitError> {
         let commit = commit.map_or(Ok("HEAD"), hash)?;
         let file = format!("{commit}:.gitignore");
         let ignored = self.git().try_run(self.here(), &["cat-file", "blob", &file]).await?;
@@ -160,7 +158,7 @@ impl Repo {
             !name.is_empty() && name.chars().all(letters) && !kept.contains(name.as_bytes())
         });
         let plain = plain.filter(|name| !name.starts_with(".git"));
-        Ok(plain.filter_map(|name| format!("{name}/").parse().ok()).collect())
+        Ok(plain.filter_map(|name| name.parse().ok()).collect())
     }
 
     /// The artifacts that do not exist in a commit.

@@ -1,12 +1,14 @@
-//! Folders in which commands may replace a file of their scope with a new one, as `sed -i`, `mv` and formatters do.
-//! While commands run, the kernel closes the other entries of such a folder to them; new entries outside the scope are
-//! removed afterwards, and links, which cannot be closed, are restored.
+//! Folders in which commands may replace a file of their scope with a new one, as `sed -i`, `mv` and formatters do, or
+//! create the output of a build. While commands run, the kernel closes the other entries of such a folder to them; new
+//! entries outside the scope are removed afterwards unless git ignores them, and links, which cannot be closed, are
+//! restored.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{AtFlags, FileType};
 use types::{Scope, WorkPath};
 
@@ -14,7 +16,10 @@ use crate::jail::{self, Jail, Links};
 use crate::staging::STAGING;
 
 /// In folders with more entries than this, files are written in place only: closing each entry would take too long.
-const MOST_ENTRIES: usize = 256;
+const MOST_ENTRIES: usize = 1024;
+
+/// Maximum size of a `.gitignore`.
+const MAX_IGNORE_BYTES: u64 = 256 * 1024;
 
 /// A folder as it was before the first command.
 #[derive(Debug)]
@@ -24,13 +29,15 @@ pub(super) struct Listing {
     entries: BTreeMap<OsString, Option<Vec<u8>>>,
 }
 
-/// The folders of a scope's files, parents before children. Folders that are in the scope themselves need no listing.
-pub(super) fn listed(jail: &Jail, scope: &Scope) -> Vec<Listing> {
+/// The folders of a scope's files and builds, parents before children. Folders that are in the scope themselves need no
+/// listing.
+pub(super) fn listed(jail: &Jail, scope: &Scope, builds: &[WorkPath]) -> Vec<Listing> {
     let whole = |path: &WorkPath| {
         scope.0.iter().any(|artifact| artifact.whole_folder && artifact.covers(path))
     };
     let files = scope.0.iter().filter(|artifact| !artifact.whole_folder);
-    let files = files.map(|artifact| &artifact.path).filter(|path| !jail::is_protected(path));
+    let files = files.map(|artifact| &artifact.path).chain(builds);
+    let files = files.filter(|path| !jail::is_protected(path));
     let above = files.filter_map(|path| match path.as_str().rsplit_once('/') {
         Some((above, _)) => above.parse::<WorkPath>().ok(),
         None => Some(WorkPath::root()),
@@ -58,15 +65,21 @@ fn link(folder: &OwnedFd, name: &OsString) -> Option<Vec<u8>> {
     rustix::fs::readlinkat(folder, name, Vec::new()).ok().map(|to| to.into_bytes())
 }
 
-/// Removes new entries outside the scope, and restores links. Returns the paths that were removed or restored.
+/// Removes new entries outside the scope that git does not ignore, and restores links. Returns the paths that were
+/// removed or restored.
 pub(super) fn tidy(jail: &Jail, scope: &Scope, before: &[Listing]) -> Vec<String> {
     let mut done = Vec::new();
+    let ignored = ignored(jail);
     for listing in before {
         let Ok(folder) = jail.folder(&listing.folder, Links::Refuse) else { continue };
         for name in jail::names_in(&folder).unwrap_or_default() {
             let path = place(&listing.folder, &name);
             let allowed = path.parse::<WorkPath>().is_ok_and(|path| scope.allows(&path));
             let known = listing.entries.contains_key(&name);
+            let is_folder =
+                jail::kind_in(&folder, &name).is_ok_and(|kind| kind == FileType::Directory);
+            // Ignored files never leave the worktree.
+            let allowed = allowed || ignored.matched(&path, is_folder).is_ignore();
             if !known && !allowed && !name.as_bytes().starts_with(STAGING.as_bytes()) {
                 remove(&folder, &name);
                 done.push(path);
@@ -85,6 +98,17 @@ pub(super) fn tidy(jail: &Jail, scope: &Scope, before: &[Listing]) -> Vec<String
         }
     }
     done
+}
+
+/// What the workspace's own `.gitignore` ignores.
+fn ignored(jail: &Jail) -> Gitignore {
+    let text = ".gitignore".parse().ok().and_then(|path| jail.small_text(&path, MAX_IGNORE_BYTES));
+    let mut builder = GitignoreBuilder::new("");
+    for line in text.unwrap_or_default().lines() {
+        // An invalid pattern ignores nothing.
+        builder.add_line(None, line).ok();
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 fn place(folder: &WorkPath, name: &OsString) -> String {
@@ -124,7 +148,7 @@ mod tests {
         symlink("other", at("src/link")).expect("a link");
         let jail = Jail::open(dir.path()).expect("a jail");
         let scope = scope(&["src/a", "src/b"]);
-        let before = listed(&jail, &scope);
+        let before = listed(&jail, &scope, &[]);
         assert_eq!(before.len(), 1);
         std::fs::write(at("src/b"), "new and in the scope").expect("a file");
         std::fs::create_dir_all(at("src/stray/deep")).expect("folders");
@@ -144,12 +168,33 @@ mod tests {
     }
 
     #[test]
+    fn what_git_ignores_stays_beside_the_scope() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("src")).expect("a folder");
+        std::fs::write(at(".gitignore"), "prog\n*.o\n!kept.o\n").expect("a file");
+        std::fs::write(at("src/a.c"), "").expect("a file");
+        let jail = Jail::open(dir.path()).expect("a jail");
+        let (scope, builds) = (scope(&["src/a.c", "prog/"]), ["prog".parse().expect("a path")]);
+        let before = listed(&jail, &scope, &builds);
+        let folders: Vec<&str> = before.iter().map(|one| one.folder.as_str()).collect();
+        assert_eq!(folders, [".", "src"]);
+        for name in ["prog", "src/a.o", "src/kept.o", "src/x", "y"] {
+            std::fs::write(at(name), "new").expect("a file");
+        }
+        let mut done = tidy(&jail, &scope, &before);
+        done.sort();
+        assert_eq!(done, ["src/kept.o", "src/x", "y"]);
+    }
+
+    #[test]
     fn only_folders_that_are_not_in_the_scope_themselves_are_looked_at() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
         let jail = Jail::open(dir.path()).expect("a jail");
         let folders = |places: &[&str]| -> Vec<String> {
-            listed(&jail, &scope(places)).iter().map(|one| one.folder.to_string()).collect()
+            let listed = listed(&jail, &scope(places), &[]);
+            listed.iter().map(|one| one.folder.to_string()).collect()
         };
         assert_eq!(folders(&["a/b/x", "y", "a/b/z"]), [".", "a/b"]);
         assert_eq!(folders(&["a/b/x", "a/"]), Vec::<String>::new());

@@ -178,8 +178,10 @@ impl Environment for LocalEnvironment {
             guarding.close(&survey.settings, confine.scope(), &mut spec);
         }
         let replaces = self.replaces && held;
-        let places =
-            confine.scope().map(|scope| Places::make(&self.jail, &self.running, scope, replaces));
+        let places = confine.scope().map(|scope| {
+            let scope = (scope, confine.builds());
+            Places::make(&self.jail, &self.running, scope, replaces)
+        });
         spec.beside = places.as_ref().map(Places::folders).unwrap_or_default();
         let beside = spec.beside.clone();
         let watch = Watch::begin(self, survey, held);

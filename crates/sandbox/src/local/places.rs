@@ -33,7 +33,7 @@ impl<'a> Places<'a> {
     pub(super) fn make(
         jail: &'a Jail,
         running: &'a Mutex<Running>,
-        scope: &'a Scope,
+        (scope, builds): (&'a Scope, &[WorkPath]),
         replaces: bool,
     ) -> Self {
         // Locked while they are created, so that a command that ends now does not remove them again.
@@ -41,7 +41,7 @@ impl<'a> Places<'a> {
         now.count += 1;
         make(jail, scope);
         if now.count == 1 {
-            now.before = if replaces { beside::listed(jail, scope) } else { vec![] };
+            now.before = if replaces { beside::listed(jail, scope, builds) } else { vec![] };
         }
         drop(now);
         Self { jail, running, scope, ended: false }

@@ -2,6 +2,7 @@
 //! version's wording; otherwise lines in other words are counted.
 
 use serde_json::Value;
+use types::choices::{ACCEPT, DROP};
 use types::{Envelope, Event, Wording};
 
 /// How much a decided event is like the recorded one.
@@ -142,7 +143,15 @@ fn incomplete(decided: &mut Event, recorded: &Event) {
         (
             Event::QuestionAsked { terms: Some(terms), .. },
             Event::QuestionAsked { terms: Some(before), .. },
-        ) if before.offer.is_none() => terms.offer = None,
+        ) => {
+            if before.offer.is_none() {
+                terms.offer = None;
+            }
+            // Earlier versions did not offer these after failed checks.
+            let offered = |id: &str| before.choices.iter().any(|choice| choice.id == id);
+            let later = |id: &str| [ACCEPT, DROP].contains(&id) && !offered(id);
+            terms.choices.retain(|choice| !later(&choice.id));
+        }
         (
             Event::QuestionAnswered { feedback, halts, .. },
             Event::QuestionAnswered { feedback: None, halts: None, .. },

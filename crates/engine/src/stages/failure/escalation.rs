@@ -1,19 +1,18 @@
 //! Failures that a person decides: the question with its full context, and the consequence of the answer.
 
 use types::{
-    About, Choice, Decision, Escalation, Event, FailureRule, Package, Remedy, RuleId, Severity,
-    TaskId, Terms, Timestamp,
+    About, Check, Choice, Decision, Escalation, Event, FailureRule, FaultClass, Package, Remedy,
+    RuleId, Severity, TaskId, Terms, Timestamp,
 };
 
 use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
-use crate::stages::{brief, question};
+use crate::stages::{brief, question, trials, verify};
 use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
-use types::choices::{RETRY, STOP};
+use types::choices::{ACCEPT, DROP, RETRY, STOP};
 
 const SKIP: &str = "skip";
-const ACCEPT: &str = "accept";
 
 /// Asks a person about the failure. If no person can be asked, the task is abandoned.
 pub(super) fn ask(
@@ -31,7 +30,7 @@ pub(super) fn ask(
     let about = About::Task(failed.task.clone());
     let terms = Terms {
         package: package(run, failed).map(Box::new),
-        ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
+        ..Terms::escalation(escalation, severity, about, choices(run, failed), STOP)
     };
     question::ask(run, (text(failed), decision), None, Some(terms), now)
 }
@@ -51,14 +50,22 @@ fn text(failed: &Failed<'_>) -> String {
     format!("{task} failed ({class}): {what}{end} How should the run continue?")
 }
 
-fn choices(failed: &Failed<'_>) -> Vec<Choice> {
+fn choices(run: &Run, failed: &Failed<'_>) -> Vec<Choice> {
     let task = &failed.task;
     let mut choices = vec![
         Choice::new(RETRY, "make one more attempt; text that you add is passed to the agent")
             .with_words(),
     ];
-    if is_doubt(failed) {
+    if is_doubt(failed) || has_failed_checks(failed) {
         choices.push(Choice::new(ACCEPT, "accept the result after your own review"));
+    }
+    let objecting = objecting(run, failed);
+    if !objecting.is_empty() {
+        let says = format!(
+            "accept the result and drop {}: it is not run again in this run",
+            named(&objecting)
+        );
+        choices.push(Choice::new(DROP, &says));
     }
     // Without a plan there is nothing to continue with.
     if *task != TaskId::plan() {
@@ -71,6 +78,40 @@ fn choices(failed: &Failed<'_>) -> Vec<Choice> {
 /// Whether the checks passed and only their evidence is in doubt.
 fn is_doubt(failed: &Failed<'_>) -> bool {
     failed.fault.code.starts_with("evidence.") && failed.commit.is_some()
+}
+
+/// Whether a result is there and its checks failed, alone or merged with other results.
+fn has_failed_checks(failed: &Failed<'_>) -> bool {
+    failed.fault.class == FaultClass::CheckFailed
+        && [verify::CHECK_FAILED, verify::MERGED_CHECK_FAILED].contains(&failed.fault.code.as_str())
+        && failed.commit.is_some()
+}
+
+/// The checks that object to a result.
+fn objecting(run: &Run, failed: &Failed<'_>) -> Vec<Check> {
+    let (task, task_state) = (&failed.task, failed.task_state);
+    if is_doubt(failed) {
+        return trials::doubted(run, task, task_state).into_iter().collect();
+    }
+    if !has_failed_checks(failed) {
+        return vec![];
+    }
+    match failed.fault.code.as_str() {
+        verify::CHECK_FAILED => {
+            let failed = verify::failed(run, task, task_state);
+            failed.into_iter().map(|(check, _)| check.clone()).collect()
+        }
+        _ => {
+            let failed = verify::failed_when_merged(run, task_state);
+            failed.map(|check| check.what.clone()).collect()
+        }
+    }
+}
+
+fn named(checks: &[Check]) -> String {
+    let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+    let word = if names.len() == 1 { "the check" } else { "the checks" };
+    format!("{word} {}", names.join(", "))
 }
 
 /// The agent's brief, its output, and the problem.
@@ -112,18 +153,33 @@ pub(super) fn follow(
             let next = Next { left: 0, at: now, words };
             once_more(run, failed, next, by("person.retry", "requested one more attempt"))
         }
-        Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
-            attempt: current(&failed.task, failed.task_state),
-            commit: failed.commit.cloned().unwrap_or_default(),
-            decision: by(types::ACCEPTED_IN_DOUBT, "reviewed and accepted the result"),
-            evidence: None,
-        },
+        Some(ACCEPT) if is_doubt(failed) || has_failed_checks(failed) => {
+            let set_aside = if is_doubt(failed) { vec![] } else { objecting(run, failed) };
+            let decision = by(types::ACCEPTED_IN_DOUBT, "reviewed and accepted the result");
+            accepted(failed, set_aside, decision)
+        }
+        Some(DROP) => {
+            let checks = objecting(run, failed);
+            let what = format!("dropped {} and accepted the result", named(&checks));
+            accepted(failed, checks, by(types::DROPPED_CHECK, &what))
+        }
         Some(SKIP) => Event::TaskSkipped {
             task: failed.task.clone(),
             decision: by("person.skip", "skipped this task"),
         },
         _ => failed.given_up(by("person.stop", "ended the run"), true),
     })
+}
+
+/// The result of a task, accepted by a person in spite of some checks.
+fn accepted(failed: &Failed<'_>, set_aside: Vec<Check>, decision: Decision) -> Event {
+    Event::TaskVerified {
+        attempt: current(&failed.task, failed.task_state),
+        commit: failed.commit.cloned().unwrap_or_default(),
+        decision,
+        evidence: None,
+        set_aside: set_aside.into_iter().map(|check| check.command).collect(),
+    }
 }
 
 /// Another attempt, which continues from the files of the failed one only if the rule requires it.

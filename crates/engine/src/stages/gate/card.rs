@@ -107,8 +107,11 @@ fn count(
         Measure::Checks if phase >= Phase::Monitoring => {
             let checks = &run.check_results().merged;
             let base = run.survey().map(|survey| &survey.base);
-            let good = checks.iter().filter(|check| trials::stands(run, base, check).is_none());
-            (good.count(), checks.len().max(1), "checks passed on the merged tree")
+            let good =
+                checks.iter().filter(|check| trials::stands_merged(run, base, check).is_none());
+            // Without any check nothing is shown, unless a person dropped them.
+            let least = usize::from(!run.check_results().has_dropped());
+            (good.count(), checks.len().max(least), "checks passed on the merged tree")
         }
         Measure::Checks => {
             let (good, all) = good_checks(run);
@@ -148,10 +151,12 @@ fn count(
 /// How many of the tasks' own checks passed, out of how many.
 fn good_checks(run: &Run) -> (usize, usize) {
     let tasks = run.task_states().iter();
-    let all =
-        tasks.flat_map(|task| task.checks.iter().map(move |check| (task.base.as_ref(), check)));
-    all.fold((0, 0), |(good, all), (base, check)| {
-        (good + usize::from(trials::stands(run, base, check).is_none()), all + 1)
+    let all = tasks.flat_map(|task| task.checks.iter().map(move |check| (task, check)));
+    all.fold((0, 0), |(good, all), (task, check)| {
+        // What a person accepted does not count against the result once more.
+        let stands =
+            task.accepted.is_some() || trials::stands(run, task.base.as_ref(), check).is_none();
+        (good + usize::from(stands), all + 1)
     })
 }
 

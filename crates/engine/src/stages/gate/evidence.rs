@@ -58,11 +58,14 @@ fn tasks_finished(run: &Run) -> Option<String> {
 
 fn merged_checks(run: &Run) -> Option<String> {
     let checks = &run.check_results().merged;
+    if checks.is_empty() && run.check_results().has_dropped() {
+        return None;
+    }
     if checks.is_empty() {
         return Some("no check can verify the result; specify one with --check".to_owned());
     }
     let base = run.survey().map(|survey| &survey.base);
-    let failed = checks.iter().filter(|check| trials::stands(run, base, check).is_some());
+    let failed = checks.iter().filter(|check| trials::stands_merged(run, base, check).is_some());
     let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
     (!names.is_empty()).then(|| format!("{} did not pass on the merged tree", names.join(", ")))
 }

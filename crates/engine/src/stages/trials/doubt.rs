@@ -3,6 +3,7 @@
 
 use types::{Check, CheckEnd, Fault, FaultClass, Finding};
 
+use super::Next;
 use crate::state::Run;
 
 /// Maximum number of names listed in a sentence.
@@ -14,6 +15,13 @@ pub(super) struct Tried<'a> {
     pub(super) what: &'a Check,
     pub(super) before: Option<&'a CheckEnd>,
     pub(super) now: &'a CheckEnd,
+}
+
+impl Tried<'_> {
+    /// A doubt about this check.
+    pub(super) fn doubted(&self, fault: Fault) -> Next {
+        Next::Doubt(fault, Some(self.what.clone()))
+    }
 }
 
 /// Whether a check fails in more than the tests that failed before.
@@ -66,6 +74,12 @@ pub(super) fn cannot_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
         one.what.name
     );
     doubt("evidence.cannot_fail", what).with_evidence(tail(end))
+}
+
+pub(super) fn no_report(one: &Tried<'_>, missing: &str) -> Fault {
+    let what =
+        format!("{} exits with 0, but {missing}, unlike when it passed before", one.what.name);
+    doubt("evidence.no_report", what).with_evidence(tail(one.now))
 }
 
 /// Findings in the diff that a person should look at.

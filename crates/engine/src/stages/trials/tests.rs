@@ -213,12 +213,86 @@ fn a_change_without_code_needs_no_test_of_its_own() {
 
 #[test]
 fn a_runner_that_does_not_report_to_its_end_has_not_passed() {
-    for end in ["exits 0", "exits 0 passed=1 incomplete", "exits 0 passed=0"] {
+    for end in ["exits 0 passed=1 incomplete", "exits 0 passed=0"] {
         let mut bench = red();
         bench.tell("T1.1 hands in src/a.py");
         let events = said(&mut bench, &format!("check T1.1/0 {end}"));
         assert!(events.contains("task.rejected T1.1 check_failed"), "{end}: {events}");
     }
+}
+
+fn level(bench: &Bench<Run>) -> Option<(types::Level, Vec<String>)> {
+    let weighed = bench.machine.task_states()[0].evidence.clone()?;
+    Some((weighed.level, weighed.because))
+}
+
+#[test]
+fn a_missing_report_lowers_the_level_and_rejects_nothing() {
+    // Failed before, with a report; or always prints nothing when it passes, cut off or not.
+    for (base, end) in [
+        ("exits 1 passed=1 failing=a", "exits 0"),
+        ("exits 1 passed=1 failing=a", "exits 0 passed=2 mended=1 quiet"),
+    ] {
+        let mut bench = begun(&format!("check base/0 {base}"));
+        bench.tell("T1.1 hands in src/a.py");
+        let events = said(&mut bench, &format!("check T1.1/0 {end}"));
+        assert!(events.contains("with altered tests"), "{end}: {events}");
+        let events = said(&mut bench, "check altered:T1.1/0 exits 1 failing=a");
+        assert!(events.contains("task.verified T1.1 verify.checks_passed"), "{end}: {events}");
+        let (level, because) = level(&bench).expect("a level");
+        assert_eq!(level, types::Level::Covered, "{end}: {because:?}");
+        let says = "tests counts by its exit code alone: its test runner printed no report";
+        assert!(because.iter().any(|one| one == says), "{because:?}");
+        // On the merged tree it is as quiet, and that is no failure either.
+        let events = said(&mut bench, &format!("merge T1 lands\ncheck merged/0 {end}"));
+        assert!(events.contains("run.finished done"), "{end}: {events}");
+    }
+}
+
+#[test]
+fn a_quiet_check_that_nothing_shows_to_fail_is_no_proof() {
+    // It cannot fail any more.
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0");
+    let events = said(&mut bench, "check altered:T1.1/0 exits 0 unnoticed=x");
+    assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
+    // Nothing could be altered: it fails without the change, but that proves nothing about it now.
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0");
+    bench.tell("check altered:T1.1/0 exits 0 untried");
+    assert_eq!(level(&bench).map(|(level, _)| level), Some(types::Level::Unproven));
+    // A report that it had when it passed is gone.
+    let mut bench = green();
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0");
+    let events = said(&mut bench, "check altered:T1.1/0 exits 1 failing=a");
+    assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
+    let choices = bench.log.iter().rev().find_map(|(event, _)| match event {
+        types::Event::QuestionAsked { terms: Some(terms), .. } => Some(terms.choices.clone()),
+        _ => None,
+    });
+    let choices = choices.expect("a question");
+    let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
+    assert_eq!(ids, ["retry", "accept", "drop", "skip", "stop"]);
+}
+
+#[test]
+fn a_check_that_never_reports_to_its_end_is_taken_as_it_is() {
+    let mut bench = begun("check base/0 exits 0 passed=3 incomplete");
+    bench.tell("T1.1 hands in src/a.py");
+    let events = said(&mut bench, "check T1.1/0 exits 0 passed=3 incomplete");
+    assert!(events.contains("with altered tests"), "{events}");
+}
+
+#[test]
+fn a_dropped_check_is_not_run_again() {
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3 mended=2");
+    bench.tell("check altered:T1.1/0 exits 0 passed=3 unnoticed=a");
+    let events = said(&mut bench, "answer 0 drop\nmerge T1 lands");
+    assert!(events.contains("task.verified T1.1 person.drop"), "{events}");
+    assert!(!events.contains("check.started"), "{events}");
+    assert!(events.contains("gate.passed monitoring"), "{events}");
+    assert!(events.contains("run.finished done"), "{events}");
 }
 
 #[test]

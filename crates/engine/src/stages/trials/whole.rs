@@ -19,8 +19,13 @@ pub(crate) fn to_take_out(run: &Run) -> Option<(TaskId, &Check, CommitId)> {
             && last.is_some_and(|last| Shape::of(&last.changes, &run.test_files()).code)
             && !run.check_results().without.contains_key(&task.id)
     });
-    let check = run.project_checks().first()?;
+    let check = first_check(run)?;
     unproven.map(|(task, _)| (task.id.clone(), check, run.head().clone()))
+}
+
+/// The first check of the project that is still run.
+fn first_check(run: &Run) -> Option<&Check> {
+    run.project_checks().iter().find(|check| !run.check_results().is_dropped(check))
 }
 
 /// The tasks whose removal no check notices, one sentence each.
@@ -28,7 +33,7 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     let Some(plan) = run.plan() else { return vec![] };
     let missed = |task: &TaskId| {
         let without = run.check_results().without.get(task).and_then(|state| state.end.as_ref());
-        let check = run.project_checks().first();
+        let check = first_check(run);
         let base = run.survey().map(|survey| &survey.base);
         let before =
             check.zip(base).and_then(|(check, base)| run.check_results().end(base, &check.command));

@@ -21,6 +21,7 @@ pub(super) fn counts(report: &TestReport) -> Tests {
     Tests {
         runner: report.runner.clone(),
         complete: report.complete,
+        quiet: report.quiet,
         passed: report.passed,
         failed: report.failed,
         skipped: report.skipped,
