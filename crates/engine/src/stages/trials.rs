@@ -195,7 +195,8 @@ fn trial<'a>(
     };
     match task_state.trials.iter().find(is).map(|state| &state.state) {
         Some(CheckState { end: Some(end), .. }) => {
-            Ok(Some(end).filter(|end| end.untried.is_none()))
+            // One that timed out shows nothing.
+            Ok(Some(end).filter(|end| end.untried.is_none() && !run.timed_out(end)))
         }
         Some(_) => Err(Next::Wait),
         None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
@@ -269,7 +270,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         let end = one.state.end.as_ref();
         one.trial == Trial::BaseTests
             && one.index == index
-            && end.is_some_and(|end| end.untried.is_none())
+            && end.is_some_and(|end| end.untried.is_none() && !run.timed_out(end))
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
     let task = run.planned(&attempt.task);

@@ -7,8 +7,8 @@ use types::{
     Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
 };
 
-use crate::stages::review;
 use crate::stages::trials::{self, DID_NOT_PASS, Next};
+use crate::stages::{limits, review};
 use crate::state::{Asked, CheckState, Run, TaskState, TaskStatus, current};
 use rules::permit::names_file;
 
@@ -189,10 +189,19 @@ fn checking(
     if task_state.trials.iter().any(|one| one.state.end.is_none()) {
         return vec![];
     }
+    let held = held(run, &attempt.task, done);
+    if let Some(again) = limits::again(run, &Subject::Attempt(attempt.clone()), held) {
+        return vec![again];
+    }
     if let Some(next) = next_check(run, attempt, done.len(), commit) {
         return next;
     }
     let failed = failed(run, &attempt.task, task_state);
+    let late: Vec<&CheckState> = limits::late(run, held).map(|(_, check)| check).collect();
+    if failed.is_empty() && !late.is_empty() {
+        let fault = limits::fault(run, &late);
+        return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
+    }
     // Trials come before a review: a doubtful result needs no second opinion.
     let weighed = match failed.is_empty().then(|| weigh(run, attempt, task_state, commit)).flatten()
     {
@@ -233,18 +242,23 @@ fn weighs(run: &Run) -> bool {
     run.policy().verify.trials
 }
 
-/// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
-/// project's count only if the task breaks something that worked.
-fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
+/// The checks that a result must pass: the task's own, or else the project's.
+fn held<'a>(run: &Run, task: &TaskId, checks: &'a [CheckState]) -> &'a [CheckState] {
     let own = run.planned(task).map_or(0, |task| task.checks.len());
+    checks.get(..own).filter(|_| own > 0).unwrap_or(checks)
+}
+
+/// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
+/// project's count only if the task breaks something that worked. One that timed out never counts.
+fn failed(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<(String, String)> {
+    let held = held(run, task, &task_state.checks).len();
     let mut failed = Vec::new();
     for (index, check) in task_state.checks.iter().enumerate() {
-        let Some(end) = &check.end else { continue };
+        let Some(end) = check.end.as_ref().filter(|end| !run.timed_out(end)) else { continue };
         let why = trials::stands(run, task_state.base.as_ref(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
-        let held = own == 0 || index < own || breaks;
-        if let Some(why) = why.filter(|_| held) {
+        if let Some(why) = why.filter(|_| index < held || breaks) {
             failed.push((check.what.name.clone(), why));
         }
     }
@@ -266,10 +280,10 @@ fn weigh(
         Next::Wait => Err(vec![]),
         Next::Doubt(fault) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
         Next::Try(trial, index) => {
-            let what = run.project_checks().get(index)?.clone();
+            let what = run.project_checks().get(index)?;
             let on = Subject::Trial { attempt: attempt.clone(), trial };
             let check = CheckId { on, index: u32::try_from(index).ok()? };
-            Err(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+            Err(vec![limits::start(run, check, what, commit.clone())])
         }
     })
 }
@@ -282,8 +296,14 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
     if done.iter().any(|check| check.end.is_none()) {
         return Some(vec![]);
     }
+    let on = Subject::Landed(attempt.clone());
+    if let Some(again) = limits::again(run, &on, done) {
+        return Some(vec![again]);
+    }
+    // The checks on the final tree decide about those that time out here.
     let failed: Vec<&CheckState> = done
         .iter()
+        .filter(|check| !check.end.as_ref().is_some_and(|end| run.timed_out(end)))
         .filter(|check| trials::stands(run, task_state.base.as_ref(), check).is_some())
         .collect();
     if !failed.is_empty() {
@@ -300,10 +320,9 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
         let fault = fault.with_evidence(evidence);
         return Some(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]);
     }
-    let what = checks_of(run, &attempt.task)?.get(done.len())?.clone();
-    let index = u32::try_from(done.len()).ok()?;
-    let check = CheckId { on: Subject::Landed(attempt.clone()), index };
-    Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+    let what = checks_of(run, &attempt.task)?.get(done.len())?;
+    let check = CheckId { on, index: u32::try_from(done.len()).ok()? };
+    Some(vec![limits::start(run, check, what, commit.clone())])
 }
 
 fn checks_of<'a>(run: &'a Run, task: &TaskId) -> Option<&'a [Check]> {
@@ -321,10 +340,10 @@ fn next_check(
     // With evidence levels the project's checks run on every result.
     let own = |check: &&Check| !of_task.iter().any(|other| other.command == check.command);
     let project = run.project_checks().iter().filter(|_| weighs(run)).filter(own);
-    let what = of_task.iter().chain(project).nth(index)?.clone();
+    let what = of_task.iter().chain(project).nth(index)?;
     let check =
         CheckId { on: Subject::Attempt(attempt.clone()), index: u32::try_from(index).ok()? };
-    Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+    Some(vec![limits::start(run, check, what, commit.clone())])
 }
 
 /// Runs all checks again on the merged tree, once everything is merged.
@@ -337,12 +356,15 @@ fn merged(run: &Run) -> Vec<Event> {
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = run.check_results().final_checks.get(started.len()).cloned() else {
+    if let Some(again) = limits::again(run, &Subject::Merged, started) {
+        return vec![again];
+    }
+    let Some(what) = run.check_results().final_checks.get(started.len()) else {
         return taken_out(run);
     };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
     let check = CheckId { on: Subject::Merged, index };
-    vec![Event::CheckStarted { check, what, commit: run.head().clone() }]
+    vec![limits::start(run, check, what, run.head().clone())]
 }
 
 /// Removes an unproven task from the result, to see whether a check notices.
@@ -356,7 +378,7 @@ pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     }
     let Some((task, what, commit)) = trials::to_take_out(run) else { return vec![] };
     let check = CheckId { on: Subject::Without(task), index: 0 };
-    vec![Event::CheckStarted { check, what: what.clone(), commit }]
+    vec![limits::start(run, check, what, commit)]
 }
 
 #[cfg(test)]

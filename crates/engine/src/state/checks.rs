@@ -4,6 +4,7 @@ use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
 
 use super::Run;
 use super::change::{change, reject};
+use super::check_results::TIMED_OUT;
 use super::task_state::{Branch, CheckState, TaskStatus, TrialState};
 use types::choices::{CHECK, LEAVE, SETUP, STOP};
 
@@ -21,21 +22,27 @@ pub(super) fn take_off(run: &mut Run, task: &TaskId) {
 }
 
 pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
+    let index = check.index as usize;
+    // A check that gets more time takes the place of the one that timed out.
+    let put = |checks: &mut Vec<CheckState>, state: CheckState| match checks.get_mut(index) {
+        Some(before) if state.again => *before = state,
+        _ => checks.push(state),
+    };
     match &check.on {
-        Subject::Base => run.check_results.baseline.push(state),
+        Subject::Base => put(&mut run.check_results.baseline, state),
         Subject::Trial { attempt, trial } => change(run, &attempt.task, |task_state| {
             task_state.trials.push(TrialState { trial: *trial, index: check.index, state });
         }),
         Subject::Without(task) => {
             run.check_results.without.insert(task.clone(), state);
         }
-        Subject::Merged => run.check_results.merged.push(state),
+        Subject::Merged => put(&mut run.check_results.merged, state),
         Subject::Landed(attempt) => {
-            change(run, &attempt.task, |task_state| task_state.proofs.push(state));
+            change(run, &attempt.task, |task_state| put(&mut task_state.proofs, state));
         }
         Subject::Attempt(attempt) => change(run, &attempt.task, |task_state| {
             task_state.stage = TaskStatus::Checking { commit: state.commit.clone() };
-            task_state.checks.push(state);
+            put(&mut task_state.checks, state);
         }),
     }
 }
@@ -66,7 +73,7 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
     }
     // Trials run on trees that no commit has.
     let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
-    if let Some(state) = ended.filter(|_| plain) {
+    if let Some(state) = ended.filter(|_| plain && !run.timed_out(end)) {
         run.check_results.ended(&state);
     }
 }
@@ -83,8 +90,38 @@ pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str,
         LEAVE => run.check_results.leave(index),
         // The answer itself has the reason for the end.
         STOP => {}
-        _ => run.check_results.baseline.clear(),
+        _ => match index.and_then(|index| run.check_results.baseline.get(index)).cloned() {
+            Some(check) if more_time(run, &[check.clone()]) => {}
+            _ => run.check_results.baseline.clear(),
+        },
     }
+}
+
+/// Gives every check that timed out more time. Whether there is one.
+pub(super) fn more_time(run: &mut Run, checks: &[CheckState]) -> bool {
+    let late = |check: &&CheckState| check.end.as_ref().is_some_and(|end| run.timed_out(end));
+    let late: Vec<&CheckState> = checks.iter().filter(late).collect();
+    for check in &late {
+        run.check_results.grant(&check.what.command, check.longer());
+    }
+    !late.is_empty()
+}
+
+/// Applies a person's `again` to a task whose checks timed out: they run again on the same commit, with more time.
+pub(super) fn check_again(run: &mut Run, task: &TaskId) {
+    let Some(TaskStatus::Escalated { fault, commit: Some(commit), .. }) = run.stage(task) else {
+        return;
+    };
+    let (fault, commit) = (fault.clone(), commit.clone());
+    let checks = run.task_state(task).map(|task_state| task_state.checks.clone());
+    if fault.code != TIMED_OUT || !more_time(run, &checks.unwrap_or_default()) {
+        return;
+    }
+    change(run, task, |task_state| {
+        // It was no fault of the attempt.
+        task_state.faults.retain(|other| *other != fault);
+        task_state.stage = TaskStatus::Checking { commit };
+    });
 }
 
 pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: Option<Box<Fault>>) {

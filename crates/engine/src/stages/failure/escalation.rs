@@ -7,10 +7,10 @@ use types::{
 
 use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
-use crate::stages::{brief, question};
-use crate::state::{Run, current};
+use crate::stages::{brief, limits, question};
+use crate::state::{Run, TIMED_OUT, current};
 use rules::truncate::head_and_tail;
-use types::choices::{RETRY, STOP};
+use types::choices::{AGAIN, RETRY, STOP};
 
 const SKIP: &str = "skip";
 const ACCEPT: &str = "accept";
@@ -31,7 +31,7 @@ pub(super) fn ask(
     let about = About::Task(failed.task.clone());
     let terms = Terms {
         package: package(run, failed).map(Box::new),
-        ..Terms::escalation(escalation, severity, about, choices(failed), STOP)
+        ..Terms::escalation(escalation, severity, about, choices(run, failed), STOP)
     };
     question::ask(run, (text(failed), decision), None, Some(terms), now)
 }
@@ -43,6 +43,12 @@ fn text(failed: &Failed<'_>) -> String {
         return format!("the result of {task} is in doubt: {what}. How should the run continue?");
     }
     let what = fault.what.trim_end_matches('.');
+    if is_late(failed) {
+        return format!(
+            "{task} could not be verified: {what}. This may be the machine, or the change may make \
+             it hang. How should the run continue?"
+        );
+    }
     if fault.code == BLOCKED {
         return format!("{task} is blocked: {what}. How should the run continue?");
     }
@@ -51,13 +57,19 @@ fn text(failed: &Failed<'_>) -> String {
     format!("{task} failed ({class}): {what}{end} How should the run continue?")
 }
 
-fn choices(failed: &Failed<'_>) -> Vec<Choice> {
+fn choices(run: &Run, failed: &Failed<'_>) -> Vec<Choice> {
     let task = &failed.task;
-    let mut choices = vec![
+    let mut choices = vec![];
+    let late = limits::late(run, &failed.task_state.checks).filter(|_| is_late(failed));
+    if let Some(longer) = late.map(|(_, check)| check.longer()).max() {
+        let says = format!("run the check again on this result, for up to {longer}");
+        choices.push(Choice::new(AGAIN, &says));
+    }
+    choices.push(
         Choice::new(RETRY, "make one more attempt; text that you add is passed to the agent")
             .with_words(),
-    ];
-    if is_doubt(failed) {
+    );
+    if is_doubt(failed) || is_late(failed) {
         choices.push(Choice::new(ACCEPT, "accept the result after your own review"));
     }
     // Without a plan there is nothing to continue with.
@@ -71,6 +83,11 @@ fn choices(failed: &Failed<'_>) -> Vec<Choice> {
 /// Whether the checks passed and only their evidence is in doubt.
 fn is_doubt(failed: &Failed<'_>) -> bool {
     failed.fault.code.starts_with("evidence.") && failed.commit.is_some()
+}
+
+/// Whether nothing is known against the result except that its checks did not end in time.
+fn is_late(failed: &Failed<'_>) -> bool {
+    failed.fault.code == TIMED_OUT && failed.commit.is_some()
 }
 
 /// The agent's brief, its output, and the problem.
@@ -112,7 +129,7 @@ pub(super) fn follow(
             let next = Next { left: 0, at: now, words };
             once_more(run, failed, next, by("person.retry", "requested one more attempt"))
         }
-        Some(ACCEPT) if is_doubt(failed) => Event::TaskVerified {
+        Some(ACCEPT) if is_doubt(failed) || is_late(failed) => Event::TaskVerified {
             attempt: current(&failed.task, failed.task_state),
             commit: failed.commit.cloned().unwrap_or_default(),
             decision: by(types::ACCEPTED_IN_DOUBT, "reviewed and accepted the result"),
@@ -128,6 +145,9 @@ pub(super) fn follow(
 
 /// Another attempt, which continues from the files of the failed one only if the rule requires it.
 fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
+    if is_late(failed) {
+        return retry(run, failed, Remedy::RetryWithFeedback, None, next, decision);
+    }
     let Some(rule) = rule_for(run, failed.fault) else {
         let (task, at, left) = (failed.task.clone(), next.at, next.left);
         let (start, feedback, role, model) = (None, next.words, None, None);
@@ -140,5 +160,5 @@ fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> 
         Remedy::RetryWithFeedback => Remedy::RetryWithFeedback,
         _ => Remedy::RetryFresh,
     };
-    retry(run, failed, how, rule, next, decision)
+    retry(run, failed, how, Some(rule), next, decision)
 }

@@ -7,8 +7,8 @@ use types::{
     Scorecard, Severity, Unproven, Verdict,
 };
 
-use super::evidence::{missing, word};
-use crate::stages::{plan, trials};
+use super::evidence::{has_timed_out, missing, word};
+use crate::stages::{limits, plan, trials};
 use crate::state::{Question, Run};
 
 /// Maximum number of actions named on a card.
@@ -108,7 +108,9 @@ fn count(
             let checks = &run.check_results().merged;
             let base = run.survey().map(|survey| &survey.base);
             let good = checks.iter().filter(|check| trials::stands(run, base, check).is_none());
-            (good.count(), checks.len().max(1), "checks passed on the merged tree")
+            let late = limits::late(run, checks).count();
+            let all = checks.len().max(1) - late;
+            (good.count(), all, "checks passed on the merged tree")
         }
         Measure::Checks => {
             let (good, all) = good_checks(run);
@@ -150,6 +152,7 @@ fn good_checks(run: &Run) -> (usize, usize) {
     let tasks = run.task_states().iter();
     let all =
         tasks.flat_map(|task| task.checks.iter().map(move |check| (task.base.as_ref(), check)));
+    let all = all.filter(|(_, check)| !has_timed_out(run, check));
     all.fold((0, 0), |(good, all), (base, check)| {
         (good + usize::from(trials::stands(run, base, check).is_none()), all + 1)
     })
@@ -185,6 +188,8 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         return vec![];
     }
     let mut doubts = criteria(run);
+    let late = limits::late(run, &run.check_results().merged);
+    doubts.extend(late.map(|(_, check)| format!("{}, on the merged tree", limits::says(run, check))));
     let verify = &run.policy().verify;
     if !verify.trials || verify.unproven == Unproven::Allow {
         return doubts;
