@@ -14,6 +14,7 @@ use types::{Envelope, Event, LogId, RunId, RunView, Timestamp};
 
 use super::form::Form;
 use super::live::{Act, Answers, Live, progress};
+use super::long_checks::LongChecks;
 use super::notify::{self, Occasion};
 use super::signals::STOPPING;
 use crate::print::{self, json, line, lines, report};
@@ -23,6 +24,7 @@ pub(super) struct Screen {
     form: Form,
     pub(super) run: Run,
     activity: Activity,
+    long_checks: LongChecks,
     teller: lines::Teller,
     pub(super) live: Option<Live>,
     projected: Option<Projected>,
@@ -47,6 +49,7 @@ impl Screen {
             form,
             run: bosun.blank(run).await?,
             activity: Activity::default(),
+            long_checks: LongChecks::default(),
             teller: lines::Teller::default(),
             live: (form == Form::Live).then(|| Live::new(answers)),
             projected: match form {
@@ -119,7 +122,11 @@ impl Screen {
         match self.form {
             Form::Json(_) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
             Form::Plain if print::is_quiet() => Ok(()),
-            Form::Plain => Ok(line(&progress(&self.run.progress(now)))?),
+            Form::Plain => {
+                line(&progress(&self.run.progress(now)))?;
+                self.long_checks.due(&self.activity, now).iter().try_for_each(|one| line(one))?;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -128,6 +135,7 @@ impl Screen {
         if delta.log.run != *run {
             return Ok(());
         }
+        self.activity.hear(delta);
         if let Some(live) = &mut self.live {
             live.hear(delta);
         }
@@ -190,8 +198,8 @@ impl Screen {
         if event.attempt.is_none() {
             self.run.apply(&event.event, event.at);
         }
+        self.activity.apply(event);
         if let Some(live) = &mut self.live {
-            self.activity.apply(event);
             if let Event::CheckFinished { .. } | Event::ToolFinished { .. } = &event.event {
                 live.output = None;
             }
@@ -204,7 +212,8 @@ impl Screen {
             Form::Live | Form::Plain | Form::Told(_) => {}
         }
         let whole = || print::is_verbose().then(|| lines::recorded(event));
-        let mut text = self.teller.tell(event).or_else(whole);
+        let begun = || lines::check_begun(event).filter(|_| self.form == Form::Plain);
+        let mut text = self.teller.tell(event).or_else(begun).or_else(whole);
         if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
             text.push_str(&report::forecast(&self.run.view(event.at)));
         }

@@ -82,6 +82,8 @@ mod settle;
 mod workspace;
 // Repositories with failing tests, without a check, with one that cannot run; work that was not done.
 mod ordinary;
+// The time limits of checks.
+mod limits;
 // The API of the server.
 mod serve;
 // Access to the server.

@@ -93,9 +93,7 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     let index = index.and_then(|index| u32::try_from(index).ok());
     let state = index.and_then(|index| run.check_results().baseline.get(index as usize));
     let (said, choices) = match state.and_then(|state| Some((state, state.end.as_ref()?))) {
-        Some((state, end)) if run.timed_out(end) => {
-            (timed_out(state, end), choices_if_late(state))
-        }
+        Some((state, end)) if run.timed_out(end) => (timed_out(state, end), choices_if_late(state)),
         Some((state, end)) => (cannot_run(&state.what, end), choices(true)),
         None => (no_checks(), choices(false)),
     };

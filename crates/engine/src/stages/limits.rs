@@ -84,3 +84,6 @@ pub(crate) fn says(run: &Run, check: &CheckState) -> String {
     });
     format!("{} did not end within {limit}{}", check.what.name, before.unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,7 @@
 
 use types::{
     Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, Level, Millis,
-    ModelRef,
-    RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
+    ModelRef, RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
 /// The state of one task.

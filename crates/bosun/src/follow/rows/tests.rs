@@ -45,7 +45,12 @@ fn tasks() -> Value {
     ])
 }
 
-fn line(attempt: Option<&str>, second: i64, event: &str, data: impl Into<Value>) -> Envelope {
+pub(crate) fn line(
+    attempt: Option<&str>,
+    second: i64,
+    event: &str,
+    data: impl Into<Value>,
+) -> Envelope {
     let data: Value = data.into();
     let mut line = json!({
         "v": 1, "seq": 1, "at": Timestamp::from_millis(second * 1_000), "run": "r_01",

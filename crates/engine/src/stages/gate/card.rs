@@ -189,7 +189,8 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
     }
     let mut doubts = criteria(run);
     let late = limits::late(run, &run.check_results().merged);
-    doubts.extend(late.map(|(_, check)| format!("{}, on the merged tree", limits::says(run, check))));
+    doubts
+        .extend(late.map(|(_, check)| format!("{}, on the merged tree", limits::says(run, check))));
     let verify = &run.policy().verify;
     if !verify.trials || verify.unproven == Unproven::Allow {
         return doubts;
