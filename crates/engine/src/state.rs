@@ -33,7 +33,7 @@ use rules::ledger::Ledger;
 
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use budget_state::BudgetState;
-pub(crate) use check_results::{CheckResults, TIMED_OUT};
+pub(crate) use check_results::CheckResults;
 pub(crate) use forecast::cost;
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::hub::{Delta, DeltaKind};
 use types::{
     About, AttemptId, CallOutcome, CheckId, Envelope, Event, PlanPhase, RoleId, Spend, Subject,
-    TaskId, Timestamp, count, one_line,
+    TIMED_OUT, TaskId, Timestamp, count, one_line,
 };
+
+use crate::hub::{Delta, DeltaKind};
 
 /// The most characters of an action that are kept.
 const MOST: usize = 200;
@@ -262,6 +263,9 @@ fn action(event: &Event) -> Option<String> {
             format!("committed {}", count(changes.0.len(), "file"))
         }
         Event::CheckStarted { what, .. } => format!("check {}", said(&what.name)),
+        Event::TaskRejected { fault, .. } if fault.code == TIMED_OUT => {
+            format!("not verified: {}", said(&fault.what))
+        }
         Event::TaskRejected { fault, .. } => format!("rejected: {}", said(&fault.what)),
         Event::MergeStarted { .. } => "merging".to_owned(),
         Event::TaskFinished { .. } => "merged".to_owned(),

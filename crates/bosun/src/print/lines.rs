@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owo_colors::OwoColorize as _;
 use types::{
     AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, IsolationLevel,
-    MergeEnd, Plan, Recovered, Scorecard, Subject, Task, TaskId, count, one_line,
+    MergeEnd, Plan, Recovered, Scorecard, Subject, TIMED_OUT, Task, TaskId, count, one_line,
 };
 
 use super::{bad_mark, blocked_word, checks, question, row};
@@ -137,6 +137,10 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Cancelled, .. } => {
             (attempt.to_string(), bad("cancelled"))
+        }
+        Event::TaskRejected { attempt, fault } if fault.code == TIMED_OUT => {
+            let what = format!("not verified: {}", one_line(&fault.what, 160));
+            (attempt.to_string(), what.yellow().to_string())
         }
         Event::TaskRejected { attempt, fault } => {
             let (mark, what) = (bad_mark(), one_line(&fault.what, 160));

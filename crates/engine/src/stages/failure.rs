@@ -5,10 +5,12 @@
 mod escalation;
 mod retry;
 
-use types::{Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, Timestamp};
+use types::{
+    Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, TIMED_OUT, Timestamp,
+};
 
 use crate::stages::budget;
-use crate::state::{Run, TIMED_OUT, TaskStatus};
+use crate::state::{Run, TaskStatus};
 use retry::{Failed, Next, executions, retry, rule_for};
 
 pub(crate) use retry::{covers, evidence};

@@ -2,9 +2,9 @@
 //! it took. One that reaches its limit says nothing about the work: it runs once more with twice the time, and then a
 //! person decides. A limit that a check names itself is only changed by a person.
 
-use types::{Check, CheckId, CommitId, Decision, Event, Fault, Millis, RuleId, Subject};
+use types::{Check, CheckId, CommitId, Decision, Event, Fault, Millis, RuleId, Subject, TIMED_OUT};
 
-use crate::state::{CheckState, Run, TIMED_OUT};
+use crate::state::{CheckState, Run};
 
 /// Starts a check with its limit.
 pub(crate) fn start(run: &Run, check: CheckId, what: &Check, commit: CommitId) -> Event {

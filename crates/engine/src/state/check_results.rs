@@ -8,9 +8,6 @@ use types::{Check, CheckEnd, CommitId, Ended, Millis, TaskId};
 use super::Run;
 use super::task_state::CheckState;
 
-/// The fault of a result whose checks did not end in time. It is never the attempt's.
-pub(crate) const TIMED_OUT: &str = "verify.timed_out";
-
 /// The results of the run's checks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CheckResults {

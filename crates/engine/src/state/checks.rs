@@ -1,10 +1,9 @@
 //! Applies the results of checks and merges to the state of a run: part of `apply`, with no other caller.
 
-use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
+use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, TIMED_OUT, Task, TaskId};
 
 use super::Run;
 use super::change::{change, reject};
-use super::check_results::TIMED_OUT;
 use super::task_state::{Branch, CheckState, TaskStatus, TrialState};
 use types::choices::{CHECK, LEAVE, SETUP, STOP};
 
@@ -81,6 +80,9 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
 /// Applies a person's answer about a check on the untouched tree.
 pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
     let index = index.map(|index| index as usize);
+    let asked = index.and_then(|index| run.check_results.baseline.get(index)).cloned();
+    let late = more_time(run, asked.as_slice());
+    let tried = run.check_results.baseline.clone();
     match choice {
         CHECK if !words.is_empty() => run.check_results.name(index, words),
         SETUP if !words.is_empty() => {
@@ -90,10 +92,18 @@ pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str,
         LEAVE => run.check_results.leave(index),
         // The answer itself has the reason for the end.
         STOP => {}
-        _ => match index.and_then(|index| run.check_results.baseline.get(index)).cloned() {
-            Some(check) if more_time(run, &[check.clone()]) => {}
-            _ => run.check_results.baseline.clear(),
-        },
+        _ if late => {}
+        _ => run.check_results.baseline.clear(),
+    }
+    // If one check only took too long, the results of the others stay.
+    let kept = |is: fn(usize, usize) -> bool, index: usize| {
+        let others = tried.into_iter().enumerate().filter(|(other, _)| is(*other, index));
+        others.map(|(_, check)| check).collect()
+    };
+    match (index.filter(|_| late), choice) {
+        (Some(index), CHECK) => run.check_results.baseline = kept(|other, one| other < one, index),
+        (Some(index), LEAVE) => run.check_results.baseline = kept(|other, one| other != one, index),
+        _ => {}
     }
 }
 

@@ -2,13 +2,13 @@
 
 use types::{
     About, Choice, Decision, Escalation, Event, FailureRule, Package, Remedy, RuleId, Severity,
-    TaskId, Terms, Timestamp,
+    TIMED_OUT, TaskId, Terms, Timestamp,
 };
 
 use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
 use crate::stages::{brief, limits, question};
-use crate::state::{Run, TIMED_OUT, current};
+use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
 use types::choices::{AGAIN, RETRY, STOP};
 
@@ -26,7 +26,10 @@ pub(super) fn ask(
     if run.policy().headless {
         return failed.given_up(decision.seeing("no person can be asked"), false);
     }
-    let escalation = rule.and_then(|rule| rule.escalation).unwrap_or(Escalation::Unknown);
+    let escalation = match rule.and_then(|rule| rule.escalation) {
+        None if is_late(failed) => Escalation::TechnicalBlocker,
+        escalation => escalation.unwrap_or(Escalation::Unknown),
+    };
     let severity = rule.and_then(|rule| rule.severity).unwrap_or(Severity::High);
     let about = About::Task(failed.task.clone());
     let terms = Terms {

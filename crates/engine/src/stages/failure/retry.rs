@@ -2,9 +2,9 @@
 //! there is a next attempt is decided in the parent module.
 
 use rules::truncate::head_and_tail;
-use types::{CommitId, Decision, Event, FailureRule, Fault, Remedy, TaskId, Timestamp};
+use types::{CommitId, Decision, Event, FailureRule, Fault, Remedy, TIMED_OUT, TaskId, Timestamp};
 
-use crate::state::{CheckState, Run, TIMED_OUT, TaskState, passed};
+use crate::state::{CheckState, Run, TaskState, passed};
 
 /// A task whose last attempt failed.
 pub(super) struct Failed<'a> {

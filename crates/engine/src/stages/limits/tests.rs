@@ -166,6 +166,18 @@ fn an_untouched_tree_that_times_out_is_asked_about_first() {
 }
 
 #[test]
+fn without_a_check_that_hangs_the_others_need_not_run_again() {
+    let mut policy = proving();
+    policy.checks =
+        vec![types::Check::new("slow", "make slow"), types::Check::new("unit", "make unit")];
+    let mut bench = run_with(policy);
+    bench.tell("begin Build a CLI\ncheck base/0 hangs\ncheck base/1 took 1");
+    let events = said(&mut bench, "answer 0 leave");
+    assert!(events.contains("attempt.started plan.1"), "{events}");
+    assert!(!events.contains("check.started"), "{events}");
+}
+
+#[test]
 fn a_merged_tree_that_times_out_is_an_open_point_that_a_person_may_accept_or_wait_for() {
     let merged = || {
         let mut bench = after(60);
