@@ -54,6 +54,10 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
             return Next::Doubt(doubt);
         }
         match of_check(run, task_state, &shape, one, &mut because) {
+            Ok(_) if timed_out(run, task_state, one) => {
+                because.push(format!("{} did not end in time in a trial", one.what.name));
+                level = level.max(Some(Level::Unproven));
+            }
             Ok(shown) => level = level.max(Some(shown)),
             Err(next) => return next,
         }
@@ -202,6 +206,12 @@ fn trial<'a>(
         None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
         None => Ok(None),
     }
+}
+
+/// Whether a trial of a check did not end in time. Else a result could pass for proven by hanging in its trials.
+fn timed_out(run: &Run, task_state: &TaskState, one: &Tried<'_>) -> bool {
+    let ours = task_state.trials.iter().filter(|trial| trial.index as usize == one.index);
+    ours.filter_map(|trial| trial.state.end.as_ref()).any(|end| run.timed_out(end))
 }
 
 fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {

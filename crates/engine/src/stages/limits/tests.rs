@@ -140,6 +140,14 @@ fn a_trial_that_times_out_shows_nothing() {
     let view = bench.machine.view(bench.now);
     let evidence = view.tasks[0].evidence.as_ref().expect("a level");
     assert_eq!(evidence.level, types::Level::Unproven);
+    // Not even if the result mends tests: it could hang in its trials on purpose.
+    let mut bench = run_with(proving());
+    bench.tell("begin Build a CLI\ncheck base/0 exits 1 passed=1 failing=a\nplan.1 plans T1 src/");
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=2 mended=1");
+    bench.tell("check altered:T1.1/0 hangs");
+    let view = bench.machine.view(bench.now);
+    let evidence = view.tasks[0].evidence.as_ref().expect("a level");
+    assert_eq!(evidence.level, types::Level::Unproven);
 }
 
 #[test]
