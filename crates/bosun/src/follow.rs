@@ -3,6 +3,7 @@
 
 mod form;
 mod live;
+mod long_checks;
 mod notify;
 mod outputs;
 mod prompt;

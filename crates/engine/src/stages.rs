@@ -12,6 +12,7 @@ pub mod gate;
 pub mod intake;
 pub(crate) mod intent;
 pub(crate) mod isolation;
+pub(crate) mod limits;
 pub(crate) mod merge;
 pub mod plan;
 pub(crate) mod question;

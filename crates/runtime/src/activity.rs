@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use types::{
     About, AttemptId, CallOutcome, CheckId, Envelope, Event, PlanPhase, RoleId, Spend, Subject,
-    TaskId, Timestamp, count, one_line,
+    TIMED_OUT, TaskId, Timestamp, count, one_line,
 };
+
+use crate::hub::{Delta, DeltaKind};
 
 /// The most characters of an action that are kept.
 const MOST: usize = 200;
@@ -54,6 +56,8 @@ impl TaskActivity {
 pub struct RunningCheck {
     pub name: String,
     pub since: Timestamp,
+    /// The last line that it printed.
+    pub said: String,
 }
 
 /// The last action in a run.
@@ -77,6 +81,21 @@ impl Activity {
         {
             self.last = Some(last);
         }
+    }
+
+    /// Takes the last line that a check printed.
+    pub fn hear(&mut self, delta: &Delta) {
+        let check = delta.check.as_ref().and_then(|check| self.checks.get_mut(check));
+        if let (Some(check), DeltaKind::Output) = (check, delta.kind) {
+            check.said = one_line(&delta.text, MOST);
+        }
+    }
+
+    /// The check of a task's tree that is in progress.
+    #[must_use]
+    pub fn check_of(&self, task: &TaskId) -> Option<&RunningCheck> {
+        let checks = self.checks.iter();
+        checks.filter(|(check, _)| task_of_check(check) == Some(task)).map(|(_, one)| one).next()
     }
 
     /// The activity of a task.
@@ -152,7 +171,8 @@ impl Activity {
             }
             Event::CheckStarted { check, what, .. } => {
                 let name = one_line(&what.name, 60);
-                self.checks.insert(check.clone(), RunningCheck { name, since: at });
+                let said = String::new();
+                self.checks.insert(check.clone(), RunningCheck { name, since: at, said });
             }
             Event::CheckFinished { check, .. } => drop(self.checks.remove(check)),
             Event::TaskFinished { task, .. }
@@ -182,13 +202,9 @@ impl LastAction {
 /// The task that an event of the run is about.
 pub(crate) fn task_of(event: &Event) -> Option<&TaskId> {
     match event {
-        Event::CheckStarted { check, .. } | Event::CheckFinished { check, .. } => match &check.on {
-            Subject::Attempt(attempt)
-            | Subject::Landed(attempt)
-            | Subject::Trial { attempt, .. } => Some(&attempt.task),
-            Subject::Without(task) => Some(task),
-            Subject::Base | Subject::Merged => None,
-        },
+        Event::CheckStarted { check, .. } | Event::CheckFinished { check, .. } => {
+            task_of_check(check)
+        }
         Event::AttemptStarted { attempt, .. }
         | Event::AttemptFinished { attempt, .. }
         | Event::PlanRefused { attempt, .. }
@@ -210,6 +226,17 @@ pub(crate) fn task_of(event: &Event) -> Option<&TaskId> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// The task whose tree a check runs on.
+fn task_of_check(check: &CheckId) -> Option<&TaskId> {
+    match &check.on {
+        Subject::Attempt(attempt) | Subject::Landed(attempt) | Subject::Trial { attempt, .. } => {
+            Some(&attempt.task)
+        }
+        Subject::Without(task) => Some(task),
+        Subject::Base | Subject::Merged => None,
     }
 }
 
@@ -236,6 +263,9 @@ fn action(event: &Event) -> Option<String> {
             format!("committed {}", count(changes.0.len(), "file"))
         }
         Event::CheckStarted { what, .. } => format!("check {}", said(&what.name)),
+        Event::TaskRejected { fault, .. } if fault.code == TIMED_OUT => {
+            format!("not verified: {}", said(&fault.what))
+        }
         Event::TaskRejected { fault, .. } => format!("rejected: {}", said(&fault.what)),
         Event::MergeStarted { .. } => "merging".to_owned(),
         Event::TaskFinished { .. } => "merged".to_owned(),

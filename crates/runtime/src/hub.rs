@@ -2,7 +2,7 @@
 //! the log has the whole soon after.
 
 use tokio::sync::broadcast;
-use types::{CallId, Envelope, LogId, SessionId, StreamItem};
+use types::{CallId, CheckId, Envelope, LogId, SessionId, StreamItem};
 
 /// The most pieces that a slow watcher may lag behind.
 const BACKLOG: usize = 1_024;
@@ -15,6 +15,8 @@ pub struct Delta {
     pub session: SessionId,
     /// The call whose command wrote it, for output.
     pub call: Option<CallId>,
+    /// The check that wrote it.
+    pub check: Option<CheckId>,
     pub kind: DeltaKind,
     pub text: String,
 }
@@ -34,7 +36,7 @@ impl Delta {
             StreamItem::Thinking(text) => (DeltaKind::Thinking, text.clone()),
             _ => return None,
         };
-        Some(Self { log: log.clone(), session, call: None, kind, text })
+        Some(Self { log: log.clone(), session, call: None, check: None, kind, text })
     }
 }
 

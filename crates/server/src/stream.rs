@@ -22,6 +22,7 @@ use crate::access::{Access, Caller, User};
 use crate::app::App;
 use crate::limit::OpenStream;
 use crate::problem::Problem;
+use crate::views::checks;
 use crate::views::events::EventLine;
 
 /// Interval of keep-alive messages, and of checks that the reader is still authorized.
@@ -71,6 +72,8 @@ struct Piece {
     session: String,
     /// The tool call whose command printed it, if any.
     call: Option<String>,
+    /// The check that printed it, by its name in this run such as `T1.1#1`.
+    check: Option<String>,
     /// `text`, `thinking` or `output`.
     kind: &'static str,
     text: String,
@@ -83,6 +86,7 @@ impl Piece {
             attempt: delta.log.attempt.map(|attempt| attempt.to_string()),
             session: delta.session.to_string(),
             call: delta.call.map(|call| call.to_string()),
+            check: delta.check.map(|check| checks::name(&check)),
             kind: match delta.kind {
                 DeltaKind::Text => "text",
                 DeltaKind::Thinking => "thinking",

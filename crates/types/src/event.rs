@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     AskAgain, AttemptId, AttemptResult, Brief, Budget, CallId, CallOutcome, Category, Changes,
     Check, CheckEnd, CheckId, CommitId, Compaction, Confidence, Decision, Digest, ExactCall, Fault,
-    FileState, Findings, Inspection, MergeEnd, Metadata, ModelRef, ModelReply, Phase, Plan,
+    FileState, Findings, Inspection, MergeEnd, Metadata, Millis, ModelRef, ModelReply, Phase, Plan,
     PriceCap, Proof, Recovered, Request, RoleId, Scope, Scorecard, Selected, SessionChange,
     SessionEnd, SessionId, Settling, Shown, Source, Spend, Status, Survey, TaskId, Telling, Terms,
     Timestamp, Trees, Usage, Used, Weighed, Wording,
@@ -107,7 +107,17 @@ pub enum Event {
     },
     /// Bosun began to run a check itself.
     #[serde(rename = "check.started")]
-    CheckStarted { check: CheckId, what: Check, commit: CommitId },
+    CheckStarted {
+        check: CheckId,
+        what: Check,
+        commit: CommitId,
+        /// How long it may take; `None` in older logs: the check's own limit, or the policy's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit_ms: Option<Millis>,
+        /// Why it runs once more on the same tree with a longer limit, if it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decision: Option<Box<Decision>>,
+    },
     /// What the check said.
     #[serde(rename = "check.finished")]
     CheckFinished { check: CheckId, end: CheckEnd },

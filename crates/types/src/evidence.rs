@@ -138,6 +138,9 @@ pub const ACCEPTED_IN_DOUBT: &str = "person.accept";
 /// The rule by which a person accepts a result and drops the checks that object to it.
 pub const DROPPED_CHECK: &str = "person.drop";
 
+/// The fault of a result whose checks did not end in time, and the rule of the question about it.
+pub const TIMED_OUT: &str = "verify.timed_out";
+
 /// The evidence level of a task's result, and the reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Weighed {

@@ -238,7 +238,15 @@ pub struct Limits {
     /// Maximum number of tasks that run concurrently.
     pub parallel_tasks: usize,
     pub max_tasks: usize,
+    /// Maximum time of a check without its own limit; on the untouched tree it gets all of it.
     pub check_timeout_ms: Millis,
+    /// Later checks get this many times what the same check took on the untouched tree. 0: every check gets
+    /// `check_timeout_ms`, and one that takes longer has failed.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub check_timeout_factor: u32,
+    /// But at least this much.
+    #[serde(default = "Limits::short", skip_serializing_if = "Limits::is_short")]
+    pub check_timeout_least_ms: Millis,
     /// The share of the budget, in percent, at which a person is warned.
     pub warn_at_percent: u64,
     /// Maximum number of characters of an output sent to a model, for tools without their own limit.
@@ -254,7 +262,16 @@ impl Limits {
     const fn few() -> usize {
         2
     }
+
+    const fn short() -> Millis {
+        Millis::seconds(120)
+    }
+
+    fn is_short(least: &Millis) -> bool {
+        *least == Self::short()
+    }
 }
+
 /// How long a question stays open, and the action on expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -59,7 +59,11 @@ impl Event {
                 format!("{attempt} {role}{told}")
             }
             Self::AttemptFinished { attempt, result, .. } => format!("{attempt} {}", ended(result)),
-            Self::CheckStarted { check, what, .. } => format!("{} {}", on(check), word(&what.name)),
+            Self::CheckStarted { check, what, limit_ms, decision, .. } => {
+                let longer = limit_ms.zip(decision.as_ref());
+                let longer = longer.map(|(limit, why)| format!(", up to {limit}, {}", why.rule));
+                format!("{} {}{}", on(check), word(&what.name), longer.unwrap_or_default())
+            }
             Self::CheckFinished { check, end } => format!("{} {}", on(check), end.says()),
             Self::TaskVerified { attempt, decision, evidence, .. } => {
                 let level = evidence.as_ref().map(|one| format!(", {}", one.level.as_str()));

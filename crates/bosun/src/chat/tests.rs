@@ -47,7 +47,8 @@ impl Stage {
 
     fn delta(&mut self, kind: DeltaKind, text: &str) {
         let (log, session) = (LogId::run(run()), SessionId::ROOT);
-        self.app.on_delta(&Delta { log, session, call: None, kind, text: text.to_owned() });
+        let (call, check, text) = (None, None, text.to_owned());
+        self.app.on_delta(&Delta { log, session, call, check, kind, text });
     }
 
     fn asked(&mut self) {

@@ -83,9 +83,9 @@ impl Live {
     /// Takes command output; its last line is shown until the next one.
     pub(crate) fn hear(&mut self, delta: &Delta) {
         let last = delta.text.lines().rev().find(|line| !line.trim().is_empty());
-        if let (DeltaKind::Output, Some(line)) = (delta.kind, last) {
-            let who = delta.log.attempt.as_ref().map_or("check".to_owned(), ToString::to_string);
-            self.output = Some(format!("{who:<8} {}", one_line(line, 400)));
+        // The line of a check is shown in its own row.
+        if let (DeltaKind::Output, Some(line), Some(who)) = (delta.kind, last, &delta.log.attempt) {
+            self.output = Some(format!("{:<8} {}", who.to_string(), one_line(line, 400)));
         }
     }
 

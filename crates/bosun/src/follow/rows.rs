@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use runtime::{Activity, TaskActivity};
+use runtime::{Activity, RunningCheck, TaskActivity};
 use types::{
     PlanPhase, Progress, RunView, Status, Subject, TaskStage, TaskView, Timestamp, count, one_line,
 };
@@ -150,6 +150,7 @@ fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {
             let mut entry =
                 entry(check.on.to_string(), ("●", PLAIN, "checking".to_owned()), title, None, now);
             entry.time = duration(now.since(running.since));
+            entry.action = one_line(&running.said, MOST_CHARACTERS);
             entries.push(entry);
         }
     }
@@ -164,7 +165,7 @@ fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {
                 one_line(fault, MOST_CHARACTERS)
             }
             (TaskStage::Waiting | TaskStage::Finished, _) => String::new(),
-            _ => entry.action,
+            _ => activity.check_of(&task.id).map_or(entry.action, |check| in_progress(check, now)),
         };
         tasks.push(entry);
     }
@@ -172,6 +173,13 @@ fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {
     tasks.sort_by_key(|entry| entry.phase);
     entries.extend(tasks);
     entries
+}
+
+/// A check in progress: its name, its time, and the last line that it printed.
+pub(super) fn in_progress(check: &RunningCheck, now: Timestamp) -> String {
+    let (name, time) = (&check.name, duration(now.since(check.since)));
+    let said = if check.said.is_empty() { String::new() } else { format!(": {}", check.said) };
+    one_line(&format!("check {name}, {time}{said}"), MOST_CHARACTERS)
 }
 
 fn entry(

@@ -78,7 +78,7 @@ async fn stay(
     screen.notifies = !home.passing && answers.is_empty();
     let writing = runs_folder::begin(bosun, &bosun.view(&run).await?, screen.run.policy());
     let mix = if let Form::Json(mix) = form { mix } else { Mix::Live };
-    let pieces = screen.live.is_some() || form == Form::Told(Words::Coordinator);
+    let pieces = matches!(form, Form::Live | Form::Plain | Form::Told(Words::Coordinator));
     let mut streams = Streams::new(bosun, &run, mix, pieces);
     let (mut handle, mut answers) = (handle, answers.iter());
     let left = loop {

@@ -14,6 +14,7 @@ use types::{Envelope, Event, LogId, Progress, RunId, RunView, Timestamp};
 
 use super::form::Form;
 use super::live::{Act, Answers, Live, progress};
+use super::long_checks::LongChecks;
 use super::notify::{self, Occasion};
 use super::signals::STOPPING;
 use crate::print::{self, Printed, json, lines, report};
@@ -23,6 +24,7 @@ pub(super) struct Screen {
     form: Form,
     pub(super) run: Run,
     activity: Activity,
+    long_checks: LongChecks,
     teller: lines::Teller,
     printed: Printed,
     /// The last progress report, without its times.
@@ -50,6 +52,7 @@ impl Screen {
             form,
             run: bosun.blank(run).await?,
             activity: Activity::default(),
+            long_checks: LongChecks::default(),
             teller: lines::Teller::default(),
             printed: Printed::default(),
             progress: String::new(),
@@ -124,7 +127,11 @@ impl Screen {
         match self.form {
             Form::Json(_) => json(&serde_json::json!({ "progress": self.run.progress(now) })),
             Form::Plain if print::is_quiet() => Ok(()),
-            Form::Plain => self.report_progress(&self.run.progress(now)),
+            Form::Plain => {
+                self.report_progress(&self.run.progress(now))?;
+                let long = self.long_checks.due(&self.activity, now);
+                Ok(long.iter().try_for_each(|one| self.printed.line(one))?)
+            }
             _ => Ok(()),
         }
     }
@@ -143,6 +150,7 @@ impl Screen {
         if delta.log.run != *run {
             return Ok(());
         }
+        self.activity.hear(delta);
         if let Some(live) = &mut self.live {
             live.hear(delta);
         }
@@ -205,8 +213,8 @@ impl Screen {
         if event.attempt.is_none() {
             self.run.apply(&event.event, event.at);
         }
+        self.activity.apply(event);
         if let Some(live) = &mut self.live {
-            self.activity.apply(event);
             if let Event::CheckFinished { .. } | Event::ToolFinished { .. } = &event.event {
                 live.output = None;
             }
@@ -219,7 +227,8 @@ impl Screen {
             Form::Live | Form::Plain | Form::Told(_) => {}
         }
         let whole = || print::is_verbose().then(|| lines::recorded(event));
-        let mut text = self.teller.tell(event).or_else(whole);
+        let begun = || lines::check_begun(event).filter(|_| self.form == Form::Plain);
+        let mut text = self.teller.tell(event).or_else(begun).or_else(whole);
         if let (Some(text), Event::PlanAdopted { .. }) = (&mut text, &event.event) {
             text.push_str(&report::forecast(&self.run.view(event.at)));
         }

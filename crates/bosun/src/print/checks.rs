@@ -2,7 +2,7 @@
 //! expectation.
 
 use owo_colors::OwoColorize as _;
-use types::{CheckEnd, Subject, Trial};
+use types::{CheckEnd, Decision, Ended, Millis, Subject, Trial};
 
 use super::{bad_mark, good_mark};
 
@@ -15,6 +15,10 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
     let marked = |good: bool, says: String| {
         format!("{} {says}", if good { good_mark() } else { bad_mark() })
     };
+    if end.ended == Ended::TimedOut {
+        let says = format!("check {name} timed out after {}", end.elapsed_ms);
+        return Some((on.to_string(), marked(false, says)));
+    }
     Some(match on {
         Subject::Trial { attempt, trial } => {
             let says = match (trial, passed) {
@@ -57,6 +61,16 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
             (on.to_string(), marked(passed, format!("check {name} {word} ({})", end.says())))
         }
     })
+}
+
+/// A check that timed out and gets more time.
+pub(super) fn again(
+    on: &Subject,
+    name: &str,
+    (limit, decision): (Millis, &Decision),
+) -> (String, String) {
+    let rule = &decision.rule;
+    (on.to_string(), format!("check {name} runs again, for up to {limit} ({rule})"))
 }
 
 /// A check that fails on the unchanged tree, with its failing tests.

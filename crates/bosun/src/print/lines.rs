@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owo_colors::OwoColorize as _;
 use types::{
     AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, IsolationLevel,
-    MergeEnd, Plan, Recovered, Scorecard, Task, TaskId, count, one_line,
+    MergeEnd, Plan, Recovered, Scorecard, Subject, TIMED_OUT, Task, TaskId, count, one_line,
 };
 
 use super::{bad_mark, blocked_word, checks, question, row};
@@ -52,9 +52,10 @@ impl Teller {
                 (attempt.to_string(), super::session::unanswered(event, line.at)?)
             }
             (Some(attempt), event) => (attempt.to_string(), of_attempt(event)?),
-            (None, Event::CheckStarted { check, what, .. }) => {
-                self.checks.insert(check.clone(), one_line(&what.name, 40));
-                return None;
+            (None, Event::CheckStarted { check, what, limit_ms, decision, .. }) => {
+                let name = one_line(&what.name, 40);
+                self.checks.insert(check.clone(), name.clone());
+                checks::again(&check.on, &name, limit_ms.zip(decision.as_deref())?)
             }
             (None, Event::CheckFinished { check, end }) => {
                 let name = self.checks.remove(check).unwrap_or_default();
@@ -63,6 +64,19 @@ impl Teller {
             (None, event) => of_run(event)?,
         };
         Some(row(&who, &what))
+    }
+}
+
+/// The start of a check, for output without a live view; `None` for trials, which are many and often short.
+pub(crate) fn check_begun(line: &Envelope) -> Option<String> {
+    match &line.event {
+        Event::CheckStarted { check, what, .. }
+            if !matches!(check.on, Subject::Trial { .. } | Subject::Without(_)) =>
+        {
+            let name = one_line(&what.name, 40);
+            Some(row(&check.on.to_string(), &format!("check {name} started")))
+        }
+        _ => None,
     }
 }
 
@@ -123,6 +137,10 @@ fn of_run(event: &Event) -> Option<(String, String)> {
         }
         Event::AttemptFinished { attempt, result: AttemptResult::Cancelled, .. } => {
             (attempt.to_string(), bad("cancelled"))
+        }
+        Event::TaskRejected { attempt, fault } if fault.code == TIMED_OUT => {
+            let what = format!("not verified: {}", one_line(&fault.what, 160));
+            (attempt.to_string(), what.yellow().to_string())
         }
         Event::TaskRejected { attempt, fault } => {
             let (mark, what) = (bad_mark(), one_line(&fault.what, 160));
@@ -229,8 +247,6 @@ fn of_attempt(event: &Event) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use types::Subject;
-
     use super::*;
 
     #[test]

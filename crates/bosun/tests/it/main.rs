@@ -86,6 +86,8 @@ mod workspace;
 mod ordinary;
 // Right results behind quiet or wrong checks, builds in a worktree, folders below a broken repository.
 mod honest;
+// The time limits of checks.
+mod limits;
 // The API of the server.
 mod serve;
 // Access to the server.

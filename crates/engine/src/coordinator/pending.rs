@@ -141,11 +141,11 @@ fn open_checks<'a>(
 
 /// The effect of a check that has not ended.
 fn open_check(run: &Run, on: Subject, index: u32, check: &CheckState) -> Option<Effect> {
-    let CheckState { what, commit, end: None } = check else { return None };
+    let CheckState { what, commit, limit, end: None, .. } = check else { return None };
     let against = against(run, &on, what, index);
     Some(Effect::RunCheck {
         check: CheckId { on, index },
-        what: what.clone(),
+        what: Check { timeout_ms: limit.or(what.timeout_ms), ..what.clone() },
         commit: commit.clone(),
         isolation: run.isolation(),
         against: Against { setup: run.check_results().setup.clone(), ..against },

@@ -79,7 +79,7 @@ pub(super) fn checked(lines: &[Envelope]) -> Vec<Checked<'_>> {
             Event::PlanAdopted { plan, .. } => {
                 order = plan.tasks.iter().map(|task| &task.id).collect();
             }
-            Event::CheckStarted { check, what, commit } => {
+            Event::CheckStarted { check, what, commit, .. } => {
                 started.insert(check, (what, commit));
             }
             Event::CheckFinished { check, end } => {

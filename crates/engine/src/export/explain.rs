@@ -86,6 +86,7 @@ pub fn decision(event: &Event) -> Option<&Decision> {
         | Event::ToolStarted { decision, .. }
         | Event::ToolRefused { decision, .. } => Some(decision),
         Event::ModelFailed { again: Some(again), .. } => Some(&again.decision),
+        Event::CheckStarted { decision: Some(decision), .. } => Some(decision),
         _ => None,
     }
 }

@@ -6,12 +6,14 @@ use types::{
     Subject, Terms, Timestamp,
 };
 
-use crate::stages::{advice, question};
-use crate::state::{Question, Run};
+use crate::stages::{advice, limits, question};
+use crate::state::{CheckState, Question, Run};
 use types::choices::{AGAIN, CHECK, LEAVE, SETUP, STOP};
 
 /// The output lines of a check that are shown with the question.
 const LAST_LINES: usize = 8;
+const WITHOUT: &str = "continue without this check";
+const NOTHING_CHANGED: &str = "end the run; nothing was changed";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if !wanted(run) || is_over(run) {
@@ -29,7 +31,10 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         let Ok(index) = u32::try_from(tried.len()) else { return vec![] };
         let check = CheckId { on: Subject::Base, index };
         let commit = run.survey().map(|survey| survey.base.clone()).unwrap_or_default();
-        return vec![Event::CheckStarted { check, what: what.clone(), commit }];
+        return vec![limits::start(run, check, what, commit)];
+    }
+    if let Some(again) = limits::again(run, &Subject::Base, tried) {
+        return vec![again];
     }
     ask(run, first_that_cannot_run(run), now).into_iter().collect()
 }
@@ -69,7 +74,7 @@ fn brings_checks(run: &Run) -> bool {
 }
 
 fn first_that_cannot_run(run: &Run) -> Option<usize> {
-    let cannot = |end: &CheckEnd| end.cannot_run.is_some();
+    let cannot = |end: &CheckEnd| end.cannot_run.is_some() || run.timed_out(end);
     run.check_results().baseline.iter().position(|check| check.end.as_ref().is_some_and(cannot))
 }
 
@@ -87,11 +92,11 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     }
     let index = index.and_then(|index| u32::try_from(index).ok());
     let state = index.and_then(|index| run.check_results().baseline.get(index as usize));
-    let said = match state.and_then(|state| Some((&state.what, state.end.as_ref()?))) {
-        Some((check, end)) => cannot_run(check, end),
-        None => no_checks(),
+    let (said, choices) = match state.and_then(|state| Some((state, state.end.as_ref()?))) {
+        Some((state, end)) if run.timed_out(end) => (timed_out(state, end), choices_if_late(state)),
+        Some((state, end)) => (cannot_run(&state.what, end), choices(true)),
+        None => (no_checks(), choices(false)),
     };
-    let choices = choices(index.is_some());
     let (escalation, severity) = (Escalation::TechnicalBlocker, Severity::High);
     let terms = Terms::escalation(escalation, severity, About::Baseline(index), choices, STOP);
     Some(question::ask(run, said, None, Some(terms), now))
@@ -99,22 +104,39 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
 
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
     let why = end.cannot_run.as_deref().unwrap_or_default().trim_end_matches('.');
-    let named = match check.name == check.command {
-        true => format!("`{}`", check.command),
-        false => format!("{} (`{}`)", check.name, check.command),
-    };
     let text = format!(
-        "the check {named} cannot run on the untouched tree: {why}. Planning has not started. \
-         How should the run continue?"
+        "the check {} cannot run on the untouched tree: {why}. Planning has not started. \
+         How should the run continue?",
+        named(check)
     );
     let reason = "a check that cannot run cannot verify any work";
-    let mut decision = Decision::new(RuleId::fixed("baseline.cannot_run"), reason)
-        .seeing(format!("{}: {}", check.command, end.ended));
-    let lines: Vec<&str> = end.output.text.lines().filter(|line| !line.trim().is_empty()).collect();
-    for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
-        decision = decision.seeing(types::one_line(line, 200));
+    (text, seen(Decision::new(RuleId::fixed("baseline.cannot_run"), reason), check, end))
+}
+
+fn timed_out(state: &CheckState, end: &CheckEnd) -> (String, Decision) {
+    let text = format!(
+        "the check {} did not end within {} on the untouched tree. Planning has not started. \
+         How should the run continue?",
+        named(&state.what),
+        state.limit.unwrap_or(end.elapsed_ms)
+    );
+    let reason = "a check that does not end in time cannot verify any work";
+    (text, seen(Decision::new(RuleId::fixed("baseline.timed_out"), reason), &state.what, end))
+}
+
+fn named(check: &Check) -> String {
+    match check.name == check.command {
+        true => format!("`{}`", check.command),
+        false => format!("{} (`{}`)", check.name, check.command),
     }
-    (text, decision)
+}
+
+/// The end of a check and its last lines, for the person who decides.
+fn seen(decision: Decision, check: &Check, end: &CheckEnd) -> Decision {
+    let decision = decision.seeing(format!("{}: {}", check.command, end.ended));
+    let lines: Vec<&str> = end.output.text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+    last.iter().fold(decision, |decision, line| decision.seeing(types::one_line(line, 200)))
 }
 
 fn no_checks() -> (String, Decision) {
@@ -124,29 +146,40 @@ fn no_checks() -> (String, Decision) {
     (text.to_owned(), Decision::new(RuleId::fixed("baseline.no_checks"), reason))
 }
 
+/// The answers about a check that did not end in time.
+fn choices_if_late(state: &CheckState) -> Vec<Choice> {
+    vec![
+        Choice::new(AGAIN, &format!("run it again, for up to {}", state.longer())),
+        another_check(),
+        Choice::new(LEAVE, WITHOUT),
+        Choice::new(STOP, NOTHING_CHANGED),
+    ]
+}
+
+fn another_check() -> Choice {
+    Choice::new(CHECK, "use this command as the check, for example `check make test`").with_words()
+}
+
 fn choices(there_is_one: bool) -> Vec<Choice> {
-    let mut choices = vec![
-        Choice::new(CHECK, "use this command as the check, for example `check make test`")
-            .with_words(),
-    ];
+    let mut choices = vec![another_check()];
     if there_is_one {
         choices.push(
             Choice::new(SETUP, "run this command first in every fresh checkout, then retry")
                 .with_words(),
         );
         choices.push(Choice::new(AGAIN, "run the checks again after fixing the problem"));
-        choices.push(Choice::new(LEAVE, "continue without this check"));
+        choices.push(Choice::new(LEAVE, WITHOUT));
     } else {
         choices.push(Choice::new(LEAVE, "continue without checks; the result remains unproven"));
     }
-    choices.push(Choice::new(STOP, "end the run; nothing was changed"));
+    choices.push(Choice::new(STOP, NOTHING_CHANGED));
     choices
 }
 
 /// Tests that fail on the untouched tree, by check, for the agents that are to fix them.
 pub(crate) fn failing(run: &Run) -> Vec<(&Check, Vec<&str>)> {
     let failed = run.check_results().baseline.iter().filter_map(|state| {
-        let end = state.end.as_ref().filter(|end| !end.passed())?;
+        let end = state.end.as_ref().filter(|end| !end.passed() && !run.timed_out(end))?;
         let tests = end.tests.as_ref().map(|tests| tests.failing.as_slice()).unwrap_or_default();
         Some((&state.what, tests.iter().map(String::as_str).collect()))
     });

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    Assignment, AttachmentKind, AttemptId, Brief, Check, Ending, ModelRef, ReplyRule, Request, RoleId,
-    Spec, Task, WorkPath,
+    Assignment, AttachmentKind, AttemptId, Brief, Check, Ending, ModelRef, ReplyRule, Request,
+    RoleId, Spec, Task, WorkPath,
 };
 
 use crate::stages::{baseline, brief_json, intent};

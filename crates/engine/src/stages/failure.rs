@@ -5,7 +5,9 @@
 mod escalation;
 mod retry;
 
-use types::{Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, Timestamp};
+use types::{
+    Decision, Event, FailureRule, Fault, Millis, Remedy, Retry, RuleId, TIMED_OUT, Timestamp,
+};
 
 use crate::stages::budget;
 use crate::state::{Run, TaskStatus};
@@ -35,6 +37,11 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 }
 
 fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
+    if failed.fault.code == TIMED_OUT {
+        let reason = "a check that times out says nothing about the work; only a person decides";
+        let decision = Decision::new(RuleId::fixed(TIMED_OUT), reason).seeing(&failed.fault.what);
+        return escalation::ask(run, failed, None, decision, now);
+    }
     let Some(rule) = rule_for(run, failed.fault) else {
         let class = failed.fault.class.as_str();
         let reason = format!("no rule covers this {class} failure");
@@ -61,7 +68,7 @@ fn answer(run: &Run, failed: &Failed<'_>, now: Timestamp) -> Event {
             let left = rule.max_executions.saturating_sub(executions);
             let wait = backoff(rule.backoff_ms, executions).max(asked_for(failed.fault));
             let next = Next { left, at: now.after(wait), words: None };
-            retry(run, failed, again, rule, next, decision)
+            retry(run, failed, again, Some(rule), next, decision)
         }
     }
 }

@@ -10,7 +10,7 @@ use types::{
     Scorecard, Severity, Terms, Timestamp, Verdict,
 };
 
-use crate::stages::{advice, baseline, question, verify};
+use crate::stages::{advice, baseline, limits, question, verify};
 use crate::state::{Question, Run};
 use card::questions;
 use types::choices::{AGAIN, GO, RETRY, STOP};
@@ -128,6 +128,11 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     } else {
         Choice::new(AGAIN, "evaluate the gate again after fixing the problem")
     }];
+    let late = limits::late(run, &run.check_results().merged).map(|(_, check)| check.longer());
+    if let (true, Some(longer)) = (conditional(blocked) && phase == Phase::Monitoring, late.max()) {
+        let says = format!("run the check that timed out again, for up to {longer}");
+        choices.push(Choice::new(AGAIN, &says));
+    }
     let again = match phase {
         Phase::Planning => Some("create a new plan"),
         Phase::Execution => Some("retry the tasks that did not finish"),

@@ -56,6 +56,10 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
             return one.doubted(doubt);
         }
         match of_check(run, task_state, &shape, one, &mut because) {
+            Ok(_) if timed_out(run, task_state, one) => {
+                because.push(format!("{} did not end in time in a trial", one.what.name));
+                level = level.max(Some(Level::Unproven));
+            }
             Ok(shown) => level = level.max(Some(shown)),
             Err(next) => return next,
         }
@@ -258,12 +262,19 @@ fn trial<'a>(
     };
     match task_state.trials.iter().find(is).map(|state| &state.state) {
         Some(CheckState { end: Some(end), .. }) => {
-            Ok(Some(end).filter(|end| end.untried.is_none()))
+            // One that timed out shows nothing.
+            Ok(Some(end).filter(|end| end.untried.is_none() && !run.timed_out(end)))
         }
         Some(_) => Err(Next::Wait),
         None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
         None => Ok(None),
     }
+}
+
+/// Whether a trial of a check did not end in time. Else a result could pass for proven by hanging in its trials.
+fn timed_out(run: &Run, task_state: &TaskState, one: &Tried<'_>) -> bool {
+    let ours = task_state.trials.iter().filter(|trial| trial.index as usize == one.index);
+    ours.filter_map(|trial| trial.state.end.as_ref()).any(|end| run.timed_out(end))
 }
 
 fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
@@ -332,7 +343,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         let end = one.state.end.as_ref();
         one.trial == Trial::BaseTests
             && one.index == index
-            && end.is_some_and(|end| end.untried.is_none())
+            && end.is_some_and(|end| end.untried.is_none() && !run.timed_out(end))
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
     let task = run.planned(&attempt.task);

@@ -7,8 +7,8 @@ use types::{
     Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
 };
 
-use crate::stages::review;
 use crate::stages::trials::{self, DID_NOT_PASS, Next};
+use crate::stages::{limits, review};
 use crate::state::{Asked, CheckState, Run, TaskState, TaskStatus, current};
 use rules::permit::names_file;
 
@@ -192,10 +192,19 @@ fn checking(
     if task_state.trials.iter().any(|one| one.state.end.is_none()) {
         return vec![];
     }
+    let held = held(run, &attempt.task, done);
+    if let Some(again) = limits::again(run, &Subject::Attempt(attempt.clone()), held) {
+        return vec![again];
+    }
     if let Some(next) = next_check(run, attempt, done, commit) {
         return next;
     }
     let failed = failed(run, &attempt.task, task_state);
+    let late: Vec<&CheckState> = limits::late(run, held).map(|(_, check)| check).collect();
+    if failed.is_empty() && !late.is_empty() {
+        let fault = limits::fault(run, &late);
+        return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
+    }
     // Trials come before a review: a doubtful result needs no second opinion.
     let weighed = match failed.is_empty().then(|| weigh(run, attempt, task_state, commit)).flatten()
     {
@@ -238,36 +247,47 @@ fn weighs(run: &Run) -> bool {
     run.policy().verify.trials
 }
 
+/// The checks that a result must pass: the task's own, which run first, or else the project's.
+fn held<'a>(run: &Run, task: &TaskId, checks: &'a [CheckState]) -> &'a [CheckState] {
+    let own = run.planned(task).map(|task| task.checks.as_slice()).unwrap_or_default();
+    if own.is_empty() {
+        return checks;
+    }
+    let is_own = |check: &&CheckState| own.iter().any(|own| own.command == check.what.command);
+    &checks[..checks.iter().take_while(is_own).count()]
+}
+
 /// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
-/// project's count only if the task breaks something that worked.
+/// project's count only if the task breaks something that worked. One that timed out never counts.
 pub(crate) fn failed<'a>(
     run: &Run,
     task: &TaskId,
     task_state: &'a TaskState,
 ) -> Vec<(&'a Check, String)> {
-    let own = run.planned(task).map(|task| task.checks.as_slice()).unwrap_or_default();
+    let held = held(run, task, &task_state.checks).len();
     let mut failed = Vec::new();
-    for check in &task_state.checks {
-        let Some(end) = &check.end else { continue };
+    for (index, check) in task_state.checks.iter().enumerate() {
+        let Some(end) = check.end.as_ref().filter(|end| !run.timed_out(end)) else { continue };
         let why = trials::stands(run, task_state.base.as_ref(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
-        let is_own = own.iter().any(|own| own.command == check.what.command);
-        let held = own.is_empty() || is_own || breaks;
-        if let Some(why) = why.filter(|_| held) {
+        if let Some(why) = why.filter(|_| index < held || breaks) {
             failed.push((&check.what, why));
         }
     }
     failed
 }
 
-/// The checks that count against a result merged with those of other tasks.
+/// The checks that count against a result merged with those of other tasks. The checks on the final tree decide about
+/// those that time out here.
 pub(crate) fn failed_when_merged<'a>(
     run: &Run,
     task_state: &'a TaskState,
 ) -> impl Iterator<Item = &'a CheckState> {
     let base = task_state.base.as_ref();
-    task_state.proofs.iter().filter(move |check| trials::stands_merged(run, base, check).is_some())
+    let ended = |check: &&CheckState| !check.end.as_ref().is_some_and(|end| run.timed_out(end));
+    let proofs = task_state.proofs.iter().filter(ended);
+    proofs.filter(move |check| trials::stands_merged(run, base, check).is_some())
 }
 
 /// The evidence level of a result, or the step that has to come first.
@@ -288,10 +308,10 @@ fn weigh(
         }
         Next::Doubt(fault, _) => Err(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]),
         Next::Try(trial, index) => {
-            let what = run.project_checks().get(index)?.clone();
+            let what = run.project_checks().get(index)?;
             let on = Subject::Trial { attempt: attempt.clone(), trial };
             let check = CheckId { on, index: u32::try_from(index).ok()? };
-            Err(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+            Err(vec![limits::start(run, check, what, commit.clone())])
         }
     })
 }
@@ -303,6 +323,10 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
     let done = &task_state.proofs;
     if done.iter().any(|check| check.end.is_none()) {
         return Some(vec![]);
+    }
+    let on = Subject::Landed(attempt.clone());
+    if let Some(again) = limits::again(run, &on, done) {
+        return Some(vec![again]);
     }
     let failed: Vec<&CheckState> = failed_when_merged(run, task_state).collect();
     if !failed.is_empty() {
@@ -319,11 +343,9 @@ pub(crate) fn landed(run: &Run, attempt: &AttemptId, commit: &CommitId) -> Optio
         let fault = fault.with_evidence(evidence);
         return Some(vec![Event::TaskRejected { attempt: attempt.clone(), fault }]);
     }
-    let all = checks_of(run, &attempt.task)?.iter();
-    let what = run.check_results().next(all, done)?.clone();
-    let index = u32::try_from(done.len()).ok()?;
-    let check = CheckId { on: Subject::Landed(attempt.clone()), index };
-    Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+    let what = run.check_results().next(checks_of(run, &attempt.task)?.iter(), done)?;
+    let check = CheckId { on, index: u32::try_from(done.len()).ok()? };
+    Some(vec![limits::start(run, check, what, commit.clone())])
 }
 
 fn checks_of<'a>(run: &'a Run, task: &TaskId) -> Option<&'a [Check]> {
@@ -341,10 +363,10 @@ fn next_check(
     // With evidence levels the project's checks run on every result.
     let own = |check: &&Check| !of_task.iter().any(|other| other.command == check.command);
     let project = run.project_checks().iter().filter(|_| weighs(run)).filter(own);
-    let what = run.check_results().next(of_task.iter().chain(project), started)?.clone();
+    let what = run.check_results().next(of_task.iter().chain(project), started)?;
     let index = u32::try_from(started.len()).ok()?;
     let check = CheckId { on: Subject::Attempt(attempt.clone()), index };
-    Some(vec![Event::CheckStarted { check, what, commit: commit.clone() }])
+    Some(vec![limits::start(run, check, what, commit.clone())])
 }
 
 /// Runs all checks again on the merged tree, once everything is merged.
@@ -357,12 +379,15 @@ fn merged(run: &Run) -> Vec<Event> {
     if started.iter().any(|check| check.end.is_none()) {
         return vec![];
     }
-    let Some(what) = run.check_results().next_merged().cloned() else {
+    if let Some(again) = limits::again(run, &Subject::Merged, started) {
+        return vec![again];
+    }
+    let Some(what) = run.check_results().next_merged() else {
         return taken_out(run);
     };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
     let check = CheckId { on: Subject::Merged, index };
-    vec![Event::CheckStarted { check, what, commit: run.head().clone() }]
+    vec![limits::start(run, check, what, run.head().clone())]
 }
 
 /// Removes an unproven task from the result, to see whether a check notices.
@@ -379,7 +404,7 @@ pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
     }
     let Some((task, what, commit)) = trials::to_take_out(run) else { return vec![] };
     let check = CheckId { on: Subject::Without(task), index: 0 };
-    vec![Event::CheckStarted { check, what: what.clone(), commit }]
+    vec![limits::start(run, check, what, commit)]
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Applies questions and answers to the state: part of `apply`, with no other caller.
 
+use types::choices::AGAIN;
 use types::{About, Budget, TaskId};
 
 use super::budget_state::Appeal;
@@ -47,6 +48,9 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: O
     if let (Some(About::Baseline(index)), Some(choice)) = (&about, &answer.choice) {
         checks::baseline_answered(run, *index, choice, words.as_deref().unwrap_or(""));
         return;
+    }
+    if let (Some(About::Task(task)), Some(AGAIN)) = (&about, answer.choice.as_deref()) {
+        checks::check_again(run, task);
     }
     if let Some(attempt) = from {
         change_running(run, &attempt, |running| running.answers.push(answer.said));

@@ -115,8 +115,9 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             }
             finish_attempt(run, &attempt, result, spent, at);
         }
-        Event::CheckStarted { check, what, commit } => {
-            start_check(run, &check, CheckState { what, commit, end: None });
+        Event::CheckStarted { check, what, commit, limit_ms, decision } => {
+            let (limit, again) = (limit_ms, decision.is_some());
+            start_check(run, &check, CheckState { what, commit, limit, again, end: None });
         }
         Event::CheckFinished { check, end } => finish_check(run, &check, &end),
         Event::MergeStarted { task, commit, onto } => {

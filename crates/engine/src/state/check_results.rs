@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use types::{Check, CheckEnd, CommitId, TaskId};
+use types::{Check, CheckEnd, CommitId, Ended, Millis, TaskId};
 
+use super::Run;
 use super::task_state::CheckState;
 
 /// The results of the run's checks.
@@ -30,6 +31,25 @@ pub(crate) struct CheckResults {
     pub(super) dropped: BTreeSet<String>,
     /// The failures of checks that a person accepted, by command.
     pub(super) accepted: BTreeMap<String, CheckEnd>,
+    /// The times of each command.
+    times: BTreeMap<String, Times>,
+}
+
+/// How long a check took, and how long a person lets it take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Times {
+    /// The longest run that tells how long it takes.
+    pub(crate) took: Option<Millis>,
+    pub(crate) granted: Option<Millis>,
+}
+
+impl Run {
+    /// Whether a check was ended by a limit that was only estimated, so that it says nothing about its tree.
+    pub(crate) fn timed_out(&self, end: &CheckEnd) -> bool {
+        self.policy.limits.check_timeout_factor > 0
+            && end.ended == Ended::TimedOut
+            && end.untried.is_none()
+    }
 }
 
 impl CheckResults {
@@ -82,8 +102,12 @@ impl CheckResults {
     }
 
     pub(super) fn ended(&mut self, state: &CheckState) {
-        if let Some(end) = &state.end {
-            self.ends.insert((state.commit.clone(), state.what.command.clone()), end.clone());
+        let Some(end) = &state.end else { return };
+        self.ends.insert((state.commit.clone(), state.what.command.clone()), end.clone());
+        // A check that breaks off early does not tell how long it takes.
+        if end.passed() || end.tests.as_ref().is_some_and(|tests| tests.complete) {
+            let times = self.times.entry(state.what.command.clone()).or_default();
+            times.took = times.took.max(Some(end.elapsed_ms));
         }
     }
 
@@ -92,6 +116,24 @@ impl CheckResults {
         let reported = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| tests.complete);
         let mut ends = self.ends.iter().filter(|((_, of), _)| of == command);
         ends.any(|(_, end)| end.passed() && reported(end))
+    }
+
+    /// The times of a command.
+    pub(crate) fn times(&self, command: &str) -> Times {
+        self.times.get(command).copied().unwrap_or_default()
+    }
+
+    /// Lets a command take at least this long from now on.
+    pub(super) fn grant(&mut self, command: &str, limit: Millis) {
+        let times = self.times.entry(command.to_owned()).or_default();
+        times.granted = times.granted.max(Some(limit));
+    }
+
+    /// The time of a command on the untouched tree.
+    pub(crate) fn on_the_base(&self, command: &str) -> Option<Millis> {
+        let check = self.baseline.iter().find(|check| check.what.command == command)?;
+        let end = check.end.as_ref().filter(|end| end.ended != Ended::TimedOut)?;
+        Some(end.elapsed_ms)
     }
 
     /// Records that two commits have the same files, so that results of one apply to both.

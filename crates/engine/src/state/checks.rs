@@ -1,6 +1,6 @@
 //! Applies the results of checks and merges to the state of a run: part of `apply`, with no other caller.
 
-use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, Task, TaskId};
+use types::{Check, CheckEnd, CheckId, Fault, MergeEnd, Subject, TIMED_OUT, Task, TaskId};
 
 use super::Run;
 use super::change::{change, reject};
@@ -21,21 +21,27 @@ pub(super) fn take_off(run: &mut Run, task: &TaskId) {
 }
 
 pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
+    let index = check.index as usize;
+    // A check that gets more time takes the place of the one that timed out.
+    let put = |checks: &mut Vec<CheckState>, state: CheckState| match checks.get_mut(index) {
+        Some(before) if state.again => *before = state,
+        _ => checks.push(state),
+    };
     match &check.on {
-        Subject::Base => run.check_results.baseline.push(state),
+        Subject::Base => put(&mut run.check_results.baseline, state),
         Subject::Trial { attempt, trial } => change(run, &attempt.task, |task_state| {
             task_state.trials.push(TrialState { trial: *trial, index: check.index, state });
         }),
         Subject::Without(task) => {
             run.check_results.without.insert(task.clone(), state);
         }
-        Subject::Merged => run.check_results.merged.push(state),
+        Subject::Merged => put(&mut run.check_results.merged, state),
         Subject::Landed(attempt) => {
-            change(run, &attempt.task, |task_state| task_state.proofs.push(state));
+            change(run, &attempt.task, |task_state| put(&mut task_state.proofs, state));
         }
         Subject::Attempt(attempt) => change(run, &attempt.task, |task_state| {
             task_state.stage = TaskStatus::Checking { commit: state.commit.clone() };
-            task_state.checks.push(state);
+            put(&mut task_state.checks, state);
         }),
     }
 }
@@ -66,7 +72,7 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
     }
     // Trials run on trees that no commit has.
     let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
-    if let Some(state) = ended.filter(|_| plain) {
+    if let Some(state) = ended.filter(|_| plain && !run.timed_out(end)) {
         run.check_results.ended(&state);
     }
 }
@@ -89,6 +95,9 @@ pub(super) fn set_checks_aside(run: &mut Run, task: &TaskId, commands: Vec<Strin
 /// Applies a person's answer about a check on the untouched tree.
 pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str, words: &str) {
     let index = index.map(|index| index as usize);
+    let asked = index.and_then(|index| run.check_results.baseline.get(index)).cloned();
+    let late = more_time(run, asked.as_slice());
+    let tried = run.check_results.baseline.clone();
     match choice {
         CHECK if !words.is_empty() => run.check_results.name(index, words),
         SETUP if !words.is_empty() => {
@@ -98,8 +107,46 @@ pub(super) fn baseline_answered(run: &mut Run, index: Option<u32>, choice: &str,
         LEAVE => run.check_results.leave(index),
         // The answer itself has the reason for the end.
         STOP => {}
+        _ if late => {}
         _ => run.check_results.baseline.clear(),
     }
+    // If one check only took too long, the results of the others stay.
+    let kept = |is: fn(usize, usize) -> bool, index: usize| {
+        let others = tried.into_iter().enumerate().filter(|(other, _)| is(*other, index));
+        others.map(|(_, check)| check).collect()
+    };
+    match (index.filter(|_| late), choice) {
+        (Some(index), CHECK) => run.check_results.baseline = kept(|other, one| other < one, index),
+        (Some(index), LEAVE) => run.check_results.baseline = kept(|other, one| other != one, index),
+        _ => {}
+    }
+}
+
+/// Gives every check that timed out more time. Whether there is one.
+pub(super) fn more_time(run: &mut Run, checks: &[CheckState]) -> bool {
+    let late = |check: &&CheckState| check.end.as_ref().is_some_and(|end| run.timed_out(end));
+    let late: Vec<&CheckState> = checks.iter().filter(late).collect();
+    for check in &late {
+        run.check_results.grant(&check.what.command, check.longer());
+    }
+    !late.is_empty()
+}
+
+/// Applies a person's `again` to a task whose checks timed out: they run again on the same commit, with more time.
+pub(super) fn check_again(run: &mut Run, task: &TaskId) {
+    let Some(TaskStatus::Escalated { fault, commit: Some(commit), .. }) = run.stage(task) else {
+        return;
+    };
+    let (fault, commit) = (fault.clone(), commit.clone());
+    let checks = run.task_state(task).map(|task_state| task_state.checks.clone());
+    if fault.code != TIMED_OUT || !more_time(run, &checks.unwrap_or_default()) {
+        return;
+    }
+    change(run, task, |task_state| {
+        // It was no fault of the attempt.
+        task_state.faults.retain(|other| *other != fault);
+        task_state.stage = TaskStatus::Checking { commit };
+    });
 }
 
 pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: Option<Box<Fault>>) {

@@ -3,8 +3,8 @@
 
 use types::Phase;
 
-use super::Run;
-use super::task_state::{TaskState, TaskStatus};
+use super::task_state::{CheckState, TaskState, TaskStatus};
+use super::{Run, checks};
 use types::choices::{AGAIN, GO, RETRY};
 
 /// Applies an answer to a gate's question.
@@ -19,7 +19,17 @@ pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, told: Option<S
         (Phase::Planning, RETRY) => plan_again(run, told),
         (Phase::Execution, RETRY) => work_again(run, told.as_ref()),
         (Phase::Monitoring, RETRY) => mend(run, told),
-        (Phase::Monitoring, AGAIN) => run.check_results.merged.clear(),
+        (Phase::Monitoring, AGAIN) => {
+            let merged = run.check_results.merged.clone();
+            let others = |check: &CheckState| {
+                check.end.as_ref().is_some_and(|end| end.passed() || run.timed_out(end))
+            };
+            // If only time was missing, what passed is not repeated.
+            let only_time = merged.iter().all(others);
+            if !(checks::more_time(run, &merged) && only_time) {
+                run.check_results.merged.clear();
+            }
+        }
         _ => {}
     }
 }

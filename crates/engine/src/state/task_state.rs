@@ -2,8 +2,8 @@
 //! task.
 
 use types::{
-    Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, Level, ModelRef,
-    RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
+    Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, Level, Millis,
+    ModelRef, RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
 /// The state of one task.
@@ -146,7 +146,20 @@ impl Running {
 pub(crate) struct CheckState {
     pub(crate) what: Check,
     pub(crate) commit: CommitId,
+    /// How long it may take, if the log says so.
+    pub(crate) limit: Option<Millis>,
+    /// It timed out on this tree before and got more time.
+    pub(crate) again: bool,
     pub(crate) end: Option<CheckEnd>,
+}
+
+impl CheckState {
+    /// The next limit after this one was too short.
+    pub(crate) fn longer(&self) -> Millis {
+        let end = self.end.as_ref().map(|end| end.elapsed_ms);
+        let limit = self.limit.or(self.what.timeout_ms).or(end).unwrap_or_default();
+        limit.plus(limit)
+    }
 }
 
 /// A check that was tried with the current attempt's result.

@@ -59,7 +59,11 @@ fn of_a_task(event: &Event) -> Option<String> {
             AttemptResult::Cancelled => format!("{attempt} cancelled"),
         },
         Event::ResultSettled { how, by, .. } => format!("{} by {by}", how.as_str()),
-        Event::CheckStarted { check, what, .. } => format!("{} {}", place(check), what.name),
+        Event::CheckStarted { check, what, limit_ms, decision, .. } => {
+            let longer = limit_ms.zip(decision.as_ref());
+            let longer = longer.map(|(limit, why)| format!(", up to {limit}, {}", why.rule));
+            format!("{} {}{}", place(check), what.name, longer.unwrap_or_default())
+        }
         Event::CheckFinished { check, end } => format!("{} {}", place(check), end.ended),
         Event::TaskVerified { attempt, decision, .. } => format!("{attempt} {}", decision.rule),
         Event::TaskRejected { attempt, fault } => format!("{attempt} {}", fault.class.as_str()),

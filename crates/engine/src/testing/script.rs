@@ -256,7 +256,7 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
     end
 }
 
-/// `T1.1/0 exits 1`, `merged/0 breaks`
+/// `T1.1/0 exits 1`, `T1.1/0 took 3`, `T1.1/0 hangs`, `merged/0 breaks`
 fn check(text: &str) -> Input {
     let (check, what) = text.split_once(' ').expect("a check and what it did");
     let (on, index) = check.split_once('/').expect("where the check is and its number");
@@ -279,6 +279,15 @@ fn check(text: &str) -> Input {
             let ended = Ended::Exited(code.parse().expect("an exit code"));
             let output = Shown { text: format!("exited with {code}"), ..Shown::default() };
             Outcome::Check(seen(CheckEnd::new(ended, output, Millis(7)), more))
+        }
+        Some(("took", time)) => {
+            let elapsed = Millis::seconds(time.parse().expect("seconds"));
+            let end = CheckEnd::new(Ended::Exited(0), Shown::default(), elapsed);
+            Outcome::Check(seen(end, "passed=1"))
+        }
+        _ if what == "hangs" => {
+            let output = Shown { text: "waiting".to_owned(), ..Shown::default() };
+            Outcome::Check(CheckEnd::new(Ended::TimedOut, output, Millis(7)))
         }
         _ if what == "unsafe" => Outcome::Broke(not_safe()),
         _ => Outcome::Broke(Fault::structural("check.broke", "no such folder")),

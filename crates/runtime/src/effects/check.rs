@@ -129,7 +129,8 @@ impl RunExecutor {
             (SessionId::ROOT, None),
             self.services.hub.clone(),
             self.services.redactor.clone(),
-        );
+        )
+        .of_check(job.check.clone());
         let reports = folder.join(REPORTS);
         let wanted = report::variables(&reports.to_string_lossy());
         let env = self.services.sandboxes.open(spec).await?.heard_by(output_capture.listener());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sandbox::{Listener, Stream};
 use store::Redactor;
-use types::{CallId, LogId, SessionId};
+use types::{CallId, CheckId, LogId, SessionId};
 
 use crate::hub::{Delta, DeltaKind, Hub};
 
@@ -15,6 +15,8 @@ const MOST_KEPT: usize = 8 * 1024 * 1024;
 const MOST_SHOWN: usize = 1024 * 1024;
 /// A longer line is shown in parts.
 const LONGEST_LINE: usize = 8 * 1024;
+/// The most characters of a check's last line.
+const MOST_OF_LAST: usize = 400;
 
 /// Captures the output of a command.
 #[derive(Debug, Clone)]
@@ -27,6 +29,7 @@ struct Heard {
     log: LogId,
     session: SessionId,
     call: Option<CallId>,
+    check: Option<CheckId>,
     hub: Hub,
     redactor: Arc<Redactor>,
     kept: Vec<u8>,
@@ -44,8 +47,15 @@ impl OutputCapture {
         redactor: Arc<Redactor>,
     ) -> Self {
         let (kept, lines) = (Vec::new(), [Vec::new(), Vec::new()]);
-        let heard = Heard { log, session, call, hub, redactor, kept, all: 0, shown: 0, lines };
+        let (check, all, shown) = (None, 0, 0);
+        let heard = Heard { log, session, call, check, hub, redactor, kept, all, shown, lines };
         Self { heard: Arc::new(Mutex::new(heard)) }
+    }
+
+    /// The same for a check, of which watchers get only the last lines, however much it prints.
+    pub(crate) fn of_check(self, check: CheckId) -> Self {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).check = Some(check);
+        self
     }
 
     pub(crate) fn listener(&self) -> Listener {
@@ -85,7 +95,7 @@ impl Heard {
         self.all += piece.len() as u64;
         let room = MOST_KEPT.saturating_sub(self.kept.len()).min(piece.len());
         self.kept.extend_from_slice(&piece[..room]);
-        if self.shown < MOST_SHOWN && self.hub.is_watched() {
+        if (self.shown < MOST_SHOWN || self.check.is_some()) && self.hub.is_watched() {
             self.show(stream, piece);
         }
     }
@@ -95,15 +105,26 @@ impl Heard {
         self.shown += piece.len();
         let line = &mut self.lines[usize::from(stream == Stream::Errors)];
         line.extend_from_slice(piece);
-        let end = line.iter().rposition(|byte| *byte == b'\n').map(|place| place + 1);
+        // Runners repaint a line of progress with a carriage return.
+        let repaints = self.check.is_some();
+        let ends = |byte: &u8| *byte == b'\n' || repaints && *byte == b'\r';
+        let end = line.iter().rposition(ends).map(|place| place + 1);
         let Some(end) = end.or_else(|| (line.len() > LONGEST_LINE).then_some(line.len())) else {
             return;
         };
         let text = String::from_utf8_lossy(&line[..end]).into_owned();
         line.drain(..end);
         let text = self.redactor.scrub(&text).into_owned();
+        let text = match self.check {
+            None => text,
+            Some(_) => match text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()) {
+                Some(last) => format!("{}\n", types::one_line(last, MOST_OF_LAST)),
+                None => return,
+            },
+        };
         let (log, session, call) = (self.log.clone(), self.session, self.call);
-        self.hub.publish(Delta { log, session, call, kind: DeltaKind::Output, text });
+        let (check, kind) = (self.check.clone(), DeltaKind::Output);
+        self.hub.publish(Delta { log, session, call, check, kind, text });
     }
 }
 
@@ -138,6 +159,23 @@ mod tests {
         assert_eq!((next(), next()), ("one\n".to_owned(), "oh\n".to_owned()));
         let last = next();
         assert!(last.starts_with("the key is") && !last.contains("hunter2"), "{last}");
+    }
+
+    #[test]
+    fn of_a_check_only_the_last_lines_are_shown_however_much_it_prints() {
+        let hub = Hub::new();
+        let mut deltas = hub.subscribe();
+        let check = CheckId { on: types::Subject::Merged, index: 0 };
+        let output_capture = output_capture(&hub).of_check(check.clone());
+        say(&output_capture, Stream::Output, &vec![b'x'; 2 * 1024 * 1024]);
+        say(&output_capture, Stream::Output, b"\none\ntwo\n\n");
+        say(&output_capture, Stream::Errors, b"building 1/9\rbuilding \x1b[2J2/9\rbuil");
+        let mut next = || deltas.try_recv().expect("a delta");
+        let long = next().text;
+        assert!(long.chars().count() < 500, "{} characters", long.len());
+        let two = next();
+        assert_eq!((two.text.as_str(), two.check), ("two\n", Some(check)));
+        assert_eq!(next().text, "building [2J2/9\n");
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn in_memory() -> Bosun {
 
 fn piece_of(run: &str, text: &str) -> Delta {
     let (log, session) = (log(run), SessionId::ROOT);
-    Delta { log, session, call: None, kind: DeltaKind::Text, text: text.to_owned() }
+    Delta { log, session, call: None, check: None, kind: DeltaKind::Text, text: text.to_owned() }
 }
 
 #[tokio::test]

@@ -170,7 +170,7 @@ fn item(run: &CheckRun<'_>, over: bool) -> CheckItem {
         Subject::Without(_) => (CheckedTree::Without, None),
     };
     CheckItem {
-        check: format!("{}#{}", run.id.on, run.id.index.saturating_add(1)),
+        check: name(run.id),
         on: run.id.on.to_string(),
         kind,
         task: task_of(&run.id.on).cloned(),
@@ -191,6 +191,11 @@ fn item(run: &CheckRun<'_>, over: bool) -> CheckItem {
         output_tail: end.map(|end| tail(&end.output.text)).unwrap_or_default(),
         output: end.and_then(|end| end.output.blob).map(|blob| blob.digest),
     }
+}
+
+/// The name of a check in its run.
+pub(crate) fn name(check: &CheckId) -> String {
+    format!("{}#{}", check.on, check.index.saturating_add(1))
 }
 
 /// The task whose tree a check runs on, if any.

@@ -121,6 +121,7 @@ fn output_stands_under_its_own_call() {
             log: LogId::run(run()),
             session: SessionId::ROOT,
             call: Some(*call),
+            check: None,
             kind: DeltaKind::Output,
             text: text.to_owned(),
         });

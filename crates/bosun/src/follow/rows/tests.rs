@@ -45,7 +45,12 @@ fn tasks() -> Value {
     ])
 }
 
-fn line(attempt: Option<&str>, second: i64, event: &str, data: impl Into<Value>) -> Envelope {
+pub(crate) fn line(
+    attempt: Option<&str>,
+    second: i64,
+    event: &str,
+    data: impl Into<Value>,
+) -> Envelope {
     let data: Value = data.into();
     let mut line = json!({
         "v": 1, "seq": 1, "at": Timestamp::from_millis(second * 1_000), "run": "r_01",
@@ -155,4 +160,20 @@ fn before_there_is_a_plan_its_making_and_the_checks_are_shown() {
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     assert!(lines[1].contains("● base") && lines[1].contains("check make test"), "{lines:#?}");
     assert!(lines[1].ends_with("20 s"), "{lines:#?}");
+    // What its runner prints is shown in place, the last line only.
+    let check = types::CheckId { on: types::Subject::Base, index: 0 };
+    for text in ["compiling a\n", "compiling b\n"] {
+        activity.hear(&runtime::Delta {
+            log: types::LogId::run("r_01".parse().expect("a run")),
+            session: types::SessionId::ROOT,
+            call: None,
+            check: Some(check.clone()),
+            kind: runtime::DeltaKind::Output,
+            text: text.to_owned(),
+        });
+    }
+    let lines = rows(&view, &activity, Timestamp::from_millis(125_000), 80, 20);
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    assert!(lines[1].contains("compiling b") && lines[1].ends_with("25 s"), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("compiling a")), "{lines:#?}");
 }

@@ -2,15 +2,15 @@
 
 use types::{
     About, Check, Choice, Decision, Escalation, Event, FailureRule, FaultClass, Package, Remedy,
-    RuleId, Severity, TaskId, Terms, Timestamp,
+    RuleId, Severity, TIMED_OUT, TaskId, Terms, Timestamp,
 };
 
 use super::retry::{Failed, Next, evidence, executions, retry, rule_for};
 use crate::agent::BLOCKED;
-use crate::stages::{brief, question, trials, verify};
+use crate::stages::{brief, limits, question, trials, verify};
 use crate::state::{Run, current};
 use rules::truncate::head_and_tail;
-use types::choices::{ACCEPT, DROP, RETRY, STOP};
+use types::choices::{ACCEPT, AGAIN, DROP, RETRY, STOP};
 
 const SKIP: &str = "skip";
 
@@ -25,7 +25,10 @@ pub(super) fn ask(
     if run.policy().headless {
         return failed.given_up(decision.seeing("no person can be asked"), false);
     }
-    let escalation = rule.and_then(|rule| rule.escalation).unwrap_or(Escalation::Unknown);
+    let escalation = match rule.and_then(|rule| rule.escalation) {
+        None if is_late(failed) => Escalation::TechnicalBlocker,
+        escalation => escalation.unwrap_or(Escalation::Unknown),
+    };
     let severity = rule.and_then(|rule| rule.severity).unwrap_or(Severity::High);
     let about = About::Task(failed.task.clone());
     let terms = Terms {
@@ -42,6 +45,12 @@ fn text(failed: &Failed<'_>) -> String {
         return format!("the result of {task} is in doubt: {what}. How should the run continue?");
     }
     let what = fault.what.trim_end_matches('.');
+    if is_late(failed) {
+        return format!(
+            "{task} could not be verified: {what}. This may be the machine, or the change may make \
+             it hang. How should the run continue?"
+        );
+    }
     if fault.code == BLOCKED {
         return format!("{task} is blocked: {what}. How should the run continue?");
     }
@@ -52,11 +61,17 @@ fn text(failed: &Failed<'_>) -> String {
 
 fn choices(run: &Run, failed: &Failed<'_>) -> Vec<Choice> {
     let task = &failed.task;
-    let mut choices = vec![
+    let mut choices = vec![];
+    let late = limits::late(run, &failed.task_state.checks).filter(|_| is_late(failed));
+    if let Some(longer) = late.map(|(_, check)| check.longer()).max() {
+        let says = format!("run the check again on this result, for up to {longer}");
+        choices.push(Choice::new(AGAIN, &says));
+    }
+    choices.push(
         Choice::new(RETRY, "make one more attempt; text that you add is passed to the agent")
             .with_words(),
-    ];
-    if is_doubt(failed) || has_failed_checks(failed) {
+    );
+    if is_doubt(failed) || is_late(failed) || has_failed_checks(failed) {
         choices.push(Choice::new(ACCEPT, "accept the result after your own review"));
     }
     let objecting = objecting(run, failed);
@@ -93,6 +108,10 @@ fn objecting(run: &Run, failed: &Failed<'_>) -> Vec<Check> {
     if is_doubt(failed) {
         return trials::doubted(run, task, task_state).into_iter().collect();
     }
+    if is_late(failed) {
+        let late = limits::late(run, &task_state.checks);
+        return late.map(|(_, check)| check.what.clone()).collect();
+    }
     if !has_failed_checks(failed) {
         return vec![];
     }
@@ -112,6 +131,11 @@ fn named(checks: &[Check]) -> String {
     let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     let word = if names.len() == 1 { "the check" } else { "the checks" };
     format!("{word} {}", names.join(", "))
+}
+
+/// Whether nothing is known against the result except that its checks did not end in time.
+fn is_late(failed: &Failed<'_>) -> bool {
+    failed.fault.code == TIMED_OUT && failed.commit.is_some()
 }
 
 /// The agent's brief, its output, and the problem.
@@ -153,8 +177,9 @@ pub(super) fn follow(
             let next = Next { left: 0, at: now, words };
             once_more(run, failed, next, by("person.retry", "requested one more attempt"))
         }
-        Some(ACCEPT) if is_doubt(failed) || has_failed_checks(failed) => {
-            let set_aside = if is_doubt(failed) { vec![] } else { objecting(run, failed) };
+        Some(ACCEPT) if is_doubt(failed) || is_late(failed) || has_failed_checks(failed) => {
+            let fails = has_failed_checks(failed);
+            let set_aside = if fails { objecting(run, failed) } else { vec![] };
             let decision = by(types::ACCEPTED_IN_DOUBT, "reviewed and accepted the result");
             accepted(failed, set_aside, decision)
         }
@@ -184,6 +209,9 @@ fn accepted(failed: &Failed<'_>, set_aside: Vec<Check>, decision: Decision) -> E
 
 /// Another attempt, which continues from the files of the failed one only if the rule requires it.
 fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> Event {
+    if is_late(failed) {
+        return retry(run, failed, Remedy::RetryWithFeedback, None, next, decision);
+    }
     let Some(rule) = rule_for(run, failed.fault) else {
         let (task, at, left) = (failed.task.clone(), next.at, next.left);
         let (start, feedback, role, model) = (None, next.words, None, None);
@@ -196,5 +224,5 @@ fn once_more(run: &Run, failed: &Failed<'_>, next: Next, decision: Decision) -> 
         Remedy::RetryWithFeedback => Remedy::RetryWithFeedback,
         _ => Remedy::RetryFresh,
     };
-    retry(run, failed, how, rule, next, decision)
+    retry(run, failed, how, Some(rule), next, decision)
 }

@@ -2,7 +2,7 @@
 //! there is a next attempt is decided in the parent module.
 
 use rules::truncate::head_and_tail;
-use types::{CommitId, Decision, Event, FailureRule, Fault, Remedy, TaskId, Timestamp};
+use types::{CommitId, Decision, Event, FailureRule, Fault, Remedy, TIMED_OUT, TaskId, Timestamp};
 
 use crate::state::{CheckState, Run, TaskState, passed};
 
@@ -22,7 +22,11 @@ impl Failed<'_> {
     }
 }
 
+/// The rule for a fault. There is none for a check that timed out: it is no failure of an attempt.
 pub(super) fn rule_for<'a>(run: &'a Run, fault: &Fault) -> Option<&'a FailureRule> {
+    if fault.code == TIMED_OUT {
+        return None;
+    }
     run.policy().failures.iter().find(|rule| covers(rule, fault))
 }
 
@@ -49,7 +53,7 @@ pub(super) fn retry(
     run: &Run,
     failed: &Failed<'_>,
     how: Remedy,
-    rule: &FailureRule,
+    rule: Option<&FailureRule>,
     next: Next,
     decision: Decision,
 ) -> Event {
@@ -59,9 +63,9 @@ pub(super) fn retry(
         }
         _ => (None, None),
     };
-    let other = how == Remedy::Alternative;
-    let role = rule.role.clone().filter(|_| other);
-    let model = rule.model.clone().filter(|_| other);
+    let other = rule.filter(|_| how == Remedy::Alternative);
+    let role = other.and_then(|rule| rule.role.clone());
+    let model = other.and_then(|rule| rule.model.clone());
     let who = role.as_ref().or(failed.task_state.last.as_ref().map(|last| &last.running.role));
     let at = who.map_or(next.at, |who| run.breakers().not_before(who, next.at));
     let told = [told, next.words].into_iter().flatten().collect::<Vec<_>>();
@@ -79,15 +83,19 @@ fn feedback(run: &Run, task_state: &TaskState, fault: &Fault) -> String {
     if !fault.evidence.is_empty() {
         text.push_str(&format!("\n\n{}", fault.evidence));
     }
-    text + &evidence(run, &task_state.checks)
+    // Only a person passes on what timed out.
+    let told = |check: &&CheckState| {
+        fault.code == TIMED_OUT || !check.end.as_ref().is_some_and(|end| run.timed_out(end))
+    };
+    text + &evidence(run, task_state.checks.iter().filter(told))
 }
 
 /// The output of failed checks.
-pub(crate) fn evidence(run: &Run, checks: &[CheckState]) -> String {
+pub(crate) fn evidence<'a>(run: &Run, checks: impl IntoIterator<Item = &'a CheckState>) -> String {
     let mut text = String::new();
     // The output of a hidden check would reveal it.
     let told = |check: &&CheckState| passed(check) == Some(false) && !check.what.hidden;
-    for check in checks.iter().filter(told) {
+    for check in checks.into_iter().filter(told) {
         let Some(end) = &check.end else { continue };
         let output = head_and_tail(&end.output.text, run.policy().limits.report_chars, None).text;
         let (name, command) = (&check.what.name, &check.what.command);

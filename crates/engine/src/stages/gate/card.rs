@@ -7,8 +7,8 @@ use types::{
     Scorecard, Severity, Unproven, Verdict,
 };
 
-use super::evidence::{missing, word};
-use crate::stages::{plan, trials};
+use super::evidence::{has_timed_out, missing, word};
+use crate::stages::{limits, plan, trials};
 use crate::state::{Question, Run};
 
 /// Maximum number of actions named on a card.
@@ -111,7 +111,8 @@ fn count(
                 checks.iter().filter(|check| trials::stands_merged(run, base, check).is_none());
             // Without any check nothing is shown, unless a person dropped them.
             let least = usize::from(!run.check_results().has_dropped());
-            (good.count(), checks.len().max(least), "checks passed on the merged tree")
+            let all = checks.len().max(least).saturating_sub(limits::late(run, checks).count());
+            (good.count(), all, "checks passed on the merged tree")
         }
         Measure::Checks => {
             let (good, all) = good_checks(run);
@@ -152,6 +153,7 @@ fn count(
 fn good_checks(run: &Run) -> (usize, usize) {
     let tasks = run.task_states().iter();
     let all = tasks.flat_map(|task| task.checks.iter().map(move |check| (task, check)));
+    let all = all.filter(|(_, check)| !has_timed_out(run, check));
     all.fold((0, 0), |(good, all), (task, check)| {
         // What a person accepted does not count against the result once more.
         let stands =
@@ -190,6 +192,9 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
         return vec![];
     }
     let mut doubts = criteria(run);
+    let late = limits::late(run, &run.check_results().merged);
+    doubts
+        .extend(late.map(|(_, check)| format!("{}, on the merged tree", limits::says(run, check))));
     let verify = &run.policy().verify;
     if !verify.evidence_decides() || verify.unproven == Unproven::Allow {
         return doubts;

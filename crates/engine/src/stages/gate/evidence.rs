@@ -3,7 +3,7 @@
 use types::Evidence;
 
 use crate::stages::trials;
-use crate::state::{Run, TaskState};
+use crate::state::{CheckState, Run, TaskState};
 
 /// Why the evidence is missing; `None` if it is present.
 pub(super) fn missing(run: &Run, evidence: Evidence) -> Option<String> {
@@ -65,9 +65,15 @@ fn merged_checks(run: &Run) -> Option<String> {
         return Some("no check can verify the result; specify one with --check".to_owned());
     }
     let base = run.survey().map(|survey| &survey.base);
-    let failed = checks.iter().filter(|check| trials::stands_merged(run, base, check).is_some());
+    let ended = checks.iter().filter(|check| !has_timed_out(run, check));
+    let failed = ended.filter(|check| trials::stands_merged(run, base, check).is_some());
     let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
     (!names.is_empty()).then(|| format!("{} did not pass on the merged tree", names.join(", ")))
+}
+
+/// Whether a check says nothing, because it did not end in time.
+pub(super) fn has_timed_out(run: &Run, check: &CheckState) -> bool {
+    check.end.as_ref().is_some_and(|end| run.timed_out(end))
 }
 
 pub(super) const fn word(evidence: Evidence) -> &'static str {

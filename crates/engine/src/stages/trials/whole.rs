@@ -37,7 +37,8 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
         let base = run.survey().map(|survey| &survey.base);
         let before =
             check.zip(base).and_then(|(check, base)| run.check_results().end(base, &check.command));
-        without.is_some_and(|end| end.untried.is_none() && fails_anew(before, end))
+        let tried = without.filter(|end| end.untried.is_none() && !run.timed_out(end));
+        tried.is_some_and(|end| fails_anew(before, end))
     };
     let task_states = plan.tasks.iter().zip(run.task_states());
     let unproven = task_states.filter(|(task, task_state)| {

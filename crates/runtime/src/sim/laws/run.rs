@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use types::{
-    AttemptId, CheckEnd, CheckId, CommitId, Effect, Event, Phase, PlanApproval, Policy, RoleId,
-    Status, Subject, TaskId,
+    AttemptId, CheckEnd, CheckId, CommitId, Effect, Ended, Event, Phase, PlanApproval, Policy,
+    RoleId, Status, Subject, TaskId,
 };
 
 use super::broken::{Broken, holds};
@@ -33,6 +33,8 @@ pub(super) struct RunBook {
     done: BTreeSet<TaskId>,
     /// Tasks that the person waived.
     left_out: BTreeSet<TaskId>,
+    /// A person accepted the open points of the merged result.
+    confirmed: bool,
     pub(super) cancelled: bool,
     end: Option<Status>,
 }
@@ -58,6 +60,7 @@ impl RunBook {
             merging: BTreeSet::new(),
             done: BTreeSet::new(),
             left_out: BTreeSet::new(),
+            confirmed: false,
             cancelled: false,
             end: None,
         }
@@ -79,8 +82,10 @@ impl RunBook {
             }
             Event::RunRouted { to, .. } => self.routed = Some(to.clone()),
             Event::RunCancelled { .. } => self.cancelled = true,
-            Event::GatePassed { phase, .. } => {
+            Event::GatePassed { phase, decision, .. } => {
                 self.gates.insert(*phase);
+                self.confirmed |=
+                    *phase == Phase::Monitoring && decision.rule.as_str() == "person.go";
             }
             Event::PlanAdopted { plan, .. } => {
                 let may = !self.wants_approval || self.approved || self.policy.intent.is_some();
@@ -201,9 +206,11 @@ impl RunBook {
         let settled = |task: &&TaskId| self.done.contains(*task) || self.left_out.contains(*task);
         let missing = planned.keys().find(|task| !settled(task));
         holds(missing.is_none(), "done_only_if_all_is_verified", || format!("{missing:?}"))?;
+        // A person may accept that a check does not end in time.
+        let late = |end: &CheckEnd| end.ended == Ended::TimedOut && self.confirmed;
         let failing = self.checks.iter().find(|(check, end)| {
             check.on == Subject::Merged
-                && !end.as_ref().is_some_and(|end| end.passed() || end.is_excused())
+                && !end.as_ref().is_some_and(|end| end.passed() || end.is_excused() || late(end))
         });
         holds(failing.is_none(), "done_only_if_the_merged_tree_passes", || format!("{failing:?}"))
     }
