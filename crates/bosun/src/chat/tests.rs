@@ -98,6 +98,7 @@ impl Stage {
             files: vec![],
             trees: None,
             metadata: Box::default(),
+            note: None,
         });
     }
 
