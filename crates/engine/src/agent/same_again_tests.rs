@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use types::{
-    Brief, CallId, Digest, Effect, EffectId, Event, FileState, Input, Message, Outcome, Part,
-    ToolOutput,
+    Assignment, Brief, CallId, Digest, Effect, EffectId, Event, FileState, Input, Message, Outcome,
+    Part, ToolOutput,
 };
 
 use super::Attempt;
@@ -127,6 +127,23 @@ fn a_conversation_is_told_to_report_and_not_to_submit() {
     make(&mut bench, "write_file src/a.rs", wrote("1"));
     let note = make(&mut bench, "write_file src/a.rs", wrote("1")).expect("a note");
     assert!(note.contains("tell the person") && !note.contains("submit"), "{note}");
+}
+
+#[test]
+fn a_submission_without_any_change_is_sent_back_once() {
+    let submits = "model calls submit\ntool c0 ok";
+    let fresh = brief("T1.1");
+    let assignment = Assignment { base: Some(fresh.start.clone()), ..Assignment::default() };
+    let fresh = Brief { assignment, ..fresh };
+    let mut bench = working(fresh.clone());
+    let sent_back = "tool.refused s1.t1.c0 submit refused, permit.nothing_changed";
+    same(&only(&bench.tell("model calls submit"), &["tool"]), sent_back);
+    assert!(bench.tell(submits).contains("session.ended submitted"));
+    let mut bench = working(fresh);
+    make(&mut bench, "write_file src/a.rs", wrote("1"));
+    assert!(bench.tell(submits).contains("session.ended submitted"), "it has changed a file");
+    // An attempt that begins with the files of another may have nothing left to change.
+    assert!(coder().tell(submits).contains("session.ended submitted"));
 }
 
 #[test]
