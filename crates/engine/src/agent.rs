@@ -15,8 +15,10 @@ mod loop_detection;
 mod pending;
 mod pending_call;
 mod question;
+mod reminder;
 mod reply;
 mod reserve;
+mod same_again;
 mod scope;
 mod session;
 mod state;
@@ -99,6 +101,8 @@ mod booking_tests;
 mod limits_tests;
 #[cfg(test)]
 mod recovered_tests;
+#[cfg(test)]
+mod same_again_tests;
 #[cfg(test)]
 mod session_tests;
 #[cfg(test)]

@@ -187,6 +187,7 @@ mod tests {
             files: vec![],
             trees: None,
             metadata: Box::default(),
+            note: None,
         };
         let lease = journal.lease(&log).await.expect("a lease");
         let events = [Redactor::none().clean(event)];

@@ -97,6 +97,7 @@ fn event() -> Clean {
         files: vec![],
         trees: None,
         metadata: Box::default(),
+        note: None,
     })
 }
 

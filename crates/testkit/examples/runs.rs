@@ -94,6 +94,7 @@ async fn journal_alone() -> anyhow::Result<()> {
         files: vec![],
         trees: None,
         metadata: Box::default(),
+        note: None,
     };
     let clean = [Redactor::none().clean(event)];
     let start = Instant::now();

@@ -74,6 +74,12 @@ async fn plan(
     let env = place.env;
     match section {
         Section::Add { path, content } => {
+            if place.has_seen(&path, content.as_bytes())
+                && env.read(&path).await.is_ok_and(|now| now == content.as_bytes())
+            {
+                place.note(&path, Some(content.as_bytes()));
+                return Ok(format!("{path} already has this content; nothing was changed"));
+            }
             refuse_existing(env, &path).await?;
             let line = format!("added {path}");
             changes.push(Change::Write { path, bytes: content.into_bytes() });
@@ -92,6 +98,12 @@ async fn plan(
             let has_seen = place.has_seen(&path, &bytes);
             let hunks = meant(hunks, &bytes, place).map_err(|error| format!("{path}: {error}"))?;
             let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"));
+            if updated.is_err() && to.is_none() && has_seen && was_made(&bytes, &hunks) {
+                place.note(&path, Some(&bytes));
+                return Ok(format!(
+                    "{path} already has the new lines: this change was made before; nothing was changed"
+                ));
+            }
             // Exact lines around a change prove that the model has read them; a file that
             // is only moved need not be read.
             if !hunks.is_empty() && !updated.as_ref().is_ok_and(|updated| is_known(&hunks, updated))
@@ -119,6 +131,22 @@ async fn plan(
             Ok(line)
         }
     }
+}
+
+/// Whether the file is as the changes would leave it: they can be taken back.
+fn was_made(bytes: &[u8], hunks: &[Hunk]) -> bool {
+    let back = |hunk: &Hunk| Hunk {
+        hints: hunk.hints.clone(),
+        lines: hunk.lines.iter().map(HunkLine::inverse).collect(),
+        at_end: hunk.at_end,
+    };
+    let adds = |hunk: &Hunk| {
+        let text =
+            |line: &HunkLine| matches!(line, HunkLine::Insert(text) if !text.trim().is_empty());
+        hunk.lines.iter().any(text)
+    };
+    let back_again = update(bytes, &hunks.iter().map(back).collect::<Vec<_>>());
+    hunks.iter().all(adds) && back_again.is_ok_and(|before| before.remarks.is_empty())
 }
 
 /// Whether a patch proves that its author knows the file: each change is anchored at exact lines of the file.

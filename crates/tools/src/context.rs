@@ -207,12 +207,17 @@ impl FileReadTracker {
         Self::default()
     }
 
+    /// The same, after these files were seen, in this order.
+    #[must_use]
+    pub fn having_seen<'f>(self, files: impl IntoIterator<Item = &'f FileState>) -> Self {
+        files.into_iter().for_each(|state| self.take(state));
+        self
+    }
+
     /// A tracker with the guard: these files were seen, in this order, and unseen files must not be changed.
     #[must_use]
     pub fn guarded<'f>(files: impl IntoIterator<Item = &'f FileState>) -> Self {
-        let seen = Self { guarded: true, ..Self::default() };
-        files.into_iter().for_each(|state| seen.take(state));
-        seen
+        Self { guarded: true, ..Self::default() }.having_seen(files)
     }
 
     fn take(&self, state: &FileState) {

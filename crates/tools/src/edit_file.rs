@@ -11,6 +11,9 @@ use crate::text::{Likeness, Lines};
 use crate::typed::{Reply, Typed, facts};
 use crate::{ToolContext, schema};
 
+/// The shortest new text by which an edit is recognized as made before.
+const SHORTEST: usize = 3;
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditFile {
@@ -46,7 +49,9 @@ impl Typed for EditFile {
             return Err("old_string is empty; use write_file to make a new file".to_owned());
         }
         if self.old_string == self.new_string {
-            return Err("old_string and new_string are the same; nothing would change".to_owned());
+            return Err("old_string and new_string are the same, so nothing would change; give what is in the file as \
+                        old_string, and what it should become as new_string"
+                .to_owned());
         }
         Ok(facts(Access::Write, vec![path], Repeat::Unknown))
     }
@@ -56,7 +61,17 @@ impl Typed for EditFile {
         let bytes = place.env.read(&path).await?;
         place.may_change(&path, &bytes)?;
         let args = meant(self, &bytes, place)?;
-        let edit = replace(&bytes, &args)?;
+        let edit = replace(&bytes, &args);
+        if was_made(&bytes, &args, &edit) {
+            place.note(&path, Some(&bytes));
+            let text = format!(
+                "{path} already has the new text: this edit was made before; nothing was changed"
+            );
+            let (path, replacements) = (Some(path), Some(0));
+            let metadata = Metadata { path, replacements, ..Metadata::default() };
+            return Ok(Reply::from(text).knowing(metadata));
+        }
+        let edit = edit?;
         let bytes = edit.bytes.clone();
         place.env.apply(vec![Change::Write { path: path.clone(), bytes }]).await?;
         place.note(&path, Some(&edit.bytes));
@@ -135,6 +150,29 @@ fn replace(bytes: &[u8], args: &EditFile) -> Result<Edit, String> {
         }
     }
     nearly(bytes, args)
+}
+
+/// Whether the file is as the edit would leave it: the old text is gone and the new one is there, or the old text is
+/// there only as a part of the new one.
+fn was_made(bytes: &[u8], args: &EditFile, edit: &Result<Edit, String>) -> bool {
+    let (old, new) = (&args.old_string, &args.new_string);
+    let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
+    let has = |text: &str| has(text) || has(&with_returns(text));
+    match edit {
+        Ok(edit) if edit.bytes == bytes => true,
+        Ok(edit) if edit.count == 1 && args.wanted() == Some(1) => {
+            let part_of_new = memmem::find_iter(new.as_bytes(), old.as_bytes());
+            let place = memmem::find(bytes, old.as_bytes());
+            place.is_some_and(|place| {
+                part_of_new
+                    .filter_map(|before| bytes.get(place.checked_sub(before)?..))
+                    .any(|there| there.starts_with(new.as_bytes()))
+            })
+        }
+        Ok(_) => false,
+        // A short text is found anywhere.
+        Err(_) => new.trim().len() >= SHORTEST && !has(old) && has(new),
+    }
 }
 
 fn substitute(
@@ -298,6 +336,38 @@ mod tests {
         assert!(error.contains("not found") && error.contains("line 1"), "{error}");
         let error = edit("  x\n x\n", "x ", "y", false).expect_err("ambiguous");
         assert!(error.contains("occurs 2 times"), "{error}");
+    }
+
+    #[test]
+    fn the_same_edit_again_is_recognized() {
+        let made = |file: &str, old: &str, new: &str| {
+            let args = EditFile {
+                path: "f".to_owned(),
+                old_string: old.to_owned(),
+                new_string: new.to_owned(),
+                replace_all: None,
+                expected_replacements: None,
+            };
+            let edit = replace(file.as_bytes(), &args);
+            was_made(file.as_bytes(), &args, &edit)
+        };
+        for (before, old, new) in [
+            ("a - b\n", "a - b", "a + b"),
+            ("import os\n", "import os", "import os\nimport sys"),
+            ("x()\n", "x()", "f(x())"),
+            ("a\r\nb\r\n", "a\nb", "one\ntwo"),
+            ("if a:\n  return b\n", "  return b", "    return b"),
+        ] {
+            assert!(!made(before, old, new), "{before:?}");
+            let after = replaced(before.as_bytes(), old, new).expect("an edit");
+            assert!(made(std::str::from_utf8(&after).expect("text"), old, new), "{before:?}");
+        }
+        // What is gone, short or nowhere in the file proves nothing.
+        for (file, old, new) in [("b\n", "abc", ""), ("b = 1\n", "abc", "1"), ("b\n", "abc", "def")]
+        {
+            assert!(!made(file, old, new), "{file:?}");
+        }
+        assert!(!made("xx xx\n", "xx", "xxx"), "it occurs twice");
     }
 
     #[test]

@@ -37,6 +37,15 @@ impl HunkLine {
         }
     }
 
+    /// The line that takes this one back.
+    pub(crate) fn inverse(&self) -> Self {
+        match self {
+            Self::Keep(text) => Self::Keep(text.clone()),
+            Self::Remove(text) => Self::Insert(text.clone()),
+            Self::Insert(text) => Self::Remove(text.clone()),
+        }
+    }
+
     /// A line of the same kind with another text.
     pub(crate) fn like(&self, text: &str) -> Self {
         let text = text.trim_end_matches('\r').to_owned();

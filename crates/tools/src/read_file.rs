@@ -34,7 +34,7 @@ pub(crate) struct ReadFile {
     /// How many lines to show; 2000 by default.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// How the file's bytes are turned into text; utf8 with line numbers by default.
+    /// Leave it out for text. Otherwise `latin1`, `utf16le`, `base64` or `hex`.
     encoding: Option<String>,
 }
 

@@ -47,12 +47,23 @@ impl Typed for WriteFile {
             }
         }
         let (bytes, content) = (content.len(), content.as_bytes());
-        place.env.write(&path, content).await?;
+        let text = if is_there(&path, content, place).await {
+            format!("{path} already has this content; nothing was changed")
+        } else {
+            place.env.write(&path, content).await?;
+            format!("wrote {bytes} bytes to {path}{remark}")
+        };
         place.note(&path, Some(content));
         let metadata =
-            Metadata { bytes: Some(bytes as u64), path: Some(path.clone()), ..Metadata::default() };
-        Ok(Reply::from(format!("wrote {bytes} bytes to {path}{remark}")).knowing(metadata))
+            Metadata { bytes: Some(bytes as u64), path: Some(path), ..Metadata::default() };
+        Ok(Reply::from(text).knowing(metadata))
     }
+}
+
+/// Whether a file has this content, and the session knows. If only the file has it, the same call may have been cut off
+/// before it was recorded; the second execution gives the result of the first.
+async fn is_there(path: &WorkPath, content: &[u8], place: &ToolContext<'_>) -> bool {
+    place.has_seen(path, content) && place.env.read(path).await.is_ok_and(|now| now == content)
 }
 
 async fn refuse_missing_folder(path: &WorkPath, place: &ToolContext<'_>) -> Result<(), Reply> {

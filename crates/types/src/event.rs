@@ -412,6 +412,9 @@ pub enum Event {
         /// What the tool knows of the call beside its text, such as an exit code or a commit.
         #[serde(default, skip_serializing_if = "crate::is_default")]
         metadata: Box<Metadata>,
+        /// A sentence for the model after the output: the call brought nothing new, and what to do next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// The call was cut off; nobody knows whether it took effect, unless it says so.
     #[serde(rename = "tool.lost")]

@@ -184,6 +184,9 @@ pub struct SessionPolicy {
     pub loop_window: usize,
     /// Number of loop warnings to the model before the work is stopped.
     pub loop_warnings: u32,
+    /// How often an agent that stops without submitting a result is reminded to go on or to submit.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub reminders: u32,
     /// The context window assumed for models for which it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
@@ -229,6 +232,7 @@ impl Default for SessionPolicy {
             max_violations: None,
             loop_window: 10,
             loop_warnings: 1,
+            reminders: 0,
             window: None,
             warn_at_percent: 80,
             compact_at_percent: 90,

@@ -157,13 +157,14 @@ impl Event {
             Self::ToolRefused { call, tool, outcome, decision, .. } => {
                 format!("{call} {} {}, {}", word(tool), outcome.as_str(), rule(decision))
             }
-            Self::ToolFinished { call, outcome, output, .. } => {
+            Self::ToolFinished { call, outcome, output, note, .. } => {
                 let cut = match (output.removed > 0, output.blob.is_some()) {
                     (false, _) => "",
                     (true, false) => ", cut",
                     (true, true) => ", cut, kept whole",
                 };
-                format!("{call} {}{cut}", outcome.as_str())
+                let noted = if note.is_some() { ", nothing new" } else { "" };
+                format!("{call} {}{cut}{noted}", outcome.as_str())
             }
             Self::ToolLost { call, recovered, .. } => {
                 let word = recovered.map_or(CallOutcome::Unknown.as_str(), Recovered::as_str);

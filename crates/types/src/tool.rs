@@ -202,3 +202,12 @@ pub struct Shown {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<BlobRef>,
 }
+
+impl Shown {
+    /// The text with a note after it, as the model gets it.
+    #[must_use]
+    pub fn noted(&self, note: Option<&str>) -> String {
+        let Some(note) = note else { return self.text.clone() };
+        format!("{}\n{note}", self.text.trim_end_matches('\n'))
+    }
+}

@@ -99,6 +99,7 @@ impl Stage {
             files: vec![],
             trees: None,
             metadata: Box::default(),
+            note: None,
         });
     }
 

@@ -266,6 +266,7 @@ mod tests {
             files: vec![],
             trees: None,
             metadata: Box::default(),
+            note: None,
         };
         let mut teller = Teller::default();
         let decision = types::Decision::new(types::RuleId::fixed("permit.command"), "it is");

@@ -19,6 +19,8 @@ mod documented;
 mod naming;
 // Mistakes of the first hour.
 mod mistakes;
+// What a weak model is told.
+mod small_model;
 // Results of a run: diff, transcript, review, pull request, commits.
 mod results;
 // A doubtful result that a person accepted.

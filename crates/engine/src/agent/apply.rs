@@ -10,8 +10,9 @@ use types::{
 };
 
 use super::booking::{hold, settle};
+use super::same_again::{self, CallEnd};
 use super::session::{CallState, Session, SessionPhase};
-use super::{Attempt, away, booking, context_window, loop_detection, question, reply};
+use super::{Attempt, away, booking, context_window, loop_detection, question, reminder, reply};
 
 /// The message to the model after a person restored files.
 const RESTORED: &str = "[The person has put the files back to an earlier state. Read a file again before you rely \
@@ -96,13 +97,18 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         Event::ToolRefused { call, outcome, decision, tool, violation } => {
             refused(attempt, *call, *outcome, decision, tool, *violation);
         }
-        Event::ToolFinished { call, outcome, output, images, files, .. } => {
+        Event::ToolFinished { call, outcome, output, images, files, note, .. } => {
+            let (call, outcome) = (*call, *outcome);
+            same_again::remember(attempt, &CallEnd { call, outcome, output, files });
             remember(attempt, files);
-            note_change(attempt, *call, *outcome, &output.text);
-            answer(attempt, *call, *outcome, &output.text, images);
+            note_change(attempt, call, outcome, &output.text);
+            answer(attempt, call, outcome, &output.noted(note.as_deref()), images);
         }
         Event::ToolLost { call, workspace, recovered } => {
             let text = lost(workspace, *recovered);
+            if let Some(session) = attempt.sessions.get_mut(&call.session) {
+                session.repeats.changed();
+            }
             answer(attempt, *call, CallOutcome::of(*recovered), &text, &[]);
         }
         // These occur only in the log of the run.
@@ -162,7 +168,8 @@ fn refused(
         *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
     }
     note_change(attempt, call, outcome, &decision.reason);
-    if decision.rule.as_str() == super::events::AFTER_FAILED_CHANGE
+    if [super::events::AFTER_FAILED_CHANGE, reminder::NOTHING_CHANGED]
+        .contains(&decision.rule.as_str())
         && let Some(session) = attempt.sessions.get_mut(&call.session)
     {
         session.repeats.sent_back = true;
@@ -252,6 +259,7 @@ fn warned(attempt: &mut Attempt, id: SessionId, decision: &Decision, say: Option
         context_window::WARN => session.room.warned = true,
         away::GO_ON => away::go_on(session),
         away::CONTINUED => away::continued(session),
+        reminder::RULE => reminder::apply(session),
         _ => {}
     }
     if let Some(say) = say.filter(|_| session.phase == SessionPhase::ToAsk) {

@@ -109,7 +109,7 @@ fn outcome(attempt: &Attempt, event: &Event) -> Option<Input> {
             (EffectId::Seal, Outcome::Sealed(Ok(sealed)))
         }
         Event::SealFailed { fault } => (EffectId::Seal, Outcome::Sealed(Err(fault.clone()))),
-        Event::ToolFinished { call, outcome, output, images, files, trees, metadata }
+        Event::ToolFinished { call, outcome, output, images, files, trees, metadata, .. }
             if runs(attempt, *call) =>
         {
             // The rest of a truncated output is in a blob.

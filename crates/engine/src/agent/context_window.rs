@@ -105,6 +105,8 @@ pub(super) fn apply(attempt: &mut Attempt, id: types::SessionId, how: &Compactio
         attempt.seen.keys().take(MOST_FILES).map(ToString::to_string).collect();
     let keep = attempt.policy.session.keep_rounds;
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
+    // What the model no longer has in front of it, it may ask for again.
+    session.repeats.forget_results();
     let resting = match &session.phase {
         SessionPhase::Summarised { resting, .. }
         | SessionPhase::Broken { summary: Some(resting), .. } => *resting,

@@ -9,8 +9,8 @@ use types::{
 use super::events::{ended, failed, finished, paused, stopped};
 use super::session::{CallState, PendingCall, Session, SessionPhase};
 use super::{
-    Attempt, away, blocked, context_window, json_reply, loop_detection, question, reserve, scope,
-    subagents, tool_calls,
+    Attempt, away, blocked, context_window, json_reply, loop_detection, question, reminder,
+    reserve, scope, subagents, tool_calls,
 };
 use crate::Machine as _;
 use rules::isolation;
@@ -141,9 +141,7 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
             if let Some(end) = json_reply::end(session, &attempt.policy) {
                 return end;
             }
-            let role = &session.brief.role;
-            let what = format!("the {role} stopped without submitting a result");
-            vec![failed(session, Fault::structural("session.no_submission", what))]
+            vec![reminder::unsubmitted(attempt, session)]
         }
         SessionPhase::Answering => tool_calls::next(attempt, session),
         SessionPhase::ToAsk if session.round.iter().any(|slot| slot.ours) => {

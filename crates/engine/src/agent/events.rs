@@ -6,6 +6,7 @@ use types::{
 };
 
 use super::pending_call::PendingCall;
+use super::same_again::{self, CallEnd};
 use super::session::Session;
 use super::state::Attempt;
 
@@ -23,10 +24,14 @@ pub(super) fn finished(attempt: &Attempt, call: CallId, output: &ToolOutput) -> 
     let otherwise = session.map_or(0, |session| session.brief.output_chars);
     let cut = Cut::of(tool, &attempt.policy.tools, otherwise);
     let gaps = Gaps { not_held: output.not_held, not_kept: output.not_kept };
+    let outcome = if output.success { CallOutcome::Ok } else { CallOutcome::Error };
+    let shown = cut.shown(&output.text, output.blob, gaps);
+    let result = CallEnd { call, outcome, output: &shown, files: &output.files };
     Event::ToolFinished {
         call,
-        outcome: if output.success { CallOutcome::Ok } else { CallOutcome::Error },
-        output: cut.shown(&output.text, output.blob, gaps),
+        outcome,
+        note: same_again::note(attempt, &result),
+        output: shown,
         images: output.images.clone(),
         files: output.files.clone(),
         trees: output.trees,

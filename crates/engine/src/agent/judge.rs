@@ -7,7 +7,7 @@ use super::events::{AFTER_FAILED_CHANGE, refusal};
 use super::pending_call::{CallState, PendingCall};
 use super::session::Session;
 use super::state::Attempt;
-use super::{blocked, question, scope, subagents};
+use super::{blocked, question, reminder, scope, subagents};
 
 pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) -> Vec<Event> {
     let tool = slot.call.tool.clone();
@@ -30,6 +30,13 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
     }
     if let Some(reason) = change_failed(session, slot, facts) {
         return refused(CallOutcome::Refused, AFTER_FAILED_CHANGE, reason);
+    }
+    if reminder::is_due(attempt, session, slot) {
+        return refused(
+            CallOutcome::Refused,
+            reminder::NOTHING_CHANGED,
+            reminder::NO_CHANGE.to_owned(),
+        );
     }
     if let Some(reason) = isolation_missing(attempt, facts) {
         return refused(CallOutcome::Refused, "sandbox.refused", reason);

@@ -77,10 +77,12 @@ pub(super) fn replied(
         session.phase = SessionPhase::Cut { stop: reply.stop, word: reply.provenance.stop.clone() };
         return;
     }
-    if !says && session.is_open() {
+    if !says && (session.is_open() || reply.stop != StopReason::Length) {
         // Nothing to keep: providers reject empty messages.
+        session.round.clear();
         session.empty += 1;
-        session.phase = SessionPhase::ToAsk;
+        session.phase =
+            if session.is_open() { SessionPhase::ToAsk } else { SessionPhase::Answering };
         return;
     }
     session.empty = 0;

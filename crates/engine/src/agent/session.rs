@@ -71,9 +71,24 @@ pub(super) struct Repeats {
     /// The failure of the last round, if all of it failed, and its number of consecutive rounds.
     pub(super) failed: Option<(Digest, usize)>,
     pub(super) warned: u32,
+    /// The last calls with their results, and whether a background process was started.
+    pub(super) answered: Vec<Answered>,
+    pub(super) background: bool,
+    /// Whether a call may have changed something, and how often it was reminded to submit a result.
+    pub(super) changed: bool,
+    pub(super) reminded: u32,
     /// The last file change that failed, unless one succeeded since; and whether a submission was rejected for it.
     pub(super) failed_change: Option<String>,
     pub(super) sent_back: bool,
+}
+
+/// A call that was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answered {
+    pub(super) id: CallId,
+    pub(super) call: Digest,
+    /// Its result, unless something may have changed since.
+    pub(super) result: Option<Digest>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -207,6 +222,8 @@ impl Session {
     /// Adds steering messages to the history.
     pub(super) fn hear_steering(&mut self) {
         for (text, images) in std::mem::take(&mut self.steering) {
+            // The person may have changed something, or may want to have it done again.
+            self.repeats.forget_results();
             self.room.remember(&text);
             self.hear(&text, &images);
         }

@@ -82,9 +82,10 @@ fn a_task_is_read_about_written_and_handed_in() {
 #[test]
 fn a_model_that_stops_without_handing_in_has_failed_and_its_files_are_kept() {
     let mut bench = talking();
+    bench.tell("model says I would\nmodel says I shall");
     same(
         &bench.tell("model says I am done.\nseal ok"),
-        "model.replied t1
+        "model.replied t3
          session.ended failed structural session.no_submission
          attempt.sealed sealed",
     );

@@ -305,6 +305,7 @@ fn a_result_says_what_its_tool_knows() {
             files: vec![],
             trees: None,
             metadata: Box::new(metadata),
+            note: None,
         };
         stream.line(&line(&log, &event), None).remove(0)["metadata"].clone()
     };

@@ -178,8 +178,8 @@ impl TranscriptReader {
             vec![TranscriptEntry { left_out, failed, ..result }]
         };
         match &line.event {
-            Event::ToolFinished { call, outcome, output, .. } => {
-                result(call, *outcome, "", &output.text, output.removed)
+            Event::ToolFinished { call, outcome, output, note, .. } => {
+                result(call, *outcome, "", &output.noted(note.as_deref()), output.removed)
             }
             Event::ToolRefused { call, outcome, decision, .. } => {
                 let said = format!(", refused by {}", decision.rule);

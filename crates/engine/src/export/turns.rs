@@ -117,8 +117,8 @@ impl Turns {
             Event::ModelReplied { session: SessionId::ROOT, turn, reply, .. } => {
                 self.replied(*turn, reply);
             }
-            Event::ToolFinished { call, outcome, output, .. } => {
-                self.answered(*call, *outcome, &output.text);
+            Event::ToolFinished { call, outcome, output, note, .. } => {
+                self.answered(*call, *outcome, &output.noted(note.as_deref()));
             }
             Event::ToolRefused { call, outcome, decision, .. } => {
                 self.answered(*call, *outcome, &decision.reason);

@@ -119,8 +119,11 @@ impl AttemptExecutor {
         let (services, policy) = (profiled.services.clone(), profiled.policy.clone());
         let web = Internet::of(&policy, &[])?.map(Arc::new);
         let guarded = policy.tools.read_before_write;
-        let seen =
-            if guarded { FileReadTracker::guarded(seen) } else { FileReadTracker::unguarded() };
+        let seen = if guarded {
+            FileReadTracker::guarded(seen)
+        } else {
+            FileReadTracker::unguarded().having_seen(seen)
+        };
         Ok(Self {
             profiled: Arc::new(profiled),
             workspace: Arc::new(workspace),

@@ -263,6 +263,7 @@ mod tests {
             files: vec![],
             trees: Some(Trees { before: tree(before), after: tree(after) }),
             metadata: Box::default(),
+            note: None,
         }
     }
 

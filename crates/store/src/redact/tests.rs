@@ -19,6 +19,7 @@ fn output(text: &str) -> Event {
         files: vec![],
         trees: None,
         metadata: Box::default(),
+        note: None,
     }
 }
 
@@ -223,6 +224,7 @@ fn an_event_without_secrets_is_returned_as_it_was() {
         files: vec![],
         trees: None,
         metadata: Box::default(),
+        note: None,
     };
     assert_eq!(Redactor::none().clean(event.clone()).into_event(), event);
 }

@@ -46,6 +46,7 @@ fn said(text: impl Into<String>) -> [Clean; 1] {
         files: vec![],
         trees: None,
         metadata: Box::default(),
+        note: None,
     })]
 }
 

@@ -24,6 +24,7 @@ pub(super) fn event(text: impl Into<String>) -> Clean {
         files: vec![],
         trees: None,
         metadata: Box::default(),
+        note: None,
     })
 }
 

@@ -328,3 +328,43 @@ async fn names_that_are_no_paths_are_shown_escaped() {
         assert!(!output.text.contains('\u{1b}') && !output.text.contains('\u{fffd}'));
     }
 }
+
+#[tokio::test]
+async fn a_call_that_changes_nothing_succeeds_and_says_so() {
+    let desk = Desk::new(FileReadTracker::guarded([]));
+    desk.put("calc.py", b"def add(a, b):\n    return a - b\n");
+    desk.call("read_file", json!({"path": "calc.py"})).await;
+    let edit = json!({"path": "calc.py", "old_string": "a - b", "new_string": "a + b"});
+    let first = desk.call("edit_file", edit.clone()).await;
+    assert_eq!(first.text, "replaced 1 time in calc.py");
+    let again = desk.call("edit_file", edit).await;
+    assert!(again.success && again.text.contains("was made before"), "{again:?}");
+    assert_eq!(again.files, first.files, "the file is known as it is");
+    let insert = json!({"path": "calc.py", "old_string": "a + b", "new_string": "a + b + 0"});
+    desk.call("edit_file", insert.clone()).await;
+    let again = desk.call("edit_file", insert).await;
+    assert!(again.success && again.text.contains("nothing was changed"), "{again:?}");
+    assert_eq!(desk.text("calc.py"), b"def add(a, b):\n    return a + b + 0\n");
+
+    let write = json!({"path": "new.py", "content": "x = 1\n"});
+    let first = desk.call("write_file", write.clone()).await;
+    assert_eq!(first.text, "wrote 6 bytes to new.py");
+    let again = desk.call("write_file", write.clone()).await;
+    assert_eq!(again.text, "new.py already has this content; nothing was changed");
+    // A call that was cut off and is made again gives the result that was lost.
+    let resumed = Desk { seen: FileReadTracker::guarded([]), ..desk };
+    let output = resumed.call("write_file", write).await;
+    assert_eq!(output.text, first.text);
+}
+
+#[tokio::test]
+async fn the_same_patch_again_changes_nothing_and_says_so() {
+    let desk = Desk::new(FileReadTracker::guarded([]));
+    desk.put("a.py", b"one\ntwo\n");
+    let patch = "*** Begin Patch\n*** Update File: a.py\n one\n-two\n+three\n*** Add File: b.py\n+x\n*** End Patch";
+    let first = desk.call("apply_patch", json!({ "patch": patch })).await;
+    assert_eq!(first.text, "updated a.py\nadded b.py");
+    let again = desk.call("apply_patch", json!({ "patch": patch })).await;
+    assert!(again.success && again.text.matches("nothing was changed").count() == 2, "{again:?}");
+    assert_eq!(desk.text("a.py"), b"one\nthree\n");
+}

@@ -29,9 +29,9 @@ impl Likeness {
 }
 
 /// Fields with sentences that this program composes for people or for the next attempt. No decision depends on them.
-const PROSE: [&str; 10] = [
+const PROSE: [&str; 11] = [
     "reason", "seen", "what", "says", "issues", "actions", "missing", "because", "problems",
-    "feedback",
+    "feedback", "note",
 ];
 
 /// Compares the serialized events.
@@ -115,6 +115,12 @@ pub(super) fn as_recorded(mut decided: Event, recorded: &Event) -> Event {
     ) = (&mut decided, recorded)
     {
         *wording = *begun;
+    }
+    if let (Event::ToolFinished { note, .. }, Event::ToolFinished { note: None, .. }) =
+        (&mut decided, recorded)
+    {
+        // Earlier versions had no notes. Removing one shows in the digest of the next request.
+        *note = None;
     }
     unbooked(&mut decided, recorded);
     incomplete(&mut decided, recorded);
