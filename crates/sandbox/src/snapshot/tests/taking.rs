@@ -207,7 +207,7 @@ fn snapshots_that_are_no_longer_named_are_forgotten() {
     let three = fixture.take();
     let swept = fixture.snapshots.keep(&[one]).expect("a sweep");
     assert_eq!(swept, Swept { removed: 2, kept: 5 }, "the lines and the content of two");
-    assert!(matches!(fixture.snapshots.restore(&two), Err(SnapshotError::Gone { .. })));
+    assert!(matches!(fixture.try_restore(&two), Err(SnapshotError::Gone { .. })));
     assert_eq!(fixture.take(), three, "the last one is kept without being named");
     fixture.restore(&one);
     assert_eq!(fixture.text("file").as_deref(), Some("one"));
@@ -230,7 +230,7 @@ fn a_record_that_was_cut_off_is_not_read_and_hides_nothing_that_is_written_later
     let file = std::fs::File::options().write(true).open(&pack).expect("a file");
     file.set_len(at as u64 + 3).expect("cut");
     fixture.reopen();
-    assert!(matches!(fixture.snapshots.restore(&second), Err(SnapshotError::Gone { .. })));
+    assert!(matches!(fixture.try_restore(&second), Err(SnapshotError::Gone { .. })));
     assert_eq!(fixture.take(), second, "it is written again");
     fixture.restore(&first);
     fixture.reopen();
@@ -292,7 +292,7 @@ fn forty_edits_of_a_large_file_cost_little_more_than_the_file() {
     fixture.snapshots.sweep().expect("a sweep");
     fixture.restore(&trees[30].0);
     assert_eq!(fixture.text("large").as_deref(), Some(trees[30].1.as_str()));
-    assert!(matches!(fixture.snapshots.restore(&trees[31].0), Err(SnapshotError::Gone { .. })));
+    assert!(matches!(fixture.try_restore(&trees[31].0), Err(SnapshotError::Gone { .. })));
     fixture.put("large", "small now");
     fixture.take();
     fixture.snapshots.forget("r_1").expect("a sweep");
