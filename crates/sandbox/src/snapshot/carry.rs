@@ -139,12 +139,12 @@ fn parent<'p>(
 }
 
 impl Place<'_> {
-    /// Entry of a path as it is now, ignored or not. Anything that is no file, link or folder is `Ignored`, and so is
-    /// everything behind a link.
+    /// Entry of a path as it is now, ignored or not. Nothing is behind a link; anything that is no file, link or folder,
+    /// or cannot be seen, is `Ignored`.
     pub(super) fn entry(&self, path: &Path) -> Result<Option<Entry>, SnapshotError> {
         match parent(self.jail, path, Missing::Refuse) {
             Ok((folder, name)) => self.entry_in(&folder, name),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(_) => Ok(Some(Entry::Ignored)),
         }
     }

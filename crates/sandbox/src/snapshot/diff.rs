@@ -46,7 +46,9 @@ pub(super) fn diff(
     before: &Digest,
     after: &Digest,
 ) -> Result<Vec<Difference>, SnapshotError> {
-    let file = |entry: Option<Entry>| entry.is_some_and(|entry| !entry.is_folder());
+    let file = |entry: Option<Entry>| {
+        entry.is_some_and(|entry| !entry.is_folder() && entry != Entry::Ignored)
+    };
     let difference = |change: Change| {
         let how = match (file(change.before), file(change.after)) {
             (true, true) => How::Changed,

@@ -41,7 +41,14 @@ impl Snapshots {
     ) -> Result<Option<Trees>, SnapshotError> {
         let objects = &self.objects;
         let mut after = self.with_own(known, before.own.as_deref())?;
-        let changes = diff::changes(objects, &before.tree, &after)?;
+        let mut changes = diff::changes(objects, &before.tree, &after)?;
+        let hidden = changes.iter().filter(|change| change.after == Some(Entry::Ignored));
+        let hidden: Vec<PathBuf> = hidden.map(|change| change.path.clone()).collect();
+        if !hidden.is_empty() {
+            // The call has changed the ignore rules, but what it did to known files is seen all the same.
+            after = self.with_own(Some(after), Some(&hidden))?;
+            changes = diff::changes(objects, &before.tree, &after)?;
+        }
         let mut changed = !changes.is_empty();
         if let Some(own) = &before.own {
             let is_own = |change: &Change| own.iter().any(|above| change.path.starts_with(above));

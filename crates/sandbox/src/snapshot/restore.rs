@@ -164,9 +164,14 @@ impl Snapshots {
         let (done, obstacles) = carry_out(&self.place(), steps)?;
         left_alone.extend(obstacles);
         left_alone.sort_by(|one, other| one.path.cmp(&other.path));
-        let empty = manifest::empty(objects)?;
-        let target = |step: &Step| step.target.map(|to| if to.is_folder() { empty } else { to });
-        let made: Entries = done.iter().map(|step| (step.path.clone(), target(step))).collect();
+        let mut made = Entries::new();
+        for step in &done {
+            let target = match step.target {
+                Some(Entry::Folder { .. }) => Some(manifest::empty(objects)?),
+                target => target,
+            };
+            made.insert(step.path.clone(), target);
+        }
         let after = manifest::with(objects, &before, &made)?;
         let paths = |wanted: fn(&Step) -> bool| -> Vec<PathBuf> {
             done.iter().filter(|step| wanted(step)).map(|step| step.path.clone()).collect()
