@@ -140,7 +140,7 @@ pub(crate) enum Command {
     Accept(Accept),
     /// Discard a run's result
     Discard(Discard),
-    /// Restore a session's files to their state at an earlier line of its log
+    /// Undo a session's own changes to files after a line of its log
     Rewind(Rewind),
     /// List runs and sessions, newest first
     List(List),

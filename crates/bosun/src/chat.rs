@@ -20,6 +20,7 @@ mod painter;
 mod past;
 mod patch;
 mod person;
+mod replacing;
 mod slash;
 mod syntax;
 mod table;

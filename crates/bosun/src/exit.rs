@@ -226,6 +226,7 @@ fn of_session(error: &SessionError) -> Exit {
         | SessionError::NothingToUndo(_)
         | SessionError::NoSuchLine { .. } => Exit::Usage,
         SessionError::Fault(_) => Exit::Refused,
+        SessionError::NotUndone(_) => Exit::Failed,
         SessionError::Door(door) => of_door(door),
     }
 }

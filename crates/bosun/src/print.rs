@@ -10,6 +10,7 @@ pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod table;
 pub(crate) mod transcript;
+pub(crate) mod undo;
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};

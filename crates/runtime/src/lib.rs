@@ -128,7 +128,7 @@ pub use runs::RunsError;
 pub use sandbox_factory::Isolation;
 pub use services::Config;
 pub use session::{
-    NewSession, ReplyCheck, SchemaRetries, Session, SessionError, Undone, asking_for,
+    Conflict, NewSession, ReplyCheck, SchemaRetries, Session, SessionError, Undone, asking_for,
 };
 pub use settle::{Acceptance, CommitAuthor, SettleError, Settlement};
 pub use start::{Handle, Left};

@@ -10,6 +10,7 @@ mod start;
 mod structured;
 mod undo;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Attempt;
@@ -19,17 +20,17 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use types::{
-    Command, Digest, Effort, Fault, LogId, Message, ModelRef, ModelServer, Policy, RunId,
-    SessionChange, SessionState, SessionView, Telling,
+    Command, Effort, Fault, LogId, Message, ModelRef, ModelServer, Policy, RunId, SessionChange,
+    SessionState, SessionView, Telling,
 };
 
-use undo::Changes;
+use undo::{Changes, Wanted};
 
 pub use error::SessionError;
 pub use open::NewSession;
 pub use structured::{ReplyCheck, SchemaRetries, asking_for};
 pub(crate) use undo::UndoStore;
-pub use undo::Undone;
+pub use undo::{Conflict, Undone};
 
 use crate::effects::attempt::PartialReplies;
 use crate::effects::workspace::ProfiledTools;
@@ -207,26 +208,27 @@ impl Session {
         self.say(Command::Compact { by: self.shared.by.clone() }).await
     }
 
-    /// Undoes the file changes of the last round of calls; `None` if there are none left.
+    /// Undoes the file changes of the last round of calls; `None` if there are none left. Files that something else has
+    /// changed since are left alone.
     pub async fn undo(&self) -> Result<Option<Undone>, SessionError> {
-        let changes = self.changes().await?;
-        match changes.last_round() {
-            Some((to, tree)) => self.put_back(to, tree).await.map(Some),
+        match self.changes().await?.last_round() {
+            Some(wanted) => self.put_back(wanted).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// Restores the files to their state after a line of the log. Only while idle.
-    pub async fn rewind(&self, to: u64) -> Result<Undone, SessionError> {
-        let tree = self.changes().await?.after(to)?;
-        self.put_back(to, tree).await
+    /// Undoes the session's file changes after a line of the log. Files that something else has changed since are left
+    /// alone, except those to replace; a folder stands for everything below it. Only while idle.
+    pub async fn rewind(&self, to: u64, replace: Vec<PathBuf>) -> Result<Undone, SessionError> {
+        let wanted = self.changes().await?.after(to, replace)?;
+        self.put_back(wanted).await
     }
 
     async fn changes(&self) -> Result<Changes, JournalError> {
         Changes::read(&*self.shared.services.journal, &self.shared.run).await
     }
 
-    async fn put_back(&self, to: u64, tree: Digest) -> Result<Undone, SessionError> {
+    async fn put_back(&self, wanted: Wanted) -> Result<Undone, SessionError> {
         if self.state() != SessionState::Idle {
             return Err(SessionError::Busy);
         }
@@ -234,7 +236,7 @@ impl Session {
             let why = "no snapshots are taken here".to_owned();
             return Err(SessionError::NothingToUndo(why));
         };
-        let (undone, said) = undo_store.put_back(to, tree, &self.shared.by).await?;
+        let (undone, said) = undo_store.undo(wanted, &self.shared.by).await?;
         self.say(said).await?;
         Ok(undone)
     }

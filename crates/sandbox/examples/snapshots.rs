@@ -7,14 +7,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sandbox::Snapshots;
+use sandbox::{Snapshots, Undo};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let asked: Vec<usize> =
         std::env::args().skip(1).map(|n| n.parse()).collect::<Result<_, _>>()?;
     println!(
         "{:>8} {:>12} {:>12} {:>12} {:>12}",
-        "files", "first", "untouched", "one touched", "restore"
+        "files", "first", "untouched", "one touched", "undo"
     );
     for files in if asked.is_empty() { vec![20, 1_000, 50_000] } else { asked } {
         let place = tempfile::tempdir()?;
@@ -35,7 +35,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         touched.sort();
         let touched = touched[rounds / 2];
-        let (restore, _) = time(1, || snapshots.restore(&before.digest).map(drop))?;
+        let trees = types::Trees {
+            before: before.digest,
+            after: snapshots.take()?.digest,
+            switched: false,
+        };
+        let aside = place.path().join("aside");
+        let undo = Undo { changes: &[trees], replace: &[], aside: &aside };
+        let (restore, _) = time(1, || snapshots.undo(undo).map(drop))?;
         let all = [first, untouched, touched, restore]
             .map(|one| format!("{:.3} ms", one.as_secs_f64() * 1e3));
         println!("{files:>8} {:>12} {:>12} {:>12} {:>12}", all[0], all[1], all[2], all[3]);

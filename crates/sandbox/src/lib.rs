@@ -125,7 +125,8 @@ pub use person_program::{PersonProgram, ProgramOutput};
 pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{
-    Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
+    Before, Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,
+    Undo,
 };
 pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};

@@ -1,42 +1,46 @@
 //! Snapshots of a workspace's files, to undo what an agent did to them. They are stored by content in a folder of their
-//! own, outside the workspace, independent of the user's git: no index, no ref, no process. Files that git would ignore
-//! are neither stored nor touched. Everything here but `untouched` blocks for long, and belongs on a thread where that
-//! is allowed.
+//! own, outside the workspace, independent of the user's git: no index, no ref, no process. Of files that git would
+//! ignore, only the names are stored, unless a call names them. Everything here but `untouched` blocks for long, and
+//! belongs on a thread where that is allowed.
 
 mod carry;
 mod content;
 mod delta;
 mod diff;
 mod error;
+mod head;
 mod index;
 mod manifest;
 mod marks;
 mod objects;
+mod own;
 mod restore;
 mod rules;
 mod untouched;
 mod walk;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use types::Digest;
 
 use crate::jail::Jail;
-pub use carry::{LeftAlone, Restored};
 use diff::Needed;
 pub use diff::{Content, Difference, How};
 pub use error::SnapshotError;
 use index::Index;
 use objects::Objects;
 pub use objects::Swept;
+pub use own::Before;
+pub use restore::{LeftAlone, Restored, Undo};
 pub use walk::Tree;
 use walk::{Limits, Walk};
 
-/// Takes and restores snapshots of one workspace. Restoring is in `restore.rs`.
+/// Takes snapshots of one workspace, and undoes changes by them: `own.rs` attributes changes, `restore.rs` undoes them.
 #[derive(Debug)]
 pub struct Snapshots {
     jail: Jail,
+    root: PathBuf,
     objects: Objects,
     limits: Limits,
     /// Its lock also keeps snapshots and restorations from overlapping.
@@ -62,7 +66,8 @@ impl Snapshots {
         if objects.is_empty() {
             marks::begin(objects.folder())?;
         }
-        Ok(Self { jail, objects, limits: Limits::USUAL, index: Mutex::new(Index::empty()) })
+        let (limits, index) = (Limits::USUAL, Mutex::new(Index::empty()));
+        Ok(Self { jail, root, objects, limits, index })
     }
 
     /// Takes a snapshot. Files untouched since the last one are not read again.
@@ -131,7 +136,7 @@ impl Snapshots {
     }
 
     fn walk(&self, index: &mut Index) -> Result<Tree, SnapshotError> {
-        Walk::take(&self.objects, self.limits, None, self.jail.root(), index)
+        Walk::take(&self.objects, self.limits, self.jail.root(), index)
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {

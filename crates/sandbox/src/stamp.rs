@@ -3,6 +3,7 @@
 //! again.
 
 use rustix::fs::{FileType, RawMode, Stat};
+use types::Digest;
 
 /// A timestamp of the file system, in seconds and nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +79,11 @@ impl Stamp {
 
     pub(crate) fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.mode as RawMode)
+    }
+
+    /// The same for as long as nothing changes.
+    pub(crate) fn digest(&self) -> Digest {
+        Digest::of(format!("{self:?}").as_bytes())
     }
 
     /// Whether every change after `now` will change this stamp, too.

@@ -425,7 +425,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recovered: Option<Recovered>,
     },
-    /// A person put the files back to what they were after the line `to`.
+    /// A person undid the session's own changes to files after the line `to`.
     #[serde(rename = "workspace.restored")]
     WorkspaceRestored { by: String, to: u64, trees: Trees },
     /// What the attempt left in its worktree is committed.

@@ -135,6 +135,9 @@ impl Compaction {
 pub struct Trees {
     pub before: Digest,
     pub after: Digest,
+    /// Another branch or commit was checked out meanwhile, so the differences may not be the call's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub switched: bool,
 }
 
 /// A call about sub-agents.

@@ -49,17 +49,23 @@ pub(crate) struct Chat {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Only files changed by the session are written or removed; the conversation stays in its log.
+Undoes what the session's own calls changed after that line; the conversation stays in its log. An undo among the
+changes is undone, too. Files that something else has changed since (you, an editor, another branch) are left alone and
+listed with a diff; the exit code is then 3. Every replaced or removed version is kept in a folder that is printed.
 
-Example:
+Examples:
   bosun log r_1a2b
-  bosun rewind r_1a2b --to 17")]
+  bosun rewind r_1a2b --to 17
+  bosun rewind r_1a2b --to 17 --replace src/a.rs")]
 pub(crate) struct Rewind {
     /// Session id, unique prefix, or `newest`
     pub(crate) run: RunRef,
-    /// Number of the log line after which to restore the files; see `bosun log RUN`
+    /// Number of the log line after which changes are undone; see `bosun log RUN`
     #[arg(long, value_name = "SEQ")]
     pub(crate) to: u64,
+    /// Also restore this file of the session's folder if something else has changed it; a folder stands for everything in it, `.` for all; repeatable
+    #[arg(long, value_name = "PATH")]
+    pub(crate) replace: Vec<PathBuf>,
     /// Print a JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,6 @@ use types::{Grants, RunId, SessionState};
 
 use super::app::App;
 use super::ui_command::UiCommand;
-use crate::print::session::undone as restored;
 use crate::sessions;
 
 /// Prompts for requesting a plan and for approving one.
@@ -40,6 +39,7 @@ pub(crate) enum Next {
 pub(crate) enum Done {
     Nothing,
     Note(String),
+    Undone(Box<Undone>),
     Diff(String),
     Ran(String),
     Planning(bool),
@@ -73,11 +73,15 @@ impl ChatContext {
             UiCommand::Effort(effort) => session.change(None, Some(effort), None).await?,
             UiCommand::Compact => session.compact().await?,
             UiCommand::Undo => {
-                let undone = session.undo().await?;
-                let nothing = || "nothing to undo".to_owned();
-                return Ok(Done::Note(undone.as_ref().map_or_else(nothing, taken_back)));
+                return Ok(match session.undo().await? {
+                    Some(undone) => Done::Undone(Box::new(undone)),
+                    None => Done::Note("nothing to undo".to_owned()),
+                });
             }
-            UiCommand::Rewind(to) => return Ok(Done::Note(taken_back(&session.rewind(to).await?))),
+            UiCommand::Rewind { to, replace } => {
+                let undone = session.rewind(to, replace).await?;
+                return Ok(Done::Undone(Box::new(undone)));
+            }
             UiCommand::Plan(text) => {
                 if session.state() != SessionState::Idle {
                     return Err(SessionError::Busy.into());
@@ -169,16 +173,13 @@ impl ChatContext {
     }
 }
 
-fn taken_back(undone: &Undone) -> String {
-    format!("restored: {}", restored(undone))
-}
-
 impl App {
     /// Shows the result of a command. Returns the next step if the conversation is left.
     pub(crate) fn done(&mut self, wish: &UiCommand, result: Result<Done, Failed>) -> Option<Next> {
         match (result, wish) {
             (Ok(Done::Nothing), _) => {}
             (Ok(Done::Note(text)), _) => text.lines().for_each(|line| self.note(line)),
+            (Ok(Done::Undone(undone)), _) => self.undone(&undone),
             (Ok(Done::Diff(text)), _) => self.show_diff(&text),
             (Ok(Done::Ran(output)), UiCommand::Run(line)) => self.ran(line, &output),
             (Ok(Done::Ran(_)), _) => {}

@@ -11,6 +11,7 @@ use super::editor::Editor;
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
 use super::past::Past;
+use super::replacing::Replacing;
 use super::ui_command::UiCommand;
 use super::wrap::Row;
 
@@ -158,6 +159,8 @@ pub(crate) struct App {
     pub(crate) granted: Grants,
     /// The grant being edited.
     pub(crate) granting: Option<Granting>,
+    /// Files that an undo left alone, and that the user is asked about.
+    pub(crate) replacing: Option<Replacing>,
     pub(crate) search: Option<HistorySearch>,
     pub(crate) files: Files,
     /// Temporary files of pasted pictures, removed with the screen.

@@ -8,6 +8,7 @@ use types::{SessionState, visible};
 use super::app::{App, MOST_OF_A_QUESTION};
 use super::calls;
 use super::look::{BOLD, DIM, PERSON, PLAIN, WAITING};
+use super::replacing::Replacing;
 use super::slash;
 use super::wrap::{Row, columns, cut, wrap};
 
@@ -73,7 +74,10 @@ impl App {
             let text = types::one_line(&queued.text, 300);
             lines.push(Line::styled(cut(&format!("  {when}: {text}"), width), DIM));
         }
-        if let Some(asked) = self.question() {
+        if let Some(replacing) = &self.replacing {
+            lines.extend(wrap(&replacing.row(), width));
+            lines.extend(wrap(&Row::text(Replacing::HINT, DIM).hang(2), width));
+        } else if let Some(asked) = self.question() {
             let question = asked.rows();
             let mut question = question.iter().flat_map(|row| wrap(row, width));
             lines.extend(question.by_ref().take(MOST_OF_A_QUESTION));
@@ -97,10 +101,10 @@ impl App {
     }
 
     fn prompt(&self, width: usize, height: usize) -> Vec<Line<'static>> {
-        let (sign, style) =
-            if self.question().is_some() { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
+        let asks = self.question().is_some() || self.replacing.is_some();
+        let (sign, style) = if asks { ("? ", WAITING.patch(BOLD)) } else { ("> ", PERSON) };
         let hint = match self.standing.state {
-            _ if self.question().is_some() => "your answer",
+            _ if asks => "your answer",
             SessionState::Idle => "describe a task, or type /help",
             SessionState::Processing | SessionState::AwaitingInput => "steer the agent",
             SessionState::Closed => "",

@@ -28,7 +28,7 @@ impl App {
                 Compaction::Dropped => "compacted: older part reduced to a list of calls",
             }),
             Event::WorkspaceRestored { to, .. } => {
-                self.note(format!("files restored to their state after line {to} of the log"));
+                self.note(format!("file changes after line {to} of the log undone"));
             }
             Event::SessionStarted { session, parent: Some(_), brief, .. } => {
                 self.note(format!(

@@ -42,6 +42,7 @@ impl App {
         }
         match key.code {
             KeyCode::Esc if self.granting.is_some() => self.stop_granting(),
+            KeyCode::Esc if self.replacing.is_some() => self.stop_replacing(),
             KeyCode::Esc if self.person_runs => return Some(UiCommand::StopRun),
             KeyCode::Char('r') if control => self.begin_search(),
             KeyCode::Char('g') if control => return Some(UiCommand::Edit),
@@ -107,6 +108,7 @@ impl App {
                 self.problem(wrong.to_string());
                 None
             }
+            (None, _) if self.replacing.is_some() => self.answer_replacing(text.trim()),
             (None, Some(_)) => self.answer(text.trim()),
             (None, None) => self.send(text),
         }

@@ -28,7 +28,7 @@ pub(crate) const ALL: [(&str, &str, &str); 17] = [
     ("/go", "", "approve the plan and carry it out"),
     ("/diff", "", "show changes since the last commit"),
     ("/undo", "", "undo the last round of file changes"),
-    ("/rewind", "SEQ", "restore files to their state at this event"),
+    ("/rewind", "SEQ", "undo all file changes after this event"),
     ("/queue", "TEXT", "send this once the current work is done"),
     ("/compact", "", "replace the older part with a summary"),
     ("/permissions", "", "show what is allowed, asked about and denied"),
@@ -98,7 +98,8 @@ fn command(name: &str, rest: &str) -> Result<Slash, NotACommand> {
         ("/effort", rest) => UiCommand::Effort(effort(rest).map_err(wrong)?),
         ("/rewind", rest) => {
             let expected = "expected an event number; see `bosun log`";
-            UiCommand::Rewind(rest.parse().map_err(|_| wrong(expected.to_owned()))?)
+            let to = rest.parse().map_err(|_| wrong(expected.to_owned()))?;
+            UiCommand::Rewind { to, replace: vec![] }
         }
         ("/queue" | "/plan", "") => return Err(wrong("no text given".to_owned())),
         ("/queue", rest) => return Ok(Slash::Queue(rest.to_owned())),
@@ -152,7 +153,8 @@ mod tests {
         let model = "openai/gpt-5".parse().expect("a model");
         assert_eq!(read("/model openai/gpt-5"), Some(Ok(Slash::Do(UiCommand::Model(model)))));
         assert_eq!(read(" /effort high "), Some(Ok(Slash::Do(UiCommand::Effort(Effort::High)))));
-        assert_eq!(read("/rewind 17"), Some(Ok(Slash::Do(UiCommand::Rewind(17)))));
+        let rewind = UiCommand::Rewind { to: 17, replace: vec![] };
+        assert_eq!(read("/rewind 17"), Some(Ok(Slash::Do(rewind))));
         assert_eq!(read("/queue then test it"), Some(Ok(Slash::Queue("then test it".to_owned()))));
         assert_eq!(read("what is /model?"), None);
         assert_eq!(read("/usr/bin/env is missing"), None);

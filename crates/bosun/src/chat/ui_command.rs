@@ -1,5 +1,7 @@
 //! UI commands as data: keys produce them, the loop executes them.
 
+use std::path::PathBuf;
+
 use types::{Effort, Grants, ModelRef};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,11 @@ pub(crate) enum UiCommand {
     Effort(Effort),
     Compact,
     Undo,
-    Rewind(u64),
+    /// Undo the changes after this line; files to replace are restored although something else has changed them.
+    Rewind {
+        to: u64,
+        replace: Vec<PathBuf>,
+    },
     /// Plan this, with read-only tools.
     Plan(String),
     /// Approve the plan and enable all tools again.

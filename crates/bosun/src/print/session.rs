@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
-use runtime::Undone;
 use types::{
     Call, CallId, CallOutcome, Decision, Envelope, Event, Fault, Recovered, RunId, SessionId,
     Timestamp, one_line,
@@ -12,9 +11,6 @@ use types::{
 
 use crate::chat::calls;
 use crate::home::Home;
-
-/// Maximum number of restored files named.
-const NAMED: usize = 5;
 
 /// Formats events as they happen.
 #[derive(Debug, Default)]
@@ -114,24 +110,4 @@ pub(crate) fn because(what: &str, decision: &Decision) -> String {
 pub(crate) fn whose(call: CallId) -> String {
     let own = call.session == SessionId::ROOT;
     if own { String::new() } else { format!("agent {}: ", call.session.0) }
-}
-
-/// Summary of the files restored by an undo.
-pub(crate) fn undone(undone: &Undone) -> String {
-    let restored = &undone.restored;
-    let name = |path: &std::path::PathBuf| one_line(&path.display().to_string(), 60);
-    let written = restored.written.iter().map(name);
-    let removed = restored.removed.iter().map(|path| format!("{} removed", name(path)));
-    let all: Vec<String> = written.chain(removed).collect();
-    let mut text = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if all.len() > NAMED {
-        text.push_str(&format!(" and {} more", all.len() - NAMED));
-    }
-    if all.is_empty() {
-        text.push_str("no changes needed");
-    }
-    if !restored.left_alone.is_empty() {
-        text.push_str(&format!("; {} left alone", restored.left_alone.len()));
-    }
-    text
 }

@@ -223,7 +223,7 @@ say = "I remember you."
     screen.waits_until("the end", |screen| screen.contains("Written.") && screen.contains("ready"));
     screen.types("/undo");
     screen.press("Enter");
-    screen.waits_for("files restored to their state");
+    screen.waits_for("file changes after line");
     assert_eq!(std::fs::read_to_string(folder.join("a.txt")).expect("the file"), "one\ntwo\n");
     screen.press("C-c");
     screen.waits_for("Ctrl-C again to quit");

@@ -78,6 +78,8 @@ mod clone;
 mod live;
 // A single agent without a person.
 mod solo;
+// Undo of what a single agent has changed.
+mod undo;
 // Folders that are not projects, and what stays closed in them.
 mod folders;
 // Accepting and discarding a result.

@@ -1,6 +1,7 @@
 //! The effects of an attempt or a session: model requests, tool calls, the sandbox probe, the final commit.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::Attempt;
@@ -11,9 +12,9 @@ use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{FileReadTracker, ToolContext, Web};
 use types::{
-    AgentCall, Brief, CallId, Digest, Effect, Fault, FaultClass, FileState, Inspection, LogId,
-    ModelRef, ModelRequest, Outcome, Policy, Replied, Scope, SessionId, StreamItem, Timestamp,
-    ToolOutput,
+    Access, AgentCall, Arguments, Brief, Call, CallId, Digest, Effect, Fault, FaultClass,
+    FileState, Inspection, LogId, ModelRef, ModelRequest, Outcome, Policy, Replied, Scope,
+    SessionId, StreamItem, Timestamp, ToolOutput, WorkPath,
 };
 
 use super::exact::{ExactCalls, InFiles, Judged};
@@ -107,6 +108,20 @@ struct Made<'a> {
     call: CallId,
     changes: bool,
     hosts: Vec<String>,
+}
+
+/// The files that a call names, if it changes no others. A folder stands for everything below it.
+fn own_files(
+    registry: &tools::Registry,
+    made: &Made<'_>,
+    arguments: &serde_json::Value,
+) -> Option<Vec<PathBuf>> {
+    let (wire_id, arguments) = (String::new(), Arguments::Json(arguments.clone()));
+    let call = Call { wire_id, tool: made.tool.to_owned(), arguments };
+    let Inspection::Would(facts) = registry.inspect(&call) else { return None };
+    let named = facts.access == Access::Write && facts.command.is_none();
+    let path = |path: &WorkPath| PathBuf::from(path.as_str().trim_end_matches("/*"));
+    (named && !facts.paths.is_empty()).then(|| facts.paths.iter().map(path).collect())
 }
 
 impl AttemptExecutor {
@@ -275,7 +290,7 @@ impl AttemptExecutor {
         place.policy = self.policy.tools.clone();
         let undo_store = self.undo_store.as_ref().filter(|_| made.changes);
         let before = match undo_store {
-            Some(undo_store) => undo_store.before(made.call).await,
+            Some(undo_store) => undo_store.before(own_files(&registry, &made, &arguments)).await,
             None => None,
         };
         let mut output = registry.run(made.tool, &arguments, &place).await;
@@ -283,7 +298,7 @@ impl AttemptExecutor {
             output.text = format!("{}\n{news}", output.text.trim_end());
         }
         if let Some(undo_store) = undo_store {
-            output.trees = undo_store.after(made.call, before).await;
+            output.trees = undo_store.after(before).await;
         }
         let plain = registry.plain_name(made.tool);
         let cut = Cut::of(plain, &self.policy.tools, self.brief.output_chars);

@@ -47,6 +47,9 @@ impl<'a> Copying<'a> {
             }
             // The snapshots belong to the original's folder.
             Event::ToolFinished { trees, .. } if self.folder.is_some() => *trees = None,
+            Event::WorkspaceRestored { trees, .. } if self.folder.is_some() => {
+                trees.after = trees.before;
+            }
             Event::AttemptFinished { attempt, log_head, .. } if *log_head != Digest::ZERO => {
                 *log_head = self.heads.get(attempt).copied().unwrap_or_default();
             }

@@ -15,6 +15,8 @@ pub enum SessionError {
     Fault(Fault),
     #[error("nothing to undo: {0}")]
     NothingToUndo(String),
+    #[error("nothing was undone: {0}")]
+    NotUndone(String),
     #[error("the session's log has no line {line}; its last line is {last}")]
     NoSuchLine { line: u64, last: u64 },
     #[error(transparent)]

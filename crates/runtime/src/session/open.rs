@@ -206,16 +206,20 @@ impl Bosun {
         self.converse(drive, policy, &folder, Some(environment), by.to_owned())
     }
 
-    /// Restores the files of a session without a driver to their state after a line of its log. Its work is not
-    /// resumed.
-    pub async fn rewind(&self, run: &RunId, to: u64, by: &str) -> Result<Undone, SessionError> {
+    /// [`Session::rewind`] of a session without a driver. Its work is not resumed.
+    pub async fn rewind(
+        &self,
+        run: &RunId,
+        to: u64,
+        replace: Vec<PathBuf>,
+        by: &str,
+    ) -> Result<Undone, SessionError> {
         let (policy, folder) = self.session_of(run).await?;
-        let changes = Changes::read(&*self.services.journal, run).await?;
         let mut drive = self.session_drive(run, &policy).await?;
-        let tree = changes.after(to)?;
+        let wanted = Changes::read(&*self.services.journal, run).await?.after(to, replace)?;
         let undo_store = UndoStore::open(&self.services, &folder, run)
             .ok_or_else(|| SessionError::NothingToUndo("its folder is gone".to_owned()))?;
-        let (undone, said) = undo_store.put_back(to, tree, by).await?;
+        let (undone, said) = undo_store.undo(wanted, by).await?;
         drive.take(&Input::Command(said), None).await?;
         Ok(undone)
     }

@@ -1,27 +1,48 @@
-//! Undo of file changes: which snapshot belongs to a line of the log, and restoring it. The sandbox keeps the
-//! snapshots; a restore is an event like any other.
+//! Undo of a session's own file changes: which calls changed what, and taking it back. Files that something else has
+//! changed since are left alone. The sandbox keeps the snapshots; an undo is an event like any other, and is undone like
+//! any other change.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use sandbox::{Restored, Snapshots};
+use sandbox::{Before, Content, LeftAlone, Restored, SnapshotError, Snapshots, Undo};
 use store::{Journal, JournalError};
-use types::{CallId, Command, Digest, Event, LogId, RunId, SessionId, Trees};
+use types::{Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::error::SessionError;
 use crate::api::Bosun;
-use crate::services::Services;
+use crate::services::{ASIDE, Services};
 use crate::watch::whole;
 
 /// The most names that are checked inline; that takes well below a millisecond.
 const FEW: usize = 256;
+/// The most conflicts that are returned with both versions of the file.
+const MOST_SHOWN: usize = 20;
 
-/// Restored files.
+/// The result of an undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undone {
-    /// The line of the log whose state was restored.
+    /// The line of the log after which the session's changes were undone.
     pub to: u64,
     pub restored: Restored,
+    /// Files that something else has changed since, with both versions; the first ones, if there are many.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Undone {
+    /// Every file that was left alone because something else has changed it.
+    pub fn changed_since(&self) -> impl Iterator<Item = &LeftAlone> {
+        self.restored.left_alone.iter().filter(|left| left.is_conflict())
+    }
+}
+
+/// A file that something else has changed since the session did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    pub path: PathBuf,
+    pub now: Option<Content>,
+    /// The version that the undo would restore.
+    pub wanted: Option<Content>,
 }
 
 /// Keeps the snapshots of one workspace while calls run.
@@ -30,8 +51,8 @@ pub(crate) struct UndoStore {
     snapshots: Arc<Snapshots>,
     /// Their owner.
     run: RunId,
-    /// The turn of the last snapshot, and its digest.
-    last: Mutex<Option<((SessionId, u32), Digest)>>,
+    /// The folder for copies of replaced files.
+    aside: PathBuf,
 }
 
 impl UndoStore {
@@ -46,7 +67,7 @@ impl UndoStore {
         match Snapshots::new(folder, &services.snapshots_of(of)) {
             Ok(snapshots) => {
                 let (snapshots, run) = (Arc::new(snapshots), run.clone());
-                Some(Self { snapshots, run, last: Mutex::default() })
+                Some(Self { snapshots, run, aside: services.home.join(ASIDE) })
             }
             Err(error) => {
                 tracing::warn!(%error, "no changes to files can be taken back");
@@ -55,19 +76,16 @@ impl UndoStore {
         }
     }
 
-    /// The files before a call. Within one turn, they equal those after the previous call.
-    pub(crate) async fn before(&self, call: CallId) -> Option<Digest> {
-        let known = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match known {
-            Some((turn, tree)) if turn == (call.session, call.turn) => Some(tree),
-            _ => self.take(call).await,
-        }
+    /// The files before a call. `own` are those that it names, if it changes no others.
+    pub(crate) async fn before(&self, own: Option<Vec<PathBuf>>) -> Option<Before> {
+        let known = self.snapshots.untouched(FEW);
+        self.work(move |snapshots| snapshots.before(known, own)).await
     }
 
     /// The files before and after a call, if it changed any.
-    pub(crate) async fn after(&self, call: CallId, before: Option<Digest>) -> Option<Trees> {
-        let (before, after) = (before?, self.take(call).await?);
-        let changed = (before != after).then_some(Trees { before, after });
+    pub(crate) async fn after(&self, before: Option<Before>) -> Option<Trees> {
+        let (before, known) = (before?, self.snapshots.untouched(FEW));
+        let changed = self.work(move |snapshots| snapshots.after(&before, known)).await?;
         changed.inspect(|trees| self.mark(trees))
     }
 
@@ -88,21 +106,13 @@ impl UndoStore {
         }
     }
 
-    async fn take(&self, call: CallId) -> Option<Digest> {
-        // Most calls touch nothing, and then switching threads would take longer than the check.
-        let tree = match self.snapshots.untouched(FEW) {
-            Some(tree) => Some(tree),
-            None => self.take_anew().await,
-        };
-        let turn = (call.session, call.turn);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = tree.map(|tree| (turn, tree));
-        tree
-    }
-
-    async fn take_anew(&self) -> Option<Digest> {
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Snapshots) -> Result<T, SnapshotError> + Send + 'static,
+    ) -> Option<T> {
         let snapshots = self.snapshots.clone();
-        match tokio::task::spawn_blocking(move || snapshots.take()).await.ok()? {
-            Ok(tree) => Some(tree.digest),
+        match tokio::task::spawn_blocking(move || work(&snapshots)).await.ok()? {
+            Ok(done) => Some(done),
             Err(error) => {
                 tracing::warn!(%error, "this change to files cannot be taken back");
                 None
@@ -110,26 +120,47 @@ impl UndoStore {
         }
     }
 
-    /// Restores a snapshot; returns the result, and the command that records it.
-    pub(super) async fn put_back(
+    /// Undoes changes, the latest first; returns the result, and the command that records it.
+    pub(super) async fn undo(
         &self,
-        to: u64,
-        tree: Digest,
+        wanted: Wanted,
         by: &str,
     ) -> Result<(Undone, Command), SessionError> {
-        let restored = self.restore(tree).await.map_err(SessionError::NothingToUndo)?;
-        let trees = Trees { before: restored.before.digest, after: tree };
+        let (snapshots, aside) = (self.snapshots.clone(), self.aside.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            let Wanted { to, changes, replace } = wanted;
+            let undo = Undo { changes: &changes, replace: &replace, aside: &aside };
+            let restored = snapshots.undo(undo)?;
+            let conflicts = conflicts(&snapshots, &restored)?;
+            Ok(Undone { to, restored, conflicts })
+        });
+        let undone = work.await.map_err(|error| SessionError::NotUndone(error.to_string()))?;
+        let failed = |error: SnapshotError| SessionError::NotUndone(sandbox::chain(&error));
+        let undone = undone.map_err(failed)?;
+        let (to, trees) = (undone.to, undone.restored.trees);
         self.mark(&trees);
-        let said = Command::Restored { by: by.to_owned(), to, trees };
-        Ok((Undone { to, restored }, said))
+        Ok((undone, Command::Restored { by: by.to_owned(), to, trees }))
     }
+}
 
-    async fn restore(&self, tree: Digest) -> Result<Restored, String> {
-        let snapshots = self.snapshots.clone();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let work = tokio::task::spawn_blocking(move || snapshots.restore(&tree)).await;
-        work.map_err(|error| error.to_string())?.map_err(|error| sandbox::chain(&error))
-    }
+fn conflicts(snapshots: &Snapshots, restored: &Restored) -> Result<Vec<Conflict>, SnapshotError> {
+    let found = restored.left_alone.iter().filter(|left| left.is_conflict());
+    let conflict = |left: &LeftAlone| {
+        let (now, wanted) = snapshots.versions(left)?;
+        Ok(Conflict { path: left.path.clone(), now, wanted })
+    };
+    found.take(MOST_SHOWN).map(conflict).collect()
+}
+
+/// An undo that is wanted.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The changes after this line are undone.
+    pub(super) to: u64,
+    /// The latest first.
+    pub(super) changes: Vec<Trees>,
+    /// Paths that are restored although something else has changed them.
+    pub(super) replace: Vec<PathBuf>,
 }
 
 impl Bosun {
@@ -161,14 +192,18 @@ impl Bosun {
             // No call has changed anything, so the current files are right.
             None => UndoStore::open(&self.services, from, run)
                 .ok_or_else(|| gone("its folder is gone"))?
-                .take_anew()
+                .work(|snapshots| Ok(snapshots.take()?.digest))
                 .await
                 .ok_or_else(|| gone("no snapshot could be taken of its folder"))?,
         };
         let undo_store = UndoStore::over(&self.services, from, into, run)
             .ok_or_else(|| gone("its snapshots cannot be opened"))?;
-        undo_store.restore(tree).await.map_err(SessionError::NothingToUndo)?;
-        Ok(())
+        let laid_out = tokio::task::spawn_blocking(move || undo_store.snapshots.lay_out(&tree));
+        match laid_out.await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(SessionError::NotUndone(sandbox::chain(&error))),
+            Err(error) => Err(SessionError::NotUndone(error.to_string())),
+        }
     }
 }
 
@@ -179,8 +214,17 @@ pub(super) struct Changes {
     end: u64,
     /// In order: the line, and the files before and after it.
     lines: Vec<(u64, Trees)>,
-    /// Rounds that changed files and were not undone: the line before each, and the files then.
-    rounds: Vec<(u64, (SessionId, u32), Digest)>,
+    /// Every round of calls that changed files.
+    rounds: Vec<Round>,
+    /// In order: the line, and the last round that is in effect after it, by its index.
+    in_effect: Vec<(u64, Option<usize>)>,
+}
+
+#[derive(Debug)]
+struct Round {
+    turn: (SessionId, u32),
+    /// The line before it.
+    to: u64,
 }
 
 impl Changes {
@@ -196,27 +240,27 @@ impl Changes {
     fn take(&mut self, seq: u64, event: &Event) {
         match event {
             Event::ToolFinished { call, trees: Some(trees), .. } => {
-                let turn = (call.session, call.turn);
                 self.lines.push((seq, *trees));
-                if self.rounds.last().is_none_or(|(_, last, _)| *last != turn) {
-                    self.rounds.push((seq - 1, turn, trees.before));
+                let turn = (call.session, call.turn);
+                let last = self.round_after(seq).and_then(|round| self.rounds.get(round));
+                if last.is_none_or(|round| round.turn != turn) {
+                    self.in_effect.push((seq, Some(self.rounds.len())));
+                    self.rounds.push(Round { turn, to: seq - 1 });
                 }
             }
             Event::WorkspaceRestored { to, trees, .. } => {
-                self.lines.push((seq, *trees));
-                self.rounds.retain(|(before, ..)| before < to);
+                if trees.before != trees.after {
+                    self.lines.push((seq, *trees));
+                }
+                self.in_effect.push((seq, self.round_after(*to)));
             }
             _ => {}
         }
     }
 
-    /// The files after a line, which must be in the log.
-    pub(super) fn after(&self, to: u64) -> Result<Digest, SessionError> {
-        if to == 0 || to > self.end {
-            return Err(SessionError::NoSuchLine { line: to, last: self.end });
-        }
-        let unchanged = || SessionError::NothingToUndo("no call has changed any".to_owned());
-        self.at(to).ok_or_else(unchanged)
+    /// The last round that was in effect after a line.
+    fn round_after(&self, line: u64) -> Option<usize> {
+        self.in_effect.iter().rev().find(|(seq, _)| *seq <= line).and_then(|(_, round)| *round)
     }
 
     /// The files after a line.
@@ -226,62 +270,28 @@ impl Changes {
         before.map(|(_, trees)| trees.after).or_else(|| after().map(|(_, trees)| trees.before))
     }
 
-    /// The last round that changed files and was not undone: the line before it, and the files then.
-    pub(super) fn last_round(&self) -> Option<(u64, Digest)> {
-        self.rounds.last().map(|(to, _, tree)| (*to, *tree))
+    /// An undo of all changes after a line, which must be in the log. An undo among them is undone, too.
+    pub(super) fn after(&self, to: u64, replace: Vec<PathBuf>) -> Result<Wanted, SessionError> {
+        if to == 0 || to > self.end {
+            return Err(SessionError::NoSuchLine { line: to, last: self.end });
+        }
+        if self.lines.is_empty() {
+            return Err(SessionError::NothingToUndo("no call has changed any file".to_owned()));
+        }
+        Ok(self.wanted(to, replace))
+    }
+
+    /// An undo of the last round that changed files and is in effect.
+    pub(super) fn last_round(&self) -> Option<Wanted> {
+        let round = self.round_after(u64::MAX).and_then(|round| self.rounds.get(round))?;
+        Some(self.wanted(round.to, vec![]))
+    }
+
+    fn wanted(&self, to: u64, replace: Vec<PathBuf>) -> Wanted {
+        let changes = self.lines.iter().rev().take_while(|(seq, _)| *seq > to);
+        Wanted { to, changes: changes.map(|(_, trees)| *trees).collect(), replace }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use types::{CallOutcome, Shown};
-
-    fn tree(name: &str) -> Digest {
-        Digest::of(name.as_bytes())
-    }
-
-    /// The error names a missing line and the last existing one.
-    #[test]
-    fn a_line_that_does_not_exist_is_an_error() {
-        let mut changes = Changes::default();
-        changes.take(3, &changed(1, "a", "b"));
-        changes.end = 5;
-        assert_eq!(changes.after(3).ok(), Some(tree("b")));
-        for line in [0, 6, u64::MAX] {
-            let error = changes.after(line).expect_err("there is no such line");
-            assert!(matches!(error, SessionError::NoSuchLine { last: 5, .. }), "{error}");
-        }
-    }
-
-    fn changed(turn: u32, before: &str, after: &str) -> Event {
-        Event::ToolFinished {
-            call: CallId { session: SessionId::ROOT, turn, index: 0 },
-            outcome: CallOutcome::Ok,
-            output: Shown::default(),
-            images: vec![],
-            files: vec![],
-            trees: Some(Trees { before: tree(before), after: tree(after) }),
-            metadata: Box::default(),
-            note: None,
-        }
-    }
-
-    #[test]
-    fn rounds_are_taken_back_one_after_the_other() {
-        let mut changes = Changes::default();
-        changes.take(10, &changed(1, "a", "b"));
-        changes.take(11, &changed(1, "b", "c"));
-        changes.take(20, &changed(2, "c", "d"));
-        assert_eq!(changes.last_round(), Some((19, tree("c"))));
-        let trees = Trees { before: tree("d"), after: tree("c") };
-        changes.take(21, &Event::WorkspaceRestored { by: "ann".to_owned(), to: 19, trees });
-        assert_eq!(changes.last_round(), Some((9, tree("a"))));
-        assert_eq!(changes.at(5), Some(tree("a")));
-        assert_eq!((changes.at(10), changes.at(15)), (Some(tree("b")), Some(tree("c"))));
-        assert_eq!((changes.at(20), changes.at(30)), (Some(tree("d")), Some(tree("c"))));
-        let trees = Trees { before: tree("c"), after: tree("a") };
-        changes.take(22, &Event::WorkspaceRestored { by: "ann".to_owned(), to: 9, trees });
-        assert_eq!(changes.last_round(), None);
-    }
-}
+mod tests;

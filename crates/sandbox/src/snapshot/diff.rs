@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use types::Digest;
 
 use super::error::SnapshotError;
-use super::manifest::{self, Entry, Flat, MAX_DEPTH};
+use super::manifest::{self, Entry, MAX_DEPTH};
 use super::objects::Objects;
 
 /// One path that differs between two snapshots.
@@ -46,73 +46,94 @@ pub(super) fn diff(
     before: &Digest,
     after: &Digest,
 ) -> Result<Vec<Difference>, SnapshotError> {
+    let file = |entry: Option<Entry>| {
+        entry.is_some_and(|entry| !entry.is_folder() && entry != Entry::Ignored)
+    };
+    let difference = |change: Change| {
+        let how = match (file(change.before), file(change.after)) {
+            (true, true) => How::Changed,
+            (true, false) => How::Removed,
+            (false, true) => How::Added,
+            (false, false) => return None,
+        };
+        Some(Difference { path: change.path, how })
+    };
+    Ok(changes(objects, before, after)?.into_iter().filter_map(difference).collect())
+}
+
+/// One path that differs between two snapshots, with its entry in each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) path: PathBuf,
+    pub(super) before: Option<Entry>,
+    pub(super) after: Option<Entry>,
+}
+
+/// Every path that differs, sorted; folders only where they came, went or were replaced. A file that was ignored before
+/// is not among them: it may have existed as it is. One that is ignored afterwards is: it may be gone.
+pub(super) fn changes(
+    objects: &Objects,
+    before: &Digest,
+    after: &Digest,
+) -> Result<Vec<Change>, SnapshotError> {
     let mut found = Vec::new();
-    compare(objects, before, after, Path::new(""), 0, &mut found)?;
+    let [before, after] = [before, after].map(|tree| Some(Entry::Folder { lines: *tree }));
+    compare(objects, Change { path: PathBuf::new(), before, after }, 0, &mut found)?;
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
 fn compare(
     objects: &Objects,
-    before: &Digest,
-    after: &Digest,
-    folder: &Path,
+    change: Change,
     depth: usize,
-    found: &mut Vec<Difference>,
+    found: &mut Vec<Change>,
 ) -> Result<(), SnapshotError> {
-    if before == after {
+    if depth > MAX_DEPTH {
+        let digest = [change.before, change.after].into_iter().flatten().find_map(lines);
+        return Err(SnapshotError::Damaged { digest: digest.unwrap_or_default() });
+    }
+    let folder = |entry: Option<Entry>| entry.is_some_and(Entry::is_folder);
+    // The names in a folder that cannot be entered are as unknown as those in an ignored one.
+    let unknown = |entry: Option<Entry>, other| match entry {
+        Some(Entry::LeftOut { .. }) if folder(other) => Some(Entry::Ignored),
+        entry => entry,
+    };
+    let (one, other) = (unknown(change.before, change.after), unknown(change.after, change.before));
+    if one == other
+        || one == Some(Entry::Ignored)
+        || (one.is_none() && other == Some(Entry::Ignored))
+    {
         return Ok(());
     }
-    if depth > MAX_DEPTH {
-        return Err(SnapshotError::Damaged { digest: *after });
-    }
     let mut names: BTreeMap<Vec<u8>, (Option<Entry>, Option<Entry>)> = BTreeMap::new();
-    for (name, entry) in manifest::read(objects, before)? {
-        names.entry(name).or_default().0 = Some(entry);
+    for (name, entry) in listed(objects, one)? {
+        // Below an ignored folder, everything is ignored.
+        names.insert(name, (Some(entry), other.filter(|other| *other == Entry::Ignored)));
     }
-    for (name, entry) in manifest::read(objects, after)? {
+    for (name, entry) in listed(objects, other)? {
         names.entry(name).or_default().1 = Some(entry);
     }
-    for (name, sides) in names {
-        let path = folder.join(OsStr::from_bytes(&name));
-        match sides {
-            (one, other) if one == other => {}
-            (Some(Entry::Folder { lines: one }), Some(Entry::Folder { lines: other })) => {
-                compare(objects, &one, &other, &path, depth + 1, found)?;
-            }
-            (one, other) => {
-                let folder = |side| matches!(side, Some(Entry::Folder { .. }));
-                if one.is_some() && other.is_some() && !folder(one) && !folder(other) {
-                    found.push(Difference { path, how: How::Changed });
-                    continue;
-                }
-                all_of(objects, one, &path, depth, How::Removed, found)?;
-                all_of(objects, other, &path, depth, How::Added, found)?;
-            }
-        }
+    for (name, (before, after)) in names {
+        let path = change.path.join(OsStr::from_bytes(&name));
+        compare(objects, Change { path, before, after }, depth + 1, found)?;
+    }
+    if !(folder(one) && (folder(other) || other == Some(Entry::Ignored))) {
+        found.push(Change { before: one, after: other, ..change });
     }
     Ok(())
 }
 
-/// Adds everything at a path that exists on one side only.
-fn all_of(
-    objects: &Objects,
-    entry: Option<Entry>,
-    path: &Path,
-    depth: usize,
-    how: How,
-    found: &mut Vec<Difference>,
-) -> Result<(), SnapshotError> {
+fn lines(entry: Entry) -> Option<Digest> {
     match entry {
-        None => {}
-        Some(Entry::Folder { lines }) => {
-            let mut all = Flat::new();
-            manifest::flat_below(objects, &lines, path, depth + 1, &mut all)?;
-            found.extend(all.into_keys().map(|path| Difference { path, how }));
-        }
-        Some(_) => found.push(Difference { path: path.to_owned(), how }),
+        Entry::Folder { lines } => Some(lines),
+        _ => None,
     }
-    Ok(())
+}
+
+/// The entries of a folder; none if it is no folder.
+fn listed(objects: &Objects, entry: Option<Entry>) -> Result<Vec<(Vec<u8>, Entry)>, SnapshotError> {
+    entry.and_then(lines).map_or(Ok(vec![]), |lines| manifest::read(objects, &lines))
 }
 
 pub(super) fn read(
@@ -122,19 +143,23 @@ pub(super) fn read(
 ) -> Result<Option<Content>, SnapshotError> {
     let mut entry = Entry::Folder { lines: *tree };
     for name in path {
-        let Entry::Folder { lines } = entry else { return Ok(None) };
-        let all = manifest::read(objects, &lines)?;
+        let all = listed(objects, Some(entry))?;
         match all.into_iter().find(|(found, _)| found == name.as_bytes()) {
             Some((_, found)) => entry = found,
             None => return Ok(None),
         }
     }
+    content(objects, entry)
+}
+
+/// The content of an entry; `None` for a folder.
+pub(super) fn content(objects: &Objects, entry: Entry) -> Result<Option<Content>, SnapshotError> {
     Ok(match entry {
         Entry::File { mode, content } => {
             Some(Content::File { bytes: objects.get(&content)?, mode })
         }
         Entry::Link { content } => Some(Content::Link { target: target(objects, &content)? }),
-        Entry::LeftOut => Some(Content::LeftOut),
+        Entry::LeftOut { .. } | Entry::Ignored => Some(Content::LeftOut),
         Entry::Folder { .. } => None,
     })
 }
@@ -167,7 +192,7 @@ impl Needed {
                         self.all.insert(content);
                     }
                     Entry::Folder { lines } => open.push(lines),
-                    Entry::LeftOut => {}
+                    Entry::LeftOut { .. } | Entry::Ignored => {}
                 }
             }
         }

@@ -32,6 +32,12 @@ pub enum SnapshotError {
         #[source]
         source: io::Error,
     },
+    #[error("keeping a copy of the files to be restored in {folder}; nothing was changed")]
+    Aside {
+        folder: String,
+        #[source]
+        source: io::Error,
+    },
     #[error("the workspace has more than {most} files, too many for snapshots")]
     TooMany { most: usize },
     #[error("snapshot {} no longer exists", digest.short())]

@@ -39,7 +39,7 @@ pub(super) struct Folder {
     /// The rules above it, and those that apply in it.
     pub(super) above: Arc<Rules>,
     pub(super) rules: Arc<Rules>,
-    /// Its entries that are not ignored, sorted by name.
+    /// Its entries, sorted by name.
     pub(super) nodes: Vec<Node>,
     /// Digest of its lines, if they are still valid.
     pub(super) lines: Option<Digest>,
@@ -73,6 +73,7 @@ pub(super) enum What {
     Folder(Box<Folder>),
     /// A file or link; `None` until it was inspected.
     Leaf(Option<CachedEntry>),
+    Ignored,
 }
 
 /// Cached state of a file or link.
@@ -84,35 +85,49 @@ pub(super) struct CachedEntry {
 }
 
 impl What {
-    /// Its entry in a snapshot; `None` if it does not exist, or is a folder without files.
+    /// Its entry in a snapshot; `None` if it does not exist.
     pub(super) fn entry(&self) -> Option<Entry> {
         match self {
             Self::Leaf(seen) => seen.map(|seen| seen.entry),
-            Self::Folder(folder) if folder.shut => Some(Entry::LeftOut),
-            Self::Folder(folder) => folder
-                .lines
-                .filter(|_| folder.nodes.iter().any(|node| node.what.entry().is_some()))
-                .map(|lines| Entry::Folder { lines }),
+            Self::Folder(folder) if folder.shut => Some(Entry::LeftOut { stamp: Digest::ZERO }),
+            Self::Folder(folder) => folder.lines.map(|lines| Entry::Folder { lines }),
+            Self::Ignored => Some(Entry::Ignored),
         }
     }
 
-    pub(super) fn is_folder(&self) -> bool {
-        matches!(self, Self::Folder(_))
+    fn listed(&self) -> Listed {
+        match self {
+            Self::Folder(_) => Listed::Folder,
+            Self::Leaf(_) => Listed::Leaf,
+            Self::Ignored => Listed::Ignored,
+        }
     }
 }
 
-/// A listed name, and whether it is a folder's.
-pub(super) type Name = (Box<[u8]>, bool);
+/// What the listing of a folder says about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Listed {
+    Folder,
+    Leaf,
+    Ignored,
+}
+
+/// A listed name.
+pub(super) type Name = (Box<[u8]>, Listed);
 
 /// The nodes for a list of names; keeps the cached state of those that existed before.
 pub(super) fn renew(before: Vec<Node>, names: Vec<Name>, rules: &Arc<Rules>) -> Vec<Node> {
     let mut before = before.into_iter().peekable();
-    let node = |(name, folder): Name| {
+    let node = |(name, listed): Name| {
         while before.next_if(|node| node.name < name).is_some() {}
-        let known = before.next_if(|node| node.name == name && node.what.is_folder() == folder);
+        let known = before.next_if(|node| node.name == name && node.what.listed() == listed);
         known.unwrap_or_else(|| {
-            let unseen = || What::Folder(Box::new(Folder::unseen(Arc::clone(rules))));
-            Node { name, what: if folder { unseen() } else { What::Leaf(None) } }
+            let what = match listed {
+                Listed::Folder => What::Folder(Box::new(Folder::unseen(Arc::clone(rules)))),
+                Listed::Leaf => What::Leaf(None),
+                Listed::Ignored => What::Ignored,
+            };
+            Node { name, what }
         })
     };
     names.into_iter().map(node).collect()

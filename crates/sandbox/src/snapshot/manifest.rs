@@ -24,14 +24,24 @@ pub(super) enum Entry {
     Link {
         content: Digest,
     },
-    /// Something that is too large to be stored, or cannot be read.
-    LeftOut,
+    /// Something that is too large to be stored, or cannot be read. The digest of its metadata says whether it changed.
+    LeftOut {
+        stamp: Digest,
+    },
+    /// Something that is ignored: it exists, and nothing else is known about it.
+    Ignored,
     Folder {
         lines: Digest,
     },
 }
 
-/// Every file of a snapshot, by path; folders appear only in the paths.
+impl Entry {
+    pub(super) fn is_folder(self) -> bool {
+        matches!(self, Self::Folder { .. })
+    }
+}
+
+/// Every file of a snapshot, by path; folders appear only in the paths, ignored entries not at all.
 pub(super) type Flat = BTreeMap<PathBuf, Entry>;
 
 /// Header of the bytes, so that no other content is mistaken for a folder's.
@@ -55,7 +65,8 @@ impl Lines {
         let (kind, mode, digest) = match entry {
             Entry::File { mode, content } => ('f', mode, content),
             Entry::Link { content } => ('l', 0, content),
-            Entry::LeftOut => ('o', 0, Digest::ZERO),
+            Entry::LeftOut { stamp } => ('o', 0, stamp),
+            Entry::Ignored => ('i', 0, Digest::ZERO),
             Entry::Folder { lines } => ('d', 0, lines),
         };
         self.0.extend_from_slice(format!("{kind} {mode:03o} {digest} ").as_bytes());
@@ -89,7 +100,8 @@ fn parse(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
     let entry = match kind {
         "f" => Entry::File { mode: mode & 0o777, content: digest },
         "l" => Entry::Link { content: digest },
-        "o" => Entry::LeftOut,
+        "o" => Entry::LeftOut { stamp: digest },
+        "i" => Entry::Ignored,
         "d" => Entry::Folder { lines: digest },
         _ => return None,
     };
@@ -108,7 +120,7 @@ pub(super) fn flat(objects: &Objects, tree: &Digest) -> Result<Flat, SnapshotErr
     Ok(all)
 }
 
-pub(super) fn flat_below(
+fn flat_below(
     objects: &Objects,
     lines: &Digest,
     folder: &Path,
@@ -122,6 +134,7 @@ pub(super) fn flat_below(
         let path = folder.join(OsStr::from_bytes(&name));
         match entry {
             Entry::Folder { lines } => flat_below(objects, &lines, &path, depth + 1, all)?,
+            Entry::Ignored => {}
             entry => {
                 all.insert(path, entry);
             }
@@ -130,30 +143,59 @@ pub(super) fn flat_below(
     Ok(())
 }
 
-/// Stores a snapshot that was assembled from paths.
-pub(super) fn keep(objects: &Objects, all: &Flat) -> Result<Digest, SnapshotError> {
-    let all: Vec<(Vec<&[u8]>, Entry)> = all
-        .iter()
-        .map(|(path, entry)| (path.iter().map(|name| name.as_bytes()).collect(), *entry))
-        .collect();
-    keep_below(objects, &all, 0)
+/// A folder without entries.
+pub(super) fn empty(objects: &Objects) -> Result<Entry, SnapshotError> {
+    Ok(Entry::Folder { lines: objects.put(Lines::new().bytes())? })
 }
 
-/// Stores the folder with these paths, which have `depth` names in common and are sorted by names.
-fn keep_below(
+/// Entries by path; `None` where there is nothing.
+pub(super) type Entries = BTreeMap<PathBuf, Option<Entry>>;
+
+/// The same snapshot with other entries at these paths. The folders above a new entry are added; an ignored one becomes a
+/// folder of which nothing else is known.
+pub(super) fn with(
     objects: &Objects,
-    all: &[(Vec<&[u8]>, Entry)],
+    tree: &Digest,
+    entries: &Entries,
+) -> Result<Digest, SnapshotError> {
+    let names = |path: &'_ PathBuf| path.iter().map(OsStr::as_bytes).map(<[u8]>::to_vec).collect();
+    let entries: Vec<(Vec<Vec<u8>>, Option<Entry>)> =
+        entries.iter().map(|(path, entry)| (names(path), *entry)).collect();
+    with_below(objects, Some(*tree), &entries, 0)
+}
+
+/// The folder at this depth; the paths are sorted by names, and have `depth` of them in common.
+fn with_below(
+    objects: &Objects,
+    lines: Option<Digest>,
+    entries: &[(Vec<Vec<u8>>, Option<Entry>)],
     depth: usize,
 ) -> Result<Digest, SnapshotError> {
-    let mut lines = Lines::new();
-    for group in all.chunk_by(|(one, _), (other, _)| one.get(depth) == other.get(depth)) {
+    let known = lines.map(|lines| read(objects, &lines)).transpose()?.unwrap_or_default();
+    let mut all: BTreeMap<Vec<u8>, Entry> = known.into_iter().collect();
+    for group in entries.chunk_by(|(one, _), (other, _)| one.get(depth) == other.get(depth)) {
         let Some((names, entry)) = group.first() else { continue };
         let Some(name) = names.get(depth) else { continue };
-        let entry = match names.len() {
-            len if len == depth + 1 => *entry,
-            _ => Entry::Folder { lines: keep_below(objects, group, depth + 1)? },
+        let mut below = group;
+        if names.len() == depth + 1 {
+            below = &group[1..];
+            match entry {
+                Some(entry) => all.insert(name.clone(), *entry),
+                None => all.remove(name),
+            };
+        }
+        let found = all.get(name).copied();
+        let lines = match found {
+            Some(Entry::Folder { lines }) => Some(lines),
+            _ => None,
         };
-        lines.push(name, entry);
+        let adds = below.iter().any(|(_, entry)| entry.is_some()) || found == Some(Entry::Ignored);
+        if !below.is_empty() && (adds || lines.is_some()) {
+            let lines = with_below(objects, lines, below, depth + 1)?;
+            all.insert(name.clone(), Entry::Folder { lines });
+        }
     }
+    let mut lines = Lines::new();
+    all.iter().for_each(|(name, entry)| lines.push(name, *entry));
     objects.put(lines.bytes())
 }

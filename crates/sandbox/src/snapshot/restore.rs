@@ -1,132 +1,265 @@
-//! Plans the restoration of a snapshot: the steps from the current state to the snapshot's. Everything that would be
-//! lost is stored before anything is touched. The steps are carried out in `carry.rs`. Files that are ignored, or too
-//! large to be stored, are never removed.
+//! Plans an undo: the steps that take changes back, and nothing else. A file is restored only if it still is as the
+//! change left it; one that something else has changed since is left alone, unless its replacement is asked for.
+//! Whatever is replaced or removed is copied before anything is touched. The steps are carried out in `carry.rs`.
 
-use std::ffi::OsStr;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
-use types::Digest;
+use types::{Digest, Trees};
 
 use super::Snapshots;
-use super::carry::{LeftAlone, Plan, Restored, carry_out, parent};
-use super::content;
+use super::carry::{Place, Step, carry_out, is_folder, is_leaf};
+use super::diff::{self, Change, Content};
 use super::error::SnapshotError;
 use super::index::Index;
-use super::manifest::{self, Entry, Flat};
-use super::objects::Objects;
-use super::rules::{self, Rules};
-use super::walk::{Tree, Walk};
-use crate::jail::Missing;
+use super::manifest::{self, Entries, Entry};
+
+/// Changes to undo.
+#[derive(Debug, Clone, Copy)]
+pub struct Undo<'a> {
+    /// The workspace before and after each of them, the latest first.
+    pub changes: &'a [Trees],
+    /// Paths that are restored although something else has changed them; a folder stands for everything below it.
+    pub replace: &'a [PathBuf],
+    /// Folder outside the workspace; a new folder in it gets a copy of everything that is replaced or removed.
+    pub aside: &'a Path,
+}
+
+/// Result of an undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The workspace before and after; the undo is undone like any other change.
+    pub trees: Trees,
+    pub written: Vec<PathBuf>,
+    pub removed: Vec<PathBuf>,
+    pub left_alone: Vec<LeftAlone>,
+    /// Folder with the replaced and removed files.
+    pub kept_in: Option<PathBuf>,
+}
+
+/// A file that was not restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftAlone {
+    pub path: PathBuf,
+    pub why: String,
+    /// The file as it is, and as it would be restored, if it can be replaced.
+    pub(super) conflict: Option<(Option<Entry>, Option<Entry>)>,
+}
+
+impl LeftAlone {
+    pub(super) fn new(
+        path: PathBuf,
+        why: &str,
+        conflict: Option<(Option<Entry>, Option<Entry>)>,
+    ) -> Self {
+        Self { path, why: why.to_owned(), conflict }
+    }
+
+    /// Whether it is restored if its replacement is asked for.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.conflict.is_some()
+    }
+}
+
+const TOO_LARGE: &str = "too large to be kept in snapshots, or cannot be read";
+const IN_THE_WAY: &str = "something else is in its place";
+const SWITCHED: &str = "changed while another branch was checked out";
+const CHANGED: &str = "changed since";
+const REMOVED: &str = "removed since";
+
+/// The changes to one path, from the latest back.
+#[derive(Debug)]
+struct Chain {
+    now: Option<Entry>,
+    /// How far back the path can go: the file before the earliest change that is still undone.
+    reached: Option<Entry>,
+    /// The file before the earliest change.
+    wanted: Option<Entry>,
+    /// Why it goes no further.
+    stuck: Option<&'static str>,
+}
+
+impl Chain {
+    fn take(&mut self, change: &Change, switched: bool) {
+        self.wanted = change.before;
+        if self.stuck.is_some() || is_same(self.reached, change.before) {
+            return;
+        }
+        match is_same(self.reached, change.after) {
+            true if switched => self.stuck = Some(SWITCHED),
+            true => self.reached = change.before,
+            false if self.now.is_none() => self.stuck = Some(REMOVED),
+            false => self.stuck = Some(CHANGED),
+        }
+    }
+}
+
+impl Chain {
+    /// The step that undoes the changes as far as possible, and what is left alone of them.
+    fn end(self, path: &Path, replace: bool) -> (Option<Step>, Option<LeftAlone>) {
+        let Self { now, reached, wanted, stuck } = self;
+        let alone = |why: &str, conflict| Some(LeftAlone::new(path.to_owned(), why, conflict));
+        let is_known = |entry| entry == None || is_leaf(entry) || is_folder(entry);
+        let target = if replace { wanted } else { reached };
+        if is_same(now, wanted) {
+            return (None, None);
+        }
+        if now == Some(Entry::Ignored) {
+            return (None, alone(IN_THE_WAY, None));
+        }
+        let changes = !is_same(now, target);
+        if changes && !(is_known(now) && is_known(target)) {
+            return (None, alone(TOO_LARGE, None));
+        }
+        let step = changes.then(|| Step { path: path.to_owned(), now, target });
+        let conflict = (is_known(now) && is_known(wanted)).then_some((now, wanted));
+        (step, stuck.filter(|_| !replace).and_then(|why| alone(why, conflict)))
+    }
+}
+
+/// Whether two entries are the same as far as an undo is concerned. An unknown one is the same as none.
+fn is_same(one: Option<Entry>, other: Option<Entry>) -> bool {
+    match (one, other) {
+        (Some(Entry::Ignored), _) | (_, Some(Entry::Ignored)) => false,
+        (Some(Entry::Folder { .. }), Some(Entry::Folder { .. })) => true,
+        (one, other) => one == other,
+    }
+}
 
 impl Snapshots {
-    /// Restores the workspace's files to a snapshot: writes files that differ, removes files that are not in it, keeps
-    /// ignored files. The previous state is stored as a snapshot first. An interrupted restoration can be repeated.
-    pub fn restore(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
+    /// Undoes changes. An interrupted undo can be repeated.
+    pub fn undo(&self, undo: Undo<'_>) -> Result<Restored, SnapshotError> {
         let mut index = self.index();
-        let plan = self.plan(&mut index, tree)?;
-        carry_out(&self.jail, &self.objects, plan)
+        let (steps, left_alone) = self.plan(undo)?;
+        let kept_in = self.keep_aside(undo.aside, &steps)?;
+        self.carry(&mut index, steps, left_alone, kept_in)
     }
 
-    /// Plans a restoration, and stores everything that it would destroy.
-    pub(super) fn plan(&self, index: &mut Index, tree: &Digest) -> Result<Plan, SnapshotError> {
-        let wanted = manifest::flat(&self.objects, tree)?;
-        let mut before = self.walk(index)?;
-        let mut there = manifest::flat(&self.objects, &before.digest)?;
-        let mut visible = there.clone();
-        if ignore_files(&wanted).ne(ignore_files(&there)) {
-            // Other rules applied then. The snapshot covers the files that are visible under those rules.
-            let objects = &self.objects;
-            let then = |folder: &OwnedFd, path: &[u8]| rules_then(&wanted, objects, folder, path);
-            let (root, mut index) = (self.jail.root(), Index::empty());
-            let tree = Walk::take(objects, self.limits, Some(&then), root, &mut index)?;
-            visible = manifest::flat(objects, &tree.digest)?;
-            there.extend(visible.clone());
-        }
-        for path in wanted.keys().filter(|path| !there.contains_key(*path)).collect::<Vec<_>>() {
-            if let Some(entry) = self.hidden(path)? {
-                there.insert(path.clone(), entry);
-            }
-        }
-        let digest = manifest::keep(&self.objects, &there)?;
-        let left_out = there.values().filter(|entry| **entry == Entry::LeftOut).count();
-        before = Tree { digest, files: there.len() as u64, left_out: left_out as u64 };
-        let plan = steps(before, &wanted, &there, &visible);
-        // Either every content that is needed is there and intact, or nothing is touched.
-        for (_, entry) in &plan.write {
-            if let Entry::File { content, .. } | Entry::Link { content } = entry {
-                self.objects.get(content)?;
-            }
-        }
-        Ok(plan)
+    /// Writes the files of a snapshot into an empty workspace.
+    pub fn lay_out(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
+        let mut index = self.index();
+        let files = manifest::flat(&self.objects, tree)?;
+        let (steps, large): (Vec<_>, Vec<_>) = files
+            .into_iter()
+            .map(|(path, entry)| Step { path, now: None, target: Some(entry) })
+            .partition(|step| is_leaf(step.target));
+        let left = |step: Step| LeftAlone::new(step.path, TOO_LARGE, None);
+        self.carry(&mut index, steps, large.into_iter().map(left).collect(), None)
     }
 
-    /// Entry of a path that the walk does not show.
-    fn hidden(&self, path: &Path) -> Result<Option<Entry>, SnapshotError> {
-        let Ok((folder, name)) = parent(&self.jail, path, Missing::Refuse) else { return Ok(None) };
-        let Ok(stamp) = content::stamp(&folder, name) else { return Ok(None) };
-        let left_out = Ok(Some(Entry::LeftOut));
-        match stamp.kind() {
-            FileType::RegularFile => {
-                let Ok((bytes, _)) = content::read(&folder, name, self.limits.file) else {
-                    return left_out;
-                };
-                let content = self.objects.put(&bytes)?;
-                Ok(Some(Entry::File { mode: stamp.permissions(), content }))
-            }
-            FileType::Symlink => {
-                let Ok(target) = content::target(&folder, name.as_bytes()) else { return left_out };
-                Ok(Some(Entry::Link { content: self.objects.put(&target)? }))
-            }
-            _ => Ok(None),
+    fn carry(
+        &self,
+        index: &mut Index,
+        steps: Vec<Step>,
+        mut left_alone: Vec<LeftAlone>,
+        kept_in: Option<PathBuf>,
+    ) -> Result<Restored, SnapshotError> {
+        let objects = &self.objects;
+        // Also files that the walk does not show.
+        let known = steps.iter().filter(|step| step.now.is_none() || is_leaf(step.now));
+        let known: Entries = known.map(|step| (step.path.clone(), step.now)).collect();
+        let before = manifest::with(objects, &self.walk(index)?.digest, &known)?;
+        let (done, obstacles) = carry_out(&self.place(), steps)?;
+        left_alone.extend(obstacles);
+        left_alone.sort_by(|one, other| one.path.cmp(&other.path));
+        let mut made = Entries::new();
+        for step in &done {
+            let target = match step.target {
+                Some(Entry::Folder { .. }) => Some(manifest::empty(objects)?),
+                target => target,
+            };
+            made.insert(step.path.clone(), target);
         }
+        let after = manifest::with(objects, &before, &made)?;
+        let paths = |wanted: fn(&Step) -> bool| -> Vec<PathBuf> {
+            done.iter().filter(|step| wanted(step)).map(|step| step.path.clone()).collect()
+        };
+        let written = paths(|step| is_leaf(step.target));
+        let removed = paths(|step| is_leaf(step.now) && !is_leaf(step.target));
+        let trees = Trees { before, after, switched: false };
+        Ok(Restored { trees, written, removed, left_alone, kept_in })
+    }
+
+    /// The steps of an undo, and the files that it leaves alone. The contents that it needs are intact.
+    pub(super) fn plan(
+        &self,
+        undo: Undo<'_>,
+    ) -> Result<(Vec<Step>, Vec<LeftAlone>), SnapshotError> {
+        let place = self.place();
+        let mut chains: BTreeMap<PathBuf, Chain> = BTreeMap::new();
+        for trees in undo.changes {
+            for change in diff::changes(&self.objects, &trees.before, &trees.after)? {
+                if !chains.contains_key(&change.path) {
+                    let now = place.entry(&change.path)?;
+                    let chain = Chain { now, reached: now, wanted: None, stuck: None };
+                    chains.insert(change.path.clone(), chain);
+                }
+                if let Some(chain) = chains.get_mut(&change.path) {
+                    chain.take(&change, trees.switched);
+                }
+            }
+        }
+        let (mut steps, mut left) = (Vec::new(), Vec::new());
+        for (path, chain) in chains {
+            let replace = undo.replace.iter().any(|above| path.starts_with(above));
+            let (step, alone) = chain.end(&path, replace);
+            steps.extend(step);
+            left.extend(alone);
+        }
+        for step in &steps {
+            if let Some(Entry::File { content, .. } | Entry::Link { content }) = step.target {
+                self.objects.get(&content)?;
+            }
+        }
+        Ok((steps, left))
+    }
+
+    /// The contents of a file that was left alone: as it is, and as it would be restored.
+    pub fn versions(
+        &self,
+        left_alone: &LeftAlone,
+    ) -> Result<(Option<Content>, Option<Content>), SnapshotError> {
+        let (now, wanted) = left_alone.conflict.unwrap_or_default();
+        let content = |entry: Option<Entry>| match entry {
+            Some(entry) => diff::content(&self.objects, entry),
+            None => Ok(None),
+        };
+        Ok((content(now)?, content(wanted)?))
+    }
+
+    /// Copies everything that the steps replace or remove to a new folder.
+    fn keep_aside(&self, aside: &Path, steps: &[Step]) -> Result<Option<PathBuf>, SnapshotError> {
+        let failed = |source| SnapshotError::Aside { folder: aside.display().to_string(), source };
+        let mut folder = None;
+        for step in steps.iter().filter(|step| is_leaf(step.now)) {
+            let content = step.now.map(|now| diff::content(&self.objects, now)).transpose()?;
+            if folder.is_none() {
+                folder = Some(new_folder(aside).map_err(failed)?);
+            }
+            if let (Some(folder), Some(content)) = (&folder, content.flatten()) {
+                write_copy(&folder.join(&step.path), content).map_err(failed)?;
+            }
+        }
+        Ok(folder)
+    }
+
+    pub(super) fn place(&self) -> Place<'_> {
+        Place { jail: &self.jail, objects: &self.objects, limit: self.limits.file }
     }
 }
 
-/// The steps from the current state to the wanted one.
-fn steps(before: Tree, wanted: &Flat, there: &Flat, visible: &Flat) -> Plan {
-    let mut plan = Plan { before, remove: vec![], write: vec![], left_alone: vec![] };
-    let too_large = |path: &PathBuf| LeftAlone {
-        path: path.clone(),
-        why: "too large to be kept in snapshots, or cannot be read".to_owned(),
-    };
-    for (path, entry) in visible.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
-        match entry {
-            Entry::LeftOut => plan.left_alone.push(too_large(path)),
-            _ => plan.remove.push(path.clone()),
-        }
-    }
-    for (path, entry) in wanted {
-        match (entry, there.get(path)) {
-            (Entry::LeftOut, _) | (_, Some(Entry::LeftOut)) => {
-                plan.left_alone.push(too_large(path));
-            }
-            (entry, found) if found != Some(entry) => plan.write.push((path.clone(), *entry)),
-            _ => {}
-        }
-    }
-    plan
+fn new_folder(aside: &Path) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(aside)?;
+    Ok(tempfile::Builder::new().prefix("undone-").tempdir_in(aside)?.keep())
 }
 
-fn ignore_files(all: &Flat) -> impl Iterator<Item = (&PathBuf, &Entry)> {
-    all.iter().filter(|(path, _)| path.file_name() == Some(OsStr::new(rules::FILE)))
-}
-
-/// The rules of a folder in a snapshot.
-fn rules_then(
-    wanted: &Flat,
-    objects: &Objects,
-    folder: &OwnedFd,
-    path: &[u8],
-) -> Result<Option<Vec<u8>>, SnapshotError> {
-    let file = Path::new(OsStr::from_bytes(path)).join(rules::FILE);
-    if let Some(Entry::File { content, .. }) = wanted.get(&file) {
-        return objects.get(content).map(Some);
+fn write_copy(file: &Path, content: Content) -> io::Result<()> {
+    std::fs::create_dir_all(file.parent().unwrap_or(file))?;
+    match content {
+        Content::File { bytes, .. } => std::fs::write(file, bytes),
+        Content::Link { target } => std::os::unix::fs::symlink(target, file),
+        Content::LeftOut => Ok(()),
     }
-    // A file that ignores itself, as in caches, is never in a snapshot; others are new, and will be removed.
-    let text = rules::text(folder, rules::FILE);
-    let itself = |text: &Vec<u8>| Rules::over_all(text).ignore(rules::FILE.as_bytes(), false);
-    Ok(text.filter(itself))
 }

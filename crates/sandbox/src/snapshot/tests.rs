@@ -4,6 +4,7 @@ mod hostile;
 mod laws;
 mod restoring;
 mod taking;
+mod undoing;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -82,8 +83,30 @@ impl Fixture {
         tree
     }
 
+    /// Undoes everything that differs from a snapshot, as if one call had changed it.
     fn restore(&self, tree: &Digest) -> Restored {
-        self.snapshots.restore(tree).expect("a restoration")
+        self.try_restore(tree).expect("a restoration")
+    }
+
+    fn try_restore(&self, tree: &Digest) -> Result<Restored, SnapshotError> {
+        self.undo(&[(*tree, self.take())], &[])
+    }
+
+    /// Undoes changes, the latest first.
+    fn undo(
+        &self,
+        changes: &[(Digest, Digest)],
+        replace: &[&str],
+    ) -> Result<Restored, SnapshotError> {
+        let trees = |(before, after): &(Digest, Digest)| types::Trees {
+            before: *before,
+            after: *after,
+            switched: false,
+        };
+        let changes: Vec<types::Trees> = changes.iter().map(trees).collect();
+        let replace: Vec<PathBuf> = replace.iter().map(PathBuf::from).collect();
+        let aside = self.place.path().join("aside");
+        self.snapshots.undo(Undo { changes: &changes, replace: &replace, aside: &aside })
     }
 
     fn diff(&self, before: &Digest, after: &Digest) -> Vec<(String, How)> {

@@ -42,6 +42,7 @@ fn is_same_node(fd: impl AsFd, node: &Node, rules: &Arc<Rules>, left: &mut usize
             content::stamp(fd, name).is_ok_and(|now| now == *stamp)
         }
         What::Leaf(_) => false,
+        What::Ignored => true,
         What::Folder(below) => {
             open_folder(fd, name).is_ok_and(|inner| is_same(inner, below, rules, left))
         }

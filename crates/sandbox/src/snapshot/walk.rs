@@ -13,7 +13,7 @@ use types::Digest;
 
 use super::content;
 use super::error::SnapshotError;
-use super::index::{CachedEntry, Folder, Index, Name, Node, What, renew};
+use super::index::{CachedEntry, Folder, Index, Listed, Name, Node, What, renew};
 use super::manifest::{Entry, Lines, MAX_DEPTH};
 use super::objects::Objects;
 use super::rules::{self, Rules};
@@ -47,11 +47,6 @@ impl Limits {
         Self { file: 8 * 1024 * 1024, total: 512 * 1024 * 1024, files: 100_000 };
 }
 
-/// The text of a folder's ignore file in another state of the workspace; the path ends with a slash unless it is the
-/// root's.
-pub(super) type OtherRules<'a> =
-    &'a dyn Fn(&OwnedFd, &[u8]) -> Result<Option<Vec<u8>>, SnapshotError>;
-
 /// Purpose of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pass {
@@ -63,8 +58,6 @@ enum Pass {
 pub(super) struct Walk<'a> {
     objects: &'a Objects,
     limits: Limits,
-    /// Rules to apply instead of the current ones.
-    other_rules: Option<OtherRules<'a>>,
     pass: Pass,
     now: Moment,
     /// Path of the current folder, with a trailing slash.
@@ -82,7 +75,6 @@ impl<'a> Walk<'a> {
     pub(super) fn take(
         objects: &'a Objects,
         limits: Limits,
-        other_rules: Option<OtherRules<'a>>,
         root: &OwnedFd,
         index: &mut Index,
     ) -> Result<Tree, SnapshotError> {
@@ -98,7 +90,6 @@ impl<'a> Walk<'a> {
         let mut walk = Self {
             objects,
             limits,
-            other_rules,
             pass: if first { Pass::Count } else { Pass::Keep },
             now: objects.now()?,
             path: Vec::new(),
@@ -129,14 +120,15 @@ impl<'a> Walk<'a> {
     ) -> Result<Digest, SnapshotError> {
         let stat = rustix::fs::fstat(fd).map_err(|errno| self.failed("looking at", errno))?;
         let stamp = Stamp::of(&stat);
-        let same_rules = self.renew_rules(fd, folder, above)?;
+        let same_rules = self.renew_rules(fd, folder, above);
         if !same_rules || folder.listed != Some(stamp) {
             let names = self.names(fd, &folder.rules)?;
             let before = std::mem::take(&mut folder.nodes);
             folder.nodes = renew(before, names, &folder.rules);
             folder.lines = None;
         }
-        self.names += folder.nodes.len();
+        let seen = |node: &&Node| !matches!(node.what, What::Ignored);
+        self.names += folder.nodes.iter().filter(seen).count();
         if self.names > self.limits.files {
             return Err(SnapshotError::TooMany { most: self.limits.files });
         }
@@ -173,6 +165,7 @@ impl<'a> Walk<'a> {
     ) -> Result<bool, SnapshotError> {
         let before = node.what.entry();
         match &mut node.what {
+            What::Ignored => {}
             What::Leaf(_) if self.pass == Pass::Count => {}
             What::Leaf(seen) => {
                 *seen = self.leaf(fd, &node.name, seen.as_ref())?;
@@ -187,7 +180,7 @@ impl<'a> Walk<'a> {
             }
         }
         let after = node.what.entry();
-        let left_out = after == Some(Entry::LeftOut) && self.pass == Pass::Keep;
+        let left_out = matches!(after, Some(Entry::LeftOut { .. })) && self.pass == Pass::Keep;
         self.left_out += u64::from(left_out);
         Ok(before == after)
     }
@@ -235,8 +228,12 @@ impl<'a> Walk<'a> {
         };
         let fits =
             stamp.size() <= self.limits.file && self.bytes + stamp.size() <= self.limits.total;
+        let left_out = || {
+            let entry = Entry::LeftOut { stamp: stamp.digest() };
+            Ok(Some(CachedEntry { stamp: None, entry }))
+        };
         if !fits {
-            return Ok(Some(CachedEntry { stamp: None, entry: Entry::LeftOut }));
+            return left_out();
         }
         if let Some(seen) = known.filter(|seen| seen.stamp == Some(stamp)) {
             self.bytes += stamp.size();
@@ -262,37 +259,27 @@ impl<'a> Walk<'a> {
                 Ok(Some(CachedEntry { stamp, entry }))
             }
             Err(Errno::NOENT) => Ok(None),
-            Err(_) => Ok(Some(CachedEntry { stamp: None, entry: Entry::LeftOut })),
+            Err(_) => left_out(),
         }
     }
 
     /// Updates the rules of a folder. Returns whether they are unchanged.
-    fn renew_rules(
-        &self,
-        fd: &OwnedFd,
-        folder: &mut Folder,
-        above: &Arc<Rules>,
-    ) -> Result<bool, SnapshotError> {
+    fn renew_rules(&self, fd: &OwnedFd, folder: &mut Folder, above: &Arc<Rules>) -> bool {
         let file = content::stamp(fd, rules::FILE).ok();
-        let known = Arc::ptr_eq(above, &folder.above) && self.other_rules.is_none();
-        if known && folder.ignore_file == Some(file) {
-            return Ok(true);
+        if Arc::ptr_eq(above, &folder.above) && folder.ignore_file == Some(file) {
+            return true;
         }
-        let text = match self.other_rules {
-            Some(text) => text(fd, &self.path)?,
-            None => rules::text(fd, rules::FILE),
-        };
-        folder.rules = match text {
+        folder.rules = match rules::text(fd, rules::FILE) {
             Some(text) => Arc::new(Rules::below(above, &text, self.path.len())),
             None => Arc::clone(above),
         };
         folder.above = Arc::clone(above);
         let settled = file.is_none_or(|stamp| stamp.settled(self.now));
         folder.ignore_file = settled.then_some(file);
-        Ok(false)
+        false
     }
 
-    /// The names in a folder that are not ignored, sorted, with whether each is a folder.
+    /// The names in a folder, sorted.
     fn names(&self, fd: &OwnedFd, rules: &Rules) -> Result<Vec<Name>, SnapshotError> {
         let mut names = Vec::new();
         let mut path = self.path.clone();
@@ -312,9 +299,12 @@ impl<'a> Walk<'a> {
             };
             path.truncate(self.path.len());
             path.extend_from_slice(name);
-            if !rules.ignore(&path, folder) {
-                names.push((name.into(), folder));
-            }
+            let listed = match folder {
+                _ if rules.ignore(&path, folder) => Listed::Ignored,
+                true => Listed::Folder,
+                false => Listed::Leaf,
+            };
+            names.push((name.into(), listed));
         }
         names.sort_unstable();
         Ok(names)

@@ -102,7 +102,7 @@ proptest! {
         prop_assert_eq!(restored.left_alone, vec![]);
         prop_assert_eq!(fixture.take(), *tree);
         let (last, picture) = &taken[taken.len() - 1];
-        prop_assert_eq!(restored.before.digest, *last);
+        prop_assert_eq!(restored.trees.before, *last);
         fixture.restore(last);
         prop_assert_eq!(&fixture.picture(), picture);
     }

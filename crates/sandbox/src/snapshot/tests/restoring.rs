@@ -31,7 +31,7 @@ fn bytes_modes_links_and_odd_names_come_back_and_new_files_go() {
     assert_eq!(paths(&restored.removed), ["new/folder/file"]);
     assert!(!fixture.at("new").exists(), "folders that became empty go too");
     assert_eq!((restored.written.len(), restored.left_alone.len()), (8, 0));
-    assert_eq!(restored.before.digest, after);
+    assert_eq!(restored.trees.before, after);
     assert_eq!(fixture.take(), before);
     let again = fixture.restore(&before);
     assert_eq!((again.written.len(), again.removed.len()), (0, 0));
@@ -83,16 +83,19 @@ fn rules_that_were_changed_meanwhile_neither_hide_nor_expose_anything() {
     fixture.put(".gitignore", "precious/\n");
     fixture.put("src/a", "1");
     fixture.put("precious/x", "ignored, not in any snapshot");
-    let (picture, before) = (fixture.picture(), fixture.take());
+    let mut picture = fixture.picture();
+    let before = fixture.snapshots.before(None, None).expect("a snapshot");
     // The new rules hide everything that the agent did, and no longer what they hid before.
     fixture.put(".gitignore", "*\n!precious/\n!precious/x\n");
     fixture.put("src/a", "2");
     fixture.put("src/planted", "new");
     let changed = fixture.picture();
-    let restored = fixture.restore(&before);
+    let trees = fixture.snapshots.after(&before, None).expect("a snapshot").expect("changes");
+    let restored = fixture.undo(&[(trees.before, trees.after)], &[]).expect("an undo");
+    // A new file that is ignored is not known.
+    picture.insert(fixture.at("src/planted"), changed[&fixture.at("src/planted")].clone());
     assert_eq!(fixture.picture(), picture);
-    assert_eq!(paths(&restored.removed), ["src/planted"]);
-    fixture.restore(&restored.before.digest);
+    fixture.undo(&[(restored.trees.before, restored.trees.after)], &[]).expect("an undo");
     assert_eq!(fixture.picture(), changed, "also what was hidden can be had again");
 }
 
@@ -110,7 +113,7 @@ fn large_files_are_left_alone_and_named() {
     let picture = fixture.picture();
     let restored = fixture.restore(&before);
     assert_eq!(fixture.picture(), picture);
-    assert_eq!(alone(&restored), ["new", "grown", "large", "shrunk"]);
+    assert_eq!(alone(&restored), ["grown", "large", "new", "shrunk"]);
 }
 
 #[test]
@@ -145,15 +148,11 @@ fn a_restoration_that_was_cut_off_is_finished_by_the_next_one() {
     std::fs::remove_file(fixture.at("a/0")).expect("gone");
     let changed = fixture.take();
     for steps in 0..13 {
-        let mut plan = {
-            let mut index = fixture.snapshots.index();
-            fixture.snapshots.plan(&mut index, &before).expect("a plan")
-        };
-        let removals = plan.remove.len();
-        plan.remove.truncate(steps);
-        plan.write.truncate(steps.saturating_sub(removals));
-        carry::carry_out(&fixture.snapshots.jail, &fixture.snapshots.objects, plan)
-            .expect("half of it");
+        let trees = types::Trees { before, after: changed, switched: false };
+        let undo = Undo { changes: &[trees], replace: &[], aside: fixture.place.path() };
+        let (mut plan, _) = fixture.snapshots.plan(undo).expect("a plan");
+        plan.truncate(steps);
+        carry::carry_out(&fixture.snapshots.place(), plan).expect("half of it");
         fixture.put(".bosun-staging-1-0", "half");
         fixture.reopen();
         fixture.restore(&before);
