@@ -94,7 +94,7 @@ impl Ledger {
     pub fn free(&self) -> Budget {
         let gone = self.spent.plus(self.held);
         Budget {
-            tokens: self.budget.tokens.map(|all| all.saturating_sub(gone.tokens)),
+            tokens: self.budget.tokens.map(|all| all.saturating_sub(gone.counted())),
             money: self.budget.money.map(|all| all.less(gone.money)),
             calls: self.budget.calls.map(|all| all.saturating_sub(gone.calls)),
             time_ms: self.budget.time_ms,
@@ -104,7 +104,7 @@ impl Ledger {
     /// Whether spending exceeds the budget.
     #[must_use]
     pub fn is_overspent(&self) -> bool {
-        self.budget.tokens.is_some_and(|tokens| self.spent.tokens > tokens)
+        self.budget.tokens.is_some_and(|tokens| self.spent.counted() > tokens)
             || self.budget.money.is_some_and(|money| self.spent.money > money)
             || self.budget.calls.is_some_and(|calls| self.spent.calls > calls)
     }
@@ -121,11 +121,11 @@ impl Ledger {
 pub fn past(budget: Budget, spent: Spend, percent: u64) -> Vec<String> {
     let past =
         |spent: u64, all: u64| u128::from(spent) * 100 >= u128::from(all) * u128::from(percent);
-    let tokens = budget.tokens.filter(|all| past(spent.tokens, *all));
+    let tokens = budget.tokens.filter(|all| past(spent.counted(), *all));
     let calls = budget.calls.filter(|all| past(spent.calls, *all));
     let money = budget.money.filter(|all| past(spent.money.as_nanos(), all.as_nanos()));
     let lines = [
-        tokens.map(|all| format!("{} of {all} tokens", spent.tokens)),
+        tokens.map(|all| format!("{} of {all} tokens", spent.counted())),
         money.map(|all| format!("${} of ${all}", spent.money)),
         calls.map(|all| format!("{} of {all} calls", spent.calls)),
     ];
@@ -139,6 +139,7 @@ pub fn claim(budget: Budget) -> Spend {
         tokens: budget.tokens.unwrap_or(0),
         money: budget.money.unwrap_or_default(),
         calls: budget.calls.unwrap_or(0),
+        ..Spend::default()
     }
 }
 
@@ -182,7 +183,7 @@ pub fn worst(
             ));
         }
     };
-    Ok(Spend { tokens: input.saturating_add(output), money, calls: 1 })
+    Ok(Spend { tokens: input.saturating_add(output), money, calls: 1, ..Spend::default() })
 }
 
 /// Why a call does not fit into the free budget; none if it does.

@@ -145,15 +145,25 @@ impl Budget {
 #[serde(default)]
 pub struct Spend {
     pub tokens: u64,
+    /// The part of the tokens that counts towards no limit: what a cache saves.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub uncounted: u64,
     pub money: Money,
     pub calls: u64,
 }
 
 impl Spend {
+    /// The tokens that count towards a limit.
+    #[must_use]
+    pub const fn counted(self) -> u64 {
+        self.tokens.saturating_sub(self.uncounted)
+    }
+
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_add(other.tokens),
+            uncounted: self.uncounted.saturating_add(other.uncounted),
             money: self.money.plus(other.money),
             calls: self.calls.saturating_add(other.calls),
         }
@@ -163,6 +173,7 @@ impl Spend {
     pub const fn less(self, other: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_sub(other.tokens),
+            uncounted: self.uncounted.saturating_sub(other.uncounted),
             money: self.money.less(other.money),
             calls: self.calls.saturating_sub(other.calls),
         }

@@ -32,7 +32,9 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
         Event::RunRequested { request, survey, policy, price, .. } => {
             run.started = at;
             run.on_branch.head = survey.base.clone();
-            run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
+            let limits = narrower(run.policy.budget.limits(), request.budget);
+            let priced = price.is_some() && run.policy.uses_one_model();
+            run.ledger = Ledger::new(run.policy.budget.guarded(limits, priced));
             run.budget_state.price = price;
             run.check_results.find_checks(&request.checks, &run.policy.checks, &survey.checks);
             run.asked = Some(Asked { request: *request, survey, policy });

@@ -59,7 +59,7 @@ fn the_worst_case_of_a_call_is_known_in_tokens_and_in_money() {
 
 #[test]
 fn what_is_lacking_is_named_with_both_numbers() {
-    let wanted = Spend { tokens: 10, money: Money::nanos(5_000_000_000), calls: 1 };
+    let wanted = Spend { tokens: 10, money: Money::nanos(5_000_000_000), calls: 1, ..Spend::default() };
     let lacks = |free: Budget| lacking(free, wanted).unwrap_or_default();
     let tokens = lacks(Budget { tokens: Some(9), ..Budget::default() });
     assert!(tokens.contains("10 tokens, but only 9 are left"), "{tokens}");
