@@ -78,6 +78,11 @@ impl Ledger {
         self.warned = false;
     }
 
+    /// Replaces the budget.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
     /// The amount reserved.
     #[must_use]
     pub fn held(&self) -> Spend {
@@ -199,6 +204,21 @@ pub fn lacking(free: Budget, wanted: Spend) -> Option<String> {
         _ => return None,
     };
     Some(format!("the next call may use {what} of the attempt's budget"))
+}
+
+/// A budget whose limits are raised to these totals. Lower and missing totals change nothing, and a limit that does not
+/// exist is not set.
+#[must_use]
+pub fn raised(now: Budget, to: Budget) -> Budget {
+    fn most<T: Ord + Copy>(now: Option<T>, to: Option<T>) -> Option<T> {
+        now.map(|now| to.map_or(now, |to| to.max(now)))
+    }
+    Budget {
+        tokens: most(now.tokens, to.tokens),
+        money: most(now.money, to.money),
+        calls: most(now.calls, to.calls),
+        time_ms: most(now.time_ms, to.time_ms),
+    }
 }
 
 /// The tighter of two budgets; a request cannot loosen the policy.

@@ -138,6 +138,19 @@ impl Budget {
             time_ms: self.time_ms.or(other.time_ms),
         }
     }
+
+    /// Its limits, as people read them.
+    #[must_use]
+    pub fn says(self) -> String {
+        let parts = [
+            self.tokens.map(|tokens| crate::count(tokens, "token")),
+            self.money.map(|money| format!("${money}")),
+            self.calls.map(|calls| crate::count(calls, "call")),
+            self.time_ms.map(|time| time.to_string()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "no limit".to_owned() } else { parts.join(", ") }
+    }
 }
 
 /// An amount that was spent, or is reserved for a call in progress.

@@ -11,7 +11,13 @@ pub struct Wording(u32);
 
 impl Wording {
     /// Raised once for each release in which a recorded sentence changed.
-    pub const CURRENT: Self = Self(2);
+    pub const CURRENT: Self = Self(3);
+
+    /// Whether an attempt whose next call does not fit its budget waits for more; in older logs it ends.
+    #[must_use]
+    pub const fn waits_for_budget(self) -> bool {
+        self.0 >= 3
+    }
 }
 
 /// Logs of the first version do not name it.

@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn without_a_price_the_cost_is_shown_in_tokens() {
-        let spent = |nanos, tokens| Spend { money: Money::nanos(nanos), tokens, ..Spend::default() };
+        let spent =
+            |nanos, tokens| Spend { money: Money::nanos(nanos), tokens, ..Spend::default() };
         assert_eq!(print::cost(spent(0, 31_720)), "31k tok");
         assert_eq!(print::cost(spent(0, 900)), "900 tok");
         assert_eq!(print::cost(spent(20_000_000, 900)), "$0.02");

@@ -3,7 +3,7 @@
 
 use types::{
     Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, Level, ModelRef,
-    RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
+    RoleId, Scope, Shortage, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
 /// The state of one task.
@@ -133,12 +133,14 @@ pub(crate) struct Running {
     pub(crate) asked: u32,
     /// Their answers, in order.
     pub(crate) answers: Vec<Answer>,
+    /// The call that does not fit its budget, if it waits for more of it.
+    pub(crate) short: Option<Shortage>,
 }
 
 impl Running {
-    /// Whether the attempt waits for a person.
+    /// Whether the attempt waits for a person, or for a larger share.
     pub(crate) fn waits(&self) -> bool {
-        (self.answers.len() as u64) < u64::from(self.asked)
+        (self.answers.len() as u64) < u64::from(self.asked) || self.short.is_some()
     }
 }
 

@@ -64,7 +64,7 @@ impl Run {
             attempts: self.attempts,
             retries: self.retries,
             budget: self.ledger.budget(),
-            spent: self.ledger.spent(),
+            spent: self.known_spent(),
             usage: self.usage,
             forecast: forecast::forecast(self),
             variance: forecast::variance(self),
@@ -105,6 +105,15 @@ impl Run {
     #[must_use]
     pub fn set_aside(&self) -> Spend {
         self.ledger.held()
+    }
+
+    /// The amount spent, including that of attempts that wait for more.
+    fn known_spent(&self) -> Spend {
+        let short = self.busy().filter_map(|(_, task_state)| match &task_state.stage {
+            TaskStatus::Running(running) => running.short.as_ref().map(|short| short.spent),
+            _ => None,
+        });
+        short.fold(self.ledger.spent(), Spend::plus)
     }
 
     /// Whether it waits for a person to decide about a failure.
