@@ -50,13 +50,16 @@ fn of_project(run: &Run) -> Option<u64> {
 
 /// The actual cost of planning and of each task, against the expected one.
 pub(crate) fn variance(run: &Run) -> Vec<Variance> {
-    let plan =
-        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent };
+    let plan = Variance {
+        task: TaskId::plan(),
+        estimate_tokens: None,
+        spent: run.planning().known_spent(),
+    };
     let tasks = run.tasks();
     let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
         task: task.id.clone(),
         estimate_tokens: task.estimate_tokens,
-        spent: task_state.spent,
+        spent: task_state.known_spent(),
     });
     let began =
         |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();

@@ -183,6 +183,17 @@ impl TaskState {
         matches!(self.stage, TaskStatus::Failed)
     }
 
+    /// The usage of all attempts, including one that waits for more budget.
+    pub(crate) fn known_spent(&self) -> Spend {
+        match &self.stage {
+            TaskStatus::Running(running) => {
+                let short = running.short.as_ref().map(|short| short.spent);
+                self.spent.plus(short.unwrap_or_default())
+            }
+            _ => self.spent,
+        }
+    }
+
     /// Whether it cannot continue without a person.
     pub(crate) fn waits_for_a_person(&self) -> bool {
         match &self.stage {

@@ -109,10 +109,7 @@ impl Run {
 
     /// The amount spent, including that of attempts that wait for more.
     fn known_spent(&self) -> Spend {
-        let short = self.busy().filter_map(|(_, task_state)| match &task_state.stage {
-            TaskStatus::Running(running) => running.short.as_ref().map(|short| short.spent),
-            _ => None,
-        });
+        let short = self.busy().map(|(_, task)| task.known_spent().less(task.spent));
         short.fold(self.ledger.spent(), Spend::plus)
     }
 
