@@ -147,6 +147,39 @@ impl PriceCap {
     }
 }
 
+/// What earlier runs in a repository used: the median of those that were done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usual {
+    /// How many there were.
+    pub runs: u64,
+    /// For each of their tasks, planning included.
+    pub task: Spend,
+    pub run: Spend,
+}
+
+impl Usual {
+    /// The medians of what runs used, each with the number of its tasks; `None` without runs.
+    #[must_use]
+    pub fn of(runs: &[(Spend, u64)]) -> Option<Self> {
+        let median = |of: &dyn Fn(&(Spend, u64)) -> u64| {
+            let mut all: Vec<u64> = runs.iter().map(of).collect();
+            all.sort_unstable();
+            all.get(all.len() / 2).copied()
+        };
+        let spend = |tasks: &dyn Fn(u64) -> u64| {
+            let nanos = median(&|(spent, n)| spent.money.as_nanos() / tasks(*n).max(1))?;
+            Some(Spend {
+                tokens: median(&|(spent, n)| spent.tokens / tasks(*n).max(1))?,
+                money: Money::nanos(nanos),
+                calls: median(&|(spent, n)| spent.calls / tasks(*n).max(1))?,
+                ..Spend::default()
+            })
+        };
+        let (task, run) = (spend(&|tasks| tasks)?, spend(&|_| 1)?);
+        Some(Self { runs: runs.len() as u64, task, run })
+    }
+}
+
 /// The expected cost of a run. A forecast, not a limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forecast {
@@ -169,6 +202,8 @@ pub enum ForecastBasis {
     Plan,
     /// The usual cost of requests of this kind.
     ProjectType,
+    /// What earlier runs in the repository used.
+    EarlierRuns,
 }
 
 impl ForecastBasis {
@@ -177,6 +212,7 @@ impl ForecastBasis {
         match self {
             Self::Plan => "the plan's estimates",
             Self::ProjectType => "the type of project",
+            Self::EarlierRuns => "earlier runs in this repository",
         }
     }
 }
@@ -221,6 +257,15 @@ impl Settling {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_usual_is_the_median_for_each_task_and_run() {
+        let spent = |tokens| Spend { tokens, ..Spend::default() };
+        let runs = [(spent(100), 1), (spent(9_000), 3), (spent(800), 2)];
+        let usual = Usual::of(&runs).expect("there are runs");
+        assert_eq!((usual.runs, usual.task.tokens, usual.run.tokens), (3, 400, 800));
+        assert_eq!(Usual::of(&[]), None);
+    }
 
     #[test]
     fn the_most_that_tokens_can_cost_is_rounded_up() {

@@ -168,6 +168,52 @@ fn a_run_out_of_money_is_paused_and_goes_on_where_it_was_when_the_limit_is_raise
     assert_eq!(replayed.status.code(), Some(0), "{}{}", stdout(&replayed), stderr(&replayed));
 }
 
+/// The estimates of a plan end nothing, and the next run is forecast from what was really used.
+#[test]
+fn estimates_that_are_far_too_low_end_nothing_and_forecasts_learn() {
+    let place = Place::new();
+    let task = |n: u64| {
+        format!(
+            "{{ id = \"T{n}\", title = \"Write it\", artifacts = [\"t{n}.txt\"], estimate_tokens = 2000 }}"
+        )
+    };
+    let mut script = format!(
+        "[[attempt]]\nrole = \"planner\"\n[[attempt.reply]]\nusage = {{ input = 900, output = 100 }}\n\
+         submit = {{ tasks = [{}, {}] }}\n",
+        task(1),
+        task(2)
+    );
+    for n in 1..=2 {
+        script.push_str(&format!("[[attempt]]\nrole = \"coder\"\ntask = \"T{n}\"\n"));
+        let usage = "[[attempt.reply]]\nusage = { input = 99000, output = 1000 }\n";
+        for turn in 0..2 {
+            script.push_str(&format!(
+                "{usage}call = {{ tool = \"write_file\", path = \"t{n}.txt\", content = \"{turn}\\n\" }}\n"
+            ));
+        }
+        script.push_str(&format!("{usage}submit = {{ summary = \"done\" }}\n"));
+    }
+    let (repo, script) = repository(&place, FILES, &script);
+    let (repo, script) = (repo.display().to_string(), script.display().to_string());
+    let args =
+        ["run", "--headless", "--repo", &repo, "--script", &script, "Write t1.txt and t2.txt"];
+    for from in ["plan", "earlier_runs"] {
+        let told = Told::of(&place, &args);
+        assert_eq!((told.code, told.status()), (0, "done"), "{}", told.said);
+        let report = told.report();
+        assert_eq!(report["spent"]["tokens"], 601_000);
+        assert_eq!(report["variance"][1]["estimate_tokens"], 2_000);
+        assert_eq!(report["variance"][1]["spent"]["tokens"], 300_000);
+        assert_eq!(report["forecast"]["from"], from);
+        if from == "earlier_runs" {
+            assert_eq!(
+                report["forecast"]["tokens"], 721_200,
+                "300,500 for each task, and the reserve"
+            );
+        }
+    }
+}
+
 /// Without a price, tokens are limited; what was read from the cache counts a tenth. A single agent pauses, too.
 #[test]
 fn a_single_agent_out_of_tokens_is_paused_and_goes_on() {
@@ -186,8 +232,9 @@ fn a_single_agent_out_of_tokens_is_paused_and_goes_on() {
     script.push_str(&reply("say = \"It is written.\""));
     let (repo, script) = repository(&place, FILES, &script);
     let (repo, script) = (repo.display().to_string(), script.display().to_string());
-    let args =
-        ["run", "--preset", "solo", "--repo", &repo, "--script", &script, "--tokens", "80k", "Write"];
+    let args = [
+        "run", "--preset", "solo", "--repo", &repo, "--script", &script, "--tokens", "80k", "Write",
+    ];
     let told = Told::of(&place, &args);
     assert_eq!(told.code, 4, "{}", told.said);
     let run = told.id().to_owned();

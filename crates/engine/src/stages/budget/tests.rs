@@ -484,6 +484,25 @@ fn a_run_is_forecast_from_its_plan_and_measured_against_it() {
     assert_eq!(took, [("plan".to_owned(), None, 1_000), ("T1".to_owned(), Some(10_000), 1_000)]);
 }
 
+/// What earlier runs really used is a better forecast than what a planner says.
+#[test]
+fn a_forecast_learns_from_earlier_runs_of_the_repository() {
+    let spent = |tokens, nanos| Spend { tokens, money: Money::nanos(nanos), ..Spend::default() };
+    let mut survey = crate::testing::survey();
+    survey.usual = types::Usual::of(&[(spent(900_000, 600_000_000), 3)]);
+    let mut bench = run_with(crew());
+    bench.send(&crate::testing::begin(crate::testing::request("Build a CLI"), survey));
+    bench.tell("isolation full");
+    let forecast = |bench: &crate::testing::Bench<Run>| {
+        let forecast = bench.machine.view(bench.now).forecast.expect("a forecast");
+        assert_eq!(forecast.from, types::ForecastBasis::EarlierRuns);
+        (forecast.tokens, forecast.money.map(Money::as_nanos))
+    };
+    assert_eq!(forecast(&bench), (1_080_000, Some(720_000_000)), "a whole run, and the reserve");
+    bench.send(&submission("plan.1", estimated(2_000)));
+    assert_eq!(forecast(&bench), (360_000, Some(240_000_000)), "one task of three");
+}
+
 #[test]
 fn before_there_is_a_plan_the_sort_of_project_tells() {
     let mut bench = run_with(crew());
