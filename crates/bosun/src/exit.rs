@@ -243,7 +243,7 @@ fn of_door(error: &Error) -> Exit {
         | Error::OtherRepository { .. }
         | Error::Drive(DriveError::RepositoryGone { .. }) => Exit::NotARepository,
         Error::Kept { .. } => Exit::CannotWrite,
-        Error::Over { .. } => Exit::Usage,
+        Error::Over { .. } | Error::Raise(_) => Exit::Usage,
         Error::Policy { .. } => Exit::Damaged,
         Error::Folder(_) | Error::Remote { .. } => Exit::Refused,
         Error::Newer { .. } => Exit::Failed,

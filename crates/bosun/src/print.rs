@@ -1,6 +1,7 @@
 //! Output to the terminal: results to standard output, everything else to standard error. Control characters in text
 //! from outside never reach a terminal.
 
+pub(crate) mod budget;
 mod checks;
 pub(crate) mod lines;
 pub(crate) mod patch;

@@ -78,9 +78,7 @@ impl Machine for Attempt {
     }
 
     fn waits_for_a_person(&self) -> bool {
-        let idle = self.root().is_some_and(|root| {
-            matches!(root.phase, SessionPhase::Idle | SessionPhase::Away { .. })
-        });
+        let idle = self.root().is_some_and(|root| root.end.is_none() && root.rests());
         (self.open_question().is_some() || idle) && subagents::is_quiet(self)
     }
 

@@ -212,8 +212,8 @@ proptest! {
     ) {
         let mut talk = talk;
         (talk.brief.budget.tokens, talk.percent_spent) = (Some(tokens), Some(percent));
-        let end = talk.ended(seed).bench.machine.end(Digest::ZERO);
-        let spent = end.map_or(0, |end| end.spent.tokens);
+        let attempt = talk.ended(seed).bench.machine;
+        let spent = attempt.view().map_or(0, |view| view.spent.tokens);
         prop_assert!(spent <= tokens, "{} of {} are spent", spent, tokens);
     }
 }

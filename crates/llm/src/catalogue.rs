@@ -102,11 +102,10 @@ impl Catalogue {
     /// Highest price of a million tokens of a model, over all tiers, cached or not.
     #[must_use]
     pub fn dearest(&self, model: &ModelRef) -> Option<PriceCap> {
-        let prices = &self.find(model)?.prices;
-        let input = |price: &Price| price.input.max(price.cache_write.unwrap_or(price.input));
-        Some(PriceCap {
-            input: prices.iter().map(input).max()?,
-            output: prices.iter().map(|price| price.output).max()?,
+        let caps = self.find(model)?.prices.iter().map(Price::cap);
+        caps.reduce(|one, other| PriceCap {
+            input: one.input.max(other.input),
+            output: one.output.max(other.output),
         })
     }
 
@@ -117,8 +116,14 @@ impl Catalogue {
 }
 
 impl Price {
+    /// The highest price, cached or not.
+    pub(crate) fn cap(&self) -> PriceCap {
+        let input = self.input.max(self.cache_write.unwrap_or(self.input));
+        PriceCap { input, output: self.output }
+    }
+
     /// Input includes cache reads and writes, which have their own prices.
-    fn cost(&self, usage: Usage) -> Money {
+    pub(crate) fn cost(&self, usage: Usage) -> Money {
         let fresh = usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write);
         let read = self.cache_read.unwrap_or(self.input);
         let write = self.cache_write.unwrap_or(self.input);

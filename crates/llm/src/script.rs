@@ -1,7 +1,7 @@
 //! A script: the answers of the scripted model, as a TOML file that people can write.
 //!
 //! ```toml
-//! price = { input = "3.00", output = "15.00" }   # dollars per million tokens; without it, free
+//! price = { input = "3.00", output = "15.00" }   # dollars per million tokens; without it, free; also cache_read, cache_write
 //!
 //! [[attempt]]             # what the model answers in one attempt
 //! role = "coder"
@@ -40,13 +40,15 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
-use types::{Fault, FaultClass, Millis, PriceCap, Retry, RoleId, StopReason, TaskId, Usage};
+use types::{Fault, FaultClass, Millis, Money, PriceCap, Retry, RoleId, StopReason, TaskId, Usage};
+
+use crate::catalogue::Price;
 
 /// A parsed and validated script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// Price of a million tokens.
-    pub price: PriceCap,
+    /// Prices of a million tokens.
+    pub(crate) price: ScriptedPrice,
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -60,6 +62,12 @@ pub struct ScriptError {
 }
 
 impl Script {
+    /// The highest price of its tokens.
+    #[must_use]
+    pub fn price_cap(&self) -> PriceCap {
+        self.price.price().cap()
+    }
+
     /// Whether any reply waits for a file on this machine.
     #[must_use]
     pub fn waits_for_files(&self) -> bool {
@@ -99,7 +107,7 @@ fn line_of(text: &str, byte: usize) -> usize {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    price: PriceCap,
+    price: ScriptedPrice,
     #[serde(default)]
     attempt: Vec<toml::Spanned<Attempt>>,
 }
@@ -159,11 +167,37 @@ pub(crate) struct ScriptedCall {
 pub(crate) struct ScriptedUsage {
     input: u64,
     output: u64,
+    #[serde(default)]
+    cache_read: u64,
+    #[serde(default)]
+    cache_write: u64,
 }
 
 impl ScriptedUsage {
     pub(crate) fn usage(self) -> Usage {
-        Usage { input: self.input, output: self.output, ..Usage::default() }
+        let Self { input, output, cache_read, cache_write } = self;
+        Usage { input, output, cache_read, cache_write, ..Usage::default() }
+    }
+}
+
+/// Dollars per million tokens; what a cache costs is the price of input, unless named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScriptedPrice {
+    input: Money,
+    output: Money,
+    cache_read: Option<Money>,
+    cache_write: Option<Money>,
+}
+
+impl ScriptedPrice {
+    fn price(self) -> Price {
+        let Self { input, output, cache_read, cache_write } = self;
+        Price { up_to_input: None, input, output, cache_read, cache_write }
+    }
+
+    pub(crate) fn cost(self, usage: Usage) -> Money {
+        self.price().cost(usage)
     }
 }
 

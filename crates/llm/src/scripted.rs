@@ -9,12 +9,12 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use types::{
     Arguments, Block, BlockBody, Call, CallOutcome, Fault, Message, Millis, ModelReply,
-    ModelRequest, PriceCap, StopReason, StreamItem, Usage,
+    ModelRequest, StopReason, StreamItem, Usage,
 };
 
 use crate::Model;
 use crate::estimate::{estimate_blocks, estimate_input};
-use crate::script::{Attempt, End, Reply, Script};
+use crate::script::{Attempt, End, Reply, Script, ScriptedPrice};
 
 /// Polling interval for a file that a reply waits for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -107,7 +107,7 @@ fn turns_done(request: &ModelRequest) -> usize {
     said.saturating_sub(cut_off.count())
 }
 
-fn items(reply: &Reply, request: &ModelRequest, price: PriceCap) -> Vec<StreamItem> {
+fn items(reply: &Reply, request: &ModelRequest, price: ScriptedPrice) -> Vec<StreamItem> {
     let mut items = vec![StreamItem::Started];
     if let Some(thought) = &reply.think {
         items.extend(pieces(thought).map(StreamItem::Thinking));
@@ -163,7 +163,7 @@ fn finished(
     stop: StopReason,
     reply: &Reply,
     request: &ModelRequest,
-    price: PriceCap,
+    price: ScriptedPrice,
 ) -> ModelReply {
     let estimate = || Usage {
         input: estimate_input(request),
@@ -171,7 +171,7 @@ fn finished(
         ..Usage::default()
     };
     let usage = reply.usage.map_or_else(estimate, |usage| usage.usage());
-    ModelReply::new(blocks, stop, usage, Some(price.of(usage.input, usage.output)))
+    ModelReply::new(blocks, stop, usage, Some(price.cost(usage)))
 }
 
 /// Splits a text into a few pieces, so that consumers see it stream.

@@ -78,6 +78,11 @@ impl Ledger {
         self.warned = false;
     }
 
+    /// Replaces the budget.
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
     /// The amount reserved.
     #[must_use]
     pub fn held(&self) -> Spend {
@@ -94,7 +99,7 @@ impl Ledger {
     pub fn free(&self) -> Budget {
         let gone = self.spent.plus(self.held);
         Budget {
-            tokens: self.budget.tokens.map(|all| all.saturating_sub(gone.tokens)),
+            tokens: self.budget.tokens.map(|all| all.saturating_sub(gone.counted())),
             money: self.budget.money.map(|all| all.less(gone.money)),
             calls: self.budget.calls.map(|all| all.saturating_sub(gone.calls)),
             time_ms: self.budget.time_ms,
@@ -104,7 +109,7 @@ impl Ledger {
     /// Whether spending exceeds the budget.
     #[must_use]
     pub fn is_overspent(&self) -> bool {
-        self.budget.tokens.is_some_and(|tokens| self.spent.tokens > tokens)
+        self.budget.tokens.is_some_and(|tokens| self.spent.counted() > tokens)
             || self.budget.money.is_some_and(|money| self.spent.money > money)
             || self.budget.calls.is_some_and(|calls| self.spent.calls > calls)
     }
@@ -121,11 +126,11 @@ impl Ledger {
 pub fn past(budget: Budget, spent: Spend, percent: u64) -> Vec<String> {
     let past =
         |spent: u64, all: u64| u128::from(spent) * 100 >= u128::from(all) * u128::from(percent);
-    let tokens = budget.tokens.filter(|all| past(spent.tokens, *all));
+    let tokens = budget.tokens.filter(|all| past(spent.counted(), *all));
     let calls = budget.calls.filter(|all| past(spent.calls, *all));
     let money = budget.money.filter(|all| past(spent.money.as_nanos(), all.as_nanos()));
     let lines = [
-        tokens.map(|all| format!("{} of {all} tokens", spent.tokens)),
+        tokens.map(|all| format!("{} of {all} tokens", spent.counted())),
         money.map(|all| format!("${} of ${all}", spent.money)),
         calls.map(|all| format!("{} of {all} calls", spent.calls)),
     ];
@@ -139,6 +144,7 @@ pub fn claim(budget: Budget) -> Spend {
         tokens: budget.tokens.unwrap_or(0),
         money: budget.money.unwrap_or_default(),
         calls: budget.calls.unwrap_or(0),
+        ..Spend::default()
     }
 }
 
@@ -182,7 +188,7 @@ pub fn worst(
             ));
         }
     };
-    Ok(Spend { tokens: input.saturating_add(output), money, calls: 1 })
+    Ok(Spend { tokens: input.saturating_add(output), money, calls: 1, ..Spend::default() })
 }
 
 /// Why a call does not fit into the free budget; none if it does.
@@ -198,6 +204,21 @@ pub fn lacking(free: Budget, wanted: Spend) -> Option<String> {
         _ => return None,
     };
     Some(format!("the next call may use {what} of the attempt's budget"))
+}
+
+/// A budget whose limits are raised to these totals. Lower and missing totals change nothing, and a limit that does not
+/// exist is not set.
+#[must_use]
+pub fn raised(now: Budget, to: Budget) -> Budget {
+    fn most<T: Ord + Copy>(now: Option<T>, to: Option<T>) -> Option<T> {
+        now.map(|now| to.map_or(now, |to| to.max(now)))
+    }
+    Budget {
+        tokens: most(now.tokens, to.tokens),
+        money: most(now.money, to.money),
+        calls: most(now.calls, to.calls),
+        time_ms: most(now.time_ms, to.time_ms),
+    }
 }
 
 /// The tighter of two budgets; a request cannot loosen the policy.

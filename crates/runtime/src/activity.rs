@@ -136,7 +136,7 @@ impl Activity {
         let task = self.tasks.entry(attempt.task.clone()).or_default();
         if let Event::ModelReplied { reply, .. } = event {
             let money = reply.cost.unwrap_or_default();
-            let spent = Spend { tokens: reply.usage.total(), money, calls: 1 };
+            let spent = Spend { tokens: reply.usage.total(), money, calls: 1, ..Spend::default() };
             task.running = task.running.plus(spent);
         }
         if let Some(action) = action(event) {

@@ -28,6 +28,8 @@ pub enum Error {
     Removed { run: RunId, on: String },
     #[error("{run} is not a session; `bosun list` shows runs and sessions")]
     NoSuchSession { run: RunId },
+    #[error(transparent)]
+    Raise(#[from] crate::raise::RaiseError),
     #[error("run {run} is over: {status}")]
     Over { run: RunId, status: &'static str },
     #[error(

@@ -3,22 +3,28 @@
 
 mod filter;
 
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use engine::{Attempt, Machine, Run};
 use store::{JournalError, LogSummary, Summary};
 use types::{
-    Digest, Event, Listed, ListedRun, ListedSession, LogId, Policy, RunId, RunView, Timestamp,
+    Digest, Event, Listed, ListedRun, ListedSession, LogId, Policy, RunId, RunView, Status,
+    Timestamp, Usual,
 };
 
 use crate::api::Bosun;
 use crate::error::Error;
 use crate::event_loop;
+use crate::in_flight::Order;
 
 pub use filter::{ListFilter, ListState};
 
 /// The most policies held at a time.
 const MOST_POLICIES: usize = 32;
+
+/// The most runs that a forecast is based on.
+const MOST_RUNS: usize = 20;
 
 /// One run or session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +127,23 @@ impl Bosun {
         }
         entries.sort_by(Entry::newest_first);
         Ok(entries)
+    }
+
+    /// What the latest runs in a repository used, if they were done. Nothing where equal runs must have equal logs.
+    pub(crate) async fn usual(&self, repository: &Path) -> Result<Option<Usual>, Error> {
+        if self.services.order == Order::Started {
+            return Ok(None);
+        }
+        let place = repository.to_string_lossy();
+        let here =
+            self.overview(false).await?.into_iter().filter(|run| run.place() == Some(&*place));
+        let done = here.filter_map(|run| match run.found {
+            Found::Run { listed, .. } if listed.status == Status::Done && listed.tasks > 0 => {
+                Some((listed.spent?, listed.tasks))
+            }
+            _ => None,
+        });
+        Ok(Usual::of(&done.take(MOST_RUNS).collect::<Vec<_>>()))
     }
 
     /// The entry of one log; `None` for an incomplete fork.

@@ -90,7 +90,7 @@ impl Models {
             return self.known_price(model);
         }
         let bytes = journal.blob(&model.name().parse().ok()?).await.ok()?;
-        Script::parse(&String::from_utf8_lossy(&bytes)).ok().map(|script| script.price)
+        Script::parse(&String::from_utf8_lossy(&bytes)).ok().map(|script| script.price_cap())
     }
 
     pub(crate) async fn find(

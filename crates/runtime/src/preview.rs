@@ -28,7 +28,8 @@ impl Bosun {
     /// Decides on a request without recording anything.
     pub async fn preview(&self, new: &NewRun) -> Result<Preview, Error> {
         let repo = self.services.repo(&new.repository).await?;
-        let survey = Box::pin(repo.survey_at(new.base.as_ref())).await?;
+        let mut survey = Box::pin(repo.survey_at(new.base.as_ref())).await?;
+        survey.usual = Box::pin(self.usual(repo.root())).await?;
         let explained = explain(&new.policy, &new.request, &survey.documents);
         let price = self.services.models.price(&new.request.model, &*self.services.journal).await;
         let now = self.services.clock.now();

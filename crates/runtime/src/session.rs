@@ -39,6 +39,7 @@ use crate::event_loop::{self, DriveError, Posted};
 use crate::hub::{Hub, SessionItem};
 use crate::projected::{Projected, Words};
 use crate::prompt_facts::PromptSource;
+use crate::raise;
 use crate::services::Services;
 
 /// The default author of inputs.
@@ -134,6 +135,13 @@ impl Session {
     /// Resumes the last input, if its model was unavailable, or a fault or a limit stopped it. Otherwise does nothing.
     pub async fn go_on(&self) -> Result<(), SessionError> {
         self.say(Command::GoOn { by: self.shared.by.clone() }).await
+    }
+
+    /// Raises limits to these totals. Refused if that changes nothing.
+    pub async fn raise(&self, to: types::Budget) -> Result<(), SessionError> {
+        let view = self.view();
+        raise::check(self.id(), (view.budget, view.spent), to)?;
+        self.say(Command::Raise { by: self.shared.by.clone(), budget: to }).await
     }
 
     /// Answers an open question or approval.

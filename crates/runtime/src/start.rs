@@ -70,7 +70,8 @@ impl Bosun {
             .refuse_folder(repo.root(), &new.policy.sandbox)
             .map_err(Error::Folder)?;
         Box::pin(self.sweep(Some(repo.root()))).await;
-        let survey = Box::pin(repo.survey_at(new.base.as_ref())).await?;
+        let mut survey = Box::pin(repo.survey_at(new.base.as_ref())).await?;
+        survey.usual = Box::pin(self.usual(repo.root())).await?;
         let run = new.id.unwrap_or_else(draw_run_id);
         let policy = self.keep_policy(&new.policy).await?;
         let machine = Run::new(run.clone(), Arc::new(new.policy));

@@ -18,10 +18,20 @@ const CREW: &str = concat!(
     include_str!("../../../policies/crew.toml")
 );
 
-/// The preset, with prompts as named in the file, and without baseline and trials, to keep logs short; `proving` has
-/// them.
+/// The preset, with prompts as named in the file, without baseline and trials, to keep logs short (`proving` has them),
+/// and with small limits that end the run.
 pub fn crew() -> Policy {
-    plain(proving())
+    let mut policy = plain(proving());
+    policy.budget = types::RunBudget {
+        tokens: Some(2_000_000),
+        time_ms: Some(types::Millis::seconds(7_200)),
+        ..types::RunBudget::default()
+    };
+    for (role, tokens) in [("planner", 200_000), ("coder", 400_000), ("debugger", 400_000)] {
+        let role = policy.roles.get_mut(&types::RoleId::fixed(role)).expect("a role of the crew");
+        role.budget.tokens = Some(tokens);
+    }
+    policy
 }
 
 /// The unchanged preset, with prompts as named in the file.

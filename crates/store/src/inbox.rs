@@ -19,6 +19,7 @@ pub(crate) fn write(command: &Command) -> Result<String, JournalError> {
         Command::Interrupt { by, said } => {
             Command::Interrupt { by: scrub(by), said: said.as_deref().map(scrub) }
         }
+        Command::Raise { by, budget } => Command::Raise { by: scrub(by), budget: *budget },
         // These have no free text.
         Command::GoOn { .. }
         | Command::Change { .. }

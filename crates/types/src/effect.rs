@@ -245,6 +245,17 @@ pub enum AttemptResult {
     Cancelled,
 }
 
+/// A call that does not fit the share of its attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortage {
+    /// The most that the call may use.
+    pub wanted: Spend,
+    /// What the attempt has spent so far.
+    pub spent: Spend,
+    /// Why it does not fit.
+    pub what: String,
+}
+
 /// An attempt's committed changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
@@ -283,6 +294,8 @@ pub enum Outcome {
     Attempt(Box<AttemptEnd>),
     /// The attempt cannot continue before a person has answered.
     Asked(Box<crate::Asking>),
+    /// The attempt cannot continue before its share of the budget is enlarged.
+    Short(Box<Shortage>),
     Check(CheckEnd),
     Merge(MergeEnd),
     Fired,

@@ -267,17 +267,24 @@ pub enum Event {
         /// The task whose share it is; the whole run's, if none is named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
+        /// What the next call of the task's attempt may use, if it does not fit and the attempt waits for more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wanted: Option<Spend>,
     },
     /// What was to be done next does not fit into the budget.
     #[serde(rename = "budget.exhausted")]
     BudgetExhausted { decision: Decision },
-    /// A person gave more. Where a task is named, only the run's own limits bind it from now on.
+    /// A person gave more, or a rule enlarged the share of an attempt. Where a task is named by a person, only the
+    /// run's own limits bind it from now on.
     #[serde(rename = "budget.raised")]
     BudgetRaised {
         by: String,
         add: Budget,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
+        /// What the task's attempt may spend from now on, if its share was enlarged; the run's limits are the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        share: Option<Budget>,
         decision: Decision,
     },
     /// A conversation began, with everything it was given.

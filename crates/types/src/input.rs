@@ -69,6 +69,11 @@ pub enum Command {
     GoOn {
         by: String,
     },
+    /// Raise limits of a run to these totals.
+    Raise {
+        by: String,
+        budget: crate::Budget,
+    },
     /// Change settings from the next turn on.
     Change {
         change: Box<SessionChange>,

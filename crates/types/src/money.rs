@@ -138,6 +138,19 @@ impl Budget {
             time_ms: self.time_ms.or(other.time_ms),
         }
     }
+
+    /// Its limits, as people read them.
+    #[must_use]
+    pub fn says(self) -> String {
+        let parts = [
+            self.tokens.map(|tokens| crate::count(tokens, "token")),
+            self.money.map(|money| format!("${money}")),
+            self.calls.map(|calls| crate::count(calls, "call")),
+            self.time_ms.map(|time| time.to_string()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "no limit".to_owned() } else { parts.join(", ") }
+    }
 }
 
 /// An amount that was spent, or is reserved for a call in progress.
@@ -145,15 +158,25 @@ impl Budget {
 #[serde(default)]
 pub struct Spend {
     pub tokens: u64,
+    /// The part of the tokens that counts towards no limit: what a cache saves.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub uncounted: u64,
     pub money: Money,
     pub calls: u64,
 }
 
 impl Spend {
+    /// The tokens that count towards a limit.
+    #[must_use]
+    pub const fn counted(self) -> u64 {
+        self.tokens.saturating_sub(self.uncounted)
+    }
+
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_add(other.tokens),
+            uncounted: self.uncounted.saturating_add(other.uncounted),
             money: self.money.plus(other.money),
             calls: self.calls.saturating_add(other.calls),
         }
@@ -163,6 +186,7 @@ impl Spend {
     pub const fn less(self, other: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_sub(other.tokens),
+            uncounted: self.uncounted.saturating_sub(other.uncounted),
             money: self.money.less(other.money),
             calls: self.calls.saturating_sub(other.calls),
         }

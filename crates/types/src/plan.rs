@@ -171,6 +171,9 @@ pub struct Survey {
     pub documents: Vec<Document>,
     /// Checks suggested by the repository's own files.
     pub checks: Vec<Check>,
+    /// What earlier runs in it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual: Option<crate::Usual>,
 }
 
 /// A document for agents.

@@ -123,6 +123,13 @@ impl Policy {
         serde_json::from_slice(json)
     }
 
+    /// Whether no rule and no role names a model of its own, so that all work is done by the request's.
+    #[must_use]
+    pub fn uses_one_model(&self) -> bool {
+        self.roles.values().all(|role| role.model.is_none())
+            && self.failures.iter().all(|rule| rule.model.is_none())
+    }
+
     const fn strictest() -> Permission {
         Permission::Deny
     }

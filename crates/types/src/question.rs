@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Grants, Phase, TaskId,
+    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Grants, Money, Phase, TaskId,
     Timestamp, WorkPath,
 };
 
@@ -261,7 +261,7 @@ impl Terms {
         let words = rest.trim();
         let chosen = self.named(&word).filter(|choice| match words {
             "" => !choice.needs_words(),
-            _ => choice.words && (!self.wants_tokens() || tokens_in(words).is_some()),
+            _ => choice.words && (!self.wants_amount() || amount_in(words).is_some()),
         });
         match chosen {
             Some(choice) => Ok(Chosen { choice: Some(choice.id.clone()), words: words.to_owned() }),
@@ -302,8 +302,8 @@ impl Terms {
         begun.next().filter(|_| begun.next().is_none())
     }
 
-    /// Whether text with a choice must be a number of tokens: true for questions about the budget.
-    fn wants_tokens(&self) -> bool {
+    /// Whether text with a choice must be an amount: true for questions about the budget.
+    fn wants_amount(&self) -> bool {
         self.about == Some(About::Budget)
     }
 
@@ -316,13 +316,23 @@ impl Terms {
     /// A choice as it is typed, with its optional or required argument.
     #[must_use]
     pub fn written(&self, choice: &Choice) -> String {
-        let words = if self.wants_tokens() { "tokens" } else { "words" };
+        let words = if self.wants_amount() { "tokens or $" } else { "words" };
         match choice.words {
             true if choice.needs_words() => format!("{} COMMAND", choice.id),
             true => format!("{} [{words}]", choice.id),
             false => choice.id.clone(),
         }
     }
+}
+
+/// An amount as people write it: dollars such as `$5`, or a number of tokens.
+#[must_use]
+pub fn amount_in(words: &str) -> Option<Budget> {
+    let Some(dollars) = words.trim().strip_prefix('$') else {
+        return tokens_in(words).map(|tokens| Budget { tokens: Some(tokens), ..Budget::default() });
+    };
+    let money: Money = serde_json::from_value(dollars.trim().into()).ok()?;
+    (money > Money::ZERO).then_some(Budget { money: Some(money), ..Budget::default() })
 }
 
 /// A number of tokens as people write it: `20,000`, `50k`, `2M tokens more`.

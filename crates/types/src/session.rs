@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Digest, Effort, Fault, Grants, Millis, ModelRef, PriceCap, RuleId, Scope, ToolSpec};
+use crate::{
+    Budget, Digest, Effort, Fault, Grants, Millis, ModelRef, PriceCap, RuleId, Scope, ToolSpec,
+};
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,6 +93,9 @@ pub struct SessionChange {
     /// Additional grants from now on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grants: Option<Grants>,
+    /// Its budget from now on, with everything spent before; a change of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 impl SessionChange {
@@ -103,7 +108,8 @@ impl SessionChange {
         // Another model has other tool names, which is not a change of its own.
         let tools = tools.filter(|_| model.is_none());
         let grants = self.grants.as_ref().map(|grants| format!("allowed {}", grants.says()));
-        [model, effort, tools, grants].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let budget = self.budget.map(|budget| format!("budget {}", budget.says()));
+        [model, effort, tools, grants, budget].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Asking, Decision, Effort, Fault, ModelRef, Money, SessionId, Spend, Usage};
+use crate::{Asking, Budget, Decision, Effort, Fault, ModelRef, Money, SessionId, Spend, Usage};
 
 /// The activity of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,8 @@ pub struct SessionView {
     pub rounds: u32,
     pub usage: Usage,
     pub spent: Spend,
+    /// Its limits.
+    pub budget: Budget,
     /// The cost of the replies; `None` while no price is known.
     pub cost: Option<Money>,
     /// The estimated tokens of the next request.

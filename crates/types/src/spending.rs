@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, CommitId, Millis, Money, Phase, Spend, TaskId};
+use crate::{Budget, CommitId, Millis, Money, Phase, Spend, TaskId, Usage};
 
 /// The part `[budget]` of a policy: the limits of a run, its shares, and the action when they are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,10 +20,17 @@ pub struct RunBudget {
     pub calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<Millis>,
+    /// The limit of a run for which neither policy nor request limits tokens or money.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub guard: Guard,
+    /// How much a token read from a cache counts towards a limit on tokens, in percent.
+    #[serde(skip_serializing_if = "is_full")]
+    pub cached_percent: u64,
     /// Maximum share of each phase in the run's tokens, money and calls, in percent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, u64>,
-    /// Maximum spend of all attempts at a task together, in percent of its estimate.
+    /// Maximum spend of all attempts at a task together, in percent of its estimate; unlimited by default, since an
+    /// estimate is only a forecast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate_percent: Option<u64>,
     /// The reserve on top of the estimates, in percent.
@@ -40,6 +47,8 @@ impl Default for RunBudget {
             money: None,
             calls: None,
             time_ms: None,
+            guard: Guard::default(),
+            cached_percent: 100,
             phases: BTreeMap::new(),
             estimate_percent: None,
             reserve_percent: 20,
@@ -49,11 +58,54 @@ impl Default for RunBudget {
     }
 }
 
+/// Whether cached tokens count in full, as in older policies.
+fn is_full(percent: &u64) -> bool {
+    *percent == 100
+}
+
+/// A guard against runaways: a limit in money if prices are known, otherwise in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Guard {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
 impl RunBudget {
-    /// The limits alone.
+    /// The limits alone, without the guard.
     #[must_use]
     pub const fn limits(&self) -> Budget {
         Budget { tokens: self.tokens, money: self.money, calls: self.calls, time_ms: self.time_ms }
+    }
+
+    /// The limits, each of tokens and money that is missing taken from the guard.
+    #[must_use]
+    pub fn ceiling(&self) -> Budget {
+        let Guard { money, tokens } = self.guard;
+        self.limits().or(Budget { tokens, money, ..Budget::default() })
+    }
+
+    /// These limits, guarded if they limit neither tokens nor money. `priced`: the prices of all models of the run are
+    /// known.
+    #[must_use]
+    pub const fn guarded(&self, limits: Budget, priced: bool) -> Budget {
+        if limits.tokens.is_some() || limits.money.is_some() {
+            return limits;
+        }
+        match self.guard.money {
+            Some(_) if priced => Budget { money: self.guard.money, ..limits },
+            _ => Budget { tokens: self.guard.tokens, ..limits },
+        }
+    }
+
+    /// The tokens of a call that do not count towards a limit, because they were read from a cache.
+    #[must_use]
+    pub fn uncounted(&self, usage: Usage) -> u64 {
+        let free = 100_u64.saturating_sub(self.cached_percent);
+        let tokens = u128::from(usage.cache_read.min(usage.input)) * u128::from(free) / 100;
+        u64::try_from(tokens).unwrap_or(u64::MAX)
     }
 
     /// An estimate with the reserve on top, rounded up.
@@ -95,6 +147,39 @@ impl PriceCap {
     }
 }
 
+/// What earlier runs in a repository used: the median of those that were done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usual {
+    /// How many there were.
+    pub runs: u64,
+    /// For each of their tasks, planning included.
+    pub task: Spend,
+    pub run: Spend,
+}
+
+impl Usual {
+    /// The medians of what runs used, each with the number of its tasks; `None` without runs.
+    #[must_use]
+    pub fn of(runs: &[(Spend, u64)]) -> Option<Self> {
+        let median = |of: &dyn Fn(&(Spend, u64)) -> u64| {
+            let mut all: Vec<u64> = runs.iter().map(of).collect();
+            all.sort_unstable();
+            all.get(all.len() / 2).copied()
+        };
+        let spend = |tasks: &dyn Fn(u64) -> u64| {
+            let nanos = median(&|(spent, n)| spent.money.as_nanos() / tasks(*n).max(1))?;
+            Some(Spend {
+                tokens: median(&|(spent, n)| spent.tokens / tasks(*n).max(1))?,
+                money: Money::nanos(nanos),
+                calls: median(&|(spent, n)| spent.calls / tasks(*n).max(1))?,
+                ..Spend::default()
+            })
+        };
+        let (task, run) = (spend(&|tasks| tasks)?, spend(&|_| 1)?);
+        Some(Self { runs: runs.len() as u64, task, run })
+    }
+}
+
 /// The expected cost of a run. A forecast, not a limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forecast {
@@ -117,6 +202,8 @@ pub enum ForecastBasis {
     Plan,
     /// The usual cost of requests of this kind.
     ProjectType,
+    /// What earlier runs in the repository used.
+    EarlierRuns,
 }
 
 impl ForecastBasis {
@@ -125,6 +212,7 @@ impl ForecastBasis {
         match self {
             Self::Plan => "the plan's estimates",
             Self::ProjectType => "the type of project",
+            Self::EarlierRuns => "earlier runs in this repository",
         }
     }
 }
@@ -169,6 +257,15 @@ impl Settling {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_usual_is_the_median_for_each_task_and_run() {
+        let spent = |tokens| Spend { tokens, ..Spend::default() };
+        let runs = [(spent(100), 1), (spent(9_000), 3), (spent(800), 2)];
+        let usual = Usual::of(&runs).expect("there are runs");
+        assert_eq!((usual.runs, usual.task.tokens, usual.run.tokens), (3, 400, 800));
+        assert_eq!(Usual::of(&[]), None);
+    }
 
     #[test]
     fn the_most_that_tokens_can_cost_is_rounded_up() {

@@ -18,6 +18,12 @@ impl Wording {
     pub const fn reads_answers(self) -> bool {
         self.0 >= 3
     }
+
+    /// Whether an attempt whose next call does not fit its budget waits for more; in older logs it ends.
+    #[must_use]
+    pub const fn waits_for_budget(self) -> bool {
+        self.0 >= 3
+    }
 }
 
 /// Logs of the first version do not name it.

@@ -138,6 +138,36 @@ pub(crate) struct Plan {
     pub(crate) schema: bool,
 }
 
+/// New limits of a run or session, each a total that includes what is already spent.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Raised {
+    /// Raise the token limit to N in total, such as 2M
+    #[arg(long, value_name = "N", value_parser = tokens)]
+    tokens: Option<u64>,
+    /// Raise the cost limit to this many dollars in total, such as 5
+    #[arg(long, value_name = "DOLLARS", value_parser = money, allow_negative_numbers = true)]
+    money: Option<Money>,
+    /// Raise the limit of model calls to N in total
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    calls: Option<u64>,
+    /// Raise the time limit to this in total, in seconds or with a unit, such as 3h
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    time: Option<u64>,
+}
+
+impl Raised {
+    /// The new totals, if any is named.
+    pub(crate) fn budget(&self) -> Option<types::Budget> {
+        let budget = types::Budget {
+            tokens: self.tokens,
+            money: self.money,
+            calls: self.calls,
+            time_ms: self.time.map(types::Millis::seconds),
+        };
+        (budget != types::Budget::default()).then_some(budget)
+    }
+}
+
 /// Rejects an empty command, which would always pass.
 fn check(command: &str) -> Result<String, String> {
     match command.trim() {

@@ -15,6 +15,7 @@ Continues from the end of the log without repeating finished work. Only new even
 Examples:
   bosun resume
   bosun resume r_1a2b
+  bosun resume r_1a2b --money 5      $5 in total, for a run that is out of budget
   bosun resume r_1a2b --repo ../moved-repository")]
 pub(crate) struct Resume {
     /// Run or session id, unique prefix, or `newest` [default: newest unfinished one]
@@ -22,6 +23,8 @@ pub(crate) struct Resume {
     /// New location of the run's repository or the session's folder, if it was moved
     #[arg(long = "repo", alias = "repository", value_name = "DIR", requires = "run")]
     pub(crate) repository: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) raised: super::run::Raised,
     /// Print events as JSON Lines, ending with the report
     #[arg(long)]
     pub(crate) json: bool,

@@ -130,7 +130,7 @@ fn row(entry: &Entry, interrupted: bool, now: Timestamp) -> Vec<Cell> {
             Some(Spend {
                 money: listed.cost.unwrap_or_default(),
                 tokens: listed.usage.input + listed.usage.output,
-                calls: 0,
+                ..Spend::default()
             }),
             listed.folder.as_str(),
             listed.about.clone(),
@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn without_a_price_the_cost_is_shown_in_tokens() {
-        let spent = |nanos, tokens| Spend { money: Money::nanos(nanos), tokens, calls: 1 };
+        let spent =
+            |nanos, tokens| Spend { money: Money::nanos(nanos), tokens, ..Spend::default() };
         assert_eq!(print::cost(spent(0, 31_720)), "31k tok");
         assert_eq!(print::cost(spent(0, 900)), "900 tok");
         assert_eq!(print::cost(spent(20_000_000, 900)), "$0.02");

@@ -26,21 +26,24 @@ pub(crate) async fn resume(home: &Home, args: args::Resume) -> anyhow::Result<Ex
     if let Some(run) = &named
         && let Some(known) = sessions::one(&bosun, run).await?
     {
-        return resume_session(home, &bosun, known, args.json).await;
+        return resume_session(home, &bosun, known, &args).await;
     }
     if named.is_none()
         && let Some(known) = sessions::cut_off(&bosun).await?
     {
-        return resume_session(home, &bosun, known, args.json).await;
+        return resume_session(home, &bosun, known, &args).await;
     }
     let open = |run: &ListedRun| matches!(run.status, Status::Running | Status::Waiting);
-    let run = pick(&bosun, args.run, open, CliError::NothingToResume).await?;
+    let run = pick(&bosun, args.run.clone(), open, CliError::NothingToResume).await?;
     let form = Form::choose(args.json, Order::Arrival);
     // A person has already seen the recorded lines. A program may have lost them, so it gets them again.
     let known = match form {
         Form::Json(_) => BTreeMap::new(),
         _ => recorded::last_lines(&bosun, &run).await?,
     };
+    if let Some(to) = args.raised.budget() {
+        bosun.raise(&run, &home::person(), to).await?;
+    }
     let handle = bosun.resume(&run).await?;
     if !known.is_empty() {
         let events = count(known.values().sum::<u64>(), "earlier event");
@@ -54,7 +57,7 @@ async fn resume_session(
     home: &Home,
     bosun: &Bosun,
     known: Known,
-    json: bool,
+    args: &args::Resume,
 ) -> anyhow::Result<Exit> {
     let idle = known.view.state == SessionState::Idle;
     let open = known.view.unanswered.is_some() || known.view.stopped.is_some();
@@ -70,8 +73,11 @@ async fn resume_session(
     }
     let last = last_line(bosun, &known.run).await?;
     let session = bosun.reopen(&known.run, &home::person()).await?;
+    if let Some(to) = args.raised.budget() {
+        session.raise(to).await?;
+    }
     if idle && open {
         session.go_on().await?;
     }
-    follow::stay(home, bosun, &session, Voice::json(json), known.output.as_ref(), last).await
+    follow::stay(home, bosun, &session, Voice::json(args.json), known.output.as_ref(), last).await
 }

@@ -130,7 +130,7 @@ fn cells(run: &ActiveRun, now: Timestamp) -> Vec<Cell> {
         Cell::right(&questions),
         Cell::left(&format!("{}/{}", run.finished, run.tasks)),
         Cell::right(&age(now.since(run.started))),
-        Cell::right(&cost(Spend { money, tokens, calls: 0 })),
+        Cell::right(&cost(Spend { money, tokens, ..Spend::default() })),
         Cell::left(&folder_name(&run.repository)),
         Cell::left(&one_line(&format!("{ago}{who}{last}"), 160)),
     ]

@@ -238,5 +238,10 @@ fn finish(home: &Home, left: &Left, form: Form) -> anyhow::Result<Exit> {
         ));
         return Ok(Exit::Cancelled);
     }
+    if let Some(go_on) = print::budget::continues(view) {
+        let bosun = home.flag();
+        note(&format!("paused: out of budget; progress is saved. Continue with: {bosun} {go_on}"));
+        return Ok(Exit::OutOfBudget);
+    }
     Ok(Exit::of(view.status))
 }

@@ -179,11 +179,9 @@ fn numbers(out: &mut String, view: &RunView, width: Option<usize>) {
         );
     }
     let spent = format!(
-        "{} tokens ({} in, {} out{}){}, {}",
+        "{} tokens{}{}, {}",
         view.spent.tokens,
-        view.usage.input,
-        view.usage.output,
-        estimated(view.usage),
+        kinds(view),
         priced(Some(view.spent.money)),
         count(view.spent.calls, "model call")
     );
@@ -207,6 +205,19 @@ fn numbers(out: &mut String, view: &RunView, width: Option<usize>) {
         let _ = writeln!(out, "  branch    {} at {}", view.branch, view.head.short());
     }
     let _ = writeln!(out, "  run       {}", view.run);
+}
+
+/// The kinds of tokens; not while attempts are in progress, of which only the sum is known.
+fn kinds(view: &RunView) -> String {
+    let usage = view.usage;
+    if usage.total() != view.spent.tokens {
+        return String::new();
+    }
+    let cached = match usage.cache_read {
+        0 => String::new(),
+        cached => format!(", {cached} of them from the cache"),
+    };
+    format!(" ({} in{cached}, {} out{})", usage.input, usage.output, estimated(usage))
 }
 
 /// An amount after other figures; empty if no price is known.
@@ -293,6 +304,8 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
         Status::Running if interrupted => vec![format!("resume:      {bosun} resume {run}")],
         Status::Running => vec![format!("watch:       {bosun} watch {run}")],
         Status::Waiting => {
+            let more = super::budget::continues(view);
+            let more = more.map(|command| format!("continue:    {bosun} {command}"));
             let open = view.questions.iter().filter(|question| question.answer.is_none());
             open.flat_map(|asked| {
                 let (number, answer) = (asked.id, question::example(asked));
@@ -306,6 +319,7 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
                 let shown: Vec<String> = shown.lines().map(str::to_owned).collect();
                 std::iter::once(asks).chain(shown).chain(of).chain([says])
             })
+            .chain(more)
             .collect()
         }
         _ if view.head != view.base => vec![

@@ -35,6 +35,8 @@ mod driver;
 mod ask;
 // A model that fails or stays unreachable.
 mod away;
+// Budgets that real sessions fit, and runs that are paused without one.
+mod budget;
 // Damage to the journal, readers, backups.
 mod journal;
 // Removal of old runs.

@@ -23,7 +23,10 @@ const MOST_DENIED: usize = 50;
 
 pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
     match event {
-        Event::SessionStarted { session, brief, parent, .. } => {
+        Event::SessionStarted { session, brief, parent, wording } => {
+            if *session == SessionId::ROOT {
+                attempt.wording = *wording;
+            }
             started(attempt, *session, brief, *parent, at);
         }
         Event::SessionEnded { session, end, used } => {
@@ -34,7 +37,10 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
         }
         Event::SessionChanged { session, change } => {
             if let Some(session) = attempt.sessions.get_mut(session) {
-                session.change(change, attempt.policy.session.window);
+                match change.budget {
+                    Some(budget) => session.pay(budget, at),
+                    None => session.change(change, attempt.policy.session.window),
+                }
             }
             change.grants.iter().for_each(|more| attempt.grants.add(more));
         }

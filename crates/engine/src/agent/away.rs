@@ -12,6 +12,7 @@ use super::Attempt;
 use super::events::{failed as ended, paused as stopped};
 use super::session::{Resting, Session, SessionPhase};
 use super::window::AFTER_CUT;
+use rules::ledger::CALL;
 
 /// The rule that resumes an input whose model was unavailable.
 pub(super) const GO_ON: &str = "session.gone_on";
@@ -170,9 +171,13 @@ pub(super) fn paused(session: &Session, rule: &ModelFailureRule, fault: &Fault) 
     stopped(session, Decision::new(rule.id.clone(), reason), Some(fault))
 }
 
-/// The phase after a pause: idle; if the model was unavailable, the input is still unanswered.
+/// The phase after a pause: idle; if the model was unavailable, or there was no budget for it, the input is still
+/// unanswered.
 pub(super) fn talk_after(session: &Session, fault: Option<&Fault>) -> SessionPhase {
     match fault {
+        Some(fault) if fault.code == CALL && !session.is_open() => {
+            SessionPhase::Short { what: fault.what.clone() }
+        }
         Some(fault) if fault.passes() && session.parent.is_none() => {
             SessionPhase::Away { fault: fault.clone() }
         }

@@ -27,6 +27,12 @@ fn each_ledger(attempt: &mut Attempt, id: SessionId, change: impl Fn(&mut Sessio
     }
 }
 
+/// What these tokens use of a budget.
+pub(super) fn spend(attempt: &Attempt, usage: Usage, cost: Option<Money>, calls: u64) -> Spend {
+    let uncounted = attempt.policy.budget.uncounted(usage);
+    Spend { tokens: usage.total(), uncounted, money: cost.unwrap_or_default(), calls }
+}
+
 /// Adds the usage of a request, successful or not.
 pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
     attempt.usage = attempt.usage.plus(usage);
@@ -36,8 +42,7 @@ pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
 /// Books the usage of calls that no longer have a reservation. Logs of earlier versions lack the figure.
 pub(super) fn book(attempt: &mut Attempt, id: SessionId, used: Option<&Used>, calls: u64) {
     let Some(used) = used else { return };
-    let money = used.cost.unwrap_or_default();
-    let spent = Spend { tokens: used.usage.total(), money, calls };
+    let spent = spend(attempt, used.usage, used.cost, calls);
     settle(attempt, id, Spend::default(), spent);
     count(attempt, used.marked(), used.cost);
 }

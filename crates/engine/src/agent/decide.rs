@@ -3,7 +3,8 @@
 
 use types::{
     Access, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message,
-    Outcome, RuleId, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput, Wording,
+    Outcome, RuleId, SessionChange, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
+    Wording,
 };
 
 use super::events::{ended, failed, finished, paused, stopped};
@@ -14,6 +15,7 @@ use super::{
 };
 use crate::Machine as _;
 use rules::isolation;
+use rules::ledger::CALL;
 
 /// Faults that make another request to the same model pointless: a sub-agent ends with them.
 const FATAL: [&str; 3] = ["model.authentication", "model.permission", "model.not_found"];
@@ -96,6 +98,13 @@ fn commanded(attempt: &Attempt, command: &Command) -> Vec<Event> {
             }
             vec![limit(attempt, root).unwrap_or_else(|| ask(attempt, root, false))]
         }
+        Command::Raise { budget, .. } => {
+            let now = root.ledger.budget();
+            let to = rules::ledger::raised(now, *budget);
+            let change = Box::new(SessionChange { budget: Some(to), ..SessionChange::default() });
+            let raised = Event::SessionChanged { session, change };
+            if to == now { vec![] } else { vec![raised] }
+        }
         Command::Change { change } => {
             vec![Event::SessionChanged { session, change: change.clone() }]
         }
@@ -125,7 +134,8 @@ fn due_in(attempt: &Attempt, session: &Session) -> Vec<Event> {
         SessionPhase::Idle
         | SessionPhase::Asking { .. }
         | SessionPhase::Waiting { .. }
-        | SessionPhase::Away { .. } => vec![],
+        | SessionPhase::Away { .. }
+        | SessionPhase::Short { .. } => vec![],
         SessionPhase::Cut { stop, word } => away::cut(attempt, session, *stop, word.as_deref()),
         SessionPhase::Broken { fault, summary: Some(_) } => {
             vec![context_window::without_summary(session, &fault.what)]
@@ -217,7 +227,7 @@ fn limit(attempt: &Attempt, session: &Session) -> Option<Event> {
 fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     let (most, reserved) = match reserve::longest(attempt, session) {
         Ok(fits) => fits,
-        Err((code, what)) => return stopped(session, code, FaultClass::Resource, what),
+        Err((code, what)) => return unpaid(attempt, session, code, what),
     };
     Event::ModelAsked {
         session: session.id,
@@ -229,6 +239,17 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
         max_output: (most < session.most_output).then_some(most),
         summary,
     }
+}
+
+/// An attempt whose next call does not fit its share waits for more of it. A conversation waits for its person; a call
+/// without a known price cannot be made at all.
+fn unpaid(attempt: &Attempt, session: &Session, code: &'static str, what: String) -> Event {
+    let class = FaultClass::Resource;
+    if code == CALL && !session.is_open() && attempt.wording.waits_for_budget() {
+        let fault = Fault::new(class, code, what.clone());
+        return paused(session, Decision::new(RuleId::fixed(code), what), Some(fault));
+    }
+    stopped(session, code, class, what)
 }
 
 /// Handles the timeout of an input.

@@ -68,7 +68,8 @@ fn talking(attempt: &Attempt, session: &Session, in_flight: &InFlight, effects: 
         | SessionPhase::Summarised { .. }
         | SessionPhase::Broken { .. }
         | SessionPhase::Cut { .. }
-        | SessionPhase::Away { .. } => {}
+        | SessionPhase::Away { .. }
+        | SessionPhase::Short { .. } => {}
     }
 }
 

@@ -58,8 +58,7 @@ pub(super) fn replied(
 ) {
     let Some(session) = attempt.sessions.get_mut(&id) else { return };
     let SessionPhase::Asking { reserved, summary } = session.phase else { return };
-    let used =
-        Spend { tokens: reply.usage.total(), money: reply.cost.unwrap_or_default(), calls: 1 };
+    let used = booking::spend(attempt, reply.usage, reply.cost, 1);
     settle(attempt, id, reserved, used);
     count(attempt, reply.usage, reply.cost);
     // Not a call of its own: the failed tries belong to this one.

@@ -1,7 +1,7 @@
 //! The reservation for the next reply. The model's longest reply is requested if it fits, a shorter one if the budget
 //! or the window leaves less. A call is refused only if not even a short reply fits.
 
-use types::Spend;
+use types::{Budget, Spend};
 
 use super::Attempt;
 use super::session::Session;
@@ -30,6 +30,13 @@ pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spen
         }
     }
     Ok(fits)
+}
+
+/// The reservation for the shortest reply, whether or not it fits.
+pub(super) fn least(session: &Session) -> Spend {
+    let output = by_window(session).min(LEAST_REPLY);
+    let tokens = (most_tokens(session.bytes), output);
+    worst(Budget::default(), session.price, tokens).unwrap_or_default()
 }
 
 /// The longest reply that fits the model's window, if known. If the usage is only an estimate, a short reply is

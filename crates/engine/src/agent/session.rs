@@ -114,6 +114,8 @@ pub(super) enum SessionPhase {
     Cut { stop: StopReason, word: Option<String> },
     /// The model was unavailable for too long. The input stays open until it is resumed.
     Away { fault: Fault },
+    /// The next request of an attempt does not fit its budget. It is made once there is more.
+    Short { what: String },
 }
 
 /// Whether the conversation was idle.
@@ -189,7 +191,11 @@ impl Session {
 
     /// Whether it is over, or waits for a person's input.
     pub(super) fn rests(&self) -> bool {
-        self.end.is_some() || matches!(self.phase, SessionPhase::Idle | SessionPhase::Away { .. })
+        self.end.is_some()
+            || matches!(
+                self.phase,
+                SessionPhase::Idle | SessionPhase::Away { .. } | SessionPhase::Short { .. }
+            )
     }
 
     /// Why its model is unavailable, if the last input waits for it.
@@ -259,6 +265,14 @@ impl Session {
             self.system = Arc::from(system.as_str());
         }
         self.recount();
+    }
+
+    /// Takes another budget, with everything spent before. A request that did not fit is made, and its time starts again.
+    pub(super) fn pay(&mut self, budget: types::Budget, at: Timestamp) {
+        self.ledger.set_budget(budget);
+        if matches!(self.phase, SessionPhase::Short { .. }) {
+            (self.phase, self.began, self.stopped) = (SessionPhase::ToAsk, at, None);
+        }
     }
 
     pub(super) fn push(&mut self, message: Message) {

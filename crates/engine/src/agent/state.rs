@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use types::{
-    Asking, AttemptEnd, AttemptResult, Brief, CallId, Changes, Digest, Fault, FileState, Findings,
-    Grants, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId, Timestamp, Usage,
-    WorkPath,
+    Asking, AttemptEnd, AttemptResult, Brief, Budget, CallId, Changes, Digest, Fault, FileState,
+    Findings, Grants, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId,
+    Shortage, Timestamp, Usage, Wording, WorkPath,
 };
 
 use super::pending_call::is_agent_call;
-use super::session::{CallState, Session};
+use super::reserve;
+use super::session::{CallState, Session, SessionPhase};
 use crate::Machine as _;
 
 /// The state of an attempt.
@@ -19,6 +20,8 @@ use crate::Machine as _;
 pub struct Attempt {
     pub(super) policy: Arc<Policy>,
     pub(super) started: Timestamp,
+    /// The version that its log was begun with.
+    pub(super) wording: Wording,
     /// The start of the first input.
     pub(super) about: Option<String>,
     /// The conversation, and those of its sub-agents.
@@ -51,6 +54,7 @@ impl Attempt {
         Self {
             policy,
             started: Timestamp::default(),
+            wording: Wording::default(),
             about: None,
             sessions: BTreeMap::new(),
             usage: Usage::default(),
@@ -109,7 +113,7 @@ impl Attempt {
     /// The deadline of a conversation's current input; none while a person is asked.
     pub(super) fn deadline(&self, session: &Session) -> Option<Timestamp> {
         let waits = session.rests() || self.open_question().is_some();
-        let time = session.brief.budget.time_ms.filter(|_| !waits)?;
+        let time = session.ledger.budget().time_ms.filter(|_| !waits)?;
         Some(session.began.after(time))
     }
 
@@ -150,6 +154,21 @@ impl Attempt {
     #[must_use]
     pub fn away(&self) -> Option<&Fault> {
         self.root().filter(|root| root.end.is_none()).and_then(Session::away)
+    }
+
+    /// The call that does not fit its budget, if it waits for more of it.
+    #[must_use]
+    pub fn short(&self) -> Option<Shortage> {
+        let root = self.root().filter(|root| root.end.is_none())?;
+        let SessionPhase::Short { what } = &root.phase else { return None };
+        let (wanted, spent) = (reserve::least(root), root.ledger.spent());
+        Some(Shortage { wanted, spent, what: what.clone() })
+    }
+
+    /// What it may spend.
+    #[must_use]
+    pub fn budget(&self) -> Option<Budget> {
+        self.root().map(|root| root.ledger.budget())
     }
 
     /// How it ended, for its run; `None` while it is not over.

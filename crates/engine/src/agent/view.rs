@@ -30,6 +30,7 @@ impl Attempt {
             rounds: root.rounds,
             usage: self.usage,
             spent: root.ledger.spent(),
+            budget: root.ledger.budget(),
             cost: self.cost,
             context: root.context(),
             window: root.room.window,
@@ -94,7 +95,9 @@ fn state(session: &Session) -> SessionState {
     let asks = session.round.iter().any(|slot| matches!(slot.state, CallState::Asked(_)));
     match session.phase {
         _ if session.end.is_some() => SessionState::Closed,
-        SessionPhase::Idle | SessionPhase::Away { .. } => SessionState::Idle,
+        SessionPhase::Idle | SessionPhase::Away { .. } | SessionPhase::Short { .. } => {
+            SessionState::Idle
+        }
         _ if asks => SessionState::AwaitingInput,
         _ => SessionState::Processing,
     }

@@ -3,8 +3,10 @@
 
 use types::{
     Asking, AttemptEnd, AttemptId, Begin, Command, EffectId, Event, FaultClass, Input, Outcome,
-    Settled, TimerId,
+    Settled, Shortage, TimerId,
 };
+
+use rules::ledger::Ledger;
 
 use crate::Machine as _;
 use crate::machine::Recorded;
@@ -29,6 +31,12 @@ impl Recorded for Run {
             Event::QuestionAnswered { question, by, text, .. } => {
                 let (question, by, text) = (*question, by.clone(), text.clone());
                 vec![Input::Command(Command::Answer { by, question, text })]
+            }
+            Event::BudgetRaised { by, add, share: None, .. } => {
+                let mut raised = Ledger::new(self.ledger().budget());
+                raised.raise(*add);
+                let (by, budget) = (by.clone(), raised.budget());
+                vec![Input::Command(Command::Raise { by, budget })]
             }
             Event::ResultSettled { how, commit, by } => {
                 let settled = Settled { how: *how, commit: commit.clone(), by: by.clone() };
@@ -68,6 +76,13 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
                 terms,
             };
             came(EffectId::Attempt(attempt.clone()), Outcome::Asked(Box::new(asking)))
+        }
+        Event::BudgetWarned { spent, decision, task: Some(task), wanted: Some(wanted), .. } => {
+            let n = run.task_state(task).map_or(0, |task_state| task_state.attempts);
+            let what = decision.reason.clone();
+            let short = Shortage { wanted: *wanted, spent: *spent, what };
+            let attempt = AttemptId::new(task.clone(), n);
+            came(EffectId::Attempt(attempt), Outcome::Short(Box::new(short)))
         }
         Event::CheckFinished { check, end } => {
             came(EffectId::Check(check.clone()), Outcome::Check(end.clone()))

@@ -88,6 +88,7 @@ fn command_given(run: &Run, command: &Command) -> Vec<Event> {
             vec![Event::RunCancelled { by: by.clone(), reason: reason.clone() }]
         }
         Command::Answer { by, question, text } => question::answered(run, *question, by, text),
+        Command::Raise { by, budget } if !run.winds_down() => budget::raised_to(run, by, *budget),
         // The other commands are for conversations.
         _ => vec![],
     }
@@ -103,6 +104,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
         }
         (EffectId::Attempt(attempt), Outcome::Attempt(end)) => vec![finished(attempt, end)],
         (EffectId::Attempt(attempt), Outcome::Asked(asking)) => asked(run, attempt, asking, now),
+        (EffectId::Attempt(attempt), Outcome::Short(short)) => budget::short(run, attempt, short),
         (EffectId::Attempt(attempt), Outcome::Broke(fault)) => {
             vec![finished(attempt, &broken(fault))]
         }

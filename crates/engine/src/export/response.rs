@@ -237,7 +237,7 @@ pub(super) fn resources(view: &RunView, lines: &[Envelope]) -> Resources {
         api_calls: spent.calls,
         time_elapsed_seconds: view.elapsed_ms.0 / 1_000,
         cost_usd: dollars(spent.money),
-        tokens_remaining: view.budget.tokens.map(|all| all.saturating_sub(spent.tokens)),
+        tokens_remaining: view.budget.tokens.map(|all| all.saturating_sub(spent.counted())),
         coordinator_tokens: coordinator_tokens(lines),
     }
 }

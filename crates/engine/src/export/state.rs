@@ -65,7 +65,7 @@ pub fn project_state(run: &Run, lines: &[Envelope], now: Timestamp) -> ProjectSt
         last_update_time: own.last().map_or(view.started, |line| line.at),
         tokens_budget: view.budget.tokens,
         tokens_used: view.spent.tokens,
-        tokens_remaining: view.budget.tokens.map(|all| all.saturating_sub(view.spent.tokens)),
+        tokens_remaining: view.budget.tokens.map(|all| all.saturating_sub(view.spent.counted())),
         api_calls: view.spent.calls,
         cost_usd: dollars(view.spent.money),
         plan: run.plan().cloned(),

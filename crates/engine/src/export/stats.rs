@@ -129,11 +129,11 @@ impl Stats {
 mod tests {
     use super::*;
     use crate::testing::{new_run, planned};
-    use types::{Money, Timestamp};
+    use types::Timestamp;
 
     fn cost(role: &'static str, tokens: u64) -> AttemptCost {
         let model = "a/b".parse().expect("a model");
-        let spent = Spend { tokens, money: Money::default(), calls: 1 };
+        let spent = Spend { tokens, calls: 1, ..Spend::default() };
         AttemptCost { role: RoleId::fixed(role), model, spent }
     }
 

@@ -1,7 +1,8 @@
 //! Money, tokens and calls: limits, reservations, usage. Nothing starts unless a conservative estimate fits. `tree` has
-//! the shares, `appeal` the exhausted budget, `forecast` the expectations.
+//! the shares, `shortage` their enlargement, `appeal` the exhausted budget, `forecast` the expectations.
 
 mod appeal;
+mod shortage;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -12,15 +13,18 @@ use rules::ledger::{Ledger, past};
 
 use crate::Run;
 
-pub(crate) use appeal::{ASK, TIME, exhausted, is_ours, offer, unpaid_task};
+pub(crate) use appeal::{ASK, TIME, exhausted, is_ours, offer, raised_to, unpaid_task};
+pub(crate) use shortage::short;
 pub(crate) use tree::{Allotment, allot};
 
-/// Raises the budget, asks for more, or warns once that most of a budget is spent, for the run and for each task with
+/// Raises the budget, enlarges a share, asks for more, or warns once that most of a budget is spent, for the run and for each task with
 /// its own share.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    let appeal = appeal::due(run, now);
-    if !appeal.is_empty() {
-        return appeal;
+    for due in [appeal::due, shortage::due] {
+        let events = due(run, now);
+        if !events.is_empty() {
+            return events;
+        }
     }
     let percent = run.policy().limits.warn_at_percent;
     let warned = |task: Option<TaskId>, spent: Spend, budget: Budget, what: &[String]| {
@@ -30,7 +34,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
             false => format!("at least {percent} % of {of} is spent: {}", what.join(", ")),
         };
         let decision = Decision::new(RuleId::fixed("budget.warn"), reason);
-        vec![Event::BudgetWarned { spent, budget, decision, task }]
+        vec![Event::BudgetWarned { spent, budget, decision, task, wanted: None }]
     };
     let ledger = run.ledger();
     let mut spent = past(ledger.budget(), ledger.spent(), percent);

@@ -1,7 +1,8 @@
 //! Applies questions and answers to the state: part of `apply`, with no other caller.
 
+use rules::ledger::claim;
 use types::choices::AGAIN;
-use types::{About, Budget, TaskId};
+use types::{About, Budget, Spend, TaskId};
 
 use super::budget_state::Appeal;
 use super::change::{change, change_running};
@@ -10,7 +11,8 @@ use super::task_state::TaskStatus;
 use super::{Run, checks, reopen};
 
 pub(super) fn asked(run: &mut Run, number: u32, question: Question) {
-    if let Some(attempt) = &question.from {
+    // A question about the budget is the run's own, whatever waits for the answer.
+    if let Some(attempt) = question.from.as_ref().filter(|_| !question.is_about_the_budget()) {
         change_running(run, attempt, |running| running.asked = running.asked.saturating_add(1));
     }
     if let Some(About::Task(task)) = question.about() {
@@ -40,7 +42,7 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: O
     run.open.remove(&(number as usize));
     question.answer = Some(answer.clone());
     let (from, about) = (question.from.clone(), question.about().cloned());
-    let words = question.words();
+    let (words, of_the_run) = (question.words(), question.is_about_the_budget());
     if let (Some(About::Gate(phase)), Some(choice)) = (&about, &answer.choice) {
         reopen::answered(run, *phase, choice, feedback);
         return;
@@ -52,9 +54,23 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: O
     if let (Some(About::Task(task)), Some(AGAIN)) = (&about, answer.choice.as_deref()) {
         checks::check_again(run, task);
     }
-    if let Some(attempt) = from {
+    if let Some(attempt) = from.filter(|_| !of_the_run) {
         change_running(run, &attempt, |running| running.answers.push(answer.said));
     }
+}
+
+/// The share of an attempt in progress was enlarged; the run sets the difference aside, too.
+pub(super) fn enlarged(run: &mut Run, task: &TaskId, share: Budget) {
+    run.budget_state.granted.remove(task);
+    let mut more = Spend::default();
+    change(run, task, |task_state| {
+        if let TaskStatus::Running(running) = &mut task_state.stage {
+            more = claim(share).less(claim(running.budget));
+            (running.budget, running.short) = (share, None);
+            task_state.share = share;
+        }
+    });
+    run.ledger.hold(more);
 }
 
 pub(super) fn raised(run: &mut Run, add: Budget, task: Option<TaskId>) {

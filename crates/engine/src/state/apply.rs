@@ -3,7 +3,8 @@
 
 use types::{
     Answer, AttemptId, AttemptResult, Category, Changes, CommitId, Decision, Event, Fault,
-    GateView, Phase, Plan, RuleId, Scorecard, Settled, Side, Spend, Status, TaskId, Timestamp,
+    GateView, Phase, Plan, RuleId, Scorecard, Settled, Shortage, Side, Spend, Status, TaskId,
+    Timestamp,
 };
 
 use super::change::{change, reject};
@@ -33,8 +34,11 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
     match event {
         Event::RunRequested { request, survey, policy, price, wording } => {
             run.started = at;
+            run.budget_state.waits = wording.waits_for_budget();
             run.on_branch.head = survey.base.clone();
-            run.ledger = Ledger::new(narrower(run.policy.budget.limits(), request.budget));
+            let limits = narrower(run.policy.budget.limits(), request.budget);
+            let priced = price.is_some() && run.policy.uses_one_model();
+            run.ledger = Ledger::new(run.policy.budget.guarded(limits, priced));
             run.budget_state.price = price;
             run.check_results.find_checks(&request.checks, &run.policy.checks, &survey.checks);
             run.asked = Some(Asked { request: *request, survey, policy, wording });
@@ -80,12 +84,23 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             super::reopen::plan_once_more(run, Some(problems.join("; ")));
         }
         Event::BudgetWarned { task: None, .. } => run.ledger.mark_warned(),
-        Event::BudgetWarned { task: Some(task), .. } => {
+        Event::BudgetWarned { task: Some(task), wanted: Some(wanted), spent, decision, .. } => {
+            let short = Some(Shortage { wanted, spent, what: decision.reason });
+            change(run, &task, |task_state| {
+                if let TaskStatus::Running(running) = &mut task_state.stage {
+                    running.short = short;
+                }
+            });
+        }
+        Event::BudgetWarned { task: Some(task), wanted: None, .. } => {
             change(run, &task, |task_state| task_state.warned = true);
         }
         Event::BudgetExhausted { decision } => {
             run.budget_state.asked = None;
             run.stops.insert(Stop::Exhausted, decision);
+        }
+        Event::BudgetRaised { task: Some(task), share: Some(share), .. } => {
+            answers::enlarged(run, &task, share);
         }
         Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),
@@ -103,8 +118,17 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             }
         }
         Event::AttemptStarted { attempt, role, start, scope, budget, feedback, model } => {
-            let running =
-                Running { role, model, start, scope, budget, feedback, asked: 0, answers: vec![] };
+            let running = Running {
+                role,
+                model,
+                start,
+                scope,
+                budget,
+                feedback,
+                asked: 0,
+                answers: vec![],
+                short: None,
+            };
             start_attempt(run, &attempt, running);
         }
         Event::AttemptFinished { attempt, result, spent, usage, denied, .. } => {

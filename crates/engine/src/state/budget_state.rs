@@ -14,6 +14,8 @@ pub(crate) struct BudgetState {
     /// Tasks that were given more and have not continued yet.
     pub(crate) granted: BTreeSet<TaskId>,
     pub(crate) asked: Option<Appeal>,
+    /// Whether attempts wait for more budget, and nobody present is no reason to end; not so in older logs.
+    pub(crate) waits: bool,
 }
 
 /// A request for more budget.

@@ -1,21 +1,35 @@
 //! The expected cost of a run, from the plan's estimates or the kind of project, and afterwards the actual cost of each
 //! part. Figures for people; no decision uses them.
 
-use types::{Forecast, ForecastBasis, Millis, Money, TaskId, Variance};
+use types::{Forecast, ForecastBasis, Millis, Money, Spend, TaskId, Variance};
 
 use super::Run;
 
-/// The expected cost of the run, if known: first from the kind of project, then from the plan.
+/// The expected cost of the run, if known: from earlier runs in the repository, else from the plan, else from the kind of
+/// project.
 pub(crate) fn forecast(run: &Run) -> Option<Forecast> {
-    let (from, tokens) = match of_plan(run) {
-        Some(tokens) => (ForecastBasis::Plan, tokens),
-        None => (ForecastBasis::ProjectType, of_project(run)?),
+    let (usual, budget) = (of_earlier_runs(run), &run.policy().budget);
+    let (from, tokens) = match (usual, of_plan(run)) {
+        (Some(usual), _) => (ForecastBasis::EarlierRuns, usual.tokens),
+        (None, Some(tokens)) => (ForecastBasis::Plan, tokens),
+        (None, None) => (ForecastBasis::ProjectType, of_project(run)?),
     };
-    let budget = &run.policy().budget;
     let tokens = budget.with_reserve(tokens);
-    let money = cost(run, tokens);
+    // What was really paid includes what the cache saved.
+    let paid = usual.map(|usual| usual.money).filter(|money| *money > Money::ZERO);
+    let paid = paid.map(|money| Money::nanos(budget.with_reserve(money.as_nanos())));
+    let money = paid.or_else(|| cost(run, tokens));
     let time_ms = time(run);
     Some(Forecast { from, tokens, money, time_ms, reserve_percent: budget.reserve_percent })
+}
+
+/// What earlier runs in this repository used for as many tasks, or as a whole before there is a plan.
+fn of_earlier_runs(run: &Run) -> Option<Spend> {
+    let usual = run.survey()?.usual?;
+    let Some(plan) = run.plan() else { return Some(usual.run) };
+    let tasks = plan.tasks.len() as u64;
+    let tokens = usual.task.tokens.saturating_mul(tasks);
+    Some(Spend { tokens, money: usual.task.money.times(tasks), ..Spend::default() })
 }
 
 /// The highest cost of these tokens, if the price of the run's model is known.
@@ -50,13 +64,16 @@ fn of_project(run: &Run) -> Option<u64> {
 
 /// The actual cost of planning and of each task, against the expected one.
 pub(crate) fn variance(run: &Run) -> Vec<Variance> {
-    let plan =
-        Variance { task: TaskId::plan(), estimate_tokens: None, spent: run.planning().spent };
+    let plan = Variance {
+        task: TaskId::plan(),
+        estimate_tokens: None,
+        spent: run.planning().known_spent(),
+    };
     let tasks = run.tasks();
     let tasks = tasks.iter().zip(run.task_states()).map(|(task, task_state)| Variance {
         task: task.id.clone(),
         estimate_tokens: task.estimate_tokens,
-        spent: task_state.spent,
+        spent: task_state.known_spent(),
     });
     let began =
         |one: &Variance| one.spent != types::Spend::default() || one.estimate_tokens.is_some();

@@ -41,6 +41,11 @@ impl Question {
         self.from.is_none() && self.about().is_none()
     }
 
+    /// Whether it asks for more budget.
+    pub(crate) fn is_about_the_budget(&self) -> bool {
+        self.about() == Some(&About::Budget)
+    }
+
     /// The time until which it is open.
     pub(crate) fn expires(&self) -> Option<Timestamp> {
         self.terms.as_ref()?.expires.filter(|_| self.is_open())

@@ -3,7 +3,7 @@
 
 use types::{
     Answer, Artifact, Budget, Changes, Check, CheckEnd, CommitId, Fault, Findings, Level, Millis,
-    ModelRef, RoleId, Scope, Spend, TaskStage, Timestamp, Trial, Weighed,
+    ModelRef, RoleId, Scope, Shortage, Spend, TaskStage, Timestamp, Trial, Weighed,
 };
 
 /// The state of one task.
@@ -133,12 +133,14 @@ pub(crate) struct Running {
     pub(crate) asked: u32,
     /// Their answers, in order.
     pub(crate) answers: Vec<Answer>,
+    /// The call that does not fit its budget, if it waits for more of it.
+    pub(crate) short: Option<Shortage>,
 }
 
 impl Running {
-    /// Whether the attempt waits for a person.
+    /// Whether the attempt waits for a person, or for a larger share.
     pub(crate) fn waits(&self) -> bool {
-        (self.answers.len() as u64) < u64::from(self.asked)
+        (self.answers.len() as u64) < u64::from(self.asked) || self.short.is_some()
     }
 }
 
@@ -192,6 +194,17 @@ impl TaskState {
 
     pub(crate) fn is_failed(&self) -> bool {
         matches!(self.stage, TaskStatus::Failed)
+    }
+
+    /// The usage of all attempts, including one that waits for more budget.
+    pub(crate) fn known_spent(&self) -> Spend {
+        match &self.stage {
+            TaskStatus::Running(running) => {
+                let short = running.short.as_ref().map(|short| short.spent);
+                self.spent.plus(short.unwrap_or_default())
+            }
+            _ => self.spent,
+        }
     }
 
     /// Whether it cannot continue without a person.

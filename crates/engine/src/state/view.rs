@@ -63,7 +63,7 @@ impl Run {
             attempts: self.attempts,
             retries: self.retries,
             budget: self.ledger.budget(),
-            spent: self.ledger.spent(),
+            spent: self.known_spent(),
             usage: self.usage,
             forecast: forecast::forecast(self),
             variance: forecast::variance(self),
@@ -104,6 +104,12 @@ impl Run {
     #[must_use]
     pub fn set_aside(&self) -> Spend {
         self.ledger.held()
+    }
+
+    /// The amount spent, including that of attempts that wait for more.
+    fn known_spent(&self) -> Spend {
+        let short = self.busy().map(|(_, task)| task.known_spent().less(task.spent));
+        short.fold(self.ledger.spent(), Spend::plus)
     }
 
     /// Whether it waits for a person to decide about a failure.

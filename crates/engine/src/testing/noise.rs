@@ -130,7 +130,8 @@ fn attempt_ends() -> impl Strategy<Value = Outcome> {
         1 => Just(AttemptResult::Cancelled),
     ];
     (results, amounts()).prop_map(|(result, tokens)| {
-        let spent = Spend { tokens, money: Money::nanos(tokens), calls: tokens };
+        let spent =
+            Spend { tokens, money: Money::nanos(tokens), calls: tokens, ..Spend::default() };
         let usage = Usage { input: tokens, output: tokens, ..Usage::default() };
         let (log_head, denied) = (Digest::ZERO, vec![]);
         let end = AttemptEnd { result, spent, usage, turns: 1, log_head, denied };

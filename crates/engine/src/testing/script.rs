@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use types::{
     Asking, Attack, AttemptEnd, AttemptId, AttemptResult, Changes, CheckEnd, CheckId, Command,
     CommitId, Decision, Digest, Effect, EffectId, Ended, Fault, FaultClass, FileChange, Findings,
-    Input, IsolationLevel, MergeEnd, Millis, Outcome, Proof, Sealed, Shown, Spend, Subject, TaskId,
-    TimerId, ToolOutput, Usage,
+    Input, IsolationLevel, MergeEnd, Millis, Outcome, Proof, Sealed, Shortage, Shown, Spend,
+    Subject, TaskId, TimerId, ToolOutput, Usage,
 };
 
 use super::{begin, request, survey, talk};
@@ -163,6 +163,14 @@ fn attempt(attempt: AttemptId, what: &str) -> Input {
             let asking =
                 Asking { question, text: text.to_owned(), decision, files: vec![], terms: None };
             return Input::Outcome(EffectId::Attempt(attempt), Outcome::Asked(Box::new(asking)));
+        }
+        ("spent", rest) => {
+            let (spent, wanted) = rest.split_once(" and wants ").expect("what it wants");
+            let tokens = |text: &str| text.parse::<u64>().expect("tokens");
+            let spend = |tokens| Spend { tokens, calls: 1, ..Spend::default() };
+            let (spent, wanted) = (spend(tokens(spent)), spend(tokens(wanted)));
+            let short = Shortage { wanted, spent, what: "the next call does not fit".to_owned() };
+            return Input::Outcome(EffectId::Attempt(attempt), Outcome::Short(Box::new(short)));
         }
         ("breaks", _) => {
             let fault = Fault::structural("attempt.broke", "the attempt broke down");

@@ -144,7 +144,7 @@ impl Talk {
 
     pub(crate) fn ended(&self, seed: u64) -> Drive<'_, Attempt, Self> {
         let mut drive = self.begun(seed);
-        drive.finish(|_| false);
+        drive.finish(|attempt| attempt.short().is_some());
         drive
     }
 

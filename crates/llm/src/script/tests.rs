@@ -22,7 +22,7 @@ fn the_documented_example_is_a_script() {
     let script = Script::parse(&example()).expect("a script");
     assert_eq!(script.attempts.len(), 2);
     assert_eq!(script.attempts[0].replies.len(), 4);
-    assert_eq!(script.price.output, types::Money::nanos(15_000_000_000));
+    assert_eq!(script.price_cap().output, types::Money::nanos(15_000_000_000));
     let call = &script.attempts[0].replies[0].calls[0];
     assert_eq!(call.arguments, types::Arguments::Json(json!({"content": "hi\n", "path": "a.txt"})));
     let broken = &script.attempts[0].replies[2].calls[0];

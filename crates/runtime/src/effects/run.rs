@@ -6,8 +6,8 @@ use sandbox::{Listener, Merged};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use types::{
-    Answer, Artifact, Brief, Command, CommitId, Document, Effect, Fault, Input, LogId, MergeEnd,
-    Outcome, Timestamp,
+    Answer, Artifact, Brief, Budget, Command, CommitId, Document, Effect, Fault, Input, LogId,
+    MergeEnd, Outcome, SessionChange, Timestamp,
 };
 
 use super::attempt::AttemptExecutor;
@@ -48,6 +48,13 @@ impl EffectExecutor<Run> for RunExecutor {
 /// The command that ends an attempt.
 fn cancel() -> Command {
     Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
+}
+
+/// The command that gives an attempt its present share, if that was enlarged.
+pub(crate) fn paid(attempt: &Attempt, share: Budget) -> Option<Command> {
+    let change = SessionChange { budget: Some(share), ..SessionChange::default() };
+    let change = Box::new(change);
+    (attempt.budget() != Some(share)).then_some(Command::Change { change })
 }
 
 impl RunExecutor {
@@ -94,9 +101,13 @@ impl RunExecutor {
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
             let executor = AttemptExecutor::new(&brief, &seen, workspace, profiled)?;
-            let left = self.drive(&mut drive, &executor, &answers, &stop).await?;
+            let paid = paid(&drive.machine, brief.budget);
+            let left = self.drive(&mut drive, &executor, (&answers, paid), &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
+            }
+            if let (Left::Waiting, Some(short)) = (left, drive.machine.short()) {
+                return Ok(Outcome::Short(Box::new(short)));
             }
             if let (Left::Waiting, Some(fault)) = (left, drive.machine.away()) {
                 return Err(self.leave(fault));
@@ -110,17 +121,17 @@ impl RunExecutor {
         &self,
         drive: &mut Drive<Attempt>,
         executor: &AttemptExecutor,
-        answers: &[Answer],
+        (answers, paid): (&[Answer], Option<Command>),
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
         // The answers to its questions; repeated ones have no effect. An attempt that waits for a person checks its
         // inbox before it returns, so it also gets the cancellation.
-        let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
+        let (sender, mut inbox) = mpsc::channel(answers.len() + 3);
         let answers = answers.iter().cloned().zip(0..);
         let answers =
             answers.map(|(Answer { by, text }, question)| Command::Answer { by, question, text });
         let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
-        for command in answers.chain(ends.then(cancel)) {
+        for command in answers.chain(paid).chain(ends.then(cancel)) {
             // The channel holds all of them.
             let _sent = sender.try_send(Posted::new(command));
         }

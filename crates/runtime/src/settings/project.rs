@@ -67,7 +67,7 @@ fn allowed(model: &str, below: &Values) -> bool {
 }
 
 fn refuse_more(name: &str, own: &Setting, below: &Values) -> Result<(), ConfigError> {
-    let shipped = presets::preset("crew").map(|crew| crew.budget.limits()).unwrap_or_default();
+    let shipped = presets::preset("crew").map(|crew| crew.budget.ceiling()).unwrap_or_default();
     let set = below.get(["budget".to_owned(), name.to_owned()].as_slice());
     let most = match set {
         Some(setting) => amount(name, &setting.value),

@@ -18,6 +18,7 @@ use super::dice::Dice;
 use super::model::Asked;
 use super::watched::watched_attempt;
 use super::world::World;
+use crate::effects::run::paid;
 use crate::event_loop::{
     Drive, DriveError, EffectExecutor, Left, LoopDeps, Posted, Recovery, WhenWaiting,
 };
@@ -237,10 +238,15 @@ impl RunSide {
             drive.take(&first, None).await.map_err(|error| self.give_up(error))?;
         }
         if !drive.machine.is_over() {
+            let paid = paid(&drive.machine, brief.budget);
             let executor = AttemptSide { world: world.clone(), brief: Arc::new(brief) };
-            let left = self.drive(&mut drive, &executor, &answers, stop).await?;
+            let left = self.drive(&mut drive, &executor, (&answers, paid), stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
+            }
+            if let (Left::Waiting, Some(short)) = (left, drive.machine.short()) {
+                world.lock().count("an attempt waits for a larger share");
+                return Ok(Outcome::Short(Box::new(short)));
             }
             if let (Left::Waiting, Some(fault)) = (left, drive.machine.away()) {
                 world.lock().count("left because a model stays away");
@@ -257,16 +263,16 @@ impl RunSide {
         &self,
         drive: &mut Drive<Attempt>,
         executor: &AttemptSide,
-        answers: &[Answer],
+        (answers, paid): (&[Answer], Option<Command>),
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
-        let (sender, mut inbox) = mpsc::channel(answers.len() + 2);
+        let (sender, mut inbox) = mpsc::channel(answers.len() + 3);
         let cancel = || Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() };
         let answers = answers.iter().cloned().zip(0..);
         let answers =
             answers.map(|(Answer { by, text }, question)| Command::Answer { by, question, text });
         let ends = stop.is_cancelled() && !self.suspend.is_cancelled();
-        for command in answers.chain(ends.then(cancel)) {
+        for command in answers.chain(paid).chain(ends.then(cancel)) {
             let _sent = sender.try_send(Posted::new(command));
         }
         let running = drive.run(executor, &mut inbox, &self.suspend, WhenWaiting::Leave);

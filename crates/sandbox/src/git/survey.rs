@@ -54,6 +54,7 @@ impl Repo {
             file_count,
             documents: self.documents(&blobs).await?,
             checks: self.checks(&blobs).await?,
+            usual: None,
         })
     }
 

@@ -171,6 +171,7 @@ fn take_in_attempt(account: &mut Account, event: &Event) -> bool {
         tokens: used.usage.total(),
         money: used.cost.unwrap_or_default(),
         calls: 1,
+        ..Spend::default()
     };
     match event {
         Event::SessionStarted { brief, parent: None, .. } => {
@@ -183,7 +184,7 @@ fn take_in_attempt(account: &mut Account, event: &Event) -> bool {
         Event::ModelReplied { session, model, reply, .. } => {
             account.reserved.remove(&session.0);
             let money = reply.cost.unwrap_or_default();
-            let spent = Spend { tokens: reply.usage.total(), money, calls: 1 };
+            let spent = Spend { tokens: reply.usage.total(), money, calls: 1, ..Spend::default() };
             account.used(Some(&model.to_string()), spent);
         }
         Event::ModelFailed { session, fault, .. } => {

@@ -3,9 +3,10 @@
 
 use types::{
     About, AttemptId, Budget, Choice, Decision, Escalation, Event, Fault, FaultClass, Millis,
-    OnExhausted, RuleId, Severity, TaskId, Terms, Timestamp,
+    OnExhausted, RuleId, Severity, Spend, TaskId, Terms, Timestamp,
 };
 
+use super::shortage::lack;
 use super::tree::{least, part};
 use crate::Run;
 use crate::stages::question;
@@ -31,12 +32,9 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         if answer.choice.as_deref() != Some(RAISE) {
             return stopped(run, appeal.task.as_ref(), &by);
         }
-        let mut add = appeal.add;
-        let named = question.words().and_then(|words| types::tokens_in(&words));
-        add.tokens = named.or(add.tokens);
-        let reason = format!("{by} granted {}", shown(add));
-        let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
-        return vec![Event::BudgetRaised { by, add, task: appeal.task.clone(), decision }];
+        let named = question.words().and_then(|words| types::amount_in(&words));
+        let add = named.unwrap_or_default().or(appeal.add);
+        return vec![raised(by, add, appeal.task.clone())];
     }
     if !may_ask(run) {
         return vec![];
@@ -66,13 +64,50 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     vec![exhausted(run, Some(&task), decision, now)]
 }
 
+/// Raises limits of the run to these totals, which answers a question about the budget.
+pub(crate) fn raised_to(run: &Run, by: &str, to: Budget) -> Vec<Event> {
+    fn above<T: Ord>(to: Option<T>, now: Option<T>, less: impl Fn(T, T) -> T) -> Option<T> {
+        to.zip(now).filter(|(to, now)| to > now).map(|(to, now)| less(to, now))
+    }
+    let now = run.ledger().budget();
+    let to = rules::ledger::raised(now, to);
+    let add = Budget {
+        tokens: above(to.tokens, now.tokens, |to, now| to - now),
+        money: above(to.money, now.money, types::Money::less),
+        calls: above(to.calls, now.calls, |to, now| to - now),
+        time_ms: above(to.time_ms, now.time_ms, |to, now| Millis(to.0 - now.0)),
+    };
+    if add == Budget::default() {
+        return vec![];
+    }
+    let asked = run.budget_state().asked.as_ref();
+    let task = asked.and_then(|appeal| appeal.task.clone());
+    let answered = asked.map(|appeal| Event::QuestionAnswered {
+        question: appeal.question,
+        by: by.to_owned(),
+        text: RAISE.to_owned(),
+        choice: Some(RAISE.to_owned()),
+        feedback: None,
+        halts: None,
+    });
+    std::iter::once(raised(by.to_owned(), add, task)).chain(answered).collect()
+}
+
+fn raised(by: String, add: Budget, task: Option<TaskId>) -> Event {
+    let reason = format!("{by} granted {}", shown(add));
+    let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
+    Event::BudgetRaised { by, add, task, share: None, decision }
+}
+
 /// Whether a fault waits for an answer about the budget.
 pub(crate) fn is_ours(run: &Run, fault: &Fault) -> bool {
     may_ask(run) && fault.code == CALL
 }
 
 fn may_ask(run: &Run) -> bool {
-    run.policy().budget.on_exhausted == OnExhausted::Ask && !run.policy().headless
+    // Without anybody to answer, the run waits with everything in place.
+    run.policy().budget.on_exhausted == OnExhausted::Ask
+        && (!run.policy().headless || run.budget_state().waits)
 }
 
 /// Ends the run, or asks for more. `task` is the one that cannot continue; `None` when time is up.
@@ -89,8 +124,11 @@ pub(crate) fn exhausted(
     let what = task.map_or_else(|| "The run".to_owned(), ToString::to_string);
     let text = format!("{what} cannot continue: {}. Raise the budget?", decision.reason);
     let choices = vec![
-        Choice::new(RAISE, &format!("continue with {}; `raise N` adds N tokens", shown(add)))
-            .with_words(),
+        Choice::new(
+            RAISE,
+            &format!("continue with {}; `raise N` adds N tokens, `raise $N` dollars", shown(add)),
+        )
+        .with_words(),
         Choice::new(STOP, "stop without raising the budget; merged results are kept"),
     ];
     let escalation = Escalation::ResourceExhaustion;
@@ -104,7 +142,9 @@ pub(crate) fn exhausted(
 /// The number of the attempt that cannot continue or start.
 fn stuck(run: &Run, task: &TaskId) -> u32 {
     run.task_state(task).map_or(1, |task_state| {
-        let next = u32::from(!matches!(task_state.stage, TaskStatus::Rejected { .. }));
+        let stage = &task_state.stage;
+        let now = matches!(stage, TaskStatus::Rejected { .. } | TaskStatus::Running(_));
+        let next = u32::from(!now);
         task_state.attempts.saturating_add(next)
     })
 }
@@ -127,14 +167,29 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
             let more = |time: Millis| Millis(time.0.saturating_mul(percent).div_ceil(100).max(1));
             Budget { time_ms: budget.time_ms.map(more), ..Budget::default() }
         }
-        Some(task) if is_short(run, task) => part(budget, percent),
+        Some(task) if is_short(run, task) => {
+            at_least(part(budget, percent), lack(run, task).unwrap_or_default())
+        }
         Some(_) => Budget::default(),
+    }
+}
+
+/// An offer with which the next call can be made.
+fn at_least(offer: Budget, lack: Spend) -> Budget {
+    Budget {
+        tokens: offer.tokens.map(|tokens| tokens.max(lack.tokens)),
+        money: offer.money.map(|money| money.max(lack.money)),
+        calls: offer.calls.map(|calls| calls.max(lack.calls)),
+        ..offer
     }
 }
 
 /// Whether the run has less than the task's last attempt was given, or than any attempt needs. A task freed of its
 /// limits had everything, so the run is short.
 fn is_short(run: &Run, task: &TaskId) -> bool {
+    if let Some(lack) = lack(run, task) {
+        return lack != Spend::default();
+    }
     if run.budget_state().lifted.contains(task) {
         return true;
     }
@@ -159,7 +214,8 @@ fn stopped(run: &Run, task: Option<&TaskId>, by: &str) -> Vec<Event> {
         None => {
             vec![Event::BudgetExhausted { decision: Decision::new(RuleId::fixed(TIME), reason) }]
         }
-        Some(task) if is_short(run, task) => {
+        // An attempt in progress ends with the run.
+        Some(task) if is_short(run, task) || lack(run, task).is_some() => {
             let decision = Decision::new(RuleId::fixed("budget.not_raised"), reason);
             vec![Event::BudgetExhausted { decision }]
         }

@@ -1,6 +1,7 @@
 //! Shares, limits, warnings, and exhausted budgets.
 
 use super::*;
+use crate::Machine as _;
 use crate::testing::{crew, only, planned_with, run_with, same, submission};
 use rules::ledger::{Ledger, lacking, share, worst};
 use types::{Fault, Money};
@@ -59,7 +60,8 @@ fn the_worst_case_of_a_call_is_known_in_tokens_and_in_money() {
 
 #[test]
 fn what_is_lacking_is_named_with_both_numbers() {
-    let wanted = Spend { tokens: 10, money: Money::nanos(5_000_000_000), calls: 1 };
+    let wanted =
+        Spend { tokens: 10, money: Money::nanos(5_000_000_000), calls: 1, ..Spend::default() };
     let lacks = |free: Budget| lacking(free, wanted).unwrap_or_default();
     let tokens = lacks(Budget { tokens: Some(9), ..Budget::default() });
     assert!(tokens.contains("10 tokens, but only 9 are left"), "{tokens}");
@@ -198,6 +200,143 @@ fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
     assert!(given(&bench, "T1.2").tokens > given(&bench, "T1.1").tokens);
 }
 
+fn share_of(bench: &crate::testing::Bench<Run>, task: &str) -> u64 {
+    let task = bench.machine.task_state(&task.parse().expect("a task")).expect("its state");
+    task.share.tokens.expect("a limit of tokens")
+}
+
+/// A crew of two with one limit: the run's.
+fn two_with(tokens: u64) -> crate::testing::Bench<Run> {
+    let mut policy = asking();
+    policy.budget.tokens = Some(tokens);
+    policy.roles.values_mut().for_each(|role| role.budget = Budget::default());
+    planned_with(policy, "T1 a; T2 b")
+}
+
+/// A share is a division, not a limit: one that is used up waits for what the others give back, and no longer.
+#[test]
+fn a_share_that_is_used_up_is_enlarged_by_what_others_give_back() {
+    let mut bench = two_with(101_000);
+    assert_eq!((share_of(&bench, "T1"), share_of(&bench, "T2")), (50_000, 50_000));
+    same(&bench.tell("T1.1 spent 45000 and wants 9000"), "budget.warned budget.call_does_not_fit");
+    assert!(bench.asked().iter().all(|effect| !matches!(effect, types::Effect::RunAttempt { brief, .. } if brief.attempt.to_string() == "T1.1")), "it is not driven meanwhile");
+    assert!(!bench.machine.waits_for_a_person());
+    same(
+        &only(&bench.tell("T2.1 hands in b"), &["budget", "question", "retry", "task"]),
+        "budget.raised budget.share_enlarged",
+    );
+    // The other one took 1000 of its 50000.
+    assert_eq!(share_of(&bench, "T1"), 99_000);
+    assert_eq!(bench.machine.ledger().free().tokens, Some(0), "it is set aside");
+    let budget = bench.asked().into_iter().find_map(|effect| match effect {
+        types::Effect::RunAttempt { brief, .. } => Some(brief.budget),
+        _ => None,
+    });
+    assert_eq!(budget.and_then(|budget| budget.tokens), Some(99_000), "the same attempt goes on");
+    bench.tell("T1.1 hands in a");
+    assert_eq!(bench.machine.ledger().free().tokens, Some(98_000));
+}
+
+/// X33, P23: only the run's own limit asks, and everything waits as it is.
+#[test]
+fn when_the_run_has_no_more_a_person_is_asked_and_the_attempt_goes_on() {
+    let mut bench = two_with(101_000);
+    bench.tell("T1.1 spent 45000 and wants 9000");
+    same(
+        &bench.tell("T2.1 spent 48000 and wants 70000"),
+        "budget.warned budget.call_does_not_fit\nquestion.asked 0 budget.ask_for_more",
+    );
+    assert!(bench.machine.waits_for_a_person());
+    assert_eq!(bench.machine.view(bench.now).spent.tokens, 94_000, "what is known is shown");
+    same(
+        &bench.tell("answer 0 raise 200k"),
+        "question.answered 0
+         budget.raised budget.raised
+         budget.raised budget.share_enlarged
+         budget.raised budget.share_enlarged",
+    );
+    assert_eq!((share_of(&bench, "T1"), share_of(&bench, "T2")), (150_000, 150_000));
+    assert!(!bench.machine.waits_for_a_person());
+    let driven = bench
+        .asked()
+        .into_iter()
+        .filter(|effect| matches!(effect, types::Effect::RunAttempt { .. }));
+    assert_eq!(driven.count(), 2);
+}
+
+/// An offer is never too small for the call that waits for it.
+#[test]
+fn the_offer_covers_the_call() {
+    let mut bench = two_with(101_000);
+    bench.tell("T1.1 spent 45000 and wants 9000\nT2.1 spent 48000 and wants 700000");
+    bench.tell("answer 0 raise");
+    bench.tell("T1.1 hands in a");
+    assert_eq!(
+        bench.machine.status(),
+        types::Status::Waiting,
+        "one half more was not enough for both"
+    );
+    same(
+        &only(&bench.tell("answer 1 raise"), &["question", "budget"]),
+        "question.answered 1
+        budget.raised budget.raised
+        budget.raised budget.share_enlarged",
+    );
+}
+
+#[test]
+fn a_limit_that_a_person_raises_answers_the_question() {
+    let mut bench = two_with(101_000);
+    bench.tell("T1.1 spent 45000 and wants 9000\nT2.1 spent 48000 and wants 70000");
+    let raise = |tokens| {
+        let budget = Budget { tokens: Some(tokens), ..Budget::default() };
+        types::Input::Command(types::Command::Raise { by: "ann".to_owned(), budget })
+    };
+    assert_eq!(bench.send(&raise(101_000)), [], "that is no more than there is");
+    let events = bench.send(&raise(1_000_000));
+    same(
+        &crate::testing::render(&events),
+        "budget.raised budget.raised
+         question.answered 0
+         budget.raised budget.share_enlarged
+         budget.raised budget.share_enlarged",
+    );
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(1_000_000));
+}
+
+/// The limit of a role is the policy's own: the run has more, so the answer only lifts it.
+#[test]
+fn the_limit_of_a_role_asks_and_is_lifted() {
+    let mut bench = planned_with(asking(), "T1 a");
+    assert_eq!(share_of(&bench, "T1"), 400_000);
+    let before = bench.machine.ledger().budget();
+    same(
+        &bench.tell("T1.1 spent 390000 and wants 20000"),
+        "budget.warned budget.call_does_not_fit\nquestion.asked 0 budget.ask_for_more",
+    );
+    same(
+        &only(&bench.tell("answer 0 raise"), &["budget"]),
+        "budget.raised budget.raised\nbudget.raised budget.share_enlarged",
+    );
+    assert_eq!(bench.machine.ledger().budget(), before);
+    assert!(share_of(&bench, "T1") > 1_000_000);
+}
+
+#[test]
+fn a_policy_that_stops_ends_the_run_and_the_attempt_with_it() {
+    let mut policy = crew();
+    policy.budget.on_exhausted = types::OnExhausted::Stop;
+    let mut bench = planned_with(policy, "T1 a");
+    same(
+        &bench.tell("T1.1 spent 390000 and wants 20000"),
+        "budget.warned budget.call_does_not_fit\nbudget.exhausted budget.role_limit",
+    );
+    same(
+        &only(&bench.tell("T1.1 is cancelled"), &["run"]),
+        "run.finished out of budget, budget.role_limit",
+    );
+}
+
 /// A first call larger than the whole budget: each answer adds more of it.
 #[test]
 fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
@@ -222,7 +361,7 @@ fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
 fn what_is_no_number_of_tokens_gives_nothing() {
     let mut bench = planned_with(asking(), "T1 a");
     bench.tell("T1.1 fails resource budget.call_does_not_fit");
-    same(&bench.tell("answer 0 raise $1\nanswer 0 raise as you like"), "");
+    same(&bench.tell("answer 0 raise $0\nanswer 0 raise as you like"), "");
     let before = bench.machine.ledger().budget().tokens.expect("a limit");
     bench.tell("answer 0 raise 50k");
     assert_eq!(bench.machine.ledger().budget().tokens, Some(before + 50_000));
@@ -277,14 +416,55 @@ fn time_can_be_given_too_and_nothing_new_begins_before_the_answer() {
     );
 }
 
+/// Out of budget is a pause: the question waits until somebody resumes the run.
 #[test]
-fn nobody_is_asked_where_nobody_can_be() {
+fn where_nobody_can_answer_the_run_waits_all_the_same() {
     let mut policy = asking();
     policy.headless = true;
-    let events = planned_with(policy, "T1 a").tell("T1.1 fails resource budget.call_does_not_fit");
+    let mut bench = planned_with(policy, "T1 a");
     same(
-        &only(&events, &["question", "task", "run"]),
-        "task.failed T1 failure.resource\nrun.finished out of budget, gate.execution",
+        &only(&bench.tell("T1.1 spent 390000 and wants 20000"), &["question", "task", "run"]),
+        "question.asked 0 budget.ask_for_more",
+    );
+    assert_eq!(bench.machine.status(), types::Status::Waiting);
+}
+
+/// The guard holds where nobody has set a limit: in dollars if the price is known, otherwise in tokens.
+#[test]
+fn a_run_without_a_limit_is_guarded() {
+    let mut policy = crew();
+    policy.budget.tokens = None;
+    let dollars = Money::nanos(25_000_000_000);
+    policy.budget.guard = types::Guard { money: Some(dollars), tokens: Some(50_000_000) };
+    let limits = |policy: &types::Policy, price: Option<types::PriceCap>, own: Budget| {
+        let mut bench = run_with(policy.clone());
+        let mut request = crate::testing::request("Build a CLI");
+        request.budget = own;
+        let types::Input::Begin(mut begin) =
+            crate::testing::begin(request, crate::testing::survey())
+        else {
+            unreachable!("a run begins")
+        };
+        begin.price = price;
+        bench.send(&types::Input::Begin(begin));
+        let budget = bench.machine.ledger().budget();
+        (budget.money, budget.tokens)
+    };
+    let none = Budget::default();
+    assert_eq!(limits(&policy, Some(PRICE), none), (Some(dollars), None));
+    assert_eq!(limits(&policy, None, none), (None, Some(50_000_000)));
+    let own = Budget { tokens: Some(9), ..none };
+    assert_eq!(
+        limits(&policy, Some(PRICE), own),
+        (None, Some(9)),
+        "the person's limit is the limit"
+    );
+    let coder = policy.roles.get_mut(&types::RoleId::fixed("coder")).expect("a coder");
+    coder.model = Some("local/small".parse().expect("a model"));
+    assert_eq!(
+        limits(&policy, Some(PRICE), none),
+        (None, Some(50_000_000)),
+        "one price is unknown"
     );
 }
 
@@ -302,6 +482,25 @@ fn a_run_is_forecast_from_its_plan_and_measured_against_it() {
         .map(|one| (one.task.to_string(), one.estimate_tokens, one.spent.tokens))
         .collect();
     assert_eq!(took, [("plan".to_owned(), None, 1_000), ("T1".to_owned(), Some(10_000), 1_000)]);
+}
+
+/// What earlier runs really used is a better forecast than what a planner says.
+#[test]
+fn a_forecast_learns_from_earlier_runs_of_the_repository() {
+    let spent = |tokens, nanos| Spend { tokens, money: Money::nanos(nanos), ..Spend::default() };
+    let mut survey = crate::testing::survey();
+    survey.usual = types::Usual::of(&[(spent(900_000, 600_000_000), 3)]);
+    let mut bench = run_with(crew());
+    bench.send(&crate::testing::begin(crate::testing::request("Build a CLI"), survey));
+    bench.tell("isolation full");
+    let forecast = |bench: &crate::testing::Bench<Run>| {
+        let forecast = bench.machine.view(bench.now).forecast.expect("a forecast");
+        assert_eq!(forecast.from, types::ForecastBasis::EarlierRuns);
+        (forecast.tokens, forecast.money.map(Money::as_nanos))
+    };
+    assert_eq!(forecast(&bench), (1_080_000, Some(720_000_000)), "a whole run, and the reserve");
+    bench.send(&submission("plan.1", estimated(2_000)));
+    assert_eq!(forecast(&bench), (360_000, Some(240_000_000)), "one task of three");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn needs(least: u64) -> String {
     format!("an attempt needs at least {least} tokens and 1 call")
 }
 
-fn rest(left: Budget) -> String {
+pub(super) fn rest(left: Budget) -> String {
     let tokens = left.tokens.map(|tokens| types::count(tokens, "token"));
     let money = left.money.map(|money| format!("${money}"));
     let calls = left
@@ -84,10 +84,10 @@ fn rest(left: Budget) -> String {
 }
 
 const TASK: &str = "budget.task_share";
-const PHASE: &str = "budget.phase_share";
+pub(super) const PHASE: &str = "budget.phase_share";
 
 /// The remaining budget at a level, with the binding rule and the owner of the share.
-type Level = (&'static str, String, Budget);
+pub(super) type Level = (&'static str, String, Budget);
 
 /// Maximum spend of all attempts at a task together; unlimited without an estimate or a policy for it.
 pub(super) fn share_of_task(run: &Run, task: &TaskId) -> Budget {
@@ -108,6 +108,25 @@ fn floor(run: &Run, task: &TaskId) -> u64 {
     role.map_or(0, |role| least(role).saturating_mul(4))
 }
 
+/// What task and phase leave beyond the share of an attempt in progress.
+pub(super) fn levels(run: &Run, task: &TaskId, share: Budget) -> impl Iterator<Item = Level> {
+    // The share is already set aside in the execution phase; elsewhere it counts once the attempt has ended.
+    let beyond = move |(rule, whose, left): Level| {
+        let held = if rule == PHASE && phase_of(run, task) == Phase::Execution {
+            Budget::default()
+        } else {
+            share
+        };
+        (rule, whose, Ledger::with_spent(left, rules::ledger::claim(held)).free())
+    };
+    [of_task(run, task), of_phase(run, task)]
+        .into_iter()
+        .flatten()
+        .map(beyond)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
 fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
     let budget = share_of_task(run, task);
     budget.tokens?;
@@ -115,12 +134,12 @@ fn of_task(run: &Run, task: &TaskId) -> Option<Level> {
     Some((TASK, format!("{task}'s share"), ledger.free()))
 }
 
+fn phase_of(run: &Run, task: &TaskId) -> Phase {
+    if *task == TaskId::plan() || run.is_advice(task) { Phase::Planning } else { Phase::Execution }
+}
+
 fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
-    let phase = if *task == TaskId::plan() || run.is_advice(task) {
-        Phase::Planning
-    } else {
-        Phase::Execution
-    };
+    let phase = phase_of(run, task);
     let percent = *run.policy().budget.phases.get(&phase)?;
     let budget = part(run.ledger().budget(), percent);
     let planning = run.planning().spent;

@@ -367,9 +367,9 @@ fn a_child_has_what_its_manifest_says_and_no_more() {
         brief.expect("an attempt is under way")
     };
     let dev = brief(&audit("Fix parse() in src/a.py"));
-    assert_eq!((dev.budget.tokens, dev.scope.to_string().as_str()), (Some(400_000), "src/a.py"));
+    assert_eq!((dev.budget.tokens, dev.scope.to_string().as_str()), (Some(2_000_000), "src/a.py"));
     let qa = brief(&judged());
-    assert_eq!((qa.budget.tokens, qa.scope.0.len()), (Some(120_000), 0));
+    assert_eq!((qa.budget.tokens, qa.scope.0.len()), (Some(500_000), 0));
 }
 
 /// C16, C40: a role that carries out a spec gets every document that it refers to.

@@ -22,6 +22,7 @@ fn changed(turn: u32, trees: Trees) -> Event {
         files: vec![],
         trees: Some(trees),
         metadata: Box::default(),
+        note: None,
     }
 }
 

@@ -41,6 +41,10 @@ impl AttemptBook {
                 self.budget = brief.budget;
                 Ok(())
             }
+            Event::SessionChanged { session, change } if *session == SessionId::ROOT => {
+                self.budget = change.budget.unwrap_or(self.budget);
+                Ok(())
+            }
             Event::ModelAsked { session, turn, reserved, summary, .. } => {
                 self.asks((*session, *turn), *reserved, *summary)
             }

@@ -1,0 +1,62 @@
+//! Raising the limits of a run or session: the totals that a person names, and why they would change nothing.
+
+use types::{Budget, Command, RunId, Spend};
+
+use crate::api::Bosun;
+use crate::error::Error;
+
+/// Totals that raise nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RaiseError {
+    #[error("{run} has no limit on {what}; its limits: {limits}")]
+    NoLimit { run: RunId, what: &'static str, limits: String },
+    #[error(
+        "{run} already has a limit of {limit}, of which {spent} is spent; name the new total, above {limit}"
+    )]
+    NotAbove { run: RunId, limit: String, spent: String },
+}
+
+impl Bosun {
+    /// Raises limits of a run to these totals, at the latest when it is resumed. Refused if one of them is not above
+    /// the present limit.
+    pub async fn raise(&self, run: &RunId, by: &str, to: Budget) -> Result<(), Error> {
+        let view = self.view(run).await?;
+        check(run, (view.budget, view.spent), to)?;
+        self.post(run, &Command::Raise { by: by.to_owned(), budget: to }).await?;
+        Ok(())
+    }
+}
+
+/// Whether each of the totals raises a limit.
+pub(crate) fn check(
+    run: &RunId,
+    (now, spent): (Budget, Spend),
+    to: Budget,
+) -> Result<(), RaiseError> {
+    let tokens = |budget: Budget| Budget { tokens: budget.tokens, ..Budget::default() };
+    let money = |budget: Budget| Budget { money: budget.money, ..Budget::default() };
+    let calls = |budget: Budget| Budget { calls: budget.calls, ..Budget::default() };
+    let time = |budget: Budget| Budget { time_ms: budget.time_ms, ..Budget::default() };
+    let used = Budget {
+        tokens: Some(spent.counted()),
+        money: Some(spent.money),
+        calls: Some(spent.calls),
+        time_ms: None,
+    };
+    let each: [(&'static str, &dyn Fn(Budget) -> Budget); 4] =
+        [("tokens", &tokens), ("money", &money), ("calls", &calls), ("time", &time)];
+    for (what, only) in each.into_iter().filter(|(_, only)| only(to) != Budget::default()) {
+        let limit = only(now);
+        if limit == Budget::default() {
+            return Err(RaiseError::NoLimit { run: run.clone(), what, limits: now.says() });
+        }
+        if rules::ledger::raised(limit, only(to)) == limit {
+            let spent = match only(used) {
+                used if used == Budget::default() => "some".to_owned(),
+                used => used.says(),
+            };
+            return Err(RaiseError::NotAbove { run: run.clone(), limit: limit.says(), spent });
+        }
+    }
+    Ok(())
+}
