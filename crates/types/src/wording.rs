@@ -13,9 +13,9 @@ impl Wording {
     /// Raised once for each release in which a recorded sentence changed.
     pub const CURRENT: Self = Self(3);
 
-    /// Whether a run of this version looks for files also in the answers to questions about its request.
+    /// Whether an audited run of this version passes the whole request to its agents, with answers and attachments.
     #[must_use]
-    pub const fn reads_answers(self) -> bool {
+    pub const fn passes_request(self) -> bool {
         self.0 >= 3
     }
 

@@ -15,8 +15,10 @@ use rules::manifest;
 /// Whether a role with this contract is given the request itself, with its images.
 pub(crate) fn has_request(run: &Run, contract: Contract) -> bool {
     match contract {
-        Contract::IntentSpec => true,
-        Contract::DevOutput | Contract::Verdict => intent::is_inline(run),
+        Contract::IntentSpec => intent::passes_request(run),
+        Contract::DevOutput | Contract::Verdict => {
+            intent::is_inline(run) && intent::passes_request(run)
+        }
         Contract::Plan | Contract::Advice | Contract::Edits | Contract::Report => false,
     }
 }
@@ -142,7 +144,7 @@ fn judge(run: &Run, attempt: &AttemptId, running: &Running) -> Value {
 /// The task and its spec. A spec that code wrote only says how to verify the request, so the request comes with it.
 fn commission(run: &Run, task: &TaskId) -> Value {
     let mut message = json!({ "task_id": task });
-    if intent::is_inline(run) {
+    if has_request(run, Contract::DevOutput) {
         message["input"] = input(run);
     }
     message["intent_spec"] = json!(run.spec());
@@ -169,6 +171,9 @@ fn with_words(mut input: Value, run: &Run, running: &Running, tasks: &[&TaskId])
 
 /// The request as received, with the answers to questions about it, and its attachments.
 fn input(run: &Run) -> Value {
+    if !intent::passes_request(run) {
+        return json!({ "body": run.full_text() });
+    }
     let mut input = json!({ "body": run.goal() });
     let answers = run.answered_about_the_request();
     let answers: Vec<Value> = answers

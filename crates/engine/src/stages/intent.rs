@@ -111,10 +111,12 @@ fn inline(run: &Run) -> Vec<Event> {
 
 /// The text whose files count. Earlier versions did not look for them in answers.
 fn naming_files(run: &Run) -> String {
-    match run.asked() {
-        Some(asked) if asked.wording.reads_answers() => run.full_text(),
-        _ => run.goal().to_owned(),
-    }
+    if passes_request(run) { run.full_text() } else { run.goal().to_owned() }
+}
+
+/// Whether agents get the whole request. Runs of earlier versions are continued and replayed as they began.
+pub(crate) fn passes_request(run: &Run) -> bool {
+    run.asked().is_some_and(|asked| asked.wording.passes_request())
 }
 
 /// The files shown to a developer: those that the request or the spec names and that exist.

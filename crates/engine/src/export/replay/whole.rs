@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
 use types::{
     AttemptEnd, AttemptId, Brief, Digest, Effect, Envelope, Event, LogId, RunId, SessionId,
 };
@@ -136,9 +135,6 @@ const PHRASES: [(&str, &str); 13] = [
     ("\n[the rest of it is left out]\n", "\n[truncated]\n"),
 ];
 
-/// The key of the request in a message to an agent of an audited run.
-const REQUEST: &str = "input";
-
 fn begins_otherwise(
     id: &LogId,
     log: &Retraced,
@@ -155,7 +151,6 @@ fn begins_otherwise(
             .fold(std::mem::take(&mut brief.task), |text, (was, is)| text.replace(was, is));
     }
     let decided = asked.map(|asked| {
-        let asked = if least == Likeness::Same { asked.clone() } else { as_given(asked, given) };
         // Filled in by the runtime.
         let brief = Box::new(Brief {
             tools: given.tools.clone(),
@@ -164,7 +159,7 @@ fn begins_otherwise(
             files: given.files.clone(),
             price: given.price,
             max_output_tokens: given.max_output_tokens,
-            ..asked
+            ..asked.clone()
         });
         let session = SessionId::ROOT;
         (how.clean)(Event::SessionStarted { session, brief, parent: None, wording })
@@ -172,23 +167,6 @@ fn begins_otherwise(
     let input = "the attempt that the run started".to_owned();
     let (log, seq, recorded) = (id.clone(), 1, Some(first));
     unlike(Difference { log, seq, input, recorded, decided }, least)
-}
-
-/// Earlier versions passed the request to the agents of an audited run in another form, or not at all.
-fn as_given(asked: &Brief, given: &Brief) -> Brief {
-    let mut brief = asked.clone();
-    let messages = (serde_json::from_str(&asked.task), serde_json::from_str(&given.task));
-    let (Ok(Value::Object(mut message)), Ok(Value::Object(recorded))) = messages else {
-        return brief;
-    };
-    match (message.contains_key(REQUEST), recorded.get(REQUEST)) {
-        (true, Some(request)) => drop(message.insert(REQUEST.to_owned(), request.clone())),
-        (true, None) => drop(message.shift_remove(REQUEST)),
-        (false, _) => return brief,
-    }
-    brief.task = Value::Object(message).to_string();
-    brief.images.clone_from(&given.images);
-    brief
 }
 
 /// The difference, unless its sides are alike enough.
