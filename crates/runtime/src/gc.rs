@@ -39,7 +39,7 @@ pub struct Collected {
     pub failed: Vec<(RunId, String)>,
     pub snapshots: u64,
     pub snapshot_bytes: u64,
-    /// Copies of files that were removed after commands.
+    /// Copies of files that were removed after commands, or replaced by an undo.
     pub copies: u64,
     pub copy_bytes: u64,
 }
@@ -150,7 +150,7 @@ impl Bosun {
         Ok(())
     }
 
-    /// Removes old copies of files that were removed after commands.
+    /// Removes old copies of files that were removed after commands, or replaced by an undo.
     fn sweep_aside(&self, rules: GcRules, collected: &mut Collected) {
         let entries =
             std::fs::read_dir(self.services.home.join(ASIDE)).into_iter().flatten().flatten();

@@ -71,7 +71,7 @@ impl Config {
     }
 }
 
-/// The folder with copies of files that were removed after commands wrote them.
+/// The folder with copies of files that were removed after commands wrote them, or replaced by an undo.
 pub(crate) const ASIDE: &str = "removed";
 /// The folder with the snapshots of all session folders.
 pub(crate) const SNAPSHOTS: &str = "snapshots";

@@ -262,7 +262,7 @@ fn since(word: &str) -> Result<Since, String> {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Removes old runs and sessions: logs, outputs that no other log refers to, branches, worktrees and snapshots; \
-    also old copies of files removed after commands (`removed/` in the home folder). Runs that are open or \
+    also old copies of files removed after commands or replaced by an undo (`removed/` in the home folder). Runs that are open or \
     waiting for an answer are always kept. The removal of a log is recorded, with its last hash.\n\nExample:\n  \
     bosun gc --keep-days 90 --dry-run"
 )]

@@ -78,7 +78,9 @@ impl Snapshots {
         for path in own {
             match self.place().entry(path)? {
                 Some(Entry::Ignored | Entry::Folder { .. }) => {}
-                entry => drop(files.insert(path.clone(), entry)),
+                entry => {
+                    files.insert(path.clone(), entry);
+                }
             }
         }
         manifest::with(&self.objects, &tree, &files)

@@ -94,14 +94,12 @@ impl Chain {
             false => self.stuck = Some(CHANGED),
         }
     }
-}
 
-impl Chain {
     /// The step that undoes the changes as far as possible, and what is left alone of them.
     fn end(self, path: &Path, replace: bool) -> (Option<Step>, Option<LeftAlone>) {
         let Self { now, reached, wanted, stuck } = self;
         let alone = |why: &str, conflict| Some(LeftAlone::new(path.to_owned(), why, conflict));
-        let is_known = |entry| entry == None || is_leaf(entry) || is_folder(entry);
+        let is_known = |entry: Option<Entry>| entry.is_none() || is_leaf(entry) || is_folder(entry);
         let target = if replace { wanted } else { reached };
         if is_same(now, wanted) {
             return (None, None);
@@ -119,7 +117,7 @@ impl Chain {
     }
 }
 
-/// Whether two entries are the same as far as an undo is concerned. An unknown one is the same as none.
+/// Whether two entries are the same as far as an undo is concerned. An unknown one is like no other.
 fn is_same(one: Option<Entry>, other: Option<Entry>) -> bool {
     match (one, other) {
         (Some(Entry::Ignored), _) | (_, Some(Entry::Ignored)) => false,
