@@ -369,7 +369,7 @@ async fn builds_are_written_to_what_is_ignored_by_name_and_holds_nothing_that_is
     let made = fixture(&[("kept/a", "x"), ("src/b", "y")]).await;
     let start = commit(made.repo.root(), &[(".gitignore", ignored)]);
     let builds = made.repo.builds(Some(&start)).await.expect("an answer");
-    let names: Vec<&str> = builds.iter().map(WorkPath::as_str).collect();
+    let names: Vec<&str> = builds.iter().map(types::WorkPath::as_str).collect();
     assert_eq!(names, ["target", "node_modules"]);
     assert_eq!(made.repo.builds(None).await.expect("an answer"), builds);
     let bare = fixture(&[("a", "x")]).await;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use types::{
-    AttemptId, CheckEnd, CheckId, CommitId, Effect, Ended, Event, Phase, PlanApproval, Policy,
-    RoleId, Status, Subject, TaskId,
+    AttemptId, CheckEnd, CheckId, CommitId, Decision, Effect, Ended, Event, Phase, PlanApproval,
+    Policy, RoleId, Status, Subject, TaskId,
 };
 
 use super::broken::{Broken, holds};
@@ -28,6 +28,10 @@ pub(super) struct RunBook {
     answers: u32,
     open_questions: BTreeSet<u32>,
     checks: BTreeMap<CheckId, Option<CheckEnd>>,
+    commands: BTreeMap<CheckId, String>,
+    /// The commands of checks that the person accepted as failing, and of those that they dropped.
+    excused: BTreeSet<String>,
+    dropped: BTreeSet<String>,
     verified: BTreeSet<(TaskId, CommitId)>,
     merging: BTreeSet<TaskId>,
     done: BTreeSet<TaskId>,
@@ -56,6 +60,9 @@ impl RunBook {
             answers: 0,
             open_questions: BTreeSet::new(),
             checks: BTreeMap::new(),
+            commands: BTreeMap::new(),
+            excused: BTreeSet::new(),
+            dropped: BTreeSet::new(),
             verified: BTreeSet::new(),
             merging: BTreeSet::new(),
             done: BTreeSet::new(),
@@ -119,7 +126,10 @@ impl RunBook {
                 let open = self.started.contains(attempt) && self.finished.insert(attempt.clone());
                 holds(open, "an_attempt_ends_once", || attempt.to_string())
             }
-            Event::CheckStarted { check, .. } => {
+            Event::CheckStarted { check, what, .. } => {
+                self.commands.insert(check.clone(), what.command.clone());
+                let dropped = self.dropped.contains(&what.command);
+                holds(!dropped, "a_dropped_check_does_not_run", || format!("{check:?}"))?;
                 let new = self.checks.insert(check.clone(), None).is_none_or(|end| end.is_some());
                 holds(new, "a_check_runs_once", || format!("{check:?}"))
             }
@@ -127,20 +137,12 @@ impl RunBook {
                 let open = self.checks.insert(check.clone(), Some(end.clone())) == Some(None);
                 holds(open, "a_check_ends_once", || format!("{check:?}"))
             }
-            Event::TaskVerified { attempt, commit, decision, .. } => {
+            Event::TaskVerified { attempt, commit, decision, set_aside, .. } => {
+                let dropped = decision.rule.as_str() == types::DROPPED_CHECK;
+                let aside = if dropped { &mut self.dropped } else { &mut self.excused };
+                aside.extend(set_aside.iter().cloned());
                 self.verified.insert((attempt.task.clone(), commit.clone()));
-                let by_person = decision.rule.as_str().starts_with("person.");
-                // A task with its own checks needs only those; the others are decided on the merged tree.
-                let own = self.planned.as_ref().and_then(|tasks| tasks.get(&attempt.task));
-                let own = own.copied().filter(|own| *own > 0).unwrap_or(usize::MAX);
-                let failing = self.checks.iter().find(|(check, end)| {
-                    check.on == Subject::Attempt(attempt.clone())
-                        && (check.index as usize) < own
-                        && !end.as_ref().is_some_and(|end| end.passed() || end.is_excused())
-                });
-                holds(by_person || failing.is_none(), "verified_by_checks_or_a_person", || {
-                    format!("{attempt} although {failing:?}")
-                })
+                self.verifies(attempt, decision)
             }
             Event::MergeStarted { task, commit, .. } => {
                 self.merging.insert(task.clone());
@@ -190,6 +192,26 @@ impl RunBook {
         holds(before < most * (1 + self.answers), "never_more_attempts_than_allowed", name)
     }
 
+    fn verifies(&self, attempt: &AttemptId, decision: &Decision) -> Result<(), Broken> {
+        let by_person = decision.rule.as_str().starts_with("person.");
+        // A task with its own checks needs only those; the others are decided on the merged tree.
+        let own = self.planned.as_ref().and_then(|tasks| tasks.get(&attempt.task));
+        let own = own.copied().filter(|own| *own > 0).unwrap_or(usize::MAX);
+        let failing = self.checks.iter().find(|(check, end)| {
+            check.on == Subject::Attempt(attempt.clone())
+                && (check.index as usize) < own
+                && !self.is_in(&self.dropped, check)
+                && !end.as_ref().is_some_and(|end| end.passed() || end.is_excused())
+        });
+        holds(by_person || failing.is_none(), "verified_by_checks_or_a_person", || {
+            format!("{attempt} although {failing:?}")
+        })
+    }
+
+    fn is_in(&self, commands: &BTreeSet<String>, check: &CheckId) -> bool {
+        self.commands.get(check).is_some_and(|command| commands.contains(command))
+    }
+
     fn finishes(&mut self, status: Status) -> Result<(), Broken> {
         self.end = Some(status);
         holds(
@@ -210,6 +232,7 @@ impl RunBook {
         let late = |end: &CheckEnd| end.ended == Ended::TimedOut && self.confirmed;
         let failing = self.checks.iter().find(|(check, end)| {
             check.on == Subject::Merged
+                && !self.is_in(&self.excused, check)
                 && !end.as_ref().is_some_and(|end| end.passed() || end.is_excused() || late(end))
         });
         holds(failing.is_none(), "done_only_if_the_merged_tree_passes", || format!("{failing:?}"))
