@@ -57,6 +57,11 @@ impl Confine {
         Err(EnvError::Sandbox { reason: REASON.to_owned() })
     }
 
+    /// Fails: there are no mounts to stack.
+    pub async fn stacks(_helper_exe: HelperExe, _place: &Path) -> Result<(), EnvError> {
+        Err(EnvError::Sandbox { reason: REASON.to_owned() })
+    }
+
     /// Isolation that the machine supports: none.
     pub async fn probe(_helper_exe: HelperExe) -> Proof {
         Proof::nothing(REASON)
@@ -64,6 +69,10 @@ impl Confine {
 
     pub(crate) fn scope(&self) -> Option<&Scope> {
         self.bounds.scope.as_ref()
+    }
+
+    pub(crate) fn bounds(&self) -> &Bounds {
+        &self.bounds
     }
 
     pub(crate) fn closes_beside(&self) -> bool {

@@ -102,7 +102,7 @@ mod wrap;
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
-pub use bounds::{Bounds, Limits};
+pub use bounds::{Bounds, Layers, Limits};
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
@@ -112,8 +112,8 @@ pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
 pub use git::{
-    Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, root_of,
-    unsupported_git,
+    Author, Edit, EditTo, GitError, GitRequest, Glance, LaidOut, Merged, Repo, Submodule, Taken,
+    root_of, unsupported_git,
 };
 pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};

@@ -100,6 +100,21 @@ pub struct VerifyPolicy {
     pub trial_percent: u32,
     /// The action for an unproven result.
     pub unproven: Unproven,
+    /// Which checks build from nothing, instead of on what the build of the untouched tree left.
+    pub cold: Cold,
+}
+
+/// Which checks build from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cold {
+    /// None.
+    Never,
+    /// Those on the merged tree, and those on trees that lack a file of the untouched one.
+    #[default]
+    Merged,
+    /// All.
+    Always,
 }
 
 /// What happens to a run in which no check would notice the absence of a task's change.
@@ -161,6 +176,7 @@ impl Default for VerifyPolicy {
             trials: false,
             trial_percent: 100,
             unproven: Unproven::Ask,
+            cold: Cold::Merged,
         }
     }
 }

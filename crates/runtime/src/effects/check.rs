@@ -19,7 +19,7 @@ use super::exact::is_whole;
 use super::kept_whole;
 use super::output_capture::OutputCapture;
 use super::run_executor::RunExecutor;
-use crate::prepare::Ready;
+use crate::check_trees::CheckTree;
 use crate::sandbox_factory::{SandboxSpec, Whose};
 use job::{MOST_NAMES, counts, names};
 use trial::Tree;
@@ -83,11 +83,9 @@ impl RunExecutor {
 
     /// Runs the command on a fresh checkout of a commit, and removes the checkout.
     async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
-        let folder = self.worktrees.of_check(job.check);
-        let repo = self.worktrees.repo();
-        repo.checkout(&folder, commit).await?;
-        let ran = self.run_ready(job, commit, &folder).await;
-        let removed = repo.remove_checkout(&folder);
+        let place = self.worktrees.of_check(job.check);
+        let ran = self.run_ready(job, commit, &place).await;
+        let removed = self.worktrees.repo().remove_checkout(&place);
         let ran = ran?;
         removed?;
         Ok(ran)
@@ -97,11 +95,13 @@ impl RunExecutor {
         &self,
         job: &Job<'_>,
         commit: &CommitId,
-        folder: &Path,
+        place: &Path,
     ) -> Result<Ran, Fault> {
         let prepared = self.preparations.prepare(commit, &job.against.setup).await?;
-        let ready = prepared.make_ready(folder).await?;
-        let mut ran = self.run_in(job, folder, &ready).await?;
+        let what = (&job.check.on, job.what.command.as_str());
+        let sandboxes = &self.services.sandboxes;
+        let tree = self.trees.lay_out(sandboxes, place, what, commit, &prepared).await?;
+        let mut ran = self.run_in(job, &tree).await?;
         // Incomplete preparation may be the cause.
         let notes = prepared.notes();
         if !notes.is_empty()
@@ -116,13 +116,19 @@ impl RunExecutor {
         Ok(ran)
     }
 
-    async fn run_in(&self, job: &Job<'_>, folder: &Path, ready: &Ready) -> Result<Ran, Fault> {
-        let (policy, repo) = (&self.policy.sandbox, Some(self.worktrees.repo()));
-        let ready = Some(ready);
-        // A check may write anywhere in its own checkout, as builds do.
-        let (whose, isolation) = (Whose::Ours, job.isolation);
-        let spec =
-            SandboxSpec { folder, whose, repo, start: None, scope: None, isolation, policy, ready };
+    async fn run_in(&self, job: &Job<'_>, tree: &CheckTree) -> Result<Ran, Fault> {
+        let spec = SandboxSpec {
+            folder: &tree.folder,
+            whose: Whose::Ours,
+            repo: Some(self.worktrees.repo()),
+            start: None,
+            // A check may write anywhere in its own checkout, as builds do.
+            scope: None,
+            isolation: job.isolation,
+            policy: &self.policy.sandbox,
+            ready: Some(&tree.ready),
+            layers: tree.layers.as_ref(),
+        };
         let log = LogId::run(self.run.clone());
         let output_capture = OutputCapture::new(
             log,
@@ -130,7 +136,7 @@ impl RunExecutor {
             self.services.hub.clone(),
             self.services.redactor.clone(),
         );
-        let reports = folder.join(REPORTS);
+        let reports = tree.seen_at.join(REPORTS);
         let wanted = report::variables(&reports.to_string_lossy());
         let env = self.services.sandboxes.open(spec).await?.heard_by(output_capture.listener());
         let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
@@ -144,7 +150,11 @@ impl RunExecutor {
         let files = report_files(&env).await;
         let report = report::read(&result.output, &files);
         let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
-        let rewrote = self.worktrees.repo().rewritten(folder).await?;
+        let rewrote = self.trees.rewritten(tree).await?;
+        if job.check.on == Subject::Base {
+            let reports = files.iter().filter_map(|(path, _)| path.parse().ok()).collect();
+            self.trees.keep(tree, &job.what.command, &result.ended, reports).await?;
+        }
         let shown = self.policy.limits.report_chars;
         let whole = output_capture.whole_above(MAX_OUTPUT);
         let (text, blob) =

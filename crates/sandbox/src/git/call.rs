@@ -187,6 +187,10 @@ impl Git {
         if let Some(by) = with.person {
             command.env("GIT_COMMITTER_NAME", &by.name).env("GIT_COMMITTER_EMAIL", &by.email);
         }
+        // It takes every path literally, and refuses to be asked to.
+        if args.first().is_some_and(|first| first.as_ref() == "check-ignore") {
+            command.env_remove("GIT_LITERAL_PATHSPECS");
+        }
         command.args(args);
         complete(command, described(args), with.stdin).await
     }
