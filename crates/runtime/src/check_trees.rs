@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sandbox::{LaidOut, Layers};
+use sandbox::{LaidOut, Layers, Most};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use types::{Cold, CommitId, Digest, Ended, Fault, Policy, Subject, WorkPath};
@@ -19,6 +19,8 @@ use crate::worktrees::Worktrees;
 pub(crate) const LAYERS: &str = "layers";
 /// Where commands see the tree, above the run's name and the repository's.
 const SEEN_BELOW: &str = "/src";
+/// The most bytes of kept output that are copied for an agent.
+const MOST_COPIED: u64 = 4 << 30;
 
 /// The trees of a run's checks.
 #[derive(Debug)]
@@ -181,6 +183,27 @@ impl CheckTrees {
         let stack = std::iter::once(name).chain(tree.output.iter().cloned()).collect();
         record.outputs.push(Output { command: Digest::of(command.as_bytes()), stack });
         write(&layers, record)
+    }
+
+    /// Hands the kept output to a new worktree, so that an agent's first command does not build everything.
+    pub(crate) async fn hand_out(&self, folder: &Path, start: &CommitId) -> Result<(), Fault> {
+        let layers = self.worktrees.layers();
+        let made = self.made.lock().await;
+        let record = made.clone().or_else(|| read(&layers));
+        drop(made);
+        let last = record.and_then(|record| record.outputs.last().map(|last| last.stack.clone()));
+        let Some(stack) = last else { return Ok(()) };
+        self.worktrees.repo().make_older(folder, &self.base, start).await?;
+        let from: Vec<PathBuf> = stack.iter().map(|name| layers.join(name)).collect();
+        let (to, most) =
+            (folder.to_owned(), Most { bytes: MOST_COPIED, ..most(&self.policy.workspace) });
+        let copied = tokio::task::spawn_blocking(move || sandbox::hand_out(&from, &to, most)).await;
+        match copied.map_err(|error| Fault::bug(error.to_string()))? {
+            Ok(true) => {}
+            Ok(false) => tracing::info!("the output of the build is too large to be copied"),
+            Err(error) => return Err(broken("copying output to", folder, &error)),
+        }
+        Ok(())
     }
 
     /// The record of the shared layers, which are made if they are not complete.

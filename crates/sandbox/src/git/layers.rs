@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
@@ -42,9 +42,27 @@ impl Repo {
     pub async fn checkout_layer(&self, dir: &Path, commit: &CommitId) -> Result<(), GitError> {
         self.checkout(dir, commit).await?;
         let top = dir.to_owned();
-        let aged = tokio::task::spawn_blocking(move || age(&top)).await;
+        let aged = tokio::task::spawn_blocking(move || age(&top, &BTreeSet::new())).await;
         let aged = aged.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         aged.map_err(failed("setting the times of", dir))
+    }
+
+    /// Gives the files of a new worktree the same old time, except for those in which its commit differs from `base`.
+    pub async fn make_older(
+        &self,
+        dir: &Path,
+        base: &CommitId,
+        start: &CommitId,
+    ) -> Result<(), GitError> {
+        let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
+        let args = [&args[..], &[hash(base)?, hash(start)?]].concat();
+        let answer = self.git().run(self.here(), &args).await?;
+        let newer = answer.names().map(|name| dir.join(OsStr::from_bytes(name))).collect();
+        let top = dir.to_owned();
+        let aged = tokio::task::spawn_blocking(move || age(&top, &newer)).await;
+        let aged = aged.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        aged.map_err(failed("setting the times of", dir))?;
+        self.refresh(dir).await
     }
 
     /// Lays out the difference of a commit to another one, of which `below` is a checkout, in a new folder.
@@ -147,14 +165,17 @@ fn hide(dir: &Path, gone: &[&[u8]], folders: &BTreeSet<&[u8]>) -> std::io::Resul
     Ok(())
 }
 
-/// Sets the modification time of all files in a checkout, except for git's own. Nobody else writes to it.
-fn age(top: &Path) -> std::io::Result<()> {
+/// Sets the modification time of the files in a checkout, except for git's own and these. Nobody else writes to it.
+fn age(top: &Path, except: &BTreeSet<PathBuf>) -> std::io::Result<()> {
     let times = Timestamps { last_access: OLD, last_modification: OLD };
     let mut open = vec![top.to_owned()];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;
             let path = entry.path();
+            if except.contains(&path) {
+                continue;
+            }
             if !entry.file_type()?.is_dir() {
                 rustix::fs::utimensat(CWD, &path, &times, AtFlags::SYMLINK_NOFOLLOW)?;
             } else if folder != top || entry.file_name() != ".git" {

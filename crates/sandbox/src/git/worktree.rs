@@ -175,6 +175,15 @@ impl Repo {
         worktree.sync(&self.inner.common).await
     }
 
+    /// Notes the current times of a worktree's files, so that they need not be read again.
+    pub(super) async fn refresh(&self, dir: &Path) -> Result<(), GitError> {
+        let worktree = self.worktree(dir).await?;
+        self.git().run(worktree.place(), &["update-index", "-q", "--refresh"]).await?;
+        let index = worktree.git_dir.join("index");
+        std::fs::copy(&worktree.index, &index).map_err(failed("copying", &worktree.index))?;
+        Ok(())
+    }
+
     /// Changes in a worktree since its last commit, one line per file, for users and models.
     pub async fn status(&self, dir: &Path) -> Result<String, GitError> {
         let worktree = self.worktree(dir).await?;
