@@ -19,6 +19,8 @@ use crate::worktrees::Worktrees;
 pub(crate) const LAYERS: &str = "layers";
 /// Where commands see the tree, above the run's name and the repository's.
 const SEEN_BELOW: &str = "/src";
+/// The record of complete layers.
+const RECORD: &str = "record.json";
 /// The most bytes of kept output that are copied for an agent.
 const MOST_COPIED: u64 = 4 << 30;
 
@@ -47,6 +49,15 @@ struct Output {
     stack: Vec<String>,
 }
 
+/// A check whose tree is laid out.
+#[derive(Debug)]
+pub(crate) struct CheckOf<'a> {
+    pub(crate) on: &'a Subject,
+    pub(crate) command: &'a str,
+    /// The commit that it is about; the tree may be made from it.
+    pub(crate) result: &'a CommitId,
+}
+
 /// The tree of one check.
 #[derive(Debug)]
 pub(crate) struct CheckTree {
@@ -72,7 +83,7 @@ impl CheckTrees {
         &self,
         sandboxes: &SandboxFactory,
         place: &Path,
-        (on, command): (&Subject, &str),
+        what: &CheckOf<'_>,
         commit: &CommitId,
         prepared: &Prepared,
     ) -> Result<CheckTree, Fault> {
@@ -97,7 +108,7 @@ impl CheckTrees {
         let (below, ready) = prepared.make_layer(&layers, &seen_at).await?;
         let base = layers.join("base");
         let (mut tracked, mut output) = (vec![base.clone()], vec![]);
-        let mut hides = false;
+        let (mut hides, mut whole) = (false, false);
         if *commit != self.base {
             let difference = place.join("difference");
             let from = (base.as_path(), &self.base);
@@ -107,13 +118,15 @@ impl CheckTrees {
                     tracked.insert(0, difference);
                 }
                 LaidOut::Whole => {
-                    hides = true;
+                    whole = true;
                     tracked = vec![difference];
                 }
             }
         }
-        if !self.is_cold(on, hides) {
-            output = record.output(on, command);
+        // In a whole checkout, nothing is newer than the output.
+        let keeps = !whole && (!hides || self.policy.verify.cold == Cold::Never);
+        if keeps && !self.is_cold(what).await? {
+            output = record.output(what.on, what.command);
         }
         drop(made);
         let mut lower = tracked.clone();
@@ -131,13 +144,14 @@ impl CheckTrees {
         Path::new(SEEN_BELOW).join(self.worktrees.run_name()).join(name)
     }
 
-    /// Whether a check gets no kept output. Output of a file that is gone would outlive it.
-    fn is_cold(&self, on: &Subject, hides: bool) -> bool {
-        match (self.policy.verify.cold, on) {
-            (Cold::Always, _) => true,
+    /// Whether a check gets no kept output. Output of a file that is gone would outlive it. Trials are like the check of
+    /// the result that they are about, so that no program can tell them apart by it.
+    async fn is_cold(&self, what: &CheckOf<'_>) -> Result<bool, Fault> {
+        Ok(match (self.policy.verify.cold, what.on) {
+            (Cold::Always, _) | (Cold::Merged, Subject::Merged) => true,
             (Cold::Never, _) | (Cold::Merged, Subject::Base) => false,
-            (Cold::Merged, on) => hides || *on == Subject::Merged,
-        }
+            (Cold::Merged, _) => !self.worktrees.repo().only_adds(&self.base, what.result).await?,
+        })
     }
 
     /// The tracked files that a check has changed.
@@ -189,7 +203,7 @@ impl CheckTrees {
     pub(crate) async fn hand_out(&self, folder: &Path, start: &CommitId) -> Result<(), Fault> {
         let layers = self.worktrees.layers();
         let made = self.made.lock().await;
-        let record = made.clone().or_else(|| read(&layers));
+        let record = made.clone().or_else(|| self.known());
         drop(made);
         let last = record.and_then(|record| record.outputs.last().map(|last| last.stack.clone()));
         let Some(stack) = last else { return Ok(()) };
@@ -206,21 +220,27 @@ impl CheckTrees {
         Ok(())
     }
 
+    /// The record of layers that an earlier process of this run made.
+    fn known(&self) -> Option<Record> {
+        let text = std::fs::read(self.worktrees.layers().join(RECORD)).ok()?;
+        let record: Record = serde_json::from_slice(&text).ok()?;
+        let whole = record.boot == boot() && !record.boot.is_empty() && record.base == self.base;
+        whole.then_some(record)
+    }
+
     /// The record of the shared layers, which are made if they are not complete.
     async fn record<'a>(&self, made: &'a mut Option<Record>) -> Result<&'a mut Record, Fault> {
         if let Some(record) = made {
             return Ok(record);
         }
         let layers = self.worktrees.layers();
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let known = read(&layers)
-            .filter(|record| record.boot == boot && record.base == self.base && !boot.is_empty());
+        let known = self.known();
         let record = match known {
             Some(record) => record,
             None => {
                 sandbox::remove(&layers).map_err(|error| broken("clearing", &layers, &error))?;
                 self.worktrees.repo().checkout_layer(&layers.join("base"), &self.base).await?;
-                let record = Record { boot, base: self.base.clone(), outputs: vec![] };
+                let record = Record { boot: boot(), base: self.base.clone(), outputs: vec![] };
                 write(&layers, &record)?;
                 record
             }
@@ -241,13 +261,14 @@ impl Record {
     }
 }
 
-fn read(layers: &Path) -> Option<Record> {
-    serde_json::from_slice(&std::fs::read(layers.join("record.json")).ok()?).ok()
+/// Which start of the machine this is.
+fn boot() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
 fn write(layers: &Path, record: &Record) -> Result<(), Fault> {
     let text = serde_json::to_vec(record).map_err(|error| Fault::bug(error.to_string()))?;
-    let (part, whole) = (layers.join("record.part"), layers.join("record.json"));
+    let (part, whole) = (layers.join("record.part"), layers.join(RECORD));
     std::fs::write(&part, text).map_err(|error| broken("writing", &part, &error))?;
     std::fs::rename(&part, &whole).map_err(|error| broken("writing", &whole, &error))
 }

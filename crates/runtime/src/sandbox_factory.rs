@@ -204,7 +204,9 @@ impl SandboxFactory {
     /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.
     fn own_to_mask(&self, spec: &SandboxSpec<'_>) -> Vec<PathBuf> {
         let needed = |own: &&std::path::PathBuf| {
-            spec.folder.starts_with(own) || spec.ready.is_some_and(|ready| ready.sees_below(own))
+            // Commands see layers elsewhere.
+            let inside = spec.layers.is_none() && spec.folder.starts_with(own);
+            inside || spec.ready.is_some_and(|ready| ready.sees_below(own))
         };
         self.machine.own.iter().filter(|own| !needed(own)).cloned().collect()
     }

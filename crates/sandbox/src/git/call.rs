@@ -23,6 +23,9 @@ const MAX_ERRORS: u64 = 16 * 1024;
 /// The oldest version with `merge-tree --write-tree`.
 const OLDEST: (u32, u32) = (2, 38);
 
+/// Setting for calls that write many files: as many at a time as there are processors.
+pub(super) const WORKERS: &str = "checkout.workers=0";
+
 /// Settings that apply to every call, overriding the repository's own configuration.
 const SETTINGS: [&str; 30] = [
     "core.hooksPath=/dev/null",

@@ -65,6 +65,23 @@ impl Repo {
         self.refresh(dir).await
     }
 
+    /// Whether a commit has every path of another one, and checks it out alike.
+    pub async fn only_adds(&self, base: &CommitId, commit: &CommitId) -> Result<bool, GitError> {
+        let changed = self.changed(base, commit).await?;
+        Ok(changed.is_some_and(|changed| !changed.iter().any(Changed::is_gone)))
+    }
+
+    async fn changed(
+        &self,
+        base: &CommitId,
+        commit: &CommitId,
+    ) -> Result<Option<Vec<Changed>>, GitError> {
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"];
+        let args = [&args[..], &[hash(base)?, hash(commit)?]].concat();
+        let answer = self.git().run(self.here(), &args).await?;
+        Ok(changed(answer.names()))
+    }
+
     /// Lays out the difference of a commit to another one, of which `below` is a checkout, in a new folder.
     pub async fn difference_layer(
         &self,
@@ -72,14 +89,11 @@ impl Repo {
         (below, base): (&Path, &CommitId),
         commit: &CommitId,
     ) -> Result<LaidOut, GitError> {
-        let (hash_of_base, name) = (hash(base)?, hash(commit)?);
-        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"];
-        let args = [&args[..], &[hash_of_base, name]].concat();
-        let answer = self.git().run(self.here(), &args).await?;
-        let Some(changed) = changed(answer.names()) else {
+        let Some(changed) = self.changed(base, commit).await? else {
             self.checkout_layer(dir, commit).await?;
             return Ok(LaidOut::Whole);
         };
+        let name = hash(commit)?;
         let (git_dir, heads) = (below.join(".git"), dir.join(".git/refs/heads"));
         std::fs::create_dir_all(&heads).map_err(failed("making", &heads))?;
         let (index, head) = (dir.join(".git/index"), heads.join("main"));
