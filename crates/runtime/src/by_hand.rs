@@ -208,6 +208,7 @@ impl HandCall<'_> {
             isolation: require,
             policy: &self.policy.sandbox,
             ready: None,
+            layers: None,
         };
         let sandboxes = SandboxFactory::new(isolation, self.machine.clone(), None);
         sandboxes.refuse_folder(root, &self.policy.sandbox)?;

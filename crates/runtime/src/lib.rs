@@ -47,6 +47,7 @@ pub mod audit;
 pub mod beside;
 pub mod bundle;
 mod by_hand;
+mod check_trees;
 mod clock;
 mod diff;
 mod driver;

@@ -15,16 +15,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use sandbox::{Repo, Sharing, venv};
-use types::{CommitId, Fault, WorkPath, WorkspacePolicy};
+use types::{CommitId, Digest, Fault, WorkPath, WorkspacePolicy};
 
 use crate::effects::exact;
 use checkout::Checkout;
 use made::State;
-use place::{STAGING, broken, free_place, is_below, most, refused};
+use place::{STAGING, broken, free_place, is_below, refused};
 use plan::Plan;
 
 pub(crate) use checkout::PrepareDeps;
 pub(crate) use made::sweep;
+pub(crate) use place::most;
 pub use plan::proposed_workspace;
 pub(crate) use ready::Ready;
 
@@ -142,25 +143,61 @@ impl Prepared {
             return Ok(Ready::default());
         }
         self.checkout.fill(folder).await?;
-        let (this, place) = (self.clone(), folder.to_owned());
         // Files are shared between worktrees only if the kernel keeps commands from writing to them.
         let held = self.checkout.deps.services.sandboxes.holds_mounts().await;
         let sharing = if held { Sharing::Linked } else { Sharing::Own };
-        let placed = tokio::task::spawn_blocking(move || this.place(&place, sharing)).await;
+        self.placed(folder, folder, sharing).await
+    }
+
+    /// Puts everything into a layer below the files of the commit, which is made once, and which commands see at
+    /// another path. There is none if nothing is needed.
+    pub(crate) async fn make_layer(
+        &self,
+        layers: &Path,
+        seen_at: &Path,
+    ) -> Result<(Option<PathBuf>, Ready), Fault> {
+        let Some(key) = self.layer_key() else {
+            return Ok((None, Ready::seeing(self.checkout.plan.visible.clone())));
+        };
+        let (layer, part) = (layers.join(&key), layers.join(format!("{key}.part")));
+        if !layer.is_dir() {
+            sandbox::remove(&part).map_err(|error| broken("clearing", &part, &error))?;
+            std::fs::create_dir(&part).map_err(|error| broken("making", &part, &error))?;
+            self.checkout.fill_submodules(&part).await?;
+            self.placed(&part, seen_at, Sharing::Linked).await?;
+            std::fs::rename(&part, &layer).map_err(|error| broken("placing", &layer, &error))?;
+        }
+        let ready = self.placed(&layer, seen_at, Sharing::Linked).await?;
+        Ok((Some(layer), ready))
+    }
+
+    /// Everything that determines the contents of a layer; `None` if it would be empty.
+    fn layer_key(&self) -> Option<String> {
+        let Checkout { plan, submodules, .. } = &self.checkout;
+        let state = self.state.as_ref().map(|state| &state.tree);
+        let nothing = state.is_none() && plan.environments.is_empty() && submodules.is_empty();
+        let text = format!("{state:?}\n{:?}\n{submodules:?}", plan.environments);
+        (!nothing).then(|| format!("ready-{}", Digest::of(text.as_bytes()).short()))
+    }
+
+    async fn placed(&self, folder: &Path, at: &Path, sharing: Sharing) -> Result<Ready, Fault> {
+        let (this, folder, at) = (self.clone(), folder.to_owned(), at.to_owned());
+        let placed = tokio::task::spawn_blocking(move || this.place(&folder, &at, sharing)).await;
         placed.map_err(|error| Fault::bug(error.to_string()))?
     }
 
-    fn place(&self, folder: &Path, sharing: Sharing) -> Result<Ready, Fault> {
+    /// Puts everything into a folder that commands see at a path.
+    fn place(&self, folder: &Path, at: &Path, sharing: Sharing) -> Result<Ready, Fault> {
         let mut ready = Ready::seeing(self.checkout.plan.visible.clone());
         let root = self.checkout.deps.worktrees.repo().root();
         for path in &self.checkout.plan.environments {
-            ready.environment(&root.join(path.as_str()), root, folder, path)?;
+            ready.environment(&root.join(path.as_str()), root, (folder, at), path)?;
         }
         for path in self.state.iter().flat_map(|state| &state.kept) {
             let Some(state) = &self.state else { break };
             let from = state.tree.join(path.as_str());
             if venv::is_venv(&from) {
-                ready.environment(&from, &state.tree, folder, path)?;
+                ready.environment(&from, &state.tree, (folder, at), path)?;
                 continue;
             }
             let open: Vec<&WorkPath> =

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rules::folder::{self, MachineFolders};
 use sandbox::{
-    Bounds, Confine, EnvError, Environment as _, HelperExe, Hosts, Limits, LocalEnvironment, Repo,
-    Variables,
+    Bounds, Confine, EnvError, Environment as _, HelperExe, Hosts, Layers, Limits,
+    LocalEnvironment, Repo, Variables,
 };
 use tokio::sync::OnceCell;
 use types::{
@@ -32,6 +32,7 @@ pub enum Isolation {
 pub(crate) struct SandboxFactory {
     isolation: Isolation,
     proof: OnceCell<Proof>,
+    stacks: OnceCell<bool>,
     machine: MachineFolders,
     /// The folder for files that commands should not have written.
     aside: Option<PathBuf>,
@@ -62,6 +63,8 @@ pub(crate) struct SandboxSpec<'a> {
     pub(crate) policy: &'a SandboxPolicy,
     /// How it was prepared, if it was.
     pub(crate) ready: Option<&'a Ready>,
+    /// The layers that commands see as one folder; the uppermost is `folder`.
+    pub(crate) layers: Option<&'a Layers>,
 }
 
 impl SandboxFactory {
@@ -70,7 +73,8 @@ impl SandboxFactory {
         machine: MachineFolders,
         aside: Option<PathBuf>,
     ) -> Self {
-        Self { isolation, proof: OnceCell::new(), machine: known(machine), aside }
+        let (proof, stacks) = (OnceCell::new(), OnceCell::new());
+        Self { isolation, proof, stacks, machine: known(machine), aside }
     }
 
     /// Refuses a folder that agents must not use. An empty path stands for a custom environment.
@@ -130,6 +134,22 @@ impl SandboxFactory {
         kernel && self.proof().await.level == IsolationLevel::Full
     }
 
+    /// Whether folders can be stacked as layers below this one, which is tried once.
+    pub(crate) async fn stacks(&self, below: &Path) -> bool {
+        let Isolation::Kernel(helper_exe) = &self.isolation else { return false };
+        if !self.holds_mounts().await {
+            return false;
+        }
+        let tried = async {
+            let tried = Confine::stacks(helper_exe.clone(), &below.with_extension("trial")).await;
+            if let Err(error) = &tried {
+                tracing::info!(%error, "checks get whole checkouts: folders cannot be stacked");
+            }
+            tried.is_ok()
+        };
+        *self.stacks.get_or_init(|| tried).await
+    }
+
     /// The isolation probed in this process.
     pub(crate) async fn proof(&self) -> Proof {
         let tried = async {
@@ -186,7 +206,9 @@ impl SandboxFactory {
     /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.
     fn own_to_mask(&self, spec: &SandboxSpec<'_>) -> Vec<PathBuf> {
         let needed = |own: &&std::path::PathBuf| {
-            spec.folder.starts_with(own) || spec.ready.is_some_and(|ready| ready.sees_below(own))
+            // Commands see layers elsewhere.
+            let inside = spec.layers.is_none() && spec.folder.starts_with(own);
+            inside || spec.ready.is_some_and(|ready| ready.sees_below(own))
         };
         self.machine.own.iter().filter(|own| !needed(own)).cloned().collect()
     }
@@ -248,7 +270,7 @@ fn bounds(spec: &SandboxSpec<'_>) -> Bounds {
         temp_bytes: policy.temp_mb.saturating_mul(MB),
         disk_bytes: policy.disk_mb.saturating_mul(MB),
     };
-    let mut bounds = Bounds { limits, ..Bounds::default() };
+    let mut bounds = Bounds { limits, layers: spec.layers.cloned(), ..Bounds::default() };
     // Hidden files are in the history too, so commands see none of it.
     if let Some(repo) = spec.repo.filter(|_| !hides_a_folder(spec)) {
         show(repo, &mut bounds);
@@ -263,7 +285,9 @@ fn bounds(spec: &SandboxSpec<'_>) -> Bounds {
 fn hides_a_folder(spec: &SandboxSpec<'_>) -> bool {
     let folders = spec.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
     let plain = |folder: &&str| !folder.contains(['*', '?', '[', '{']);
-    folders.filter(plain).any(|folder| spec.folder.join(folder).is_dir())
+    let layers = spec.layers.iter().flat_map(|layers| &layers.lower);
+    let places: Vec<&Path> = layers.map(PathBuf::as_path).chain([spec.folder]).collect();
+    folders.filter(plain).any(|folder| places.iter().any(|place| place.join(folder).is_dir()))
 }
 
 /// What builds may write beside a scope: ignored names that are not read-only. An agent that may change code must be
@@ -308,6 +332,7 @@ mod tests {
             isolation: wanted,
             policy: &policy,
             ready: None,
+            layers: None,
         };
         SandboxFactory::new(isolation, MachineFolders::default(), None).open(spec).await
     }

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Begin, Fault, Input, LogId, Policy, Request, RunId, RunView};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
+use crate::check_trees::CheckTrees;
 use crate::effects::run_executor::RunExecutor;
 use crate::error::Error;
 use crate::event_loop::{self, Drive, WhenWaiting};
@@ -140,6 +141,11 @@ impl Bosun {
             run: run.clone(),
             branch: drive.machine.branch(),
             base: deps.base.clone(),
+            trees: Arc::new(CheckTrees::new(
+                deps.worktrees.clone(),
+                deps.base.clone(),
+                deps.policy.clone(),
+            )),
             preparations: Arc::new(Preparations::new(deps)),
             suspend: suspend.clone(),
             broken: Arc::default(),

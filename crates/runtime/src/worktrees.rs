@@ -1,11 +1,14 @@
 //! The worktrees of attempts: one folder each, all below the product's home, outside the user's tree. Handles paths and
 //! clean-up only.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use engine::Run;
 use sandbox::{GitError, IntentLog, Repo};
-use types::{AttemptId, CheckId, RunId, Subject, Trial};
+use types::{AttemptId, CheckId, Digest, RunId};
+
+use crate::check_trees::LAYERS;
 
 /// The folders below the product's home: of worktrees, and of intent logs, each with a folder per run.
 pub(crate) const WORKTREES: &str = "worktrees";
@@ -30,6 +33,16 @@ impl Worktrees {
         &self.repo
     }
 
+    /// The run's name.
+    pub(crate) fn run_name(&self) -> &OsStr {
+        self.folder.file_name().unwrap_or_default()
+    }
+
+    /// The folder of the layers that checks share.
+    pub(crate) fn layers(&self) -> PathBuf {
+        self.folder.join(LAYERS)
+    }
+
     pub(crate) fn of_attempt(&self, attempt: &AttemptId) -> PathBuf {
         self.folder.join(attempt.to_string())
     }
@@ -39,24 +52,10 @@ impl Worktrees {
         IntentLog::new(self.intents.join(attempt.to_string()))
     }
 
-    /// The folder of a check, below a path that does not name the product.
+    /// The folder of a check. Its name tells neither the product nor the kind of the check.
     pub(crate) fn of_check(&self, check: &CheckId) -> PathBuf {
-        let on = match &check.on {
-            Subject::Base => "base".to_owned(),
-            Subject::Merged => "merged".to_owned(),
-            Subject::Attempt(attempt) => attempt.to_string(),
-            Subject::Landed(attempt) => format!("{attempt}-landed"),
-            Subject::Without(task) => format!("{task}-without"),
-            Subject::Trial { attempt, trial } => {
-                let trial = match trial {
-                    Trial::BaseTests => "old",
-                    Trial::NewTests => "new",
-                    Trial::Altered => "other",
-                };
-                format!("{attempt}-{trial}")
-            }
-        };
-        self.folder.join("src").join(format!("{on}-{}", check.index))
+        let name = Digest::of(format!("{check:?}").as_bytes()).short();
+        self.folder.join("src").join(name)
     }
 
     /// Removes everything of a finished run except its branch, which ends with its result. Idempotent.
@@ -68,9 +67,10 @@ impl Worktrees {
 
     /// Removes every worktree of the run. Commits stay in the repository.
     async fn clear(&self) -> Result<(), GitError> {
-        let checkouts = self.folder.join("src");
-        if let Err(error) = sandbox::remove(&checkouts) {
-            tracing::warn!(%error, "removing the checkouts of checks");
+        for trees in [self.folder.join("src"), self.layers()] {
+            if let Err(error) = sandbox::remove(&trees) {
+                tracing::warn!(%error, "removing the trees of checks");
+            }
         }
         if let Err(error) = std::fs::remove_dir_all(&self.intents) {
             tracing::debug!(%error, "no note of changes is left");

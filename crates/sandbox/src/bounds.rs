@@ -1,7 +1,7 @@
 //! What a sandbox permits to commands, as data: files, resources, the isolation level. Each system enforces it in its
 //! own way, or refuses to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use types::{IsolationLevel, Scope, WorkPath};
@@ -30,6 +30,33 @@ pub struct Bounds {
     pub limits: Limits,
     /// Another level than the highest, where that one is not available.
     pub level: IsolationLevel,
+    /// The workspace as a stack of folders. Needs the highest level.
+    pub layers: Option<Layers>,
+}
+
+impl Bounds {
+    /// Where commands see a workspace.
+    pub(crate) fn seen_at<'a>(&'a self, root: &'a Path) -> &'a Path {
+        self.layers.as_ref().map_or(root, |layers| layers.at.as_path())
+    }
+
+    /// The lower folders of a workspace that is a stack.
+    pub(crate) fn lower(&self) -> &[PathBuf] {
+        self.layers.as_ref().map_or(&[], |layers| layers.lower.as_slice())
+    }
+}
+
+/// A workspace that is a stack of folders: commands see them as one, and everything they write goes to the uppermost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layers {
+    /// Where commands see it. Nothing needs to exist there outside.
+    pub at: PathBuf,
+    /// Folders that are only read, the upper ones first.
+    pub lower: Vec<PathBuf>,
+    /// The uppermost folder: the one that the environment is opened on.
+    pub upper: PathBuf,
+    /// An empty folder for the kernel, on the same file system as `upper`; a new one for each command.
+    pub work: PathBuf,
 }
 
 /// Resource limits of a command.

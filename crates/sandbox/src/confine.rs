@@ -108,6 +108,10 @@ impl Confine {
         &self.bounds.builds
     }
 
+    pub(crate) fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
     /// Whether the siblings of a file in the scope can be kept read-only while their folder is writable.
     pub(crate) fn closes_beside(&self) -> bool {
         self.bounds.level == IsolationLevel::Full
@@ -132,6 +136,7 @@ impl Confine {
         action: Action,
         mut variables: Vec<(OsString, OsString)>,
     ) -> Spec {
+        let root = self.bounds.seen_at(root);
         // Inside, temporary files have one fixed place, regardless of this process's own.
         let tmpdir = |(name, _): &&mut (OsString, OsString)| name == "TMPDIR";
         for (_, value) in variables.iter_mut().filter(tmpdir) {

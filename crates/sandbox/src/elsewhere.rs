@@ -57,6 +57,11 @@ impl Confine {
         Err(EnvError::Sandbox { reason: REASON.to_owned() })
     }
 
+    /// Fails: there are no mounts to stack.
+    pub async fn stacks(_helper_exe: HelperExe, _place: &Path) -> Result<(), EnvError> {
+        Err(EnvError::Sandbox { reason: REASON.to_owned() })
+    }
+
     /// Isolation that the machine supports: none.
     pub async fn probe(_helper_exe: HelperExe) -> Proof {
         Proof::nothing(REASON)
@@ -68,6 +73,10 @@ impl Confine {
 
     pub(crate) fn builds(&self) -> &[WorkPath] {
         &self.bounds.builds
+    }
+
+    pub(crate) fn bounds(&self) -> &Bounds {
+        &self.bounds
     }
 
     pub(crate) fn closes_beside(&self) -> bool {

@@ -83,6 +83,7 @@ mod job_control;
 mod local;
 mod memory;
 mod names;
+mod output;
 mod person_program;
 mod process;
 mod recent;
@@ -102,7 +103,7 @@ mod wrap;
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
-pub use bounds::{Bounds, Limits};
+pub use bounds::{Bounds, Layers, Limits};
 pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
@@ -112,8 +113,8 @@ pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
 pub use git::{
-    Author, Edit, EditTo, GitError, GitRequest, Glance, Merged, Repo, Submodule, Taken, is_root,
-    root_of, unsupported_git,
+    Author, Edit, EditTo, GitError, GitRequest, Glance, LaidOut, Merged, Repo, Submodule, Taken,
+    is_root, root_of, unsupported_git,
 };
 pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};
@@ -121,6 +122,7 @@ pub use job_control::{is_in_foreground, stop_job};
 pub use local::{IntentLog, LocalEnvironment};
 pub use memory::close_memory;
 pub use names::folder_name;
+pub use output::hand_out;
 pub use person_program::{PersonProgram, ProgramOutput};
 pub use recent::changed_since;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};

@@ -209,7 +209,22 @@ impl LocalEnvironment {
 
     /// Surveys what commands must not see or change.
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
-        self.look_through(stop, |search, names| search.survey(names)).await
+        let mut found = self.look_through(stop, |search, names| search.survey(names)).await?;
+        let lower = self.confine.iter().flat_map(|confine| confine.bounds().lower());
+        let lower: Vec<PathBuf> = lower.cloned().collect();
+        if lower.is_empty() {
+            return Ok(found);
+        }
+        let add = move |search: &SearchRoot<'_>| {
+            for root in &lower {
+                let failed = |source| EnvError::Root { root: root.display().to_string(), source };
+                let jail = Jail::open(root).map_err(failed)?;
+                let layer = SearchRoot { jail: &jail, root, ..*search };
+                found.add(layer.survey(&mut NotableNames::default()));
+            }
+            Ok(found)
+        };
+        self.search(stop, add).await
     }
 
     /// Walks all names of the workspace, except those that are cached.

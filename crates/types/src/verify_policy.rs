@@ -102,6 +102,21 @@ pub struct VerifyPolicy {
     pub trial_percent: u32,
     /// The action for an unproven result.
     pub unproven: Unproven,
+    /// Which checks build from nothing, instead of on what the build of the untouched tree left.
+    pub cold: Cold,
+}
+
+/// Which checks build from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cold {
+    /// None.
+    Never,
+    /// Those on the merged tree, and those on trees that lack a file of the untouched one.
+    #[default]
+    Merged,
+    /// All.
+    Always,
 }
 
 /// What decides whether a check passed, and with it the work.
@@ -183,6 +198,7 @@ impl Default for VerifyPolicy {
             decides: Decides::Evidence,
             trial_percent: 100,
             unproven: Unproven::Ask,
+            cold: Cold::Merged,
         }
     }
 }

@@ -77,6 +77,7 @@ mod chat;
 mod chat_work;
 mod clone;
 // A run on a terminal, and runs of other processes.
+mod layers;
 mod live;
 // A single agent without a person.
 mod solo;

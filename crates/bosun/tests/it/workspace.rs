@@ -113,7 +113,7 @@ fn a_virtual_environment_in_the_repository_is_found_by_itself() {
     let told = Told::of(&place, &run(&repo, &script, "Let double in src/own.py double its number"));
     assert_eq!(told.status(), "done", "{}", told.said);
     let outputs = told.outputs();
-    let own = |line: &&str| line.contains("/worktrees/");
+    let own = |line: &&str| line.contains("/src/");
     // The module does not exist on the untouched tree.
     let with_it = &outputs[1..];
     assert!(with_it.iter().all(|text| text.lines().filter(own).count() == 2), "{outputs:?}");

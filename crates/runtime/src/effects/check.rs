@@ -19,7 +19,7 @@ use super::exact::is_whole;
 use super::kept_whole;
 use super::output_capture::OutputCapture;
 use super::run_executor::RunExecutor;
-use crate::prepare::Ready;
+use crate::check_trees::{CheckOf, CheckTree};
 use crate::sandbox_factory::{SandboxSpec, Whose};
 use job::{MOST_NAMES, counts, names};
 use trial::Tree;
@@ -41,27 +41,32 @@ pub(super) struct Ran {
 }
 
 impl RunExecutor {
-    pub(super) async fn check(&self, job: Job<'_>, commit: &CommitId) -> Result<Outcome, Fault> {
+    pub(super) async fn check(&self, job: Job<'_>, result: &CommitId) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
-        match self.tree(&job, commit).await? {
+        match self.tree(&job, result).await? {
             Tree::Untried(why) => {
                 let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
                 end.untried = Some(why);
                 Ok(Outcome::Check(end))
             }
             Tree::Plain(commit) => {
-                let ran = self.run_at(&job, &commit).await?;
+                let ran = self.run_at(&job, result, &commit).await?;
                 Ok(Outcome::Check(self.judged(&job, &commit, ran).await?))
             }
-            Tree::Altered(variants) => self.altered(&job, variants).await,
+            Tree::Altered(variants) => self.altered(&job, result, variants).await,
         }
     }
 
     /// Runs the check on each altered tree until one goes unnoticed.
-    async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<Outcome, Fault> {
+    async fn altered(
+        &self,
+        job: &Job<'_>,
+        result: &CommitId,
+        variants: Vec<Variant>,
+    ) -> Result<Outcome, Fault> {
         let mut last: Option<CheckEnd> = None;
         for variant in variants {
-            let ran = self.run_at(job, &variant.commit).await?;
+            let ran = self.run_at(job, result, &variant.commit).await?;
             let mut end = ran.end;
             end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.against.failing);
             if variant.says_nothing(&end, ran.report.as_ref()) {
@@ -81,13 +86,16 @@ impl RunExecutor {
         last.map(Outcome::Check).ok_or_else(|| Fault::bug("an altered tree without a variant"))
     }
 
-    /// Runs the command on a fresh checkout of a commit, and removes the checkout.
-    async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
-        let folder = self.worktrees.of_check(job.check);
-        let repo = self.worktrees.repo();
-        repo.checkout(&folder, commit).await?;
-        let ran = self.run_ready(job, commit, &folder).await;
-        let removed = repo.remove_checkout(&folder);
+    /// Runs the command on a fresh checkout of a commit, made from a result, and removes the checkout.
+    async fn run_at(
+        &self,
+        job: &Job<'_>,
+        result: &CommitId,
+        commit: &CommitId,
+    ) -> Result<Ran, Fault> {
+        let place = self.worktrees.of_check(job.check);
+        let ran = self.run_ready(job, (result, commit), &place).await;
+        let removed = self.worktrees.repo().remove_checkout(&place);
         let ran = ran?;
         removed?;
         Ok(ran)
@@ -96,12 +104,14 @@ impl RunExecutor {
     async fn run_ready(
         &self,
         job: &Job<'_>,
-        commit: &CommitId,
-        folder: &Path,
+        (result, commit): (&CommitId, &CommitId),
+        place: &Path,
     ) -> Result<Ran, Fault> {
         let prepared = self.preparations.prepare(commit, &job.against.setup).await?;
-        let ready = prepared.make_ready(folder).await?;
-        let mut ran = self.run_in(job, folder, &ready).await?;
+        let what = CheckOf { on: &job.check.on, command: &job.what.command, result };
+        let sandboxes = &self.services.sandboxes;
+        let tree = self.trees.lay_out(sandboxes, place, &what, commit, &prepared).await?;
+        let mut ran = self.run_in(job, &tree).await?;
         // Incomplete preparation may be the cause.
         let notes = prepared.notes();
         if !notes.is_empty()
@@ -116,13 +126,19 @@ impl RunExecutor {
         Ok(ran)
     }
 
-    async fn run_in(&self, job: &Job<'_>, folder: &Path, ready: &Ready) -> Result<Ran, Fault> {
-        let (policy, repo) = (&self.policy.sandbox, Some(self.worktrees.repo()));
-        let ready = Some(ready);
-        // A check may write anywhere in its own checkout, as builds do.
-        let (whose, isolation) = (Whose::Ours, job.isolation);
-        let spec =
-            SandboxSpec { folder, whose, repo, start: None, scope: None, isolation, policy, ready };
+    async fn run_in(&self, job: &Job<'_>, tree: &CheckTree) -> Result<Ran, Fault> {
+        let spec = SandboxSpec {
+            folder: &tree.folder,
+            whose: Whose::Ours,
+            repo: Some(self.worktrees.repo()),
+            start: None,
+            // A check may write anywhere in its own checkout, as builds do.
+            scope: None,
+            isolation: job.isolation,
+            policy: &self.policy.sandbox,
+            ready: Some(&tree.ready),
+            layers: tree.layers.as_ref(),
+        };
         let log = LogId::run(self.run.clone());
         let output_capture = OutputCapture::new(
             log,
@@ -131,7 +147,7 @@ impl RunExecutor {
             self.services.redactor.clone(),
         )
         .of_check(job.check.clone());
-        let reports = folder.join(REPORTS);
+        let reports = tree.seen_at.join(REPORTS);
         let wanted = report::variables(&reports.to_string_lossy());
         let env = self.services.sandboxes.open(spec).await?.heard_by(output_capture.listener());
         let env = wanted.iter().fold(env, |env, (name, value)| env.telling(name, value));
@@ -145,7 +161,11 @@ impl RunExecutor {
         let files = report_files(&env).await;
         let report = report::read(&result.output, &files);
         let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
-        let rewrote = self.worktrees.repo().rewritten(folder).await?;
+        let rewrote = self.trees.rewritten(tree).await?;
+        if job.check.on == Subject::Base {
+            let reports = files.iter().filter_map(|(path, _)| path.parse().ok()).collect();
+            self.trees.keep(tree, &job.what.command, &result.ended, reports).await?;
+        }
         let shown = self.policy.limits.report_chars;
         let whole = output_capture.whole_above(MAX_OUTPUT);
         let (text, blob) =

@@ -76,6 +76,9 @@ impl RunExecutor {
         }
         let prepared = self.preparations.prepare(&brief.start, &brief.assignment.setup).await?;
         let ready = prepared.make_ready(&folder).await?;
+        if drive.is_new() && !brief.scope.0.is_empty() {
+            self.trees.hand_out(&folder, &brief.start).await?;
+        }
         let workspace = Workspace::of_attempt(&self.worktrees, &self.policy.sandbox, &brief, ready);
         let (role, roots) = (&brief.role, workspace.names());
         let profiled = ProfiledTools::new(&self.services, &self.policy, role, roots);

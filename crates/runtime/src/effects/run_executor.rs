@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use types::{CommitId, Fault, Outcome, Policy, RunId};
 
+use crate::check_trees::CheckTrees;
 use crate::event_loop::DriveError;
 use crate::prepare::Preparations;
 use crate::services::Services;
@@ -19,6 +20,8 @@ pub(crate) struct RunExecutor {
     pub(crate) run: RunId,
     pub(crate) branch: String,
     pub(crate) base: CommitId,
+    /// The trees of checks.
+    pub(crate) trees: Arc<CheckTrees>,
     /// Prepares worktrees.
     pub(crate) preparations: Arc<Preparations>,
     /// Stops everything and leaves it to be resumed.

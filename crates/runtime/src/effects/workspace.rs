@@ -205,6 +205,7 @@ impl Workspace {
                     isolation: folder.isolation,
                     policy: &folder.policy,
                     ready: ready.as_deref(),
+                    layers: None,
                 };
                 let env = services.sandboxes.open(spec).await?;
                 // With a narrower scope, a sub-agent would remove files that others write meanwhile.

@@ -29,7 +29,7 @@ pub(super) struct Checkout {
     pub(super) deps: Arc<PrepareDeps>,
     pub(super) commit: CommitId,
     pub(super) plan: Arc<Plan>,
-    submodules: Vec<Submodule>,
+    pub(super) submodules: Vec<Submodule>,
 }
 
 impl Checkout {
@@ -47,14 +47,20 @@ impl Checkout {
 
     /// Fills in submodules and LFS objects, which belong to the commit.
     pub(super) async fn fill(&self, folder: &Path) -> Result<(), Fault> {
+        self.fill_submodules(folder).await?;
         let repo = self.deps.worktrees.repo();
-        for path in repo.fill_submodules(folder, &self.submodules).await? {
-            tracing::warn!(%path, "{}", uninitialised(&path));
-        }
         if self.deps.policy.workspace.lfs {
             for path in repo.fill_lfs(folder, &self.commit).await? {
                 tracing::warn!(%path, "its LFS object is not in .git/lfs; fetch it with `git lfs fetch`");
             }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn fill_submodules(&self, folder: &Path) -> Result<(), Fault> {
+        let repo = self.deps.worktrees.repo();
+        for path in repo.fill_submodules(folder, &self.submodules).await? {
+            tracing::warn!(%path, "{}", uninitialised(&path));
         }
         Ok(())
     }

@@ -241,6 +241,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         isolation: policy.require,
         policy: &policy,
         ready: Some(&ready),
+        layers: None,
     };
     let env = deps.services.sandboxes.open(spec).await?;
     for command in &plan.setup {

@@ -11,7 +11,7 @@ pub(super) const STAGING: &str = ".bosun-staging-workspace";
 const MOST_FILES: u64 = 2_000_000;
 
 /// The limits on copied and kept files.
-pub(super) fn most(policy: &WorkspacePolicy) -> Most {
+pub(crate) fn most(policy: &WorkspacePolicy) -> Most {
     Most { bytes: policy.max_mb.saturating_mul(1024 * 1024), files: MOST_FILES }
 }
 

@@ -36,7 +36,7 @@ impl Ready {
         &mut self,
         from: &Path,
         checkout: &Path,
-        folder: &Path,
+        (folder, seen_at): (&Path, &Path),
         path: &WorkPath,
     ) -> Result<(), Fault> {
         if let Some(to) = free_place(folder, path)? {
@@ -48,7 +48,7 @@ impl Ready {
         self.visible.push(from.to_owned());
         self.environments.push(from.to_owned());
         let own = venv::editable(from, checkout).into_iter();
-        self.modules.extend(own.map(|path| folder.join(path)));
+        self.modules.extend(own.map(|path| seen_at.join(path)));
         Ok(())
     }
 

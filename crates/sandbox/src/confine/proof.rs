@@ -10,7 +10,7 @@ use types::{Attack, IsolationLevel, Millis, Proof, WorkPath};
 
 use super::spec::{Action, Report, Targets};
 use super::{Confine, HelperExe, held, probe};
-use crate::bounds::{Bounds, Limits};
+use crate::bounds::{Bounds, Layers, Limits};
 use crate::error::EnvError;
 use crate::process::{Shell, failed};
 use crate::temporary::temporary;
@@ -79,6 +79,35 @@ impl Confine {
             attacks.push(Attack { what: what.to_owned(), through });
         }
         Ok(attacks)
+    }
+
+    /// Tries whether a stack of folders can be used as a workspace, in a new folder, which is removed.
+    pub async fn stacks(helper_exe: HelperExe, place: &Path) -> Result<(), EnvError> {
+        let tried = Self::stacked(helper_exe, place).await;
+        crate::bring::remove(place).map_err(failed("removing what was tried in"))?;
+        match tried? {
+            true => Ok(()),
+            false => Err(EnvError::Sandbox { reason: "the layers are not seen as one".to_owned() }),
+        }
+    }
+
+    async fn stacked(helper_exe: HelperExe, place: &Path) -> Result<bool, EnvError> {
+        let [low, upper, work] = ["low", "upper", "work"].map(|name| place.join(name));
+        for folder in [&low, &upper, &work] {
+            std::fs::create_dir_all(folder).map_err(failed("making room for"))?;
+        }
+        for name in ["read", "gone"] {
+            std::fs::write(low.join(name), "x").map_err(failed("making room for"))?;
+        }
+        let at = Path::new("/src/trial").to_owned();
+        let layers = Layers { at, lower: vec![low.clone()], upper: upper.clone(), work };
+        let confine = Self::new(helper_exe, Bounds { layers: Some(layers), ..Bounds::default() });
+        let action = Shell::find().action("rm gone && cp read written".to_owned());
+        let variables = Variables::default().for_command(std::env::vars_os(), &upper);
+        let spec = confine.spec(&upper, WorkPath::root(), action, variables);
+        let stop = CancellationToken::new();
+        let result = confine.run(spec, None, Millis::seconds(30), &stop).await?;
+        Ok(result.passed() && upper.join("written").is_file() && low.join("gone").is_file())
     }
 
     /// Isolation that this machine supports: the highest level that withstood an attack from inside.

@@ -7,15 +7,19 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::mount::{OpenTreeFlags, open_tree};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, OpenTreeFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen, open_tree,
+};
 use serde::{Deserialize, Serialize};
 use types::{Artifact, Scope, WorkPath};
 
 use super::error::{SetupError, doing};
 use super::machine_paths::TOOLCHAINS;
-use super::mount::{Access, Reach, attribute, beneath, open};
+use super::mount::{Access, Reach, attribute, beneath, by_number, open};
 use super::sockets::{Finder, Socket};
 use super::spec::{ORDERED, Spec};
+use crate::bounds::Layers;
 
 /// Spec for process 1, and the mounts sent with it, in this order, after the descriptors of the spec itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,12 +60,18 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
         trees.push(tree(&from, Access::Read).map_err(doing(what()))?);
         visible.push((path, found.is_dir()));
     }
-    let root = open(&spec.root, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
+    let layers = spec.bounds.layers.as_ref();
+    let own = layers.map_or(&spec.root, |layers| &layers.upper);
+    let root = open(own, OFlags::DIRECTORY).map_err(doing("opening the workspace"))?;
     let access = if spec.bounds.scope.is_some() { Access::Read } else { Access::Write };
     if let Some(places) = &spec.bounds.scope {
         make_folders(places, &spec.bounds.builds, &root)?;
     }
-    trees.push(tree(&root, access).map_err(doing("putting in the workspace"))?);
+    let whole = match layers {
+        Some(layers) => stack(layers).map_err(doing("stacking the workspace"))?,
+        None => tree(&root, access).map_err(doing("putting in the workspace"))?,
+    };
+    trees.push(whole);
     let mut beside = Vec::new();
     for folder in &spec.beside {
         // If a folder no longer exists, its files are written in place or not at all.
@@ -96,6 +106,26 @@ fn tree(from: &OwnedFd, access: Access) -> io::Result<OwnedFd> {
     let tree = open_tree(from, "", flags)?;
     attribute(&tree, access, Reach::Below)?;
     Ok(tree)
+}
+
+/// Mounts folders as one, detached. They are named by descriptors, so their names may be anything.
+fn stack(layers: &Layers) -> io::Result<OwnedFd> {
+    let folder = |path: &PathBuf| open(path, OFlags::DIRECTORY | OFlags::NOFOLLOW);
+    let lower = layers.lower.iter().map(folder).collect::<Result<Vec<_>, _>>()?;
+    let (upper, work) = (folder(&layers.upper)?, folder(&layers.work)?);
+    let names: Vec<String> = lower.iter().map(|fd| by_number(fd).display().to_string()).collect();
+    let kernel = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&kernel, "lowerdir", names.join(":"))?;
+    fsconfig_set_string(&kernel, "upperdir", by_number(&upper))?;
+    fsconfig_set_string(&kernel, "workdir", by_number(&work))?;
+    fsconfig_set_string(&kernel, "index", "off")?;
+    // Attributes that an ordinary user may set mark what is gone.
+    fsconfig_set_flag(&kernel, "userxattr")?;
+    // What is written is thrown away, or not trusted after a power failure: nothing waits for the disk.
+    fsconfig_set_flag(&kernel, "volatile")?;
+    fsconfig_create(&kernel)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    Ok(fsmount(&kernel, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }
 
 /// Creates missing folders of the scope, except for builds, through descriptors, without following symlinks.

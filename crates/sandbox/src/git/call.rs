@@ -23,6 +23,9 @@ const MAX_ERRORS: u64 = 16 * 1024;
 /// The oldest version with `merge-tree --write-tree`.
 const OLDEST: (u32, u32) = (2, 38);
 
+/// Setting for calls that write many files: as many at a time as there are processors.
+pub(super) const WORKERS: &str = "checkout.workers=0";
+
 /// Settings that apply to every call, overriding the repository's own configuration.
 const SETTINGS: [&str; 30] = [
     "core.hooksPath=/dev/null",
@@ -186,6 +189,10 @@ impl Git {
         }
         if let Some(by) = with.person {
             command.env("GIT_COMMITTER_NAME", &by.name).env("GIT_COMMITTER_EMAIL", &by.email);
+        }
+        // It takes every path literally, and refuses to be asked to.
+        if args.first().is_some_and(|first| first.as_ref() == "check-ignore") {
+            command.env_remove("GIT_LITERAL_PATHSPECS");
         }
         command.args(args);
         complete(command, described(args), with.stdin).await

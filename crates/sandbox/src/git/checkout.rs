@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use types::{CommitId, Timestamp, WorkPath};
 
-use super::call::{GitDir, With};
+use super::call::{GitDir, WORKERS, With};
 use super::durable::UNSYNCED;
 use super::error::{failed, gone};
 use super::tree::{name, next_object, tree_line};
@@ -14,8 +14,8 @@ use super::{GitError, Repo, hash};
 
 /// Maximum size of a file that is returned as text.
 const MAX_TEXT: usize = 512 * 1024;
-/// Maximum number of files read by one call.
-const MOST_FILES: usize = 100;
+/// Maximum size of all files read by one call.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// Change of one file in a mixed commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Repo {
         let index = git_dir.join("index");
         let place = GitDir::Worktree { dir, git_dir: &git_dir, index: &index };
         // The clone has default settings only, so no overrides are needed.
-        let settings = [UNSYNCED.into()];
+        let settings = [UNSYNCED.into(), WORKERS.into()];
         let with = With { muzzled: true, settings: &settings, ..With::default() };
         self.git().run_with(place, &["reset", "--hard", "--quiet"], with).await?;
         let ours = index_of(dir);
@@ -72,7 +72,8 @@ impl Repo {
 
     /// Removes a checkout with everything in it.
     pub fn remove_checkout(&self, dir: &Path) -> Result<(), GitError> {
-        gone(std::fs::remove_dir_all(dir)).map_err(failed("removing", dir))?;
+        // A command may have left folders that its owner cannot write to.
+        crate::bring::remove(dir).map_err(failed("removing", dir))?;
         let index = index_of(dir);
         gone(std::fs::remove_file(&index)).map_err(failed("removing", &index))
     }
@@ -87,29 +88,40 @@ impl Repo {
         // A name with a line break would be read as two.
         let paths: Vec<&WorkPath> =
             paths.iter().filter(|path| !path.as_str().contains('\n')).collect();
-        let mut found = Vec::new();
-        for some in paths.chunks(MOST_FILES) {
-            let asked: String = some.iter().map(|path| format!("{commit}:{path}\n")).collect();
-            let with = With { stdin: asked.as_bytes(), ..With::default() };
-            let sizes = ["cat-file", "--batch-check=%(objecttype) %(objectsize)"];
-            let answer = self.git().run_with(self.here(), &sizes, with).await?;
-            let sizes = String::from_utf8_lossy(&answer.stdout).into_owned();
-            let small = |line: &str| {
-                let size = line.strip_prefix("blob ").and_then(|size| size.parse::<usize>().ok());
-                size.is_some_and(|size| size <= MAX_TEXT)
-            };
-            let wanted: Vec<&WorkPath> = some
-                .iter()
-                .zip(sizes.lines())
-                .filter(|(_, line)| small(line))
-                .map(|(path, _)| *path)
-                .collect();
-            let asked: String = wanted.iter().map(|path| format!("{commit}:{path}\n")).collect();
-            let with = With { stdin: asked.as_bytes(), ..With::default() };
-            let answer = self.git().run_with(self.here(), &["cat-file", "--batch"], with).await?;
-            found.extend(contents(&answer.stdout, &wanted));
+        let asked: String = paths.iter().map(|path| format!("{commit}:{path}\n")).collect();
+        let with = With { stdin: asked.as_bytes(), ..With::default() };
+        let sizes = ["cat-file", "--batch-check=%(objecttype) %(objectsize)"];
+        let answer = self.git().run_with(self.here(), &sizes, with).await?;
+        let sizes = String::from_utf8_lossy(&answer.stdout).into_owned();
+        let size =
+            |line: &str| line.strip_prefix("blob ").and_then(|size| size.parse::<usize>().ok());
+        let (mut found, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
+        for (path, size) in paths.into_iter().zip(sizes.lines().map(size)) {
+            let Some(size) = size.filter(|size| *size <= MAX_TEXT) else { continue };
+            if bytes + size > MOST_BYTES {
+                found.extend(self.contents(commit, &std::mem::take(&mut batch)).await?);
+                bytes = 0;
+            }
+            bytes += size;
+            batch.push(path);
         }
+        found.extend(self.contents(commit, &batch).await?);
         Ok(found)
+    }
+
+    /// The texts among these files of a commit, which exist.
+    async fn contents(
+        &self,
+        commit: &str,
+        paths: &[&WorkPath],
+    ) -> Result<Vec<(WorkPath, String)>, GitError> {
+        if paths.is_empty() {
+            return Ok(vec![]);
+        }
+        let asked: String = paths.iter().map(|path| format!("{commit}:{path}\n")).collect();
+        let with = With { stdin: asked.as_bytes(), ..With::default() };
+        let answer = self.git().run_with(self.here(), &["cat-file", "--batch"], with).await?;
+        Ok(contents(&answer.stdout, paths))
     }
 
     /// The paths of a commit that are valid workspace paths.

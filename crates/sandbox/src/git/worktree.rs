@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use types::CommitId;
 
-use super::call::{GitDir, With};
+use super::call::{GitDir, WORKERS, With};
 use super::durable::{on_disk, sync_checkout};
 use super::error::{failed, gone};
 use super::{GitError, Repo, hash};
@@ -91,7 +91,9 @@ impl Repo {
             .map(OsString::from)
             .chain([OsString::from("--"), dir.as_os_str().to_owned(), start.into()])
             .collect();
-        self.git().run(self.here(), &args).await?;
+        let settings = [WORKERS.into()];
+        let with = With { settings: &settings, ..With::default() };
+        self.git().run_with(self.here(), &args, with).await?;
         let worktree = self.find_worktree(dir)?;
         let index = worktree.git_dir.join("index");
         std::fs::copy(&index, &worktree.index).map_err(failed("copying", &index))?;
@@ -173,6 +175,15 @@ impl Repo {
         on_disk(touched, &worktree.dir).await?;
         on_disk(vec![worktree.index.clone(), index], &worktree.git_dir).await?;
         worktree.sync(&self.inner.common).await
+    }
+
+    /// Notes the current times of a worktree's files, so that they need not be read again.
+    pub(super) async fn refresh(&self, dir: &Path) -> Result<(), GitError> {
+        let worktree = self.worktree(dir).await?;
+        self.git().run(worktree.place(), &["update-index", "-q", "--refresh"]).await?;
+        let index = worktree.git_dir.join("index");
+        std::fs::copy(&worktree.index, &index).map_err(failed("copying", &worktree.index))?;
+        Ok(())
     }
 
     /// Changes in a worktree since its last commit, one line per file, for users and models.

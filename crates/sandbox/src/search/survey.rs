@@ -33,6 +33,19 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
+    /// Adds what was found in another layer of the same workspace.
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { hidden, never, settings, pinned, complete } = other;
+        for (all, more) in
+            [(&mut self.hidden, hidden), (&mut self.settings, settings), (&mut self.pinned, pinned)]
+        {
+            let new: Vec<WorkPath> = more.into_iter().filter(|path| !all.contains(path)).collect();
+            all.extend(new);
+        }
+        self.never = self.never.take().or(never);
+        self.complete &= complete;
+    }
+
     fn hide(&mut self, path: WorkPath, never: bool) {
         if never {
             self.never.get_or_insert_with(|| path.clone());

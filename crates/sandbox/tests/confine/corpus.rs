@@ -211,7 +211,7 @@ pub(crate) async fn all_of_it_holds_for_an_ordinary_user_too(_ground: Fixture) {
     }
     let home = tempfile::tempdir().expect("a home");
     std::os::unix::fs::chown(home.path(), Some(65534), Some(65534)).expect("given away");
-    for wanted in ["isolation::", "limits::", "lives::", "corpus::"] {
+    for wanted in ["isolation::", "layers::", "limits::", "lives::", "corpus::"] {
         let mut program = std::process::Command::new("/proc/self/exe");
         program.arg(wanted).uid(65534).gid(65534).current_dir("/").env("HOME", home.path());
         let done = program.env("TMPDIR", "/tmp").output().expect("it ran");

@@ -6,6 +6,7 @@ mod closed;
 mod corpus;
 mod fixture;
 mod isolation;
+mod layers;
 mod limits;
 mod lives;
 mod reach;
@@ -72,6 +73,10 @@ all![
     ways::toolchains_work_inside,
     isolation::a_hidden_file_is_empty_for_commands_and_closed_to_tools,
     isolation::the_proof_holds,
+    layers::commands_see_a_stack_as_one_folder_and_write_only_on_top,
+    layers::commands_at_the_same_path_do_not_meet,
+    layers::a_commit_is_its_difference_above_another,
+    layers::only_ignored_files_of_a_build_are_kept,
     isolation::a_command_runs_with_its_folder_output_and_exit_code,
     isolation::the_workspace_is_writable_and_nothing_else_is,
     isolation::what_is_outside_cannot_be_read,

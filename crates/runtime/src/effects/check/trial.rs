@@ -1,6 +1,8 @@
 //! The tree of a check: a commit, or for a trial a mix of two commits, or one with altered expectations. Which trial is
 //! due and what it means is decided elsewhere; `evidence` classifies and alters files.
 
+use std::path::Path;
+
 use evidence::alter::{self, Altered};
 use evidence::files::{self, FileKind, Mix};
 use evidence::related;
@@ -93,6 +95,10 @@ impl RunExecutor {
         }
         let mut scratch = self.worktrees.of_check(job.check).into_os_string();
         scratch.push(".mix");
+        if let Some(above) = Path::new(&scratch).parent() {
+            // Git reports what it cannot write to.
+            std::fs::create_dir_all(above).ok();
+        }
         self.worktrees.repo().mixed(commit, edits, scratch.as_ref()).await
     }
 
