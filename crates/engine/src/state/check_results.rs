@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use types::{Check, CheckEnd, CommitId, Ended, Millis, TaskId};
 
-use super::Run;
 use super::task_state::CheckState;
 
 /// The results of the run's checks.
@@ -41,15 +40,6 @@ pub(crate) struct Times {
     /// The longest run that tells how long it takes.
     pub(crate) took: Option<Millis>,
     pub(crate) granted: Option<Millis>,
-}
-
-impl Run {
-    /// Whether a check was ended by a limit that was only estimated, so that it says nothing about its tree.
-    pub(crate) fn timed_out(&self, end: &CheckEnd) -> bool {
-        self.policy.limits.check_timeout_factor > 0
-            && end.ended == Ended::TimedOut
-            && end.untried.is_none()
-    }
 }
 
 impl CheckResults {

@@ -2,7 +2,7 @@
 
 use rules::admission::insists;
 use rules::plan::Headroom;
-use types::{Budget, Decision, GateView, Phase, Settled, Timestamp};
+use types::{Budget, CheckEnd, Decision, Ended, GateView, Phase, Settled, Timestamp};
 
 use super::{Breakers, Question, Run, Stop};
 
@@ -84,6 +84,13 @@ impl Run {
     /// The number of tasks in the merge order.
     pub(crate) fn order_of_merging(&self) -> usize {
         self.order.len()
+    }
+
+    /// Whether a check was ended by a limit that was only estimated, so that it says nothing about its tree.
+    pub(crate) fn timed_out(&self, end: &CheckEnd) -> bool {
+        self.policy.limits.check_timeout_factor > 0
+            && end.ended == Ended::TimedOut
+            && end.untried.is_none()
     }
 
     /// Whether the gate of a phase was passed and has not been reopened.
