@@ -238,12 +238,12 @@ fn a_single_agent_out_of_tokens_is_paused_and_goes_on() {
     let told = Told::of(&place, &args);
     assert_eq!(told.code, 4, "{}", told.said);
     let run = told.id().to_owned();
-    // Three turns of 100,000 tokens count 19,100 each.
-    assert_eq!(told.report()["turns"], 3, "{}", told.report());
+    // Turns of 100,100 tokens count 19,100 each.
+    assert_eq!(told.report()["session"]["turns"], 4, "{}", told.report());
     let refused = place.run(&["resume", &run, "--tokens", "80k"]);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     let told = Told::of(&place, &["resume", &run, "--tokens", "1M"]);
     assert_eq!(told.code, 0, "{}", told.said);
     assert_eq!(told.report()["reply"], "It is written.");
-    assert_eq!(told.report()["turns"], 6);
+    assert_eq!(told.report()["session"]["turns"], 6);
 }

@@ -33,13 +33,15 @@ fn most(run: &Run, what: &Check) -> Millis {
     what.timeout_ms.unwrap_or(run.policy().limits.check_timeout_ms)
 }
 
-/// The checks that reached their limit.
+/// The checks that reached their limit, except those that a person dropped.
 pub(crate) fn late<'a>(
     run: &'a Run,
     checks: &'a [CheckState],
 ) -> impl Iterator<Item = (u32, &'a CheckState)> {
     let late = |check: &CheckState| check.end.as_ref().is_some_and(|end| run.timed_out(end));
-    (0_u32..).zip(checks).filter(move |(_, check)| late(check))
+    let counts =
+        move |check: &CheckState| late(check) && !run.check_results().is_dropped(&check.what);
+    (0_u32..).zip(checks).filter(move |(_, check)| counts(check))
 }
 
 /// Runs the first check that reached its limit again, if it may take longer.

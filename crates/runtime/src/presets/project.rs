@@ -46,7 +46,9 @@ pub fn refuse_too_much(path: &Path, policy: &Policy) -> Result<(), PolicyError> 
     opened.extend((!workspace.visible.is_empty()).then_some("workspace.visible"));
     let most = shipped.workspace.max_mb;
     opened.extend((workspace.max_mb > most).then_some("workspace.max_mb"));
-    opened.extend(more(shipped.budget.ceiling(), policy.budget.ceiling()).then_some("budget"));
+    let cached = policy.budget.cached_percent < shipped.budget.cached_percent;
+    let more = cached || more(shipped.budget.ceiling(), policy.budget.ceiling());
+    opened.extend(more.then_some("budget"));
     opened.extend(policy.tools.search_url.is_some().then_some("tools.search_url"));
     opened.extend(rules::policy::is_solo(policy).then_some("the role solo"));
     opened.extend(loosened(policy)?.then_some("permissions"));

@@ -84,7 +84,7 @@ fn a_check_that_times_out_gets_twice_the_time_and_then_a_person_decides() {
     let more = "more than 10 times the 1 min 00 s that it took on the untouched tree";
     assert!(asked.text.contains(more), "{}", asked.text);
     let terms = asked.terms.as_ref().expect("choices");
-    assert_eq!(terms.known(), "again, retry [words], accept, skip, stop");
+    assert_eq!(terms.known(), "again, retry [words], accept, drop, skip, stop");
     // The person's limit holds from then on, also for the trial and for the merged tree.
     same(
         &said(&mut bench, "answer 0 again"),
