@@ -15,8 +15,6 @@ use crate::prepare::{Prepared, Ready, most};
 use crate::sandbox_factory::SandboxFactory;
 use crate::worktrees::Worktrees;
 
-/// The folder, inside that of a run's worktrees, of the layers that checks share.
-pub(crate) const LAYERS: &str = "layers";
 /// Where commands see the tree, above the run's name and the repository's.
 const SEEN_BELOW: &str = "/src";
 /// The record of complete layers.

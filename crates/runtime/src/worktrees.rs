@@ -8,11 +8,11 @@ use engine::Run;
 use sandbox::{GitError, IntentLog, Repo};
 use types::{AttemptId, CheckId, Digest, RunId};
 
-use crate::check_trees::LAYERS;
-
 /// The folders below the product's home: of worktrees, and of intent logs, each with a folder per run.
 pub(crate) const WORKTREES: &str = "worktrees";
 pub(crate) const INTENTS: &str = "changes";
+/// The folder of the layers that the checks of a run share, inside that of its worktrees.
+const LAYERS: &str = "layers";
 
 /// The worktrees of one run.
 #[derive(Debug, Clone)]

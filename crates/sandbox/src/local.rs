@@ -207,6 +207,12 @@ impl LocalEnvironment {
         &self.root
     }
 
+    /// Where commands see the workspace.
+    fn seen_at(&self) -> &Path {
+        let bounds = self.confine.as_ref().map(|confine| confine.bounds());
+        bounds.map_or(&*self.root, |bounds| bounds.seen_at(&self.root))
+    }
+
     /// Surveys what commands must not see or change.
     async fn survey(&self, stop: &CancellationToken) -> Result<Survey, EnvError> {
         let mut found = self.look_through(stop, |search, names| search.survey(names)).await?;

@@ -146,9 +146,7 @@ impl Environment for LocalEnvironment {
         let variables =
             own.fold(self.variables.clone(), |all, (name, value)| all.setting(name, value));
         let variables = if request.hosts.is_empty() { variables } else { variables.online() };
-        let bounds = self.confine.as_ref().map(|confine| confine.bounds());
-        let seen_at = bounds.map_or(&*self.root, |bounds| bounds.seen_at(&self.root));
-        let variables = variables.for_command(std::env::vars_os(), seen_at);
+        let variables = variables.for_command(std::env::vars_os(), self.seen_at());
         let Some(confine) = &self.confine else {
             // The child resolves this name itself, so it starts in exactly the folder that was checked, on systems that
             // have such names.

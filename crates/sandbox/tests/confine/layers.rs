@@ -61,7 +61,7 @@ pub(crate) async fn commands_see_a_stack_as_one_folder_and_write_only_on_top(fix
 pub(crate) async fn commands_at_the_same_path_do_not_meet(fixture: Fixture) {
     let low = fixture.dir.path().join("low");
     sh(fixture.dir.path(), "mkdir low; echo 0 > low/n");
-    let [one, two] = ["one", "two"].map(|name| stack(&fixture, name, &[low.clone()]).0);
+    let [one, two] = ["one", "two"].map(|name| stack(&fixture, name, std::slice::from_ref(&low)).0);
     let line = |n| format!("echo {n} > n; for i in $(seq 300); do cat n; done | sort -u");
     let (first, second) = (line(1), line(2));
     let said = tokio::join!(says(&one, &first), says(&two, &second));
