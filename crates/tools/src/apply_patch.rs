@@ -73,18 +73,7 @@ async fn plan(
 ) -> Result<String, String> {
     let env = place.env;
     match section {
-        Section::Add { path, content } => {
-            if place.has_seen(&path, content.as_bytes())
-                && env.read(&path).await.is_ok_and(|now| now == content.as_bytes())
-            {
-                place.note(&path, Some(content.as_bytes()));
-                return Ok(format!("{path} already has this content; nothing was changed"));
-            }
-            refuse_existing(env, &path).await?;
-            let line = format!("added {path}");
-            changes.push(Change::Write { path, bytes: content.into_bytes() });
-            Ok(line)
-        }
+        Section::Add { path, content } => add(place, path, content, changes).await,
         Section::Delete { path } => {
             if !env.exists(&path).await.map_err(|error| error.chain())? {
                 return Err(format!("{path} does not exist"));
@@ -131,6 +120,24 @@ async fn plan(
             Ok(line)
         }
     }
+}
+
+/// Computes the change that adds a file.
+async fn add(
+    place: &ToolContext<'_>,
+    path: WorkPath,
+    content: String,
+    changes: &mut Vec<Change>,
+) -> Result<String, String> {
+    let bytes = content.into_bytes();
+    if place.has_seen(&path, &bytes) && place.env.read(&path).await.is_ok_and(|now| now == bytes) {
+        place.note(&path, Some(&bytes));
+        return Ok(format!("{path} already has this content; nothing was changed"));
+    }
+    refuse_existing(place.env, &path).await?;
+    let line = format!("added {path}");
+    changes.push(Change::Write { path, bytes });
+    Ok(line)
 }
 
 /// Whether the file is as the changes would leave it: they can be taken back.

@@ -223,7 +223,8 @@ impl Registry {
         arguments: &'a Value,
     ) -> Result<(&Arc<dyn Tool>, Cow<'a, Value>), String> {
         let entry = self.entry(name).map_err(|unknown| unknown.to_string())?;
-        let arguments = schema::relative(schema::without_nulls(arguments), &self.roots);
+        let known = (!entry.own).then(|| &entry.tool.spec().schema);
+        let arguments = schema::relative(schema::without_blanks(arguments, known), &self.roots);
         let complaints =
             entry.validator().map(|schema| schema::complaints(schema, name, &arguments));
         match complaints.flatten() {

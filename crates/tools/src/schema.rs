@@ -63,11 +63,19 @@ fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Drops members that are `null`, which is how some models leave out an option.
-pub(crate) fn without_nulls(arguments: &Value) -> Cow<'_, Value> {
+/// Drops members that are `null` and, of a shipped tool, optional ones that are empty texts, which is how some models
+/// leave out an option.
+pub(crate) fn without_blanks<'a>(arguments: &'a Value, schema: Option<&Value>) -> Cow<'a, Value> {
+    let needed = |key: &str| {
+        let required = schema.and_then(|schema| schema.get("required")?.as_array());
+        required.is_some_and(|names| names.iter().any(|name| name == key))
+    };
+    let is_blank = |(key, value): &(&String, &Value)| {
+        value.is_null() || (schema.is_some() && value.as_str() == Some("") && !needed(key))
+    };
     match arguments {
-        Value::Object(members) if members.values().any(Value::is_null) => {
-            let given = members.iter().filter(|(_, value)| !value.is_null());
+        Value::Object(members) if members.iter().any(|member| is_blank(&member)) => {
+            let given = members.iter().filter(|member| !is_blank(member));
             let given = given.map(|(key, value)| (key.clone(), value.clone())).collect();
             Cow::Owned(Value::Object(given))
         }
@@ -253,7 +261,7 @@ mod tests {
         }
         assert_eq!(complaints(&validator, "t", &json!({"path": "a"})), None);
         let said = json!({"path": "a", "limit": null});
-        let nulls = without_nulls(&said);
+        let nulls = without_blanks(&said, None);
         assert_eq!(complaints(&validator, "t", &nulls), None);
     }
 

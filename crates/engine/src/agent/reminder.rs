@@ -5,9 +5,9 @@ use types::{Access, Decision, Event, Fault, RuleId};
 use super::blocked;
 use super::events::failed;
 use super::pending_call::PendingCall;
+use super::same_again::submit_tool;
 use super::session::{Session, SessionPhase};
 use super::state::Attempt;
-use rules::profile;
 
 /// The rule that reminds an agent.
 pub(super) const RULE: &str = "session.reminded";
@@ -50,10 +50,4 @@ pub(super) fn is_due(attempt: &Attempt, session: &Session, slot: &PendingCall) -
 pub(super) fn apply(session: &mut Session) {
     session.repeats.reminded += 1;
     session.phase = SessionPhase::ToAsk;
-}
-
-/// The name of the tool that submits a result.
-pub(super) fn submit_tool(attempt: &Attempt, session: &Session) -> String {
-    let profile = profile::of(&attempt.policy, &session.brief.role, &session.model);
-    profile.names.get("submit").map_or("submit", String::as_str).to_owned()
 }

@@ -5,9 +5,8 @@ use types::{Access, CallId, CallOutcome, Digest, FileState, Shown};
 
 use super::Attempt;
 use super::pending_call::PendingCall;
-use super::reminder::submit_tool;
 use super::session::{Answered, Repeats, Session};
-use rules::command;
+use rules::{command, profile};
 
 /// For how many turns a call is remembered.
 const REMEMBERED: u32 = 8;
@@ -162,6 +161,12 @@ fn next_step(attempt: &Attempt, session: &Session) -> String {
         return format!("If the work is done, {whom}");
     }
     format!("If the task is done, call `{}`", submit_tool(attempt, session))
+}
+
+/// The name of the tool that submits a result.
+pub(super) fn submit_tool(attempt: &Attempt, session: &Session) -> String {
+    let profile = profile::of(&attempt.policy, &session.brief.role, &session.model);
+    profile.names.get("submit").map_or("submit", String::as_str).to_owned()
 }
 
 /// A text without the times in it: `0.013s`, `12 ms`, `10:42:07`.

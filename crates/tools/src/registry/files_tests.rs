@@ -329,6 +329,18 @@ async fn names_that_are_no_paths_are_shown_escaped() {
     }
 }
 
+/// Small models fill in every option; an empty text is none.
+#[tokio::test]
+async fn an_option_that_is_an_empty_text_is_left_out() {
+    let desk = Desk::new(FileReadTracker::guarded([]));
+    desk.put("f", b"one\n");
+    let output = desk.call("read_file", json!({"path": "f", "offset": 1, "encoding": ""})).await;
+    assert_eq!((output.success, output.text.as_str()), (true, "     1\tone\n"));
+    let removal = json!({"path": "f", "old_string": "one\n", "new_string": ""});
+    assert!(desk.call("edit_file", removal).await.success, "a required text may be empty");
+    assert_eq!(desk.text("f"), b"");
+}
+
 #[tokio::test]
 async fn a_call_that_changes_nothing_succeeds_and_says_so() {
     let desk = Desk::new(FileReadTracker::guarded([]));
