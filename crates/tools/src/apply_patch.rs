@@ -90,7 +90,7 @@ async fn plan(
             if updated.is_err() && to.is_none() && has_seen && was_made(&bytes, &hunks) {
                 place.note(&path, Some(&bytes));
                 return Ok(format!(
-                    "{path} already has the new lines: this change was made before; nothing was changed"
+                    "{path} already has the new lines: this change was made before"
                 ));
             }
             // Exact lines around a change prove that the model has read them; a file that
@@ -132,7 +132,7 @@ async fn add(
     let bytes = content.into_bytes();
     if place.has_seen(&path, &bytes) && place.env.read(&path).await.is_ok_and(|now| now == bytes) {
         place.note(&path, Some(&bytes));
-        return Ok(format!("{path} already has this content; nothing was changed"));
+        return Ok(format!("{path} already has this content"));
     }
     refuse_existing(place.env, &path).await?;
     let line = format!("added {path}");

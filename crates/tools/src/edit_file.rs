@@ -64,9 +64,7 @@ impl Typed for EditFile {
         let edit = replace(&bytes, &args);
         if was_made(&bytes, &args, &edit) {
             place.note(&path, Some(&bytes));
-            let text = format!(
-                "{path} already has the new text: this edit was made before; nothing was changed"
-            );
+            let text = format!("{path} already has the new text: this edit was made before");
             let (path, replacements) = (Some(path), Some(0));
             let metadata = Metadata { path, replacements, ..Metadata::default() };
             return Ok(Reply::from(text).knowing(metadata));

@@ -48,7 +48,7 @@ impl Typed for WriteFile {
         }
         let (bytes, content) = (content.len(), content.as_bytes());
         let text = if is_there(&path, content, place).await {
-            format!("{path} already has this content; nothing was changed")
+            format!("{path} already has this content")
         } else {
             place.env.write(&path, content).await?;
             format!("wrote {bytes} bytes to {path}{remark}")

@@ -25,8 +25,8 @@ pub(super) fn unsubmitted(attempt: &Attempt, session: &Session) -> Event {
     }
     let submit = submit_tool(attempt, session);
     let say = Some(format!(
-        "You stopped without a result. Text changes nothing: to change files or to run something, call a tool. If the \
-         task is not done, make the next call now; if it is done, call `{submit}`."
+        "You have not called a tool, and text changes nothing. If the task is not done, make the next call now. If the \
+         task is done, call {submit}."
     ));
     let decision = Decision::new(RuleId::fixed(RULE), what)
         .seeing(format!("reminder {count} of at most {most}"));

@@ -16,13 +16,15 @@ const PROCESS: &str = "process";
 const UNITS: [&str; 11] =
     ["s", "ms", "us", "µs", "ns", "m", "min", "sec", "secs", "second", "seconds"];
 
-/// After a command that succeeded, a command that failed, and any other call that failed.
+/// After a command that succeeded, a command that failed, any other call that failed, and a read. Plain and short: small
+/// models follow a last sentence that names one call, and overlook it in brackets or before another sentence.
 const SAME_OUTPUT: &str =
     "The same command gave the same output before, and you have changed nothing since.";
 const SAME_FAILURE: &str = "The same command failed in the same way before, and you have changed nothing since. Read \
                             its output, then change a file or run another command.";
 const SAME_ERROR: &str = "The same call failed in the same way before. Do what the message says, or something else; \
                           the same call gives the same result.";
+const JUST_SEEN: &str = "This is unchanged since you last saw it. Go on with the task.";
 
 /// The result of a call.
 pub(super) struct CallEnd<'a> {
@@ -57,19 +59,15 @@ pub(super) fn note(attempt: &Attempt, ended: &CallEnd<'_>) -> Option<String> {
     let said = match access {
         Access::Submit | Access::Ask | Access::Network | Access::Agent => return None,
         Access::Write if good && changed(attempt, slot, ended) => return None,
-        Access::Write if good => {
-            format!("You made this call before. {next}; if not, make another change.")
-        }
+        Access::Write if good => next,
         _ if !same || session.repeats.is_waiting(slot) => return None,
-        Access::Execute if good => format!("{SAME_OUTPUT} {next}; if not, change something first."),
+        Access::Execute if good => format!("{SAME_OUTPUT} {next}"),
         Access::Execute => SAME_FAILURE.to_owned(),
-        Access::Read if good && in_a_row => {
-            format!("You have just seen this; it is unchanged. {next}; if not, go on with it.")
-        }
+        Access::Read if good && in_a_row => format!("{JUST_SEEN} {next}"),
         Access::Read if good => "You have seen this before; it is unchanged.".to_owned(),
         Access::Write | Access::Read => SAME_ERROR.to_owned(),
     };
-    Some(format!("[{said}]"))
+    Some(said)
 }
 
 /// Records the result of a call. Files are compared with those known before it.
@@ -150,7 +148,7 @@ fn changed(attempt: &Attempt, slot: &PendingCall, ended: &CallEnd<'_>) -> bool {
 /// How the work ends in this session, in the words of its model.
 fn next_step(attempt: &Attempt, session: &Session) -> String {
     if session.brief.reply.is_some() {
-        return "If the task is done, send your reply".to_owned();
+        return "If the task is done, send your reply.".to_owned();
     }
     if session.is_open() {
         let whom = if session.parent.is_some() {
@@ -158,9 +156,9 @@ fn next_step(attempt: &Attempt, session: &Session) -> String {
         } else {
             "tell the person what you did"
         };
-        return format!("If the work is done, {whom}");
+        return format!("If the work is done, {whom}.");
     }
-    format!("If the task is done, call `{}`", submit_tool(attempt, session))
+    format!("If the task is done, call {}.", submit_tool(attempt, session))
 }
 
 /// The name of the tool that submits a result.

@@ -57,7 +57,7 @@ fn the_second_write_of_the_same_content_is_answered_with_the_next_step() {
     let mut bench = coder();
     assert_eq!(make(&mut bench, "write_file src/a.rs", wrote("1")), None);
     let note = make(&mut bench, "write_file src/a.rs", wrote("1")).expect("a note");
-    assert!(note.contains("If the task is done, call `submit`"), "{note}");
+    assert!(note.contains("If the task is done, call submit"), "{note}");
     // The model gets it after the output, and so does a conversation folded from the log.
     let told = |attempt: &Attempt| {
         let Some(Message::Results { results }) = attempt.history().last().map(|m| &**m) else {
@@ -77,7 +77,7 @@ fn the_same_command_with_the_same_output_is_pointed_out_from_the_second_time_on(
     let mut bench = coder();
     assert_eq!(make(&mut bench, "shell make test", ok("Ran 3 tests in 0.013s\nOK")), None);
     let note = make(&mut bench, "shell make test", ok("Ran 3 tests in 0.207s\nOK")).expect("one");
-    assert!(note.contains("changed nothing since") && note.contains("`submit`"), "{note}");
+    assert!(note.contains("changed nothing since") && note.contains("call submit"), "{note}");
     assert!(make(&mut bench, "read_file src/a.rs", ok("1")).is_none());
     assert!(make(&mut bench, "shell make test", ok("Ran 3 tests in 0.1s\nOK")).is_some());
     let other = make(&mut bench, "shell make test", ok("Ran 4 tests in 0.1s\nOK"));
@@ -113,7 +113,7 @@ fn a_second_look_at_the_same_thing_is_told_that_it_is_unchanged() {
     let mut bench = coder();
     assert_eq!(make(&mut bench, "read_file src/a.rs", ok("1")), None);
     let note = make(&mut bench, "read_file src/a.rs", ok("1")).expect("a note");
-    assert!(note.contains("unchanged") && note.contains("`submit`"), "{note}");
+    assert!(note.contains("unchanged") && note.contains("call submit"), "{note}");
     make(&mut bench, "read_file src/b.rs", ok("2"));
     let note = make(&mut bench, "read_file src/a.rs", ok("1")).expect("a note");
     assert!(note.contains("unchanged") && !note.contains("submit"), "{note}");
@@ -158,7 +158,7 @@ fn an_agent_that_stops_without_a_result_is_reminded_before_its_attempt_ends() {
     let Some(Message::User { parts }) = bench.machine.history().last().map(|m| &**m) else {
         panic!("it is told")
     };
-    assert!(matches!(&parts[0], Part::Text { text } if text.contains("call `submit`")));
+    assert!(matches!(&parts[0], Part::Text { text } if text.contains("call submit")));
     // An empty reply is not kept: providers reject empty messages.
     same(
         &only(&bench.tell("model says  "), &shown),
