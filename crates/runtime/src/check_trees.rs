@@ -36,6 +36,8 @@ pub(crate) struct CheckTrees {
 struct Record {
     boot: String,
     base: CommitId,
+    /// Whose objects the layers borrow.
+    repository: PathBuf,
     outputs: Vec<Output>,
 }
 
@@ -43,8 +45,7 @@ struct Record {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Output {
     command: Digest,
-    /// The folders that a later check gets, the upper ones first: its own, and those that it was built on.
-    stack: Vec<String>,
+    folder: String,
 }
 
 /// A check whose tree is laid out.
@@ -54,6 +55,8 @@ pub(crate) struct CheckOf<'a> {
     pub(crate) command: &'a str,
     /// The commit that it is about; the tree may be made from it.
     pub(crate) result: &'a CommitId,
+    /// Whether the check ran on the same tree before, and is to begin with what that left.
+    pub(crate) again: bool,
 }
 
 /// The tree of one check.
@@ -67,8 +70,8 @@ pub(crate) struct CheckTree {
     pub(crate) ready: Ready,
     /// The layers with files of the commit.
     tracked: Vec<PathBuf>,
-    /// The kept output that it begins with.
-    output: Vec<String>,
+    /// Whether it begins with kept output.
+    is_warm: bool,
 }
 
 impl CheckTrees {
@@ -92,8 +95,8 @@ impl CheckTrees {
             repo.checkout(place, commit).await?;
             let ready = prepared.make_ready(place).await?;
             let (folder, seen_at) = (place.to_owned(), place.to_owned());
-            let (layers, tracked, output) = (None, vec![], vec![]);
-            return Ok(CheckTree { folder, seen_at, layers, ready, tracked, output });
+            let (layers, tracked, is_warm) = (None, vec![], false);
+            return Ok(CheckTree { folder, seen_at, layers, ready, tracked, is_warm });
         }
         repo.remove_checkout(place)?;
         let (upper, work) = (place.join("upper"), place.join("work"));
@@ -105,7 +108,7 @@ impl CheckTrees {
         let seen_at = self.seen_at();
         let (below, ready) = prepared.make_layer(&layers, &seen_at).await?;
         let base = layers.join("base");
-        let (mut tracked, mut output) = (vec![base.clone()], vec![]);
+        let (mut tracked, mut output) = (vec![base.clone()], None);
         let (mut hides, mut whole) = (false, false);
         if *commit != self.base {
             let difference = place.join("difference");
@@ -124,16 +127,17 @@ impl CheckTrees {
         // In a whole checkout, nothing is newer than the output.
         let keeps = !whole && (!hides || self.policy.verify.cold == Cold::Never);
         if keeps && !self.is_cold(what).await? {
-            output = record.output(what.on, what.command);
+            output = record.output(what).map(|folder| layers.join(folder));
         }
         drop(made);
         let mut lower = tracked.clone();
         // Above the checkout, so that a later build may replace a file of an earlier one, and below the difference.
         let above = tracked.len() - 1;
-        lower.splice(above..above, output.iter().map(|name| layers.join(name)));
+        let is_warm = output.is_some();
+        lower.splice(above..above, output);
         lower.extend(below);
         let layers = Some(Layers { at: seen_at.clone(), lower, upper: upper.clone(), work });
-        Ok(CheckTree { folder: upper, seen_at, layers, ready, tracked, output })
+        Ok(CheckTree { folder: upper, seen_at, layers, ready, tracked, is_warm })
     }
 
     /// Where commands see the tree of a check: the same path for all, which tells nothing about the check.
@@ -161,29 +165,29 @@ impl CheckTrees {
         })
     }
 
-    /// Keeps what the build of a check on the untouched tree left, without its reports.
+    /// Keeps what the build of a check on the untouched tree left, without its reports; false if there is nothing.
     pub(crate) async fn keep(
         &self,
         tree: &CheckTree,
         command: &str,
         ended: &Ended,
         reports: Vec<WorkPath>,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let useless = self.policy.verify.cold == Cold::Always;
         // A build that was killed may have left half a file.
-        if tree.layers.is_none() || !matches!(ended, Ended::Exited(_)) || useless {
-            return Ok(());
+        if tree.layers.is_none() || tree.is_warm || !matches!(ended, Ended::Exited(_)) || useless {
+            return Ok(false);
         }
         let (repo, layers) = (self.worktrees.repo(), self.worktrees.layers());
         let most = most(&self.policy.workspace);
         let kept = repo.keep_ignored(&tree.folder, &layers.join("base"), &reports, most).await;
         match kept {
             Ok(true) => {}
-            Ok(false) => return Ok(()),
+            Ok(false) => return Ok(false),
             // Later checks then build from nothing, as this one did.
             Err(error) => {
                 tracing::warn!(%error, "what the build left is not kept");
-                return Ok(());
+                return Ok(false);
             }
         }
         let mut made = self.made.lock().await;
@@ -192,9 +196,20 @@ impl CheckTrees {
         let to = layers.join(&name);
         sandbox::remove(&to).map_err(|error| broken("clearing", &to, &error))?;
         std::fs::rename(&tree.folder, &to).map_err(|error| broken("keeping", &to, &error))?;
-        let stack = std::iter::once(name).chain(tree.output.iter().cloned()).collect();
-        record.outputs.push(Output { command: Digest::of(command.as_bytes()), stack });
-        write(&layers, record)
+        record.outputs.push(Output { command: Digest::of(command.as_bytes()), folder: name });
+        write(&layers, record)?;
+        Ok(true)
+    }
+
+    /// Gives up what the build of a check left: the check does not work on it.
+    pub(crate) async fn give_up(&self, command: &str) -> Result<(), Fault> {
+        let mut made = self.made.lock().await;
+        let record = self.record(&mut made).await?;
+        let command = Digest::of(command.as_bytes());
+        // The folder stays until the run is over, so that no later one gets its name.
+        let own = record.outputs.iter_mut().filter(|output| output.command == command);
+        own.for_each(|output| output.folder.clear());
+        write(&self.worktrees.layers(), record)
     }
 
     /// Hands the kept output to a new worktree, so that an agent's first command does not build everything.
@@ -203,10 +218,9 @@ impl CheckTrees {
         let made = self.made.lock().await;
         let record = made.clone().or_else(|| self.known());
         drop(made);
-        let last = record.and_then(|record| record.outputs.last().map(|last| last.stack.clone()));
-        let Some(stack) = last else { return Ok(()) };
+        let Some(last) = record.and_then(|record| record.last()) else { return Ok(()) };
         self.worktrees.repo().make_older(folder, &self.base, start).await?;
-        let from: Vec<PathBuf> = stack.iter().map(|name| layers.join(name)).collect();
+        let from = vec![layers.join(last)];
         let (to, most) =
             (folder.to_owned(), Most { bytes: MOST_COPIED, ..most(&self.policy.workspace) });
         let copied = tokio::task::spawn_blocking(move || sandbox::hand_out(&from, &to, most)).await;
@@ -222,8 +236,9 @@ impl CheckTrees {
     fn known(&self) -> Option<Record> {
         let text = std::fs::read(self.worktrees.layers().join(RECORD)).ok()?;
         let record: Record = serde_json::from_slice(&text).ok()?;
-        let whole = record.boot == boot() && !record.boot.is_empty() && record.base == self.base;
-        whole.then_some(record)
+        let whole = record.boot == boot() && !record.boot.is_empty();
+        let ours = record.base == self.base && record.repository == self.worktrees.repo().root();
+        (whole && ours).then_some(record)
     }
 
     /// The record of the shared layers, which are made if they are not complete.
@@ -238,7 +253,9 @@ impl CheckTrees {
             None => {
                 sandbox::remove(&layers).map_err(|error| broken("clearing", &layers, &error))?;
                 self.worktrees.repo().checkout_layer(&layers.join("base"), &self.base).await?;
-                let record = Record { boot: boot(), base: self.base.clone(), outputs: vec![] };
+                let repository = self.worktrees.repo().root().to_owned();
+                let (base, outputs) = (self.base.clone(), vec![]);
+                let record = Record { boot: boot(), base, repository, outputs };
                 write(&layers, &record)?;
                 record
             }
@@ -248,14 +265,18 @@ impl CheckTrees {
 }
 
 impl Record {
-    /// The output that a check begins with: what the same command left, or else the last one. A check on the untouched
-    /// tree does not begin with its own.
-    fn output(&self, on: &Subject, command: &str) -> Vec<String> {
-        let command = Digest::of(command.as_bytes());
-        let own = self.outputs.iter().rfind(|output| output.command == command);
-        let last = || self.outputs.iter().rfind(|output| output.command != command);
-        let found = own.filter(|_| *on != Subject::Base).or_else(last);
-        found.map(|output| output.stack.clone()).unwrap_or_default()
+    /// The output that a check begins with: what the same command left on the untouched tree.
+    fn output(&self, what: &CheckOf<'_>) -> Option<&str> {
+        let command = Digest::of(what.command.as_bytes());
+        let own = self.outputs.iter().rfind(|output| output.command == command)?;
+        let wanted = *what.on != Subject::Base || what.again;
+        Some(own.folder.as_str()).filter(|folder| wanted && !folder.is_empty())
+    }
+
+    /// The last output.
+    fn last(&self) -> Option<String> {
+        let mut folders = self.outputs.iter().map(|output| &output.folder);
+        folders.rfind(|folder| !folder.is_empty()).cloned()
     }
 }
 

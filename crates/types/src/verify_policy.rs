@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::WorkPath;
+use crate::{Millis, WorkPath};
 
 /// The findings in the changes of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -104,6 +104,8 @@ pub struct VerifyPolicy {
     pub unproven: Unproven,
     /// Which checks build from nothing, instead of on what the build of the untouched tree left.
     pub cold: Cold,
+    /// The build of the untouched tree is kept for later checks if it took at least this long.
+    pub warm_from_ms: Millis,
 }
 
 /// Which checks build from nothing.
@@ -199,6 +201,7 @@ impl Default for VerifyPolicy {
             trial_percent: 100,
             unproven: Unproven::Ask,
             cold: Cold::Merged,
+            warm_from_ms: Millis::seconds(10),
         }
     }
 }

@@ -41,6 +41,15 @@ fn coder(command: &str, path: &str, content: &str) -> String {
     script(path, content).replace(written, &format!("{first}{written}"))
 }
 
+/// A repository whose policy keeps output also of quick builds.
+fn built(place: &Place, files: &[(&str, &str)], verify: &str, script: &str) -> (PathBuf, PathBuf) {
+    let policy = format!("[verify]\nwarm_from_ms = 0\n{verify}");
+    let files = [files, &[(".bosun/policy.toml", policy.as_str())]].concat();
+    let (repo, script) = repository(place, &files, script);
+    place.trust(&repo);
+    (repo, script)
+}
+
 /// What each check compiled, by its subject.
 fn compiled(told: &Told) -> Vec<(String, Vec<String>)> {
     let ends = told.events("check.finished").into_iter();
@@ -58,7 +67,7 @@ fn compiled(told: &Told) -> Vec<(String, Vec<String>)> {
 #[test]
 fn a_check_builds_on_what_the_untouched_tree_left_and_the_last_one_from_nothing() {
     let place = Place::new();
-    let (repo, script) = repository(&place, &FILES, &coder("", "src/b.txt", "hello\n"));
+    let (repo, script) = built(&place, &FILES, "", &coder("", "src/b.txt", "hello\n"));
     let told = Told::of(&place, &run(&repo, &script, GOAL));
     assert_eq!(told.status(), "done", "{}", told.said);
     let compiled = compiled(&told);
@@ -86,7 +95,7 @@ fn what_an_attempt_builds_or_plants_never_reaches_a_check() {
     // The objects say what the sources do not, and look newer than anything.
     let plant = "mkdir -p out && echo hello needed > out/b.o && cp out/b.o out/all && touch -d 2099-01-01 out/b.o && cat out/b.o";
     let script = coder(plant, "src/b.txt", "three\n");
-    let (repo, script) = repository(&place, &FILES, &script);
+    let (repo, script) = built(&place, &FILES, "", &script);
     let told = Told::of(&place, &run(&repo, &script, GOAL));
     assert_ne!(told.status(), "done", "{}", told.said);
     let planted = told.events("tool.finished");
@@ -105,7 +114,7 @@ fn output_of_a_removed_source_does_not_outlive_it() {
         script("src/b.txt", "hello\n").replace("\"src/b.txt\"]", "\"src/b.txt\", \"src/c.txt\"]");
     let read = "[[attempt.reply]]\ncall = { tool = \"read_file\", path = \"src/b.txt\" }\n[[attempt.reply]]\ncall = { tool = \"shell\", command = \"rm src/c.txt\" }\n[[attempt.reply]]\ncall = { tool = \"write_file\"";
     let plan = plan.replace("[[attempt.reply]]\ncall = { tool = \"write_file\"", read);
-    let (repo, script) = repository(&place, &FILES, &plan);
+    let (repo, script) = built(&place, &FILES, "", &plan);
     let told = Told::of(&place, &run(&repo, &script, GOAL));
     assert_ne!(told.status(), "done", "{}", told.said);
     let compiled = compiled(&told);
@@ -116,16 +125,37 @@ fn output_of_a_removed_source_does_not_outlive_it() {
 fn a_policy_says_which_checks_build_from_nothing() {
     for (cold, merged, first) in [("never", 1, 1), ("always", 3, 3)] {
         let place = Place::new();
-        let policy = format!("[verify]\ncold = \"{cold}\"\n");
-        let files = [&FILES[..], &[(".bosun/policy.toml", policy.as_str())]].concat();
-        let (repo, script) = repository(&place, &files, &coder("", "src/b.txt", "hello\n"));
-        place.trust(&repo);
+        let cold_key = format!("cold = \"{cold}\"\n");
+        let (repo, script) = built(&place, &FILES, &cold_key, &coder("", "src/b.txt", "hello\n"));
         let told = Told::of(&place, &run(&repo, &script, GOAL));
         assert_eq!(told.status(), "done", "{}", told.said);
         let compiled = compiled(&told);
         let last = compiled.last().expect("a check");
         assert_eq!((last.1.len(), compiled[1].1.len()), (merged, first), "{cold}: {compiled:?}");
     }
+}
+
+#[test]
+fn a_check_that_works_only_in_a_fresh_checkout_gets_one() {
+    let place = Place::new();
+    let test = TEST.replace("mkdir -p out", "mkdir out || exit 1");
+    let mut files = FILES;
+    files[4].1 = &test;
+    let (repo, script) = built(&place, &files, "", &coder("", "src/b.txt", "hello\n"));
+    let told = Told::of(&place, &run(&repo, &script, GOAL));
+    assert_eq!(told.status(), "done", "{}", told.said);
+    let compiled = compiled(&told);
+    assert!(compiled.iter().all(|(_, lines)| lines.len() == 3), "{compiled:?}");
+}
+
+#[test]
+fn output_of_a_quick_build_is_not_kept() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, &FILES, &coder("", "src/b.txt", "hello\n"));
+    let told = Told::of(&place, &run(&repo, &script, GOAL));
+    assert_eq!(told.status(), "done", "{}", told.said);
+    let compiled = compiled(&told);
+    assert!(compiled.iter().all(|(_, lines)| lines.len() == 3), "{compiled:?}");
 }
 
 /// Kills a run as soon as it has written such a line; returns its id.
@@ -151,7 +181,7 @@ fn killed_after(place: &Place, args: &[&str], line: impl Fn(&Value) -> bool) -> 
 #[test]
 fn a_killed_run_goes_on_with_what_the_baseline_left() {
     let place = Place::new();
-    let (repo, script) = repository(&place, &FILES, &coder("", "src/b.txt", "hello\n"));
+    let (repo, script) = built(&place, &FILES, "", &coder("", "src/b.txt", "hello\n"));
     let of_attempt = |line: &Value| {
         line["event"] == "check.started" && line["data"].to_string().contains("T1.1")
     };

@@ -13,7 +13,7 @@ use types::{
 use crate::stages::{advice, baseline, limits, question, verify};
 use crate::state::{Question, Run};
 use card::questions;
-use types::choices::{AGAIN, GO, RETRY, STOP};
+use types::choices::{AGAIN, DROP, GO, RETRY, STOP};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     if let Some(blocked) = run.blocked() {
@@ -143,6 +143,14 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
         choices.push(Choice::new(GO, "accept the risks and continue"));
     }
     choices.extend(again.map(|says| Choice::new(RETRY, says).with_words()));
+    let failed = evidence::failed_when_merged(run);
+    if phase == Phase::Monitoring && !failed.is_empty() {
+        let says = format!(
+            "accept the result after your own review and drop {}: not run again in this run",
+            failed.join(", ")
+        );
+        choices.push(Choice::new(DROP, &says));
+    }
     choices.push(Choice::new(STOP, "end the run; all existing work is kept"));
     let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
     let terms = Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP);

@@ -1,15 +1,15 @@
 //! Reopens a gate, or the work before it, at a person's request: the state that is reset for that. Nothing is removed
 //! from the branch.
 
-use types::Phase;
+use types::{CheckEnd, Phase};
 
 use super::task_state::{CheckState, TaskState, TaskStatus};
 use super::{Run, checks};
-use types::choices::{AGAIN, GO, RETRY};
+use types::choices::{AGAIN, DROP, GO, RETRY};
 
 /// Applies an answer to a gate's question.
 pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, told: Option<String>) {
-    if ![AGAIN, GO, RETRY].contains(&choice) {
+    if ![AGAIN, DROP, GO, RETRY].contains(&choice) {
         return;
     }
     for gate in run.gates.iter_mut().filter(|gate| gate.phase == phase && !gate.go) {
@@ -19,6 +19,12 @@ pub(super) fn answered(run: &mut Run, phase: Phase, choice: &str, told: Option<S
         (Phase::Planning, RETRY) => plan_again(run, told),
         (Phase::Execution, RETRY) => work_again(run, told.as_ref()),
         (Phase::Monitoring, RETRY) => mend(run, told),
+        (Phase::Monitoring, DROP) => {
+            let failed = |check: &&CheckState| !check.end.as_ref().is_some_and(CheckEnd::passed);
+            let failed = run.check_results.merged.iter().filter(failed);
+            let failed: Vec<String> = failed.map(|check| check.what.command.clone()).collect();
+            run.check_results.dropped.extend(failed);
+        }
         (Phase::Monitoring, AGAIN) => {
             let merged = run.check_results.merged.clone();
             let others = |check: &CheckState| {
@@ -146,6 +152,21 @@ mod tests {
             &only(&to_be_mended().tell("T1.2 fails person x.y"), &GATES),
             "gate.blocked execution: 1 of 2 tasks are finished, 1 failed
              run.finished failed, gate.execution",
+        );
+    }
+
+    #[test]
+    fn a_check_that_fails_on_the_merged_tree_can_be_dropped() {
+        let mut bench = planned("T1 a; T2 c");
+        bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0\nmerge T1 lands");
+        bench.tell("T2.1 hands in c\ncheck T2.1/0 exits 0\nmerge T2 lands");
+        let events = bench.tell("check landed:T2.1/0 exits 0\ncheck merged/0 exits 1");
+        assert!(events.contains("gate.blocked monitoring"), "{events}");
+        same(
+            &only(&bench.tell("answer 0 drop"), &GATES),
+            "gate.passed monitoring
+             gate.passed closure
+             run.finished done, report.done",
         );
     }
 

@@ -38,6 +38,18 @@ const LONG: Millis = Millis::seconds(15);
 pub(super) struct Ran {
     pub(super) end: CheckEnd,
     pub(super) report: Option<TestReport>,
+    /// Whether its build output is kept for later checks.
+    kept: bool,
+}
+
+impl Ran {
+    /// Whether another run of the same check came to the same end.
+    fn is_like(&self, other: &Self) -> bool {
+        let counts = |ran: &Self| {
+            ran.report.as_ref().map(|report| (report.passed, report.failed, report.skipped))
+        };
+        self.end.ended == other.end.ended && counts(self) == counts(other)
+    }
 }
 
 impl RunExecutor {
@@ -108,10 +120,20 @@ impl RunExecutor {
         place: &Path,
     ) -> Result<Ran, Fault> {
         let prepared = self.preparations.prepare(commit, &job.against.setup).await?;
-        let what = CheckOf { on: &job.check.on, command: &job.what.command, result };
+        let mut what =
+            CheckOf { on: &job.check.on, command: &job.what.command, result, again: false };
         let sandboxes = &self.services.sandboxes;
         let tree = self.trees.lay_out(sandboxes, place, &what, commit, &prepared).await?;
         let mut ran = self.run_in(job, &tree).await?;
+        if ran.kept {
+            // Some checks work only in a fresh checkout. Those must not fail later because of what is kept.
+            what.again = true;
+            let tree = self.trees.lay_out(sandboxes, place, &what, commit, &prepared).await?;
+            if !ran.is_like(&self.run_in(job, &tree).await?) {
+                tracing::info!(check = job.what.name, "does not work on its own build output");
+                self.trees.give_up(&job.what.command).await?;
+            }
+        }
         // Incomplete preparation may be the cause.
         let notes = prepared.notes();
         if !notes.is_empty()
@@ -162,9 +184,10 @@ impl RunExecutor {
         let report = report::read(&result.output, &files);
         let cannot_run = self.cannot_run(job, &result, report.as_ref()).await?;
         let rewrote = self.trees.rewritten(tree).await?;
-        if job.check.on == Subject::Base {
+        let mut kept = false;
+        if job.check.on == Subject::Base && elapsed_ms >= self.policy.verify.warm_from_ms {
             let reports = files.iter().filter_map(|(path, _)| path.parse().ok()).collect();
-            self.trees.keep(tree, &job.what.command, &result.ended, reports).await?;
+            kept = self.trees.keep(tree, &job.what.command, &result.ended, reports).await?;
         }
         let shown = self.policy.limits.report_chars;
         let whole = output_capture.whole_above(MAX_OUTPUT);
@@ -173,7 +196,7 @@ impl RunExecutor {
         let output = rules::truncate::report(&text, shown, blob);
         let end =
             CheckEnd { cannot_run, rewrote, ..CheckEnd::new(result.ended, output, elapsed_ms) };
-        Ok(Ran { end, report })
+        Ok(Ran { end, report, kept })
     }
 
     /// Why the check cannot run here at all. Only on the untouched tree is it certain that no attempt is the cause.

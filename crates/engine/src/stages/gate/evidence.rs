@@ -64,11 +64,16 @@ fn merged_checks(run: &Run) -> Option<String> {
     if checks.is_empty() {
         return Some("no check can verify the result; specify one with --check".to_owned());
     }
-    let base = run.survey().map(|survey| &survey.base);
-    let ended = checks.iter().filter(|check| !has_timed_out(run, check));
-    let failed = ended.filter(|check| trials::stands_merged(run, base, check).is_some());
-    let names: Vec<&str> = failed.map(|check| check.what.name.as_str()).collect();
+    let names = failed_when_merged(run);
     (!names.is_empty()).then(|| format!("{} did not pass on the merged tree", names.join(", ")))
+}
+
+/// The names of the checks that ended and did not pass on the merged tree.
+pub(super) fn failed_when_merged(run: &Run) -> Vec<&str> {
+    let base = run.survey().map(|survey| &survey.base);
+    let ended = run.check_results().merged.iter().filter(|check| !has_timed_out(run, check));
+    let failed = ended.filter(|check| trials::stands_merged(run, base, check).is_some());
+    failed.map(|check| check.what.name.as_str()).collect()
 }
 
 /// Whether a check says nothing, because it did not end in time.
