@@ -219,11 +219,16 @@ impl CheckTrees {
         let record = made.clone().or_else(|| self.known());
         drop(made);
         let Some(last) = record.and_then(|record| record.last()) else { return Ok(()) };
-        self.worktrees.repo().make_older(folder, &self.base, start).await?;
-        let from = vec![layers.join(last)];
+        let repo = self.worktrees.repo();
+        // What commands of the agent may not write would only be in their way.
+        let entries = repo.builds(Some(start)).await?;
+        repo.make_older(folder, &self.base, start).await?;
+        let from = layers.join(last);
         let (to, most) =
             (folder.to_owned(), Most { bytes: MOST_COPIED, ..most(&self.policy.workspace) });
-        let copied = tokio::task::spawn_blocking(move || sandbox::hand_out(&from, &to, most)).await;
+        let copied =
+            tokio::task::spawn_blocking(move || sandbox::hand_out(&from, &entries, &to, most))
+                .await;
         match copied.map_err(|error| Fault::bug(error.to_string()))? {
             Ok(true) => {}
             Ok(false) => tracing::info!("the output of the build is too large to be copied"),

@@ -10,19 +10,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
+use types::WorkPath;
+
 use crate::bring::Most;
 use crate::jail::{Jail, Missing};
 
-/// Copies the files of some folders into another one; of those with the same path, the first. Returns whether it was
-/// not too much; then nothing is copied.
-pub fn hand_out(from: &[PathBuf], to: &Path, most: Most) -> io::Result<bool> {
-    let mut files = Vec::new();
-    let mut left = most;
-    for top in from {
-        if !find(top, &mut left, &mut files)? {
-            return Ok(false);
-        }
-    }
+/// Copies these entries of a folder into another one. Returns whether it was not too much; then nothing is copied.
+pub fn hand_out(from: &Path, entries: &[WorkPath], to: &Path, most: Most) -> io::Result<bool> {
+    let Some(files) = find(from, entries, most)? else { return Ok(false) };
     let jail = Jail::open(to)?;
     for (file, above, name) in &files {
         let names = above.iter();
@@ -36,31 +31,36 @@ pub fn hand_out(from: &[PathBuf], to: &Path, most: Most) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The files and links below a folder: the path, the folder relative to the top, the name. Stops when it is too much.
+/// The files and links of these entries of a folder: the path, the folder relative to the top, the name; `None` if it
+/// is too much.
 fn find(
     top: &Path,
-    most: &mut Most,
-    files: &mut Vec<(PathBuf, PathBuf, OsString)>,
-) -> io::Result<bool> {
-    let mut open = vec![PathBuf::new()];
+    entries: &[WorkPath],
+    mut most: Most,
+) -> io::Result<Option<Vec<(PathBuf, PathBuf, OsString)>>> {
+    let (mut open, mut files) = (vec![PathBuf::new()], Vec::new());
+    let wanted = |name: &OsString| entries.iter().any(|entry| name == entry.as_str());
     while let Some(at) = open.pop() {
         for entry in fs::read_dir(top.join(&at))? {
             let entry = entry?;
             let (kind, name) = (entry.metadata()?, entry.file_name());
+            if at.as_os_str().is_empty() && !wanted(&name) {
+                continue;
+            }
             if kind.is_dir() {
                 open.push(at.join(name));
             } else if kind.is_file() || kind.is_symlink() {
                 let (Some(bytes), Some(count)) =
                     (most.bytes.checked_sub(kind.len()), most.files.checked_sub(1))
                 else {
-                    return Ok(false);
+                    return Ok(None);
                 };
-                *most = Most { bytes, files: count };
+                most = Most { bytes, files: count };
                 files.push((entry.path(), at.clone(), name));
             }
         }
     }
-    Ok(true)
+    Ok(Some(files))
 }
 
 fn copy(from: &Path, folder: &std::os::fd::OwnedFd, name: &OsString) -> io::Result<()> {
@@ -90,29 +90,29 @@ mod tests {
     #[test]
     fn a_copy_keeps_times_and_follows_no_link_of_the_checkout() {
         let dir = tempfile::tempdir().expect("a folder");
-        let [one, two, to, outside] = ["one", "two", "to", "outside"].map(|name| {
+        let [from, to, outside] = ["from", "to", "outside"].map(|name| {
             fs::create_dir_all(dir.path().join(name).join("out")).expect("a folder");
             dir.path().join(name)
         });
-        for (path, text) in [("one/out/a", "new"), ("two/out/a", "old"), ("two/out/b", "b")] {
-            fs::write(dir.path().join(path), text).expect("a file");
+        fs::create_dir(from.join("away")).expect("a folder");
+        for (path, text) in [("out/a", "new"), ("out/b", "b"), ("away/x", "x"), ("c.o", "c")] {
+            fs::write(from.join(path), text).expect("a file");
         }
-        fs::create_dir(two.join("away")).expect("a folder");
-        fs::write(two.join("away/x"), "x").expect("a file");
         std::os::unix::fs::symlink(&outside, to.join("away")).expect("a link");
         let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-        let file = File::options().write(true).open(one.join("out/a")).expect("a file");
+        let file = File::options().write(true).open(from.join("out/a")).expect("a file");
         file.set_modified(past).expect("a time");
-        let from = [one, two];
+        let entries = ["out", "away"].map(|name| name.parse().expect("a path"));
         let most = Most { bytes: 100, files: 10 };
-        assert!(!hand_out(&from, &to, Most { files: 2, ..most }).expect("too much"));
+        assert!(!hand_out(&from, &entries, &to, Most { files: 2, ..most }).expect("too much"));
         assert!(!to.join("out/a").exists());
-        assert!(hand_out(&from, &to, most).expect("copied"));
+        assert!(hand_out(&from, &entries, &to, most).expect("copied"));
         assert_eq!(fs::read_to_string(to.join("out/a")).expect("a file"), "new");
         assert_eq!(
             fs::metadata(to.join("out/a")).and_then(|it| it.modified()).expect("a time"),
             past
         );
         assert!(to.join("out/b").exists() && !outside.join("x").exists());
+        assert!(!to.join("c.o").exists(), "only what was named");
     }
 }

@@ -145,7 +145,8 @@ fn a_check_that_works_only_in_a_fresh_checkout_gets_one() {
     let told = Told::of(&place, &run(&repo, &script, GOAL));
     assert_eq!(told.status(), "done", "{}", told.said);
     let compiled = compiled(&told);
-    assert!(compiled.iter().all(|(_, lines)| lines.len() == 3), "{compiled:?}");
+    // A trial that cannot be made has no lines.
+    assert!(compiled.iter().all(|(_, lines)| [0, 3].contains(&lines.len())), "{compiled:?}");
 }
 
 #[test]
@@ -155,7 +156,8 @@ fn output_of_a_quick_build_is_not_kept() {
     let told = Told::of(&place, &run(&repo, &script, GOAL));
     assert_eq!(told.status(), "done", "{}", told.said);
     let compiled = compiled(&told);
-    assert!(compiled.iter().all(|(_, lines)| lines.len() == 3), "{compiled:?}");
+    // A trial that cannot be made has no lines.
+    assert!(compiled.iter().all(|(_, lines)| [0, 3].contains(&lines.len())), "{compiled:?}");
 }
 
 /// Kills a run as soon as it has written such a line; returns its id.

@@ -84,6 +84,12 @@ fn is_ours(question: &Question) -> bool {
     matches!(question.about(), Some(About::Baseline(_)))
 }
 
+/// Whether a person decided to go on without any check.
+pub(crate) fn goes_without(run: &Run) -> bool {
+    let mut ours = run.questions().iter().filter(|question| is_ours(question));
+    run.project_checks().is_empty() && ours.any(|question| question.choice() == Some(LEAVE))
+}
+
 /// Asks about a check that cannot run, or about missing checks; not while such a question is open.
 fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     let open = |question: &Question| question.is_open() && is_ours(question);

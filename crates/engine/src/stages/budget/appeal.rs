@@ -168,18 +168,23 @@ pub(crate) fn offer(run: &Run, task: Option<&TaskId>) -> Budget {
             Budget { time_ms: budget.time_ms.map(more), ..Budget::default() }
         }
         Some(task) if is_short(run, task) => {
-            at_least(part(budget, percent), lack(run, task).unwrap_or_default())
+            let offer = part(budget, percent);
+            lack(run, task).map_or(offer, |lack| at_least(offer, lack))
         }
         Some(_) => Budget::default(),
     }
 }
 
-/// An offer with which the next call can be made.
+/// An offer with which the next call can be made, of what is lacking alone.
 fn at_least(offer: Budget, lack: Spend) -> Budget {
+    let more = |offer: Option<u64>, lack: u64| offer.filter(|_| lack > 0).map(|all| all.max(lack));
     Budget {
-        tokens: offer.tokens.map(|tokens| tokens.max(lack.tokens)),
-        money: offer.money.map(|money| money.max(lack.money)),
-        calls: offer.calls.map(|calls| calls.max(lack.calls)),
+        tokens: more(offer.tokens, lack.tokens),
+        money: offer
+            .money
+            .filter(|_| lack.money > types::Money::ZERO)
+            .map(|money| money.max(lack.money)),
+        calls: more(offer.calls, lack.calls),
         ..offer
     }
 }

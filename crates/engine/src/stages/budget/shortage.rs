@@ -87,7 +87,10 @@ fn enlarged(run: &Run, task: &TaskId, running: &Running, short: &Shortage) -> Al
     if working {
         return Allotment::Later;
     }
-    let reason = format!("{}; {} in the run", short.what, rest(free));
+    // What the attempt has used beyond its share is not free either.
+    let beyond = short.spent.less(rules::ledger::claim(running.budget));
+    let left = Ledger::with_spent(free, beyond).free();
+    let reason = format!("{}; {} in the run", short.what, rest(left));
     Allotment::Never(Decision::new(RuleId::fixed("budget.attempt_does_not_fit"), reason))
 }
 
@@ -117,21 +120,14 @@ fn plus(share: Budget, more: Budget) -> Budget {
 /// What the run lacks for the next call of the task's attempt; `None` if no attempt at it waits.
 pub(super) fn lack(run: &Run, task: &TaskId) -> Option<Spend> {
     let (_, running, short) = waiting(run).find(|(waits, ..)| waits == task)?;
-    let own = Ledger::with_spent(running.budget, short.spent).free();
-    let free = run.ledger().free();
-    let lack = |wanted: u64, own: Option<u64>, free: Option<u64>| match (own, free) {
-        (Some(own), Some(free)) => wanted.saturating_sub(own).saturating_sub(free),
-        _ => 0,
-    };
+    let all = plus(running.budget, run.ledger().free());
+    let left = Ledger::with_spent(all, short.spent).free();
+    let lack = |wanted: u64, left: Option<u64>| left.map_or(0, |left| wanted.saturating_sub(left));
     let wanted = short.wanted;
-    let money = match (own.money, free.money) {
-        (Some(own), Some(free)) => wanted.money.less(own).less(free),
-        _ => types::Money::ZERO,
-    };
     Some(Spend {
-        tokens: lack(wanted.counted(), own.tokens, free.tokens),
-        money,
-        calls: lack(wanted.calls, own.calls, free.calls),
+        tokens: lack(wanted.counted(), left.tokens),
+        money: left.money.map_or(types::Money::ZERO, |left| wanted.money.less(left)),
+        calls: lack(wanted.calls, left.calls),
         ..Spend::default()
     })
 }

@@ -8,7 +8,7 @@ use types::{
 };
 
 use super::evidence::{has_timed_out, missing, word};
-use crate::stages::{limits, plan, trials};
+use crate::stages::{baseline, limits, plan, trials};
 use crate::state::{Question, Run};
 
 /// Maximum number of actions named on a card.
@@ -110,7 +110,8 @@ fn count(
             let good =
                 checks.iter().filter(|check| trials::stands_merged(run, base, check).is_none());
             // Without any check nothing is shown, unless a person dropped them.
-            let least = usize::from(!run.check_results().has_dropped());
+            let without = run.check_results().has_dropped() || baseline::goes_without(run);
+            let least = usize::from(!without);
             let all = checks.len().max(least).saturating_sub(limits::late(run, checks).count());
             (good.count(), all, "checks passed on the merged tree")
         }

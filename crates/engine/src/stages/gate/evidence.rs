@@ -2,7 +2,7 @@
 
 use types::Evidence;
 
-use crate::stages::trials;
+use crate::stages::{baseline, trials};
 use crate::state::{CheckState, Run, TaskState};
 
 /// Why the evidence is missing; `None` if it is present.
@@ -58,7 +58,7 @@ fn tasks_finished(run: &Run) -> Option<String> {
 
 fn merged_checks(run: &Run) -> Option<String> {
     let checks = &run.check_results().merged;
-    if checks.is_empty() && run.check_results().has_dropped() {
+    if checks.is_empty() && (run.check_results().has_dropped() || baseline::goes_without(run)) {
         return None;
     }
     if checks.is_empty() {
