@@ -104,6 +104,8 @@ mod same_again_tests;
 #[cfg(test)]
 mod session_tests;
 #[cfg(test)]
+mod shortage_tests;
+#[cfg(test)]
 mod subagents_tests;
 #[cfg(test)]
 pub(crate) mod testing {

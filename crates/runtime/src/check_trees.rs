@@ -107,29 +107,15 @@ impl CheckTrees {
         let record = self.record(&mut made).await?;
         let seen_at = self.seen_at();
         let (below, ready) = prepared.make_layer(&layers, &seen_at).await?;
-        let base = layers.join("base");
-        let (mut tracked, mut output) = (vec![base.clone()], None);
-        let (mut hides, mut whole) = (false, false);
-        if *commit != self.base {
-            let difference = place.join("difference");
-            let from = (base.as_path(), &self.base);
-            match repo.difference_layer(&difference, from, commit).await? {
-                LaidOut::Above { hides: some } => {
-                    hides = some;
-                    tracked.insert(0, difference);
-                }
-                LaidOut::Whole => {
-                    whole = true;
-                    tracked = vec![difference];
-                }
-            }
-        }
-        // In a whole checkout, nothing is newer than the output.
-        let keeps = !whole && (!hides || self.policy.verify.cold == Cold::Never);
+        let (tracked, keeps) = self.lay_out_commit(place, layers.join("base"), commit).await?;
+        let mut output = None;
         if keeps && !self.is_cold(what).await? {
             output = record.output(what).map(|folder| layers.join(folder));
         }
         drop(made);
+        if let ([difference, _], None) = (tracked.as_slice(), &output) {
+            repo.make_layer_older(difference).await?;
+        }
         let mut lower = tracked.clone();
         // Above the checkout, so that a later build may replace a file of an earlier one, and below the difference.
         let above = tracked.len() - 1;
@@ -138,6 +124,30 @@ impl CheckTrees {
         lower.extend(below);
         let layers = Some(Layers { at: seen_at.clone(), lower, upper: upper.clone(), work });
         Ok(CheckTree { folder: upper, seen_at, layers, ready, tracked, is_warm })
+    }
+
+    /// Lays out the files of a commit: the base, below the difference if there is one. Returns the layers, and whether
+    /// kept output may be among them.
+    async fn lay_out_commit(
+        &self,
+        place: &Path,
+        base: PathBuf,
+        commit: &CommitId,
+    ) -> Result<(Vec<PathBuf>, bool), Fault> {
+        if *commit == self.base {
+            return Ok((vec![base], true));
+        }
+        let difference = place.join("difference");
+        let from = (base.as_path(), &self.base);
+        let laid_out = self.worktrees.repo().difference_layer(&difference, from, commit).await?;
+        Ok(match laid_out {
+            LaidOut::Above { hides } => {
+                let keeps = !hides || self.policy.verify.cold == Cold::Never;
+                (vec![difference, base], keeps)
+            }
+            // In a whole checkout, nothing is newer than the output.
+            LaidOut::Whole => (vec![difference], false),
+        })
     }
 
     /// Where commands see the tree of a check: the same path for all, which tells nothing about the check.
@@ -195,7 +205,10 @@ impl CheckTrees {
         let name = format!("output-{}", record.outputs.len());
         let to = layers.join(&name);
         sandbox::remove(&to).map_err(|error| broken("clearing", &to, &error))?;
-        std::fs::rename(&tree.folder, &to).map_err(|error| broken("keeping", &to, &error))?;
+        if let Err(error) = std::fs::rename(&tree.folder, &to) {
+            tracing::warn!(%error, "what the build left is not kept");
+            return Ok(false);
+        }
         record.outputs.push(Output { command: Digest::of(command.as_bytes()), folder: name });
         write(&layers, record)?;
         Ok(true)
@@ -232,7 +245,8 @@ impl CheckTrees {
         match copied.map_err(|error| Fault::bug(error.to_string()))? {
             Ok(true) => {}
             Ok(false) => tracing::info!("the output of the build is too large to be copied"),
-            Err(error) => return Err(broken("copying output to", folder, &error)),
+            // The agent's commands then build what is missing.
+            Err(error) => tracing::warn!(%error, "copying the output of the build"),
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ pub enum Error {
     #[error("{run} is not a session; `bosun list` shows runs and sessions")]
     NoSuchSession { run: RunId },
     #[error(transparent)]
-    Raise(#[from] crate::raise::RaiseError),
+    Raise(#[from] RaiseError),
     #[error("run {run} is over: {status}")]
     Over { run: RunId, status: &'static str },
     #[error(
@@ -61,6 +61,17 @@ pub enum Error {
         #[source]
         source: tokio::task::JoinError,
     },
+}
+
+/// Totals that raise nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RaiseError {
+    #[error("{run} has no limit on {what}; its limits: {limits}")]
+    NoLimit { run: RunId, what: &'static str, limits: String },
+    #[error(
+        "{run} already has a limit of {limit}, of which {spent} is spent; name the new total, above {limit}"
+    )]
+    NotAbove { run: RunId, limit: String, spent: String },
 }
 
 impl Error {

@@ -3,18 +3,7 @@
 use types::{Budget, Command, RunId, Spend};
 
 use crate::api::Bosun;
-use crate::error::Error;
-
-/// Totals that raise nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RaiseError {
-    #[error("{run} has no limit on {what}; its limits: {limits}")]
-    NoLimit { run: RunId, what: &'static str, limits: String },
-    #[error(
-        "{run} already has a limit of {limit}, of which {spent} is spent; name the new total, above {limit}"
-    )]
-    NotAbove { run: RunId, limit: String, spent: String },
-}
+use crate::error::{Error, RaiseError};
 
 impl Bosun {
     /// Raises limits of a run to these totals, at the latest when it is resumed. Refused if one of them is not above

@@ -2,15 +2,10 @@
 //! the copy, by a plain copy otherwise. Copies regular files, folders, and links that stay inside; skips repositories,
 //! sockets and devices. The total size is limited.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use rustix::fs::{Mode, OFlags};
 
 /// How copied files share content with their source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,72 +186,6 @@ const fn plain(mode: u32) -> u32 {
     mode & 0o777 | 0o600
 }
 
-/// Removes a folder and its contents, even if it contains folders that are not writable.
-pub fn remove(path: &Path) -> io::Result<()> {
-    remove_below(path);
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path)?;
-            fs::remove_dir_all(path)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
-/// From this many folders on, several are removed at a time.
-const MANY_FOLDERS: usize = 64;
-/// Threads that remove folders. They wait for the disk: removing files that were synced is slow one by one.
-const REMOVERS: usize = 8;
-
-/// Removes the folders two levels down, as far as possible, if there are many. No link is followed.
-fn remove_below(path: &Path) {
-    let folders = |path: &Path| {
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-    };
-    let mut found: Vec<(Arc<OwnedFd>, OsString)> = Vec::new();
-    for entry in folders(path) {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(above) = rustix::fs::open(entry.path(), flags, Mode::empty()) else { continue };
-        let above = Arc::new(above);
-        let below = folders(&by_handle(&above));
-        found.extend(below.map(|below| (Arc::clone(&above), below.file_name())));
-    }
-    if found.len() < MANY_FOLDERS {
-        return;
-    }
-    let left = Mutex::new(found);
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    std::thread::scope(|scope| {
-        for _ in 0..REMOVERS {
-            scope.spawn(|| {
-                while let Some((above, name)) = next() {
-                    // What stays is removed, or reported, by the caller.
-                    fs::remove_dir_all(by_handle(&above).join(name)).ok();
-                }
-            });
-        }
-    });
-}
-
-/// The path of an open folder, which no rename changes.
-fn by_handle(folder: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-}
-
-fn open_up(folder: &Path) -> io::Result<()> {
-    let mode = fs::symlink_metadata(folder)?.permissions().mode();
-    fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o700))?;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
 /// A short digest that changes when something at a path changes: names, sizes and times, or the content of a single
 /// small file. Paths in `skip`, and everything below them, are ignored.
 pub fn fingerprint(path: &Path, skip: &[PathBuf], most: Most) -> Result<String, BringError> {
@@ -297,6 +226,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt as _;
 
     use super::*;
+    use crate::removal::remove;
 
     const MOST: Most = Most { bytes: 1 << 20, files: 100 };
 
@@ -364,26 +294,6 @@ mod tests {
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).expect("closed");
         remove(&to).expect("removed");
         assert!(!to.exists());
-    }
-
-    #[test]
-    fn many_folders_are_removed_and_no_link_is_followed() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let outside = dir.path().join("outside/a/b");
-        fs::create_dir_all(&outside).expect("folders");
-        fs::write(outside.join("file"), "x").expect("a file");
-        let tree = dir.path().join("tree");
-        for name in 0..MANY_FOLDERS {
-            let folder = tree.join(format!("a/{name}"));
-            fs::create_dir_all(&folder).expect("folders");
-            symlink(dir.path().join("outside"), folder.join("link")).expect("a link");
-            symlink(dir.path().join("outside"), tree.join(format!("a/link{name}")))
-                .expect("a link");
-            fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).expect("closed");
-        }
-        symlink(dir.path().join("outside"), tree.join("link")).expect("a link");
-        remove(&tree).expect("removed");
-        assert!(!tree.exists() && outside.join("file").exists());
     }
 
     #[test]

@@ -87,6 +87,7 @@ mod output;
 mod person_program;
 mod process;
 mod recent;
+mod removal;
 mod search;
 mod snapshot;
 mod ssh_keygen;
@@ -104,7 +105,7 @@ mod wrap;
 use elsewhere as confine;
 
 pub use bounds::{Bounds, Layers, Limits};
-pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint, remove};
+pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
 pub use confine::{Confine, HelperExe};
@@ -125,6 +126,7 @@ pub use names::folder_name;
 pub use output::hand_out;
 pub use person_program::{PersonProgram, ProgramOutput};
 pub use recent::changed_since;
+pub use removal::remove;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};
 pub use snapshot::{
     Before, Content, Difference, How, LeftAlone, Restored, SnapshotError, Snapshots, Swept, Tree,

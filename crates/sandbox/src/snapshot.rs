@@ -25,6 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use types::Digest;
 
 use crate::jail::Jail;
+pub use carry::LeftAlone;
 use diff::Needed;
 pub use diff::{Content, Difference, How};
 pub use error::SnapshotError;
@@ -32,7 +33,7 @@ use index::Index;
 use objects::Objects;
 pub use objects::Swept;
 pub use own::Before;
-pub use restore::{LeftAlone, Restored, Undo};
+pub use restore::{Restored, Undo};
 pub use walk::Tree;
 use walk::{Limits, Walk};
 

@@ -93,7 +93,7 @@ fn swept(place: &Path) -> u64 {
         named.filter(|entry| entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == user));
     let removed = ours.filter(|entry| match owned(&entry.path()) {
         // Removed while it is locked, so that no other sweep removes it, too.
-        Owned::Yes(_lock) => crate::bring::remove(&entry.path()).is_ok(),
+        Owned::Yes(_lock) => crate::removal::remove(&entry.path()).is_ok(),
         Owned::Taken | Owned::NoLocks => false,
     });
     removed.count() as u64

@@ -56,6 +56,25 @@ pub(crate) enum Failed {
     Other(String),
 }
 
+/// Turns plan mode on or off, and submits what there is to do then.
+async fn plan(session: &Session, on: bool, text: String) -> Result<Done, Failed> {
+    if session.state() != SessionState::Idle {
+        return Err(SessionError::Busy.into());
+    }
+    session.read_only(on).await?;
+    session.submit(text).await?;
+    Ok(Done::Planning(on))
+}
+
+/// Stores the picture of the clipboard in a temporary file.
+async fn paste_picture() -> Result<Done, Failed> {
+    let file = tempfile::Builder::new().prefix("bosun-").suffix(".png").tempfile();
+    let failed = |error| Failed::Other(format!("creating a temporary file: {error}"));
+    let file = file.map_err(failed)?.into_temp_path();
+    let pasted = beside::clipboard_picture(&file).await;
+    pasted.map(|()| Done::Picture(file)).map_err(Failed::Other)
+}
+
 impl ChatContext {
     pub(crate) async fn act(&self, session: &Session, wish: &UiCommand) -> Result<Done, Failed> {
         match wish.clone() {
@@ -82,35 +101,15 @@ impl ChatContext {
                 let undone = session.rewind(to, replace).await?;
                 return Ok(Done::Undone(Box::new(undone)));
             }
-            UiCommand::Plan(text) => {
-                if session.state() != SessionState::Idle {
-                    return Err(SessionError::Busy.into());
-                }
-                session.read_only(true).await?;
-                // The person's words first: they are the headline of the session.
-                session.submit(format!("{text}\n\n{PLAN}")).await?;
-                return Ok(Done::Planning(true));
-            }
-            UiCommand::Go => {
-                if session.state() != SessionState::Idle {
-                    return Err(SessionError::Busy.into());
-                }
-                session.read_only(false).await?;
-                session.submit(APPROVED).await?;
-                return Ok(Done::Planning(false));
-            }
+            // The person's words first: they are the headline of the session.
+            UiCommand::Plan(text) => return plan(session, true, format!("{text}\n\n{PLAN}")).await,
+            UiCommand::Go => return plan(session, false, APPROVED.to_owned()).await,
             UiCommand::Diff => {
                 return beside::diff(&self.folder).await.map(Done::Diff).map_err(Failed::Other);
             }
             UiCommand::Export(file) => return self.export(session, file).await.map(Done::Note),
             UiCommand::Sessions(number) => return self.sessions(session, number).await,
-            UiCommand::PastePicture => {
-                let file = tempfile::Builder::new().prefix("bosun-").suffix(".png").tempfile();
-                let failed = |error| Failed::Other(format!("creating a temporary file: {error}"));
-                let file = file.map_err(failed)?.into_temp_path();
-                let pasted = beside::clipboard_picture(&file).await;
-                return pasted.map(|()| Done::Picture(file)).map_err(Failed::Other);
-            }
+            UiCommand::PastePicture => return paste_picture().await,
             UiCommand::New => return Ok(Done::Switch(Next::New)),
             UiCommand::Interrupt => session.interrupt().await?,
             UiCommand::Run(_)

@@ -2,6 +2,7 @@
 //! keys and time go in, rows and commands come out; no terminal, no session.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 
 use ratatui::text::Span;
 use types::{Call, CallId, Effort, Grants, Millis, SessionState, Timestamp, visible};
@@ -11,7 +12,6 @@ use super::editor::Editor;
 use super::look::{BAD, BOLD, DIM, WAITING};
 use super::markdown::Markdown;
 use super::past::Past;
-use super::replacing::Replacing;
 use super::ui_command::UiCommand;
 use super::wrap::Row;
 
@@ -106,6 +106,13 @@ pub(crate) struct Granting {
     pub(crate) question: u32,
     /// For every session.
     pub(crate) always: bool,
+}
+
+/// Files to be replaced, if the user says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Replacing {
+    pub(crate) to: u64,
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// An ongoing search.

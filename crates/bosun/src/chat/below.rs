@@ -5,10 +5,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use types::{SessionState, visible};
 
-use super::app::{App, MOST_OF_A_QUESTION};
+use super::app::{App, MOST_OF_A_QUESTION, Replacing};
 use super::calls;
 use super::look::{BOLD, DIM, PERSON, PLAIN, WAITING};
-use super::replacing::Replacing;
 use super::slash;
 use super::wrap::{Row, columns, cut, wrap};
 

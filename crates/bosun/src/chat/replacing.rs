@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use runtime::Undone;
 use types::count;
 
-use super::app::App;
+use super::app::{App, Replacing};
 use super::look::{BOLD, WAITING};
 use super::patch;
 use super::ui_command::UiCommand;
@@ -16,13 +16,6 @@ use ratatui::text::Span;
 
 /// Maximum lines shown of the differences.
 const MOST_LINES: usize = 200;
-
-/// Files to be replaced, if the user says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Replacing {
-    to: u64,
-    paths: Vec<PathBuf>,
-}
 
 impl Replacing {
     pub(crate) const HINT: &str = "  y replaces (the present version is kept), n leaves it alone";

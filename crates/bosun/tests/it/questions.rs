@@ -42,7 +42,9 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     let id = asking(&place);
     let (code, said) = says(&place, &["questions"]);
     assert_eq!(code, 0, "{said}");
-    for text in ["no-go after monitoring", "1 again", "2 retry [words]", "3 stop", "(default)"] {
+    for text in
+        ["no-go after monitoring", "1 again", "2 retry [words]", "3 drop", "4 stop", "(default)"]
+    {
         assert!(said.contains(text), "{text} is missing in {said}");
     }
     let (_, said) = says(&place, &["questions", "--json"]);
@@ -65,7 +67,7 @@ fn a_question_is_answered_by_its_number_and_by_a_word_and_only_once() {
     let id = asking(&place);
     let (code, said) = says(&place, &["answer", &id, "maybe"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("choose one of: again, retry [words], stop"), "{said}");
+    assert!(said.contains("choose one of: again, retry [words], drop, stop"), "{said}");
     let (code, said) = says(&place, &["answer", &id, "ag"]);
     assert_eq!(code, 3, "nothing was mended, so it asks once more: {said}");
     assert!(said.trim_start().starts_with("answer"), "only from the answer on: {said}");

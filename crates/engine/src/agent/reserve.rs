@@ -1,10 +1,10 @@
 //! The reservation for the next reply. The model's longest reply is requested if it fits, a shorter one if the budget
 //! or the window leaves less. A call is refused only if not even a short reply fits.
 
-use types::{Budget, Spend};
+use types::{Budget, Shortage, Spend};
 
 use super::Attempt;
-use super::session::Session;
+use super::session::{Session, SessionPhase};
 use rules::ledger::{CALL, LEAST_REPLY, UNPRICED, lacking, most_tokens, worst};
 
 /// The precision of the search, in tokens.
@@ -32,8 +32,19 @@ pub(super) fn longest(attempt: &Attempt, session: &Session) -> Result<(u64, Spen
     Ok(fits)
 }
 
+impl Attempt {
+    /// The call that does not fit its budget, if it waits for more of it.
+    #[must_use]
+    pub fn short(&self) -> Option<Shortage> {
+        let root = self.root().filter(|root| root.end.is_none())?;
+        let SessionPhase::Short { what } = &root.phase else { return None };
+        let (wanted, spent) = (least(root), root.ledger.spent());
+        Some(Shortage { wanted, spent, what: what.clone() })
+    }
+}
+
 /// The reservation for the shortest reply, whether or not it fits.
-pub(super) fn least(session: &Session) -> Spend {
+fn least(session: &Session) -> Spend {
     let output = by_window(session).min(LEAST_REPLY);
     let tokens = (most_tokens(session.bytes), output);
     worst(Budget::default(), session.price, tokens).unwrap_or_default()

@@ -11,7 +11,7 @@ use types::{
 };
 
 pub(super) use super::pending_call::{CallState, PendingCall};
-use super::window::ContextWindow;
+use super::window::{self, ContextWindow};
 use rules::contract;
 use rules::ledger::Ledger;
 
@@ -302,7 +302,7 @@ impl Session {
         let mut messages = self.history.clone();
         let mut options = ModelOptions { effort: self.effort, ..ModelOptions::default() };
         if matches!(self.phase, SessionPhase::Asking { summary: Some(_), .. }) {
-            let asked = policy.compact_prompt.as_deref().unwrap_or(super::window::SUMMARISE);
+            let asked = policy.compact_prompt.as_deref().unwrap_or(window::SUMMARISE);
             messages.push(Arc::new(Message::user(asked)));
             options.tool_choice = ToolChoice::None;
         } else {
@@ -379,14 +379,14 @@ impl Session {
     /// The text of the last reply that had any, including the parts it continues.
     pub(super) fn last_words(&self) -> String {
         let text_at =
-            |place: usize| self.history.get(place).and_then(|message| reply_text(message));
+            |place: usize| self.history.get(place).and_then(|message| window::reply_text(message));
         let spoken = |place: &usize| text_at(*place).is_some_and(|text| !text.trim().is_empty());
         let Some(mut first) = (0..self.history.len()).rev().find(spoken) else {
             return String::new();
         };
         let mut words = text_at(first).unwrap_or_default();
         while first >= 2
-            && super::window::asks_to_continue(&self.history[first - 1])
+            && window::asks_to_continue(&self.history[first - 1])
             && let Some(before) = text_at(first - 2)
         {
             words.insert_str(0, &before);
@@ -394,14 +394,4 @@ impl Session {
         }
         words
     }
-}
-
-/// The text of a message, if it is a reply.
-fn reply_text(message: &Message) -> Option<String> {
-    let Message::Assistant { blocks, .. } = message else { return None };
-    let texts = blocks.iter().filter_map(|block| match &block.body {
-        types::BlockBody::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
-    Some(texts.collect())
 }

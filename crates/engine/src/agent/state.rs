@@ -7,12 +7,11 @@ use std::sync::Arc;
 use types::{
     Asking, AttemptEnd, AttemptResult, Brief, Budget, CallId, Changes, Digest, Fault, FileState,
     Findings, Grants, Message, Money, Policy, Proof, RuleId, Sealed, SessionEnd, SessionId,
-    Shortage, Timestamp, Usage, Wording, WorkPath,
+    Timestamp, Usage, Wording, WorkPath,
 };
 
 use super::pending_call::is_agent_call;
-use super::reserve;
-use super::session::{CallState, Session, SessionPhase};
+use super::session::{CallState, Session};
 use crate::Machine as _;
 
 /// The state of an attempt.
@@ -154,15 +153,6 @@ impl Attempt {
     #[must_use]
     pub fn away(&self) -> Option<&Fault> {
         self.root().filter(|root| root.end.is_none()).and_then(Session::away)
-    }
-
-    /// The call that does not fit its budget, if it waits for more of it.
-    #[must_use]
-    pub fn short(&self) -> Option<Shortage> {
-        let root = self.root().filter(|root| root.end.is_none())?;
-        let SessionPhase::Short { what } = &root.phase else { return None };
-        let (wanted, spent) = (reserve::least(root), root.ledger.spent());
-        Some(Shortage { wanted, spent, what: what.clone() })
     }
 
     /// What it may spend.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use types::{Message, Part, Usage};
+use types::{BlockBody, Message, Part, Usage};
 
 /// The instructions for a summary.
 pub(super) const SUMMARISE: &str = include_str!("../../../../prompts/compact.md");
@@ -55,4 +55,14 @@ impl ContextWindow {
 pub(super) fn asks_to_continue(message: &Message) -> bool {
     let Message::User { parts } = message else { return false };
     matches!(parts.as_slice(), [Part::Text { text }] if text == AFTER_CUT)
+}
+
+/// The text of a message, if it is a reply.
+pub(super) fn reply_text(message: &Message) -> Option<String> {
+    let Message::Assistant { blocks, .. } = message else { return None };
+    let texts = blocks.iter().filter_map(|block| match &block.body {
+        BlockBody::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    Some(texts.collect())
 }

@@ -4,6 +4,8 @@
 mod appeal;
 mod shortage;
 #[cfg(test)]
+mod shortage_tests;
+#[cfg(test)]
 mod tests;
 mod tree;
 

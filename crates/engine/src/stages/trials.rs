@@ -8,11 +8,10 @@ mod shape;
 mod tests;
 mod whole;
 
-use types::{
-    AttemptId, Check, CheckEnd, CommitId, Ended, Fault, Level, Millis, TaskId, Trial, Weighed,
-};
+use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, Trial, Weighed};
 
 use crate::state::{CheckState, Run, TaskState};
+pub(crate) use doubt::Next;
 use doubt::{Tried, cannot_fail, fails_anew, gone, no_report, old_tests_fail, rewrites, signs};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{to_take_out, unproven_tasks};
@@ -24,16 +23,6 @@ const ALWAYS: Millis = Millis::seconds(30);
 
 /// The remark on a check that simply failed.
 pub(crate) const DID_NOT_PASS: &str = "it did not pass";
-
-/// The next step for a result whose checks passed.
-pub(crate) enum Next {
-    /// A trial is running.
-    Wait,
-    Try(Trial, usize),
-    /// There is an objection, perhaps to one check; a person should look.
-    Doubt(Fault, Option<Check>),
-    Weighed(Weighed),
-}
 
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let Some(last) = &task_state.last else {

@@ -1,20 +1,21 @@
 //! Verification of a submission, by Bosun's own checks and observations; the agent's claims about its own work are
 //! ignored.
 
+mod objections;
+
 use types::{
     Artifact, AttemptId, ChangeKind, Changes, Check, CheckId, CommitId, Decision, Event, Fault,
     FaultClass, FileChange, Finding, FindingKind, Findings, Phase, Policy, RuleId, Scope,
     Sensitive, Subject, Task, TaskId, Timestamp, Weighed, WorkPath,
 };
 
-use crate::stages::trials::{self, DID_NOT_PASS, Next};
+use crate::stages::trials::{self, Next};
 use crate::stages::{limits, review};
 use crate::state::{Asked, CheckState, Run, TaskState, TaskStatus, current};
 use rules::permit::names_file;
 
-/// Checks failed on a result alone, or merged with others.
-pub(crate) const CHECK_FAILED: &str = "verify.check_failed";
-pub(crate) const MERGED_CHECK_FAILED: &str = "merge.check_failed";
+use objections::held;
+pub(crate) use objections::{CHECK_FAILED, MERGED_CHECK_FAILED, failed, failed_when_merged};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Planning and reviews have no index in the plan.
@@ -231,63 +232,12 @@ fn checking(
             set_aside: vec![],
         }];
     }
-    let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(|(_, why)| why == DID_NOT_PASS);
-    let mut what: Vec<String> =
-        odd.iter().map(|(check, why)| format!("{}: {why}", check.name)).collect();
-    if !plain.is_empty() {
-        let names: Vec<&str> = plain.iter().map(|(check, _)| check.name.as_str()).collect();
-        what.insert(0, format!("{} did not pass", names.join(", ")));
-    }
-    let fault = Fault::new(FaultClass::CheckFailed, CHECK_FAILED, what.join("; "));
-    vec![Event::TaskRejected { attempt: attempt.clone(), fault }]
+    vec![Event::TaskRejected { attempt: attempt.clone(), fault: objections::fault(&failed) }]
 }
 
 /// Whether the policy wants trials.
 fn weighs(run: &Run) -> bool {
     run.policy().verify.trials
-}
-
-/// The checks that a result must pass: the task's own, which run first, or else the project's.
-fn held<'a>(run: &Run, task: &TaskId, checks: &'a [CheckState]) -> &'a [CheckState] {
-    let own = run.planned(task).map(|task| task.checks.as_slice()).unwrap_or_default();
-    if own.is_empty() {
-        return checks;
-    }
-    let is_own = |check: &&CheckState| own.iter().any(|own| own.command == check.what.command);
-    &checks[..checks.iter().take_while(is_own).count()]
-}
-
-/// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
-/// project's count only if the task breaks something that worked. One that timed out never counts.
-pub(crate) fn failed<'a>(
-    run: &Run,
-    task: &TaskId,
-    task_state: &'a TaskState,
-) -> Vec<(&'a Check, String)> {
-    let held = held(run, task, &task_state.checks).len();
-    let mut failed = Vec::new();
-    for (index, check) in task_state.checks.iter().enumerate() {
-        let Some(end) = check.end.as_ref().filter(|end| !run.timed_out(end)) else { continue };
-        let why = trials::stands(run, task_state.base.as_ref(), check);
-        let breaks =
-            end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
-        if let Some(why) = why.filter(|_| index < held || breaks) {
-            failed.push((&check.what, why));
-        }
-    }
-    failed
-}
-
-/// The checks that count against a result merged with those of other tasks. The checks on the final tree decide about
-/// those that time out here.
-pub(crate) fn failed_when_merged<'a>(
-    run: &Run,
-    task_state: &'a TaskState,
-) -> impl Iterator<Item = &'a CheckState> {
-    let base = task_state.base.as_ref();
-    let ended = |check: &&CheckState| !check.end.as_ref().is_some_and(|end| run.timed_out(end));
-    let proofs = task_state.proofs.iter().filter(ended);
-    proofs.filter(move |check| trials::stands_merged(run, base, check).is_some())
 }
 
 /// The evidence level of a result, or the step that has to come first.

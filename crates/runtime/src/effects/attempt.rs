@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::Attempt;
 use futures::future::BoxFuture;
 use llm::Model;
-use rules::truncate::Cut;
 use sandbox::{GitError, Listener, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use tools::{FileReadTracker, ToolContext, Web};
@@ -301,7 +300,7 @@ impl AttemptExecutor {
             output.trees = undo_store.after(before).await;
         }
         let plain = registry.plain_name(made.tool);
-        let cut = Cut::of(plain, &self.policy.tools, self.brief.output_chars);
+        let cut = rules::truncate::Cut::of(plain, &self.policy.tools, self.brief.output_chars);
         let said = std::mem::take(&mut output.text);
         let not_kept = output_capture.not_kept();
         let whole = output_capture.whole_above(MAX_OUTPUT);

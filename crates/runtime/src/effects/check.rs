@@ -29,9 +29,10 @@ pub(super) use job::Job;
 
 /// The folder for test reports: one that pytest creates and ignores by itself.
 const REPORTS: &str = ".pytest_cache/reports";
-/// The most report files that are read, and the most bytes of each.
+/// The most report files that are read for each pattern, and the most bytes of each and of all.
 const MOST_FILES: usize = 200;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
+const MOST_IN_ALL: usize = 64 * 1024 * 1024;
 /// Slower checks get only one alteration.
 const LONG: Millis = Millis::seconds(15);
 /// The result of running a check's command once.
@@ -312,7 +313,7 @@ fn not_found(exit: i32, output: &str) -> Option<String> {
 
 /// The existing report files of test runners.
 async fn report_files(env: &LocalEnvironment) -> Vec<(String, String)> {
-    let mut found = Vec::new();
+    let (mut found, mut left) = (Vec::new(), MOST_IN_ALL);
     let everywhere = report::report_files().iter().map(|pattern| (*pattern, WorkPath::root()));
     // Named by its path, our own folder is read even if the repository ignores it.
     let own = REPORTS.parse().ok().map(|folder| ("*", folder));
@@ -321,7 +322,9 @@ async fn report_files(env: &LocalEnvironment) -> Vec<(String, String)> {
         let Ok(paths) = env.glob(request, &CancellationToken::new()).await else { continue };
         for path in paths.items {
             let Ok(bytes) = env.read(&path).await else { continue };
-            if let (true, Ok(text)) = (bytes.len() <= MOST_BYTES, String::from_utf8(bytes)) {
+            let fits = bytes.len() <= MOST_BYTES && bytes.len() <= left;
+            if let (true, Ok(text)) = (fits, String::from_utf8(bytes)) {
+                left -= text.len();
                 found.push((path.to_string(), text));
             }
         }

@@ -84,7 +84,7 @@ impl Confine {
     /// Tries whether a stack of folders can be used as a workspace, in a new folder, which is removed.
     pub async fn stacks(helper_exe: HelperExe, place: &Path) -> Result<(), EnvError> {
         let tried = Self::stacked(helper_exe, place).await;
-        crate::bring::remove(place).map_err(failed("removing what was tried in"))?;
+        crate::removal::remove(place).map_err(failed("removing what was tried in"))?;
         match tried? {
             true => Ok(()),
             false => Err(EnvError::Sandbox { reason: "the layers are not seen as one".to_owned() }),

@@ -73,7 +73,7 @@ impl Repo {
     /// Removes a checkout with everything in it.
     pub fn remove_checkout(&self, dir: &Path) -> Result<(), GitError> {
         // A command may have left folders that its owner cannot write to.
-        crate::bring::remove(dir).map_err(failed("removing", dir))?;
+        crate::removal::remove(dir).map_err(failed("removing", dir))?;
         let index = index_of(dir);
         gone(std::fs::remove_file(&index)).map_err(failed("removing", &index))
     }

@@ -82,7 +82,7 @@ pub enum GitError {
 }
 
 /// Messages of git for an object that is missing or corrupt.
-const DAMAGE: [&str; 19] = [
+const DAMAGE: [&str; 20] = [
     "bad object ",
     "bad tree object",
     " is corrupt",
@@ -101,6 +101,7 @@ const DAMAGE: [&str; 19] = [
     "not something we can merge",
     "object file ",
     "unable to read ",
+    "cannot read object",
     "unable to unpack",
 ];
 

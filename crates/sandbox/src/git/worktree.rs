@@ -150,7 +150,7 @@ impl Repo {
         let _alone = self.alone().await?;
         let found = find();
         for git_dir in &found {
-            crate::bring::remove(git_dir).map_err(failed("removing", git_dir))?;
+            crate::removal::remove(git_dir).map_err(failed("removing", git_dir))?;
         }
         std::fs::remove_dir(&list).ok();
         Ok(found.len() as u64)
@@ -237,7 +237,7 @@ impl Repo {
         let known = place.and_then(|above| self.registration(&above.join(name)));
         let files = std::fs::symlink_metadata(dir);
         if files.is_ok_and(|files| files.is_dir()) {
-            crate::bring::remove(dir).map_err(failed("removing", dir))?;
+            crate::removal::remove(dir).map_err(failed("removing", dir))?;
         } else {
             gone(std::fs::remove_file(dir)).map_err(failed("removing", dir))?;
         }

@@ -1,7 +1,7 @@
 //! This machine as an environment: files through the jail, commands in a process group of their own, and in a sandbox
 //! if there is one. Which files and settings are out of reach is decided elsewhere.
 
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -148,13 +148,7 @@ impl Environment for LocalEnvironment {
         let variables = if request.hosts.is_empty() { variables } else { variables.online() };
         let variables = variables.for_command(std::env::vars_os(), self.seen_at());
         let Some(confine) = &self.confine else {
-            // The child resolves this name itself, so it starts in exactly the folder that was checked, on systems that
-            // have such names.
-            let place = if cfg!(target_os = "linux") {
-                PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-            } else {
-                self.root.join(request.folder.as_str())
-            };
+            let place = name_of(&folder, &self.root, &request.folder);
             let survey = self.survey_unheld(stop).await?;
             let watch = Watch::begin(self, survey, false);
             let command = self.shell.command(&request.command, &place, variables);
@@ -195,6 +189,16 @@ impl Environment for LocalEnvironment {
             reasons::removed(&removed, &mut result);
             reasons::with_restored(&restored, result)
         })
+    }
+}
+
+/// The name by which a child enters an open folder, which must stay open until then. The child resolves it itself, so it
+/// starts in exactly the folder that was checked, on systems that have such names.
+fn name_of(folder: &OwnedFd, root: &Path, path: &WorkPath) -> PathBuf {
+    if cfg!(target_os = "linux") {
+        PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+    } else {
+        root.join(path.as_str())
     }
 }
 

@@ -17,7 +17,6 @@ use super::diff;
 use super::error::SnapshotError;
 use super::manifest::{self, Entry};
 use super::objects::Objects;
-use super::restore::LeftAlone;
 use crate::jail::{Jail, Missing};
 use crate::staging::{stage, under_new_name};
 
@@ -36,6 +35,31 @@ pub(super) struct Step {
     pub(super) path: PathBuf,
     pub(super) now: Option<Entry>,
     pub(super) target: Option<Entry>,
+}
+
+/// A file that was not restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftAlone {
+    pub path: PathBuf,
+    pub why: String,
+    /// The file as it is, and as it would be restored, if it can be replaced.
+    pub(super) conflict: Option<(Option<Entry>, Option<Entry>)>,
+}
+
+impl LeftAlone {
+    pub(super) fn new(
+        path: PathBuf,
+        why: &str,
+        conflict: Option<(Option<Entry>, Option<Entry>)>,
+    ) -> Self {
+        Self { path, why: why.to_owned(), conflict }
+    }
+
+    /// Whether it is restored if its replacement is asked for.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.conflict.is_some()
+    }
 }
 
 /// Why a step was not made.

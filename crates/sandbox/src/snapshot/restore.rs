@@ -3,13 +3,14 @@
 //! Whatever is replaced or removed is copied before anything is touched. The steps are carried out in `carry.rs`.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use types::{Digest, Trees};
 
 use super::Snapshots;
-use super::carry::{Place, Step, carry_out, is_folder, is_leaf};
+use super::carry::{LeftAlone, Place, Step, carry_out, is_folder, is_leaf};
 use super::diff::{self, Change, Content};
 use super::error::SnapshotError;
 use super::index::Index;
@@ -36,31 +37,6 @@ pub struct Restored {
     pub left_alone: Vec<LeftAlone>,
     /// Folder with the replaced and removed files.
     pub kept_in: Option<PathBuf>,
-}
-
-/// A file that was not restored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftAlone {
-    pub path: PathBuf,
-    pub why: String,
-    /// The file as it is, and as it would be restored, if it can be replaced.
-    pub(super) conflict: Option<(Option<Entry>, Option<Entry>)>,
-}
-
-impl LeftAlone {
-    pub(super) fn new(
-        path: PathBuf,
-        why: &str,
-        conflict: Option<(Option<Entry>, Option<Entry>)>,
-    ) -> Self {
-        Self { path, why: why.to_owned(), conflict }
-    }
-
-    /// Whether it is restored if its replacement is asked for.
-    #[must_use]
-    pub fn is_conflict(&self) -> bool {
-        self.conflict.is_some()
-    }
 }
 
 const TOO_LARGE: &str = "too large to be kept in snapshots, or cannot be read";
@@ -253,11 +229,14 @@ fn new_folder(aside: &Path) -> io::Result<PathBuf> {
     Ok(tempfile::Builder::new().prefix("undone-").tempdir_in(aside)?.keep())
 }
 
+/// Writes a copy below a new folder of ours. A link is kept as a file with its target, so that no later copy can follow
+/// it.
 fn write_copy(file: &Path, content: Content) -> io::Result<()> {
     std::fs::create_dir_all(file.parent().unwrap_or(file))?;
-    match content {
-        Content::File { bytes, .. } => std::fs::write(file, bytes),
-        Content::Link { target } => std::os::unix::fs::symlink(target, file),
-        Content::LeftOut => Ok(()),
-    }
+    let bytes = match content {
+        Content::File { bytes, .. } => bytes,
+        Content::Link { target } => target.into_os_string().into_encoded_bytes(),
+        Content::LeftOut => return Ok(()),
+    };
+    io::Write::write_all(&mut File::create_new(file)?, &bytes)
 }

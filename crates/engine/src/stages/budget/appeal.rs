@@ -6,8 +6,7 @@ use types::{
     OnExhausted, RuleId, Severity, Spend, TaskId, Terms, Timestamp,
 };
 
-use super::shortage::lack;
-use super::tree::{least, part};
+use super::tree::{lack, least, part};
 use crate::Run;
 use crate::stages::question;
 use crate::state::TaskStatus;

@@ -2,10 +2,10 @@
 //! have more, a rule enlarges it, and the attempt makes the call. If they have not, a person is asked; the attempt and
 //! everything it has done stay as they are.
 
-use types::{AttemptId, Budget, Decision, Event, Role, RuleId, Shortage, Spend, TaskId, Timestamp};
+use types::{AttemptId, Budget, Decision, Event, Role, RuleId, Shortage, TaskId, Timestamp};
 
 use super::appeal::exhausted;
-use super::tree::{Allotment, PHASE, levels, rest};
+use super::tree::{Allotment, PHASE, levels, plus, rest, waiting};
 use crate::Run;
 use crate::state::{Running, TaskStatus};
 use rules::ledger::{CALL, Ledger, lacking, share};
@@ -48,13 +48,6 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         }
     }
     vec![]
-}
-
-fn waiting(run: &Run) -> impl Iterator<Item = (TaskId, &Running, &Shortage)> {
-    run.busy().filter_map(|(task, task_state)| match &task_state.stage {
-        TaskStatus::Running(running) => Some((task, &**running, running.short.as_ref()?)),
-        _ => None,
-    })
 }
 
 /// The share with which the attempt can make its call.
@@ -102,32 +95,4 @@ fn of_role(role: &Role, running: &Running) -> (&'static str, String, Budget) {
 
 fn suffices(share: Budget, short: &Shortage) -> bool {
     lacking(Ledger::with_spent(share, short.spent).free(), short.wanted).is_none()
-}
-
-/// Both together; a limit that one of them lacks is none.
-fn plus(share: Budget, more: Budget) -> Budget {
-    let sum = |one: Option<u64>, other: Option<u64>| {
-        one.zip(other).map(|(one, other)| one.saturating_add(other))
-    };
-    Budget {
-        tokens: sum(share.tokens, more.tokens),
-        money: share.money.zip(more.money).map(|(one, other)| one.plus(other)),
-        calls: sum(share.calls, more.calls),
-        time_ms: share.time_ms,
-    }
-}
-
-/// What the run lacks for the next call of the task's attempt; `None` if no attempt at it waits.
-pub(super) fn lack(run: &Run, task: &TaskId) -> Option<Spend> {
-    let (_, running, short) = waiting(run).find(|(waits, ..)| waits == task)?;
-    let all = plus(running.budget, run.ledger().free());
-    let left = Ledger::with_spent(all, short.spent).free();
-    let lack = |wanted: u64, left: Option<u64>| left.map_or(0, |left| wanted.saturating_sub(left));
-    let wanted = short.wanted;
-    Some(Spend {
-        tokens: lack(wanted.counted(), left.tokens),
-        money: left.money.map_or(types::Money::ZERO, |left| wanted.money.less(left)),
-        calls: lack(wanted.calls, left.calls),
-        ..Spend::default()
-    })
 }

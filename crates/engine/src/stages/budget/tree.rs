@@ -1,10 +1,10 @@
 //! The shares of a run's budget: run, phase, task, attempt. Each level can only narrow the one above; a task that a
-//! person has freed is bound by the run alone.
+//! person has freed is bound by the run alone. Also what an attempt lacks whose next call does not fit.
 
-use types::{Budget, Decision, Money, Phase, Role, RuleId, TaskId};
+use types::{Budget, Decision, Money, Phase, Role, RuleId, Shortage, Spend, TaskId};
 
 use crate::Run;
-use crate::state::TaskStatus;
+use crate::state::{Running, TaskStatus};
 use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
 
 /// The budget of an attempt.
@@ -163,4 +163,40 @@ pub(super) fn part(budget: Budget, percent: u64) -> Budget {
         calls: budget.calls.map(part),
         time_ms: None,
     }
+}
+
+/// The attempts whose next call does not fit their share.
+pub(super) fn waiting(run: &Run) -> impl Iterator<Item = (TaskId, &Running, &Shortage)> {
+    run.busy().filter_map(|(task, task_state)| match &task_state.stage {
+        TaskStatus::Running(running) => Some((task, &**running, running.short.as_ref()?)),
+        _ => None,
+    })
+}
+
+/// Both together; a limit that one of them lacks is none.
+pub(super) fn plus(share: Budget, more: Budget) -> Budget {
+    let sum = |one: Option<u64>, other: Option<u64>| {
+        one.zip(other).map(|(one, other)| one.saturating_add(other))
+    };
+    Budget {
+        tokens: sum(share.tokens, more.tokens),
+        money: share.money.zip(more.money).map(|(one, other)| one.plus(other)),
+        calls: sum(share.calls, more.calls),
+        time_ms: share.time_ms,
+    }
+}
+
+/// What the run lacks for the next call of the task's attempt; `None` if no attempt at it waits.
+pub(super) fn lack(run: &Run, task: &TaskId) -> Option<Spend> {
+    let (_, running, short) = waiting(run).find(|(waits, ..)| waits == task)?;
+    let all = plus(running.budget, run.ledger().free());
+    let left = Ledger::with_spent(all, short.spent).free();
+    let lack = |wanted: u64, left: Option<u64>| left.map_or(0, |left| wanted.saturating_sub(left));
+    let wanted = short.wanted;
+    Some(Spend {
+        tokens: lack(wanted.counted(), left.tokens),
+        money: left.money.map_or(Money::ZERO, |left| wanted.money.less(left)),
+        calls: lack(wanted.calls, left.calls),
+        ..Spend::default()
+    })
 }

@@ -105,15 +105,8 @@ fn count(
             (known.min(1), 1, "required checks found")
         }
         Measure::Checks if phase >= Phase::Monitoring => {
-            let checks = &run.check_results().merged;
-            let base = run.survey().map(|survey| &survey.base);
-            let good =
-                checks.iter().filter(|check| trials::stands_merged(run, base, check).is_none());
-            // Without any check nothing is shown, unless a person dropped them.
-            let without = run.check_results().has_dropped() || baseline::goes_without(run);
-            let least = usize::from(!without);
-            let all = checks.len().max(least).saturating_sub(limits::late(run, checks).count());
-            (good.count(), all, "checks passed on the merged tree")
+            let (good, all) = good_when_merged(run);
+            (good, all, "checks passed on the merged tree")
         }
         Measure::Checks => {
             let (good, all) = good_checks(run);
@@ -148,6 +141,17 @@ fn count(
         },
     };
     (there as u64, of as u64, what)
+}
+
+/// How many of the checks of the merged tree passed, out of how many that ended.
+fn good_when_merged(run: &Run) -> (usize, usize) {
+    let checks = &run.check_results().merged;
+    let base = run.survey().map(|survey| &survey.base);
+    let good = checks.iter().filter(|check| trials::stands_merged(run, base, check).is_none());
+    // Without any check nothing is shown, unless a person wants none.
+    let without = run.check_results().has_dropped() || baseline::goes_without(run);
+    let all = checks.len().max(usize::from(!without));
+    (good.count(), all.saturating_sub(limits::late(run, checks).count()))
 }
 
 /// How many of the tasks' own checks passed, out of how many.

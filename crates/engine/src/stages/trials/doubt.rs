@@ -1,13 +1,22 @@
-//! Questions about a result whose checks pass: the objections, with evidence. Whether there are any is decided
-//! elsewhere.
+//! The next step for a result whose checks pass, and the objections to it, with evidence. Whether there are any is
+//! decided elsewhere.
 
-use types::{Check, CheckEnd, Fault, FaultClass, Finding};
+use types::{Check, CheckEnd, Fault, FaultClass, Finding, Trial, Weighed};
 
-use super::Next;
 use crate::state::Run;
 
 /// Maximum number of names listed in a sentence.
 const MOST_NAMES: usize = 5;
+
+/// The next step for a result whose checks passed.
+pub(crate) enum Next {
+    /// A trial is running.
+    Wait,
+    Try(Trial, usize),
+    /// There is an objection, perhaps to one check; a person should look.
+    Doubt(Fault, Option<Check>),
+    Weighed(Weighed),
+}
 
 /// A check with its results before and after the change.
 pub(super) struct Tried<'a> {

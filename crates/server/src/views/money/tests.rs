@@ -28,10 +28,10 @@ fn what_an_attempt_may_still_spend_is_set_aside() {
     let recorded = recorded_after("schedule/parallel_then_dependant", "attempt.started", "T1.1");
     let report = money(&recorded);
     assert_eq!(report.set_aside, recorded.run.set_aside());
-    assert!(report.set_aside.tokens > 0, "{report:?}");
-    let budget = report.budget.tokens.expect("a limit");
-    let gone = report.spent.tokens + report.set_aside.tokens;
-    assert_eq!(report.left.tokens, Some(budget - gone));
+    assert!(report.set_aside.money > Money::ZERO, "{report:?}");
+    let budget = report.budget.money.expect("a limit");
+    let gone = report.spent.money.plus(report.set_aside.money);
+    assert_eq!(report.left.money, Some(budget.less(gone)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The promise of undo, on real files: in any order of calls, edits by the person, switches of the branch, undos and
 //! undos of undos, nothing is lost that the session did not write; and without the person, everything comes back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -68,6 +68,8 @@ struct World {
     written: u32,
     /// The person's contents, and whether each was certainly not written during a command.
     persons: BTreeMap<&'static str, (String, bool)>,
+    /// Contents that the person wrote during a command.
+    meanwhile: BTreeSet<String>,
     /// The tracked files of the branch that is not checked out.
     other_branch: BTreeMap<&'static str, String>,
 }
@@ -89,6 +91,7 @@ impl World {
             turn: 0,
             written: 0,
             persons: BTreeMap::new(),
+            meanwhile: BTreeSet::new(),
             other_branch: BTreeMap::new(),
         };
         for path in ["a", "d/a", "x.log"] {
@@ -135,6 +138,9 @@ impl World {
 
     fn person(&mut self, edit: &Edit, sure: bool) {
         if let Some(content) = self.edit(edit, "person") {
+            if !sure {
+                self.meanwhile.insert(content.clone());
+            }
             self.persons.insert(edit.path, (content, sure));
         }
     }
@@ -176,7 +182,8 @@ impl World {
         self.forget_replaced();
         for (path, content) in there.into_iter().filter(|(_, content)| content.contains("person")) {
             if self.read(path).as_ref() == Some(&content) {
-                self.persons.entry(path).or_insert((content, true));
+                let sure = !self.meanwhile.contains(&content);
+                self.persons.entry(path).or_insert((content, sure));
             }
         }
     }
