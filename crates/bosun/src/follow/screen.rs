@@ -214,10 +214,10 @@ impl Screen {
             self.run.apply(&event.event, event.at);
         }
         self.activity.apply(event);
-        if let Some(live) = &mut self.live {
-            if let Event::CheckFinished { .. } | Event::ToolFinished { .. } = &event.event {
-                live.output = None;
-            }
+        let has_ended =
+            matches!(&event.event, Event::CheckFinished { .. } | Event::ToolFinished { .. });
+        if let Some(live) = self.live.as_mut().filter(|_| has_ended) {
+            live.output = None;
         }
         match self.form {
             Form::Json(_) if is_known => return Ok(()),

@@ -234,7 +234,7 @@ fn of_check(
 /// The check that a doubt about a result is about.
 pub(crate) fn doubted(run: &Run, task: &TaskId, task_state: &TaskState) -> Option<Check> {
     match next(run, task, task_state) {
-        Next::Doubt(_, check) => check,
+        Next::Doubt(_, check) => check.map(|check| *check),
         Next::Wait | Next::Try(..) | Next::Weighed(_) => None,
     }
 }

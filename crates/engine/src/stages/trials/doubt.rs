@@ -14,7 +14,7 @@ pub(crate) enum Next {
     Wait,
     Try(Trial, usize),
     /// There is an objection, perhaps to one check; a person should look.
-    Doubt(Fault, Option<Check>),
+    Doubt(Fault, Option<Box<Check>>),
     Weighed(Weighed),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Tried<'a> {
 impl Tried<'_> {
     /// A doubt about this check.
     pub(super) fn doubted(&self, fault: Fault) -> Next {
-        Next::Doubt(fault, Some(self.what.clone()))
+        Next::Doubt(fault, Some(Box::new(self.what.clone())))
     }
 }
 
