@@ -1,7 +1,7 @@
 //! The promise of undo, on real files: in any order of calls, edits by the person, switches of the branch, undos and
 //! undos of undos, nothing is lost that the session did not write; and without the person, everything comes back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -68,10 +68,9 @@ struct World {
     written: u32,
     /// The person's contents, and whether each was certainly not written during a command.
     persons: BTreeMap<&'static str, (String, bool)>,
-    /// Contents that the person wrote during a command.
-    meanwhile: BTreeSet<String>,
-    /// The tracked files of the branch that is not checked out.
-    other_branch: BTreeMap<&'static str, String>,
+    /// The tracked files of the branch that is not checked out, and of the person's contents, whether each was certainly
+    /// not written during a command.
+    other_branch: BTreeMap<&'static str, (String, Option<bool>)>,
 }
 
 impl World {
@@ -91,7 +90,6 @@ impl World {
             turn: 0,
             written: 0,
             persons: BTreeMap::new(),
-            meanwhile: BTreeSet::new(),
             other_branch: BTreeMap::new(),
         };
         for path in ["a", "d/a", "x.log"] {
@@ -138,9 +136,6 @@ impl World {
 
     fn person(&mut self, edit: &Edit, sure: bool) {
         if let Some(content) = self.edit(edit, "person") {
-            if !sure {
-                self.meanwhile.insert(content.clone());
-            }
             self.persons.insert(edit.path, (content, sure));
         }
     }
@@ -170,19 +165,25 @@ impl World {
         self.changes.take(self.changes.end, event);
     }
 
+    /// Checks out the other branch. A content is as much the person's afterwards as it was when it was left: what an undo
+    /// has put there, and the switch puts there again, still is as the session left it.
     fn switch(&mut self) {
-        let here = TRACKED.into_iter().filter_map(|path| Some((path, self.read(path)?)));
+        let here = TRACKED.into_iter().filter_map(|path| {
+            let content = self.read(path)?;
+            let persons = self.persons.get(path).filter(|(own, _)| *own == content);
+            Some((path, (content.clone(), persons.map(|(_, sure)| *sure))))
+        });
         let here: BTreeMap<_, _> = here.collect();
         let there = std::mem::replace(&mut self.other_branch, here);
         for path in TRACKED {
-            if self.read(path).as_ref() != there.get(path) {
-                self.put(path, there.get(path).map(String::as_str));
+            let content = there.get(path).map(|(content, _)| content);
+            if self.read(path).as_ref() != content {
+                self.put(path, content.map(String::as_str));
             }
         }
         self.forget_replaced();
-        for (path, content) in there.into_iter().filter(|(_, content)| content.contains("person")) {
-            if self.read(path).as_ref() == Some(&content) {
-                let sure = !self.meanwhile.contains(&content);
+        for (path, (content, persons)) in there {
+            if let (Some(sure), true) = (persons, self.read(path).as_ref() == Some(&content)) {
                 self.persons.entry(path).or_insert((content, sure));
             }
         }
