@@ -197,7 +197,13 @@ pub(super) fn changes(files: &str) -> Changes {
             ("-", path) => (types::ChangeKind::Deleted, path),
             _ => (types::ChangeKind::Modified, word),
         };
-        FileChange { path: path.parse().expect("a path"), added: 1, removed: 0, how }
+        FileChange {
+            path: path.parse().expect("a path"),
+            added: 1,
+            removed: 0,
+            how,
+            only_comments: false,
+        }
     };
     Changes(files.split_whitespace().filter(|word| !word.starts_with('!')).map(change).collect())
 }

@@ -32,8 +32,8 @@ impl EffectExecutor<Run> for RunExecutor {
                 Effect::Probe => Ok(Outcome::Probed(executor.services.sandboxes.proof().await)),
                 Effect::RunCheck { check, what, commit, isolation, against } => {
                     let (check, what, against) = (&check, &what, &against);
-                    let job = Job { check, what, isolation, against, stop: &stop };
-                    executor.check(job, &commit).await
+                    let job = Job { check, what, result: &commit, isolation, against, stop: &stop };
+                    executor.check(job).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
                     executor.merge(&commit, &onto, &message, &artifacts, at).await

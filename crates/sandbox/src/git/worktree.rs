@@ -20,6 +20,8 @@ use crate::staging::STAGING;
 const MAX_STATUS_LINES: usize = 100;
 /// Maximum time that git takes to register a worktree.
 const MAKING: Duration = Duration::from_secs(1);
+/// The beginning of the name of a worktree while its files are removed.
+const AWAY: &str = ".removed-";
 
 /// A worktree and the location of its git files according to the repository.
 #[derive(Debug)]
@@ -103,10 +105,24 @@ impl Repo {
         worktree.sync(&self.inner.common).await
     }
 
-    /// Removes a worktree with everything in it. A missing one is fine.
+    /// Removes a worktree with everything in it. A missing one is fine. Its files may take minutes, so they are moved
+    /// away first, and nobody else waits for them.
     pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
-        let _alone = self.alone().await?;
-        self.remove(dir)
+        let mut name = OsString::from(AWAY);
+        name.push(dir.file_name().unwrap_or_default());
+        let away = dir.with_file_name(name);
+        let alone = self.alone().await?;
+        // A folder that cannot be moved is removed where it is.
+        let moved = std::fs::rename(dir, &away).is_ok();
+        self.remove(dir)?;
+        drop(alone);
+        if !moved {
+            return Ok(());
+        }
+        let files = away.clone();
+        let removed = tokio::task::spawn_blocking(move || crate::removal::remove(&files)).await;
+        let removed = removed.unwrap_or_else(|error| Err(io::Error::other(error)));
+        removed.map_err(failed("removing", &away))
     }
 
     /// Removes the registrations of worktrees below a folder that no longer exist; returns their number. Worktrees
