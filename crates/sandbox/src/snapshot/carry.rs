@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, RawMode, RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
-use super::content;
 use super::diff;
 use super::error::SnapshotError;
 use super::manifest::{self, Entry};
 use super::objects::Objects;
+use crate::content;
 use crate::jail::{Jail, Missing};
 use crate::staging::{stage, under_new_name};
 
