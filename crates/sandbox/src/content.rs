@@ -1,5 +1,5 @@
-//! Reads the content of one file. Only regular files are read, so nothing is waited for, and the size is limited. A file
-//! of a workspace is read from the descriptor of its folder, and no link is followed.
+//! Reads the content of one file. Only regular files are read, so nothing is waited for, and the size is limited. A
+//! file of a workspace is read from the descriptor of its folder, and no link is followed.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -12,6 +12,9 @@ use rustix::io::Errno;
 
 use crate::jail::open_file;
 use crate::stamp::Stamp;
+
+/// Maximum size of a file of git's that holds one line.
+pub(crate) const MAX_LINE: u64 = 8 * 1024;
 
 /// The bytes of a regular file, and its stamp from before the read, if it did not change meanwhile.
 pub(crate) fn read(

@@ -11,13 +11,10 @@ use rustix::io::Errno;
 
 use super::GitError;
 use super::call::{Git, GitDir, With};
-use crate::content;
+use crate::content::{self, MAX_LINE};
 
 /// Timeout of the status; the work begins without it then.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Maximum size of a file of git's that holds one line.
-pub(super) const MAX_LINE: u64 = 8 * 1024;
 
 /// Summary of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]

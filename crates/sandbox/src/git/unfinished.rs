@@ -13,10 +13,9 @@ use std::time::{Duration, SystemTime};
 use types::CommitId;
 
 use super::error::{failed, gone};
-use super::glance::MAX_LINE;
 use super::lock::unlocked;
 use super::{GitError, Repo, hash};
-use crate::content;
+use crate::content::{self, MAX_LINE};
 use crate::durable::sync;
 
 /// File in the repository's own folder with the old and the new commit.

@@ -12,9 +12,8 @@ use types::CommitId;
 use super::call::{GitDir, WORKERS, With};
 use super::durable::{on_disk, sync_checkout};
 use super::error::{failed, gone};
-use super::glance::MAX_LINE;
 use super::{GitError, Repo, hash};
-use crate::content;
+use crate::content::{self, MAX_LINE};
 use crate::names::escaped;
 use crate::staging::STAGING;
 

@@ -1,8 +1,8 @@
 //! Carries out the steps of an undo, name by name, each atomically and from the descriptor of its folder, so that no
 //! planted link leads outside. A file is taken out of its place before it is compared a last time: one that was changed
-//! at that very moment is put back. An obstacle for one file does not keep the others from being restored; a failure that
-//! affects all files, such as a full disk, stops the undo, and what was made until then stays. New content is staged file
-//! by file, after the removals, because these make room: often it is the undone changes that filled the disk.
+//! at that very moment is put back. An obstacle for one file does not keep the others from being restored; a failure
+//! that affects all files, such as a full disk, stops the undo, and what was made until then stays. New content is staged
+//! file by file, after the removals, because these make room: often it is the undone changes that filled the disk.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
