@@ -34,7 +34,8 @@ impl App {
     /// Shows the result of an undo, and asks about the files that it left alone.
     pub(crate) fn undone(&mut self, undone: &Undone) {
         self.note(format!("restored: {}", undo::summary(undone)));
-        undo::notes(undone).into_iter().for_each(|line| self.note(line));
+        let incomplete = undo::incomplete(undone, &format!("type /rewind {}", undone.to));
+        undo::notes(undone).into_iter().chain(incomplete).for_each(|line| self.note(line));
         let paths: Vec<PathBuf> = undone.changed_since().map(|left| left.path.clone()).collect();
         let diff: String = undone.conflicts.iter().map(undo::patch).collect();
         self.say_all(patch::rows(&diff, MOST_LINES));

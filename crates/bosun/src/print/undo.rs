@@ -40,6 +40,12 @@ pub(crate) fn notes(undone: &Undone) -> Vec<String> {
     lines
 }
 
+/// That a failure stopped the undo, if one did, and how to continue it.
+pub(crate) fn incomplete(undone: &Undone, again: &str) -> Option<String> {
+    let why = undone.restored.stopped.as_ref()?;
+    Some(format!("the undo stopped before its end: {why}; once that is solved, {again}"))
+}
+
 /// What replacing a file would change, in git's format.
 pub(crate) fn patch(conflict: &Conflict) -> String {
     let path = name(&conflict.path);

@@ -131,7 +131,7 @@ impl UndoStore {
             let Wanted { to, changes, replace } = wanted;
             let undo = Undo { changes: &changes, replace: &replace, aside: &aside };
             let restored = snapshots.undo(undo)?;
-            let conflicts = conflicts(&snapshots, &restored)?;
+            let conflicts = conflicts(&snapshots, &restored);
             Ok(Undone { to, restored, conflicts })
         });
         let undone = work.await.map_err(|error| SessionError::NotUndone(error.to_string()))?;
@@ -143,13 +143,14 @@ impl UndoStore {
     }
 }
 
-fn conflicts(snapshots: &Snapshots, restored: &Restored) -> Result<Vec<Conflict>, SnapshotError> {
+/// Those whose versions can be read; the undo is done by now.
+fn conflicts(snapshots: &Snapshots, restored: &Restored) -> Vec<Conflict> {
     let found = restored.left_alone.iter().filter(|left| left.is_conflict());
     let conflict = |left: &LeftAlone| {
-        let (now, wanted) = snapshots.versions(left)?;
-        Ok(Conflict { path: left.path.clone(), now, wanted })
+        let (now, wanted) = snapshots.versions(left).ok()?;
+        Some(Conflict { path: left.path.clone(), now, wanted })
     };
-    found.take(MOST_SHOWN).map(conflict).collect()
+    found.take(MOST_SHOWN).filter_map(conflict).collect()
 }
 
 /// An undo that is wanted.
@@ -200,7 +201,9 @@ impl Bosun {
             .ok_or_else(|| gone("its snapshots cannot be opened"))?;
         let laid_out = tokio::task::spawn_blocking(move || undo_store.snapshots.lay_out(&tree));
         match laid_out.await {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(restored)) => {
+                restored.stopped.map_or(Ok(()), |why| Err(SessionError::NotUndone(why)))
+            }
             Ok(Err(error)) => Err(SessionError::NotUndone(sandbox::chain(&error))),
             Err(error) => Err(SessionError::NotUndone(error.to_string())),
         }
