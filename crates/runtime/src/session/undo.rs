@@ -129,18 +129,43 @@ impl UndoStore {
         let (snapshots, aside) = (self.snapshots.clone(), self.aside.clone());
         let work = tokio::task::spawn_blocking(move || {
             let Wanted { to, changes, replace } = wanted;
+            if let Some(path) = foreign(&snapshots, &changes, &replace).map_err(failed)? {
+                let path = types::one_line(&path.display().to_string(), 200);
+                return Err(SessionError::NotAmongChanges { path });
+            }
             let undo = Undo { changes: &changes, replace: &replace, aside: &aside };
-            let restored = snapshots.undo(undo)?;
+            let restored = snapshots.undo(undo).map_err(failed)?;
             let conflicts = conflicts(&snapshots, &restored);
             Ok(Undone { to, restored, conflicts })
         });
-        let undone = work.await.map_err(|error| SessionError::NotUndone(error.to_string()))?;
-        let failed = |error: SnapshotError| SessionError::NotUndone(sandbox::chain(&error));
-        let undone = undone.map_err(failed)?;
+        let undone = work.await.map_err(|error| SessionError::NotUndone(error.to_string()))??;
         let (to, trees) = (undone.to, undone.restored.trees);
         self.mark(&trees);
         Ok((undone, Command::Restored { by: by.to_owned(), to, trees }))
     }
+}
+
+fn failed(error: SnapshotError) -> SessionError {
+    SessionError::NotUndone(sandbox::chain(&error))
+}
+
+/// A path to be replaced that none of the changes touched, nor anything below it. The folder itself stands for whatever
+/// there is.
+fn foreign<'a>(
+    snapshots: &Snapshots,
+    changes: &[Trees],
+    replace: &'a [PathBuf],
+) -> Result<Option<&'a PathBuf>, SnapshotError> {
+    let mut foreign: Vec<&PathBuf> =
+        replace.iter().filter(|path| !path.as_os_str().is_empty()).collect();
+    for trees in changes {
+        if foreign.is_empty() {
+            break;
+        }
+        let touched = snapshots.diff(&trees.before, &trees.after)?;
+        foreign.retain(|path| !touched.iter().any(|one| one.path.starts_with(path)));
+    }
+    Ok(foreign.first().copied())
 }
 
 /// Those whose versions can be read; the undo is done by now.

@@ -286,7 +286,7 @@ proptest! {
         for line in lines {
             let (to, picture) = line.get(&pictures).clone();
             let Ok(wanted) = world.changes.after(to, vec![]) else { continue };
-            let undone = world.undo(wanted);
+            let undone = world.undo(wanted).expect("it replaces nothing");
             prop_assert_eq!(&undone.restored.left_alone, &vec![]);
             prop_assert_eq!(&world.picture(), &picture);
             pictures.push((world.changes.end, picture));
