@@ -106,12 +106,6 @@ impl Run {
         self.ledger.held()
     }
 
-    /// The amount spent, including that of attempts that wait for more.
-    fn known_spent(&self) -> Spend {
-        let short = self.busy().map(|(_, task)| task.known_spent().less(task.spent));
-        short.fold(self.ledger.spent(), Spend::plus)
-    }
-
     /// Whether it waits for a person to decide about a failure.
     fn is_escalated(&self) -> bool {
         let escalation = |question: &Question| {
@@ -120,6 +114,12 @@ impl Run {
         };
         self.status() == Status::Waiting
             && self.open_questions().any(|(_, question)| escalation(question))
+    }
+
+    /// Whether it waits for a larger budget.
+    fn waits_for_budget(&self) -> bool {
+        self.status() == Status::Waiting
+            && self.open_questions().any(|(_, question)| question.is_about_the_budget())
     }
 
     fn task_views(&self) -> Vec<TaskView> {
@@ -154,6 +154,7 @@ impl Run {
             goal: Listed::shown(&asked.request.text),
             status: self.status(),
             escalated: self.is_escalated(),
+            out_of_budget: self.waits_for_budget(),
             started: self.started,
             ended: self.ended,
             settled: self.settlement.as_ref().map(|settled| settled.how),
