@@ -122,7 +122,7 @@ impl Repo {
         }
         let files = away.clone();
         let removed = tokio::task::spawn_blocking(move || crate::removal::remove(&files)).await;
-        let removed = removed.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let removed = removed.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         removed.map_err(failed("removing", &away))
     }
 
