@@ -292,7 +292,10 @@ fn the_total_that_continues_is_above_what_is_spent() {
     assert_eq!(told.report()["spent"]["tokens"], 101_100);
     let run = told.id().to_owned();
     let listed = stdout(&place.run(&["list", "--state", "out-of-budget"]));
-    assert!(listed.contains(&run) && listed.contains("waiting, out of budget"), "{listed}");
+    assert!(
+        listed.contains(&run) && listed.contains("waiting for a person, out of budget"),
+        "{listed}"
+    );
     for total in ["81k", "101100"] {
         let refused = place.run(&["resume", &run, "--tokens", total]);
         assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
@@ -312,36 +315,4 @@ fn the_total_that_continues_is_above_what_is_spent() {
     );
     let told = Told::of(&place, &["resume", &run, "--tokens", "1M"]);
     assert_eq!((told.code, told.status()), (0, "done"), "{}", told.said);
-}
-
-/// After the time limit no call is made: the run is paused, and goes on when it is given more.
-#[test]
-fn a_run_out_of_time_is_paused_and_goes_on_when_it_is_given_more() {
-    let place = Place::new();
-    let (repo, script) = repository(&place, FILES, &coder(8, 1_000, 700));
-    let (repo, script) = (repo.display().to_string(), script.display().to_string());
-    let told = Told::of(
-        &place,
-        &[
-            "run",
-            "--headless",
-            "--time",
-            "4s",
-            "--repo",
-            &repo,
-            "--script",
-            &script,
-            "Write t1.txt",
-        ],
-    );
-    assert_eq!((told.code, told.status()), (4, "waiting"), "{}", told.said);
-    let run = told.id().to_owned();
-    assert!(told.said.contains(&format!("resume {run} --time ")), "{}", told.said);
-    let again = Told::of(&place, &["resume", &run]);
-    assert_eq!(again.code, 4, "{}", again.said);
-    assert_eq!(again.report()["spent"], told.report()["spent"], "nothing is called meanwhile");
-    let told = Told::of(&place, &["resume", &run, "--time", "30m"]);
-    assert_eq!((told.code, told.status()), (0, "done"), "{}", told.said);
-    let replayed = place.run(&["replay", &run]);
-    assert_eq!(replayed.status.code(), Some(0), "{}{}", stdout(&replayed), stderr(&replayed));
 }
