@@ -43,7 +43,7 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     let (code, said) = says(&place, &["questions"]);
     assert_eq!(code, 0, "{said}");
     for text in
-        ["no-go after monitoring", "1 again", "2 retry [words]", "3 drop", "4 stop", "(default)"]
+        ["no-go after monitoring", "1 again", "2 retry [words]", "3 drop", "4 stop", "(suggested)"]
     {
         assert!(said.contains(text), "{text} is missing in {said}");
     }
