@@ -149,13 +149,15 @@ fn failed(error: SnapshotError) -> SessionError {
     SessionError::NotUndone(sandbox::chain(&error))
 }
 
-/// A path to be replaced that none of the changes touched, nor anything below it.
+/// A path to be replaced that none of the changes touched, nor anything below it. The folder itself stands for whatever
+/// there is.
 fn foreign<'a>(
     snapshots: &Snapshots,
     changes: &[Trees],
     replace: &'a [PathBuf],
 ) -> Result<Option<&'a PathBuf>, SnapshotError> {
-    let mut foreign: Vec<&PathBuf> = replace.iter().collect();
+    let mut foreign: Vec<&PathBuf> =
+        replace.iter().filter(|path| !path.as_os_str().is_empty()).collect();
     for trees in changes {
         if foreign.is_empty() {
             break;
