@@ -127,6 +127,7 @@ impl UndoStore {
         by: &str,
     ) -> Result<(Undone, Command), SessionError> {
         let (snapshots, aside) = (self.snapshots.clone(), self.aside.clone());
+        let failed = |error: SnapshotError| SessionError::NotUndone(sandbox::chain(&error));
         let work = tokio::task::spawn_blocking(move || {
             let Wanted { to, changes, replace } = wanted;
             if let Some(path) = foreign(&snapshots, &changes, &replace).map_err(failed)? {
@@ -143,10 +144,6 @@ impl UndoStore {
         self.mark(&trees);
         Ok((undone, Command::Restored { by: by.to_owned(), to, trees }))
     }
-}
-
-fn failed(error: SnapshotError) -> SessionError {
-    SessionError::NotUndone(sandbox::chain(&error))
 }
 
 /// A path to be replaced that none of the changes touched, nor anything below it. The folder itself stands for whatever
