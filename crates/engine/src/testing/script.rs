@@ -262,7 +262,7 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             "untried" => end.untried = Some("nothing to try".to_owned()),
             "cannot" => end.cannot_run = Some("make is not installed".to_owned()),
             "lacks" => {
-                end.cannot_run = Some(format!("the command {value} is not found (exit 127)"))
+                end.cannot_run = Some(format!("the command {value} is not found (exit 127)"));
             }
             "leftout" => end.left_out = names(value),
             other => panic!("{other} is nothing that is seen of a check"),

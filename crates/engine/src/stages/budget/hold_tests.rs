@@ -75,7 +75,11 @@ fn a_run_that_is_done_after_its_time_closes_the_question() {
         &only(&bench.tell("check merged/0 exits 0"), &["question", "run"]),
         "question.answered 0\nrun.finished done, report.done",
     );
-    let why = bench.machine.view(bench.now).why.expect("a reason").reason;
+    let why = bench.log.iter().rev().find_map(|(event, _)| match event {
+        types::Event::RunFinished { decision, .. } => Some(decision.reason.clone()),
+        _ => None,
+    });
+    let why = why.expect("the run has ended");
     assert!(why.contains("the time limit of ") && why.contains(" was exceeded"), "{why}");
 }
 
