@@ -69,6 +69,11 @@ pub(crate) async fn watch(
         note(&format!("detached; the run is unaffected. Status: {} show {run}", home.flag()));
         return Ok(Exit::Cancelled);
     }
+    ended(home, bosun, run, &form).await
+}
+
+/// Prints the report of a run that is over or paused.
+async fn ended(home: &Home, bosun: &Bosun, run: &RunId, form: &Form) -> anyhow::Result<Exit> {
     let view = bosun.view(run).await?;
     match form {
         Form::Json(_) => json(&serde_json::json!({ "report": view }))?,

@@ -3,6 +3,8 @@
 //! person is asked about. Runs nothing itself.
 
 mod doubt;
+#[cfg(test)]
+mod evading_tests;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -12,7 +14,9 @@ use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, 
 
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use doubt::Next;
-use doubt::{Tried, cannot_fail, fails_anew, gone, no_report, old_tests_fail, rewrites, signs};
+use doubt::{
+    Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
+};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
@@ -135,16 +139,6 @@ pub(crate) fn stands_merged(
     let known = run.check_results().accepted(&check.what).zip(check.end.as_ref());
     let accepted = known.is_some_and(|(accepted, end)| excuses(accepted, end));
     stands(run, base, check).filter(|_| !accepted)
-}
-
-/// Whether a failure that a person accepted is this one, or more.
-fn excuses(accepted: &CheckEnd, end: &CheckEnd) -> bool {
-    match (&accepted.tests, &end.tests) {
-        (Some(_), Some(_)) => !fails_anew(Some(accepted), end),
-        // Without a report, one failure is only known from another by how the command ended.
-        (None, None) => accepted.ended == end.ended,
-        (Some(_), None) | (None, Some(_)) => false,
-    }
 }
 
 /// The objection to counting a check as passed, given its result before the change. A missing report is none: it lowers

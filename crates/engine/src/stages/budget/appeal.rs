@@ -6,7 +6,7 @@ use types::{
     OnExhausted, RuleId, Severity, Spend, TaskId, Terms, Timestamp,
 };
 
-use super::tree::{lack, least, part};
+use super::tree::{NO_ROOM, lack, least, part};
 use crate::Run;
 use crate::stages::question;
 use crate::state::TaskStatus;
@@ -15,8 +15,6 @@ use types::choices::STOP;
 
 /// The run's time is up.
 pub(crate) const TIME: &str = "budget.time";
-/// What the run has left is too little for an attempt.
-pub(super) const NO_ROOM: &str = "budget.attempt_does_not_fit";
 /// The rule that asks a person.
 pub(crate) const ASK: &str = "budget.ask_for_more";
 

@@ -4,8 +4,8 @@
 
 use types::{AttemptId, Budget, Decision, Event, Role, RuleId, Shortage, TaskId, Timestamp};
 
-use super::appeal::{NO_ROOM, exhausted, is_out_of_time, out_of_time};
-use super::tree::{Allotment, PHASE, levels, plus, rest};
+use super::appeal::{exhausted, is_out_of_time, out_of_time};
+use super::tree::{Allotment, NO_ROOM, PHASE, levels, plus, rest};
 use crate::Run;
 use crate::state::{Running, TaskStatus};
 use rules::ledger::{CALL, Ledger, lacking, share};

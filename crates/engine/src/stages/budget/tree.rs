@@ -3,10 +3,12 @@
 
 use types::{Budget, Decision, Money, Phase, Role, RuleId, Spend, TaskId};
 
-use super::appeal::NO_ROOM;
 use crate::Run;
 use crate::state::TaskStatus;
 use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
+
+/// What the run has left is too little for an attempt.
+pub(super) const NO_ROOM: &str = "budget.attempt_does_not_fit";
 
 /// The budget of an attempt.
 pub(crate) enum Allotment {
