@@ -36,6 +36,15 @@ pub(crate) async fn is_interrupted(
     Ok(status == Status::Running && !bosun.is_driven(run).await?)
 }
 
+/// Whether a run waits for a person, and no process does so with it.
+pub(crate) async fn is_paused(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
+    if bosun.is_driven(run).await? || bosun.has_posted(run).await? {
+        return Ok(false);
+    }
+    // A driver that has just left has recorded everything before.
+    Ok(bosun.view(run).await?.status == Status::Waiting)
+}
+
 /// JSON of a run. `interrupted` is added to the recorded view if the run has no driver.
 pub(crate) fn json(view: &RunView, interrupted: bool) -> serde_json::Result<String> {
     if !interrupted {

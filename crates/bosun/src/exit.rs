@@ -224,6 +224,7 @@ fn of_session(error: &SessionError) -> Exit {
         SessionError::Busy
         | SessionError::Closed
         | SessionError::NothingToUndo(_)
+        | SessionError::NotAmongChanges { .. }
         | SessionError::NoSuchLine { .. } => Exit::Usage,
         SessionError::Fault(_) => Exit::Refused,
         SessionError::NotUndone(_) => Exit::Failed,

@@ -11,6 +11,7 @@ mod checks;
 mod forecast;
 mod metrics;
 mod progress;
+mod promised;
 mod questions;
 mod reopen;
 mod review_state;

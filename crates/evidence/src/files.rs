@@ -2,12 +2,14 @@
 //! new code with the base's tests" and "the base's code with the new tests". Reads no folder: the caller builds the
 //! trees.
 
+mod comments;
 mod manifest;
 mod recipes;
 mod unit_tests;
 
 use types::{ChangeKind, Changes, FileChange, WorkPath};
 
+pub use comments::only_comments;
 pub use manifest::restored_manifest;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 

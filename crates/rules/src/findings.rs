@@ -318,6 +318,7 @@ mod tests {
             added: 1,
             removed: 0,
             how: types::ChangeKind::Modified,
+            only_comments: false,
         };
         let paths = ["README.md", "src/a.rs", "src/a.py", "tests/data.json", "package.json"];
         let changes = Changes(paths.map(change).to_vec());

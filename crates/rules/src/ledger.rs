@@ -58,6 +58,11 @@ impl Ledger {
         self.held = self.held.plus(amount);
     }
 
+    /// Releases a reservation.
+    pub fn release(&mut self, amount: Spend) {
+        self.held = self.held.less(amount);
+    }
+
     /// Releases a reservation and records the actual use.
     pub fn settle(&mut self, held: Spend, used: Spend) {
         self.held = self.held.less(held);
@@ -144,6 +149,28 @@ pub fn claim(budget: Budget) -> Spend {
         tokens: budget.tokens.unwrap_or(0),
         money: budget.money.unwrap_or_default(),
         calls: budget.calls.unwrap_or(0),
+        ..Spend::default()
+    }
+}
+
+/// The used part of a share.
+#[must_use]
+pub fn used(share: Budget, spent: Spend) -> Budget {
+    Budget {
+        tokens: share.tokens.map(|all| all.min(spent.counted())),
+        money: share.money.map(|all| all.min(spent.money)),
+        calls: share.calls.map(|all| all.min(spent.calls)),
+        time_ms: share.time_ms,
+    }
+}
+
+/// The part of an amount that exceeds a budget.
+#[must_use]
+pub fn beyond(budget: Budget, amount: Spend) -> Spend {
+    Spend {
+        tokens: budget.tokens.map_or(0, |all| amount.counted().saturating_sub(all)),
+        money: budget.money.map_or(Money::ZERO, |all| amount.money.less(all)),
+        calls: budget.calls.map_or(0, |all| amount.calls.saturating_sub(all)),
         ..Spend::default()
     }
 }

@@ -20,6 +20,8 @@ pub struct Activity {
     checks: BTreeMap<CheckId, RunningCheck>,
     estimated: bool,
     last: Option<LastAction>,
+    /// Since when this process drives the run, if it does: an interrupted check started anew then.
+    driven_since: Timestamp,
 }
 
 /// The current activity of one task.
@@ -37,6 +39,8 @@ pub struct TaskActivity {
     pub ended: Option<Timestamp>,
     /// The last action.
     pub action: String,
+    /// The attempt in progress waits for more budget; its spending so far is in the run's own log.
+    pub waits_for_budget: bool,
     finished: Spend,
     running: Spend,
     /// Whether it is a task of the plan, which ends by being merged, failed or skipped. Others end with their attempt.
@@ -70,6 +74,12 @@ pub struct LastAction {
 }
 
 impl Activity {
+    /// For a run that this process drives since then.
+    #[must_use]
+    pub fn driven_since(start: Timestamp) -> Self {
+        Self { driven_since: start, ..Self::default() }
+    }
+
     /// Applies one line of the run or of one of its attempts.
     pub fn apply(&mut self, line: &Envelope) {
         match &line.attempt {
@@ -114,10 +124,11 @@ impl Activity {
         self.checks.iter()
     }
 
-    /// The spending so far of the attempts in progress.
+    /// The spending so far of the attempts in progress, without those that wait for more budget: the run counts these.
     #[must_use]
     pub fn under_way(&self) -> Spend {
-        self.tasks.values().fold(Spend::default(), |sum, task| sum.plus(task.running))
+        let working = self.tasks.values().filter(|task| !task.waits_for_budget);
+        working.fold(Spend::default(), |sum, task| sum.plus(task.running))
     }
 
     /// Whether the plan has time estimates for its tasks.
@@ -159,20 +170,28 @@ impl Activity {
                 task.ended = None;
                 task.role = Some(role.clone());
                 task.attempt = Some(attempt.clone());
-                task.running = Spend::default();
+                (task.running, task.waits_for_budget) = (Spend::default(), false);
                 "started".clone_into(&mut task.action);
+            }
+            Event::BudgetWarned { task: Some(task), wanted: Some(_), decision, .. } => {
+                let task = self.tasks.entry(task.clone()).or_default();
+                task.waits_for_budget = true;
+                task.action = one_line(&decision.reason, MOST);
+            }
+            Event::BudgetRaised { task: Some(task), share: Some(_), .. } => {
+                self.tasks.entry(task.clone()).or_default().waits_for_budget = false;
             }
             Event::AttemptFinished { attempt, spent, .. } => {
                 let task = self.tasks.entry(attempt.task.clone()).or_default();
                 task.attempt = None;
                 task.ended = task.ended.or((!task.planned).then_some(at));
                 task.finished = task.finished.plus(*spent);
-                task.running = Spend::default();
+                (task.running, task.waits_for_budget) = (Spend::default(), false);
             }
             Event::CheckStarted { check, what, .. } => {
                 let name = one_line(&what.name, 60);
-                let said = String::new();
-                self.checks.insert(check.clone(), RunningCheck { name, since: at, said });
+                let (since, said) = (at.max(self.driven_since), String::new());
+                self.checks.insert(check.clone(), RunningCheck { name, since, said });
             }
             Event::CheckFinished { check, .. } => drop(self.checks.remove(check)),
             Event::TaskFinished { task, .. }

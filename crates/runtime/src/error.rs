@@ -68,10 +68,8 @@ pub enum Error {
 pub enum RaiseError {
     #[error("{run} has no limit on {what}; its limits: {limits}")]
     NoLimit { run: RunId, what: &'static str, limits: String },
-    #[error(
-        "{run} already has a limit of {limit}, of which {spent} is spent; name the new total, above {limit}"
-    )]
-    NotAbove { run: RunId, limit: String, spent: String },
+    #[error("{run} already has a limit of {limit}, and {spent}; name the new total, above {least}")]
+    NotAbove { run: RunId, limit: String, spent: String, least: String },
 }
 
 impl Error {

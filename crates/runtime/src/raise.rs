@@ -7,7 +7,7 @@ use crate::error::{Error, RaiseError};
 
 impl Bosun {
     /// Raises limits of a run to these totals, at the latest when it is resumed. Refused if one of them is not above
-    /// the present limit.
+    /// the present limit and what is spent.
     pub async fn raise(&self, run: &RunId, by: &str, to: Budget) -> Result<(), Error> {
         let view = self.view(run).await?;
         check(run, (view.budget, view.spent), to)?;
@@ -16,7 +16,7 @@ impl Bosun {
     }
 }
 
-/// Whether each of the totals raises a limit.
+/// Whether each of the totals raises a limit, and is above what is spent.
 pub(crate) fn check(
     run: &RunId,
     (now, spent): (Budget, Spend),
@@ -39,13 +39,22 @@ pub(crate) fn check(
         if limit == Budget::default() {
             return Err(RaiseError::NoLimit { run: run.clone(), what, limits: now.says() });
         }
-        if rules::ledger::raised(limit, only(to)) == limit {
-            let spent = match only(used) {
-                used if used == Budget::default() => "some".to_owned(),
-                used => used.says(),
-            };
-            return Err(RaiseError::NotAbove { run: run.clone(), limit: limit.says(), spent });
+        let used = only(used);
+        let least = rules::ledger::raised(limit, used);
+        if rules::ledger::raised(least, only(to)) == least {
+            let (limit, least) = (limit.says(), least.says());
+            let spent = is_spent(used);
+            return Err(RaiseError::NotAbove { run: run.clone(), limit, spent, least });
         }
     }
     Ok(())
+}
+
+/// How much is spent, as a clause.
+fn is_spent(used: Budget) -> String {
+    let one = used.money.is_some() || used.tokens == Some(1) || used.calls == Some(1);
+    match used == Budget::default() {
+        true => "some of it is spent".to_owned(),
+        false => format!("{} {} spent", used.says(), if one { "is" } else { "are" }),
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::Run;
 use sandbox::Repo;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use types::{Begin, Fault, Input, LogId, Policy, Request, RunId, RunView};
@@ -148,6 +148,7 @@ impl Bosun {
             )),
             preparations: Arc::new(Preparations::new(deps)),
             suspend: suspend.clone(),
+            hold: watch::Sender::new(false),
             broken: Arc::default(),
             away: Arc::default(),
         };
@@ -169,11 +170,8 @@ impl Bosun {
 }
 
 /// Drives a run until it is over, waits for a person, or is suspended, and leaves no command unread.
-async fn drive_run(
-    bosun: Bosun,
-    mut drive: Drive<Run>,
-    executor: RunExecutor,
-) -> Result<Left, Error> {
+async fn drive_run(bosun: Bosun, drive: Drive<Run>, executor: RunExecutor) -> Result<Left, Error> {
+    let mut drive = executor.watching(drive);
     loop {
         // Commands posted without a driver are handled first.
         drive.take_posted().await?;
@@ -201,7 +199,7 @@ async fn drive_run(
             let away = executor.away.lock().ok().and_then(|mut away| away.take());
             return Ok(Left { view, suspended: left == event_loop::Left::Suspended, away });
         };
-        drive = again;
+        drive = executor.watching(again);
     }
 }
 

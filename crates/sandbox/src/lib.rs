@@ -66,6 +66,7 @@ mod change;
 mod child;
 #[cfg(target_os = "linux")]
 mod confine;
+mod content;
 mod document;
 mod durable;
 #[cfg(not(target_os = "linux"))]

@@ -56,7 +56,9 @@ impl Removal {
         let threads = if folders.len() < MANY { 1 } else { THREADS };
         let (left, below) = (Mutex::new(folders), Mutex::new(Ok(Vec::new())));
         let work = || {
-            while let Some(name) = left.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            // Not in the condition of a loop, where the lock would be held until the end of its body.
+            let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            while let Some(name) = next() {
                 let found = self.remove_one(&name);
                 let mut below = below.lock().unwrap_or_else(PoisonError::into_inner);
                 match (&mut *below, found) {

@@ -4,7 +4,6 @@
 //! belongs on a thread where that is allowed.
 
 mod carry;
-mod content;
 mod delta;
 mod diff;
 mod error;

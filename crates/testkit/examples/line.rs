@@ -176,8 +176,13 @@ fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
             Outcome::Check(CheckEnd::new(ended, output, Millis(1)))
         }
         Effect::Merge { task, artifacts, .. } => {
-            let change =
-                |path| FileChange { path, added: 1, removed: 0, how: types::ChangeKind::Modified };
+            let change = |path| FileChange {
+                path,
+                added: 1,
+                removed: 0,
+                how: types::ChangeKind::Modified,
+                only_comments: false,
+            };
             let changes = artifacts.iter().map(|artifact| change(artifact.path.clone()));
             Outcome::Merge(MergeEnd::Merged {
                 commit: CommitId(format!("merged-{task}")),
@@ -191,7 +196,13 @@ fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
 
 fn attempt(brief: &Brief, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
     let plans = brief.attempt.task == TaskId::plan();
-    let change = |path| FileChange { path, added: 1, removed: 0, how: types::ChangeKind::Modified };
+    let change = |path| FileChange {
+        path,
+        added: 1,
+        removed: 0,
+        how: types::ChangeKind::Modified,
+        only_comments: false,
+    };
     let changes = brief.scope.0.iter().map(|artifact| change(artifact.path.clone()));
     let task = |n: usize| {
         let after =

@@ -32,13 +32,14 @@ impl Typed for WriteFile {
         if self.create_dirs == Some(false) {
             refuse_missing_folder(&path, place).await?;
         }
-        let (mut content, mut remark) = (self.content, "");
+        let (mut content, mut remark, mut replaced_lines) = (self.content, "", None);
         let marked = content.contains(REDACTED);
         if (place.is_guarded() || marked) && place.env.exists(&path).await? {
             let before = place.env.read(&path).await?;
             // Writing identical content changes nothing, for example when a call is repeated after a restart.
             if before != content.as_bytes() {
                 place.may_change(&path, &before)?;
+                replaced_lines = Some(String::from_utf8_lossy(&before).lines().count() as u64);
             }
             if let Some(shown) = place.shown(&String::from_utf8_lossy(&before))
                 && let Some(restored) = shown.restored(&content)?
@@ -54,8 +55,12 @@ impl Typed for WriteFile {
             format!("wrote {bytes} bytes to {path}{remark}")
         };
         place.note(&path, Some(content));
-        let metadata =
-            Metadata { bytes: Some(bytes as u64), path: Some(path), ..Metadata::default() };
+        let metadata = Metadata {
+            bytes: Some(bytes as u64),
+            path: Some(path),
+            replaced_lines,
+            ..Metadata::default()
+        };
         Ok(Reply::from(text).knowing(metadata))
     }
 }

@@ -52,6 +52,9 @@ pub struct Against {
     pub test_files: Vec<String>,
     /// In a trial with altered expectations: the tests to alter; empty: all.
     pub tests: Vec<String>,
+    /// In a trial with altered expectations: the check's report on the result, kept as a blob. Tests that it does not
+    /// name are not run by the check.
+    pub own: Option<Digest>,
     /// In a trial with altered expectations: tests that already fail.
     pub failing: Vec<String>,
     /// In a trial: whether the altered tests are those of the base.

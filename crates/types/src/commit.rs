@@ -50,6 +50,9 @@ pub struct FileChange {
     pub removed: u64,
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub how: ChangeKind,
+    /// Whether nothing but comments changed.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub only_comments: bool,
 }
 
 /// How a file changed between two commits.

@@ -29,6 +29,9 @@ pub struct ListedRun {
     /// It waits for a person's decision about a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
+    /// It waits for a larger budget.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_budget: bool,
     pub started: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,

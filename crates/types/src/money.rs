@@ -95,6 +95,12 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// The same with no more tokens from a cache than there are.
+    #[must_use]
+    pub fn plausible(self) -> Self {
+        Self { cache_read: self.cache_read.min(self.input), ..self }
+    }
+
     #[must_use]
     pub const fn total(self) -> u64 {
         self.input.saturating_add(self.output)
@@ -172,11 +178,20 @@ impl Spend {
         self.tokens.saturating_sub(self.uncounted)
     }
 
+    /// The same in the tokens that count alone.
+    #[must_use]
+    pub const fn limited(self) -> Self {
+        Self { tokens: self.counted(), uncounted: 0, ..self }
+    }
+
+    /// Both together. The tokens that count are added by themselves, so that a sum at the end of the range counts too.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
+        let tokens = self.tokens.saturating_add(other.tokens);
+        let counted = self.counted().saturating_add(other.counted());
         Self {
-            tokens: self.tokens.saturating_add(other.tokens),
-            uncounted: self.uncounted.saturating_add(other.uncounted),
+            tokens,
+            uncounted: tokens.saturating_sub(counted),
             money: self.money.plus(other.money),
             calls: self.calls.saturating_add(other.calls),
         }
@@ -241,5 +256,21 @@ mod tests {
         for bad in ["", "-1", "1.0000000001", "1e3", "1,5", "99999999999999"] {
             assert!(Money::parse(bad).is_none(), "{bad:?} was taken as money");
         }
+    }
+
+    /// A provider may claim any usage.
+    #[test]
+    fn what_counts_never_falls_when_sums_reach_the_end_of_the_range() {
+        let half = u64::MAX / 2;
+        let claimed = Spend { tokens: half, uncounted: half - 100, ..Spend::default() };
+        let mut all = Spend::default();
+        for calls in 1..=4 {
+            all = all.plus(claimed);
+            assert_eq!(all.counted(), 100 * calls);
+        }
+        let most = Spend { tokens: u64::MAX, ..Spend::default() };
+        assert_eq!(all.plus(most).counted(), u64::MAX);
+        let usage = Usage { input: 10, cache_read: u64::MAX, ..Usage::default() };
+        assert_eq!(usage.plausible().cache_read, 10);
     }
 }

@@ -1,12 +1,17 @@
 //! Questions: their subject, possible answers, default, and the answer.
 
+mod amount;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Grants, Money, Phase, TaskId,
+    AttemptId, Budget, Changes, CommitId, Decision, Fault, FileState, Grants, Phase, TaskId,
     Timestamp, WorkPath,
 };
+
+pub use amount::{amount_in, tokens_in};
+use amount::{amounts, wrong_amount};
 
 /// A question that blocks an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +52,9 @@ pub struct Terms {
     /// The amount that would be added to the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<Budget>,
+    /// The limits to which an answer can add.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Budget>,
     /// The grants after which such a call needs no approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<Grants>,
@@ -229,6 +237,7 @@ impl Terms {
             default: None,
             expires: None,
             offer: None,
+            limits: None,
             grants: None,
             package: None,
         }
@@ -261,7 +270,7 @@ impl Terms {
         let words = rest.trim();
         let chosen = self.named(&word).filter(|choice| match words {
             "" => !choice.needs_words(),
-            _ => choice.words && (!self.wants_amount() || amount_in(words).is_some()),
+            _ => choice.words && self.wrong_amount(words).is_none(),
         });
         match chosen {
             Some(choice) => Ok(Chosen { choice: Some(choice.id.clone()), words: words.to_owned() }),
@@ -283,6 +292,12 @@ impl Terms {
             }
             Some(choice) if words.is_empty() && choice.needs_words() => {
                 return format!(", because {} needs a command after it", choice.id);
+            }
+            Some(_) if !words.is_empty() => {
+                return self
+                    .wrong_amount(words)
+                    .map(|why| format!(", because {why}"))
+                    .unwrap_or_default();
             }
             _ => {}
         }
@@ -307,6 +322,11 @@ impl Terms {
         self.about == Some(About::Budget)
     }
 
+    /// Why the text with a choice is not an amount that can be added.
+    fn wrong_amount(&self, words: &str) -> Option<&'static str> {
+        self.wants_amount().then(|| wrong_amount(words, self.limits)).flatten()
+    }
+
     /// The list of choices, as they are typed.
     #[must_use]
     pub fn known(&self) -> String {
@@ -316,37 +336,13 @@ impl Terms {
     /// A choice as it is typed, with its optional or required argument.
     #[must_use]
     pub fn written(&self, choice: &Choice) -> String {
-        let words = if self.wants_amount() { "tokens or $" } else { "words" };
+        let words = if self.wants_amount() { amounts(self.limits) } else { "words" };
         match choice.words {
             true if choice.needs_words() => format!("{} COMMAND", choice.id),
             true => format!("{} [{words}]", choice.id),
             false => choice.id.clone(),
         }
     }
-}
-
-/// An amount as people write it: dollars such as `$5`, or a number of tokens.
-#[must_use]
-pub fn amount_in(words: &str) -> Option<Budget> {
-    let Some(dollars) = words.trim().strip_prefix('$') else {
-        return tokens_in(words).map(|tokens| Budget { tokens: Some(tokens), ..Budget::default() });
-    };
-    let money: Money = serde_json::from_value(dollars.trim().into()).ok()?;
-    (money > Money::ZERO).then_some(Budget { money: Some(money), ..Budget::default() })
-}
-
-/// A number of tokens as people write it: `20,000`, `50k`, `2M tokens more`.
-#[must_use]
-pub fn tokens_in(words: &str) -> Option<u64> {
-    let mut words = words.split_whitespace();
-    let number = words.next()?.replace(['_', ','], "").to_lowercase();
-    let (digits, unit) = match (number.strip_suffix('k'), number.strip_suffix('m')) {
-        (Some(digits), _) => (digits, 1_000),
-        (_, Some(digits)) => (digits, 1_000_000),
-        _ => (number.as_str(), 1),
-    };
-    let nothing_else = words.all(|word| matches!(word, "token" | "tokens" | "more"));
-    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|_| nothing_else)
 }
 
 /// A person's answer to a question.

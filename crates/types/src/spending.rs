@@ -147,7 +147,7 @@ impl PriceCap {
     }
 }
 
-/// What earlier runs in a repository used: the median of those that were done.
+/// What earlier runs in a repository used: the one in the middle of those that were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usual {
     /// How many there were.
@@ -158,24 +158,25 @@ pub struct Usual {
 }
 
 impl Usual {
-    /// The medians of what runs used, each with the number of its tasks; `None` without runs.
+    /// What the run in the middle used, by tokens, of runs with the numbers of their tasks; `None` without runs. Its
+    /// tokens and its money belong together; medians of each would be of different runs.
     #[must_use]
     pub fn of(runs: &[(Spend, u64)]) -> Option<Self> {
-        let median = |of: &dyn Fn(&(Spend, u64)) -> u64| {
-            let mut all: Vec<u64> = runs.iter().map(of).collect();
-            all.sort_unstable();
+        let middle = |tasks: &dyn Fn(u64) -> u64| {
+            let share = |(spent, n): &(Spend, u64)| {
+                let n = tasks(*n).max(1);
+                Spend {
+                    tokens: spent.tokens / n,
+                    money: Money::nanos(spent.money.as_nanos() / n),
+                    calls: spent.calls / n,
+                    ..Spend::default()
+                }
+            };
+            let mut all: Vec<Spend> = runs.iter().map(share).collect();
+            all.sort_by_key(|spent| (spent.tokens, spent.money.as_nanos()));
             all.get(all.len() / 2).copied()
         };
-        let spend = |tasks: &dyn Fn(u64) -> u64| {
-            let nanos = median(&|(spent, n)| spent.money.as_nanos() / tasks(*n).max(1))?;
-            Some(Spend {
-                tokens: median(&|(spent, n)| spent.tokens / tasks(*n).max(1))?,
-                money: Money::nanos(nanos),
-                calls: median(&|(spent, n)| spent.calls / tasks(*n).max(1))?,
-                ..Spend::default()
-            })
-        };
-        let (task, run) = (spend(&|tasks| tasks)?, spend(&|_| 1)?);
+        let (task, run) = (middle(&|tasks| tasks)?, middle(&|_| 1)?);
         Some(Self { runs: runs.len() as u64, task, run })
     }
 }
@@ -265,6 +266,15 @@ mod tests {
         let usual = Usual::of(&runs).expect("there are runs");
         assert_eq!((usual.runs, usual.task.tokens, usual.run.tokens), (3, 400, 800));
         assert_eq!(Usual::of(&[]), None);
+    }
+
+    #[test]
+    fn tokens_and_money_that_are_usual_are_of_the_same_run() {
+        let spent =
+            |tokens, nanos| Spend { tokens, money: Money::nanos(nanos), ..Spend::default() };
+        let runs = [(spent(100, 900), 1), (spent(200, 1), 1), (spent(300, 500), 1)];
+        let usual = Usual::of(&runs).expect("there are runs");
+        assert_eq!((usual.run.tokens, usual.run.money.as_nanos()), (200, 1));
     }
 
     #[test]

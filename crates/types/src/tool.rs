@@ -138,6 +138,9 @@ pub struct Metadata {
     pub bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<WorkPath>,
+    /// The number of lines of the file that was replaced whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_lines: Option<u64>,
     /// The commit that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha: Option<String>,

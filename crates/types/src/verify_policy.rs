@@ -198,7 +198,7 @@ impl Default for VerifyPolicy {
             baseline: false,
             trials: false,
             decides: Decides::Evidence,
-            trial_percent: 100,
+            trial_percent: 400,
             unproven: Unproven::Ask,
             cold: Cold::Merged,
             warm_from_ms: Millis::seconds(10),

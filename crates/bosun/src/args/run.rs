@@ -115,7 +115,7 @@ pub(crate) struct Planned {
     /// Request type, as a hint for routing
     #[arg(long = "type", value_name = "HINT", value_parser = super::hint())]
     pub(crate) hint: Option<types::Hint>,
-    /// Override admission rules that refuse or question the request; REASON is recorded
+    /// Override admission rules that refuse or question the request and are not final; REASON is recorded
     #[arg(long, value_name = "REASON")]
     pub(crate) insist: Option<String>,
 }

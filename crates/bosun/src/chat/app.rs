@@ -113,6 +113,8 @@ pub(crate) struct Granting {
 pub(crate) struct Replacing {
     pub(crate) to: u64,
     pub(crate) paths: Vec<PathBuf>,
+    /// A yes removes all of them: they did not exist before.
+    pub(crate) removes: bool,
 }
 
 /// An ongoing search.

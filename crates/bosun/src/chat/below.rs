@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use types::{SessionState, visible};
 
-use super::app::{App, MOST_OF_A_QUESTION, Replacing};
+use super::app::{App, MOST_OF_A_QUESTION};
 use super::calls;
 use super::look::{BOLD, DIM, PERSON, PLAIN, WAITING};
 use super::slash;
@@ -75,7 +75,7 @@ impl App {
         }
         if let Some(replacing) = &self.replacing {
             lines.extend(wrap(&replacing.row(), width));
-            lines.extend(wrap(&Row::text(Replacing::HINT, DIM).hang(2), width));
+            lines.extend(wrap(&Row::text(replacing.hint(), DIM).hang(2), width));
         } else if let Some(asked) = self.question() {
             let question = asked.rows();
             let mut question = question.iter().flat_map(|row| wrap(row, width));

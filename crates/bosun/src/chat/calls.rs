@@ -47,13 +47,14 @@ pub(crate) fn outcome(
     call: &Call,
     outcome: CallOutcome,
     output: &Shown,
+    replaced_lines: Option<u64>,
     took: Millis,
 ) -> (String, Style) {
     let text = output.text.trim_end();
     let said = match (outcome, ending(text)) {
         (CallOutcome::Unknown, _) => "interrupted; whether it took effect is unknown".to_owned(),
         (_, Some(ending)) => ending,
-        (CallOutcome::Ok, None) => done(call, text),
+        (CallOutcome::Ok, None) => done(call, text, replaced_lines),
         (CallOutcome::Error | CallOutcome::Refused, None) => one_line(text, TITLE),
     };
     let style = if outcome == CallOutcome::Ok { DIM } else { BAD };
@@ -79,8 +80,12 @@ fn ending(text: &str) -> Option<String> {
     known.iter().any(|known| last.starts_with(known)).then(|| one_line(word, 60))
 }
 
-fn done(call: &Call, text: &str) -> String {
+fn done(call: &Call, text: &str, replaced_lines: Option<u64>) -> String {
     if let Some(change) = diff::of(call) {
+        // The call has only the new content of a file that it replaces whole.
+        if let Some(replaced) = replaced_lines {
+            return format!("{} in place of {replaced}", count(change.added, "line"));
+        }
         return format!("+{} -{}", change.added, change.removed);
     }
     let lines = text.lines().count();
@@ -112,7 +117,16 @@ mod tests {
 
     fn told(call: &Call, ended: CallOutcome, text: &str, millis: u64) -> String {
         let shown = Shown { text: text.to_owned(), ..Shown::default() };
-        format!("{}  {}", title(call), outcome(call, ended, &shown, Millis(millis)).0)
+        format!("{}  {}", title(call), outcome(call, ended, &shown, None, Millis(millis)).0)
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_whole_says_how_many_lines_went() {
+        let write = call("write_file", json!({"path": "a", "content": "1\n2\n"}));
+        let said =
+            |replaced| outcome(&write, CallOutcome::Ok, &Shown::default(), replaced, Millis(0));
+        assert_eq!(said(Some(3)).0, "2 lines in place of 3");
+        assert_eq!(said(None).0, "+2 -0", "a new file");
     }
 
     #[test]

@@ -18,14 +18,23 @@ use ratatui::text::Span;
 const MOST_LINES: usize = 200;
 
 impl Replacing {
-    pub(crate) const HINT: &str = "  y replaces (the present version is kept), n leaves it alone";
+    pub(crate) const fn hint(&self) -> &'static str {
+        match (self.removes, self.paths.len()) {
+            (true, 1) => "  y removes it (a copy is kept), n leaves it alone",
+            (true, _) => "  y removes them (copies are kept), n leaves them alone",
+            (false, 1) => "  y replaces (the present version is kept), n leaves it alone",
+            (false, _) => "  y replaces (the present versions are kept), n leaves them alone",
+        }
+    }
 
     pub(crate) fn row(&self) -> Row {
         let what = match self.paths.as_slice() {
             [path] => types::one_line(&path.display().to_string(), 200),
             paths => count(paths.len(), "file"),
         };
-        let text = format!("Something else has changed {what} since. Restore it anyway?");
+        let them = if self.paths.len() == 1 { "it" } else { "them" };
+        let verb = if self.removes { "Remove" } else { "Restore" };
+        let text = format!("Something else has changed {what} since. {verb} {them} anyway?");
         Row::new(vec![Span::styled("? ", WAITING.patch(BOLD)), Span::styled(text, WAITING)]).hang(2)
     }
 }
@@ -33,15 +42,19 @@ impl Replacing {
 impl App {
     /// Shows the result of an undo, and asks about the files that it left alone.
     pub(crate) fn undone(&mut self, undone: &Undone) {
-        self.note(format!("restored: {}", undo::summary(undone)));
-        undo::notes(undone).into_iter().for_each(|line| self.note(line));
+        self.note(undo::outcome(undone));
+        let incomplete = undo::incomplete(undone, &format!("type /rewind {}", undone.to));
+        undo::notes(undone).into_iter().chain(incomplete).for_each(|line| self.note(line));
         let paths: Vec<PathBuf> = undone.changed_since().map(|left| left.path.clone()).collect();
         let diff: String = undone.conflicts.iter().map(undo::patch).collect();
         self.say_all(patch::rows(&diff, MOST_LINES));
         if diff.lines().count() > MOST_LINES {
             self.note(format!("… {} more lines", diff.lines().count() - MOST_LINES));
         }
-        self.replacing = (!paths.is_empty()).then_some(Replacing { to: undone.to, paths });
+        // Whether the undo would remove all of them: they did not exist before.
+        let removes = undone.conflicts.len() == paths.len()
+            && undone.conflicts.iter().all(|conflict| conflict.wanted.is_none());
+        self.replacing = (!paths.is_empty()).then_some(Replacing { to: undone.to, paths, removes });
     }
 
     /// Answers whether to replace the files.
@@ -64,5 +77,22 @@ impl App {
     pub(crate) fn stop_replacing(&mut self) {
         self.replacing = None;
         self.note("left alone");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_says_what_a_yes_does() {
+        let asks = |paths: &[&str], removes| {
+            let paths = paths.iter().map(PathBuf::from).collect();
+            let replacing = Replacing { to: 1, paths, removes };
+            format!("{} {}", replacing.row().content(), replacing.hint().trim())
+        };
+        assert!(asks(&["a"], false).contains("changed a since. Restore it anyway? y replaces"));
+        assert!(asks(&["a"], true).contains("changed a since. Remove it anyway? y removes it"));
+        assert!(asks(&["a", "b"], true).contains("2 files since. Remove them anyway?"));
     }
 }

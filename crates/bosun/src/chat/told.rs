@@ -67,8 +67,8 @@ impl App {
                 }
             }
             Event::ToolStarted { call, tool, .. } => self.begin_call(*call, tool, line.at),
-            Event::ToolFinished { call, outcome, output, .. } => {
-                self.end_call(*call, *outcome, output, line.at);
+            Event::ToolFinished { call, outcome, output, metadata, .. } => {
+                self.end_call(*call, *outcome, (output, metadata.replaced_lines), line.at);
             }
             Event::ToolRefused { call, tool, decision, .. } => {
                 self.tell_call(*call, tool, &because("refused", decision), BAD);
@@ -159,12 +159,18 @@ impl App {
         self.running.push(Running { call: id, title, since: at, tail, partial, elapsed });
     }
 
-    fn end_call(&mut self, id: CallId, outcome: CallOutcome, output: &Shown, at: Timestamp) {
+    fn end_call(
+        &mut self,
+        id: CallId,
+        outcome: CallOutcome,
+        (output, replaced): (&Shown, Option<u64>),
+        at: Timestamp,
+    ) {
         let place = self.running.iter().position(|running| running.call == id);
         let since = place.map_or(at, |place| self.running.remove(place).since);
         self.last_output.clone_from(&output.text);
         let Some(call) = self.calls.remove(&id) else { return };
-        let told = calls::outcome(&call, outcome, output, at.since(since));
+        let told = calls::outcome(&call, outcome, output, replaced, at.since(since));
         let title = Span::styled(format!("  {}{}", whose(id), calls::title(&call)), PLAIN);
         self.say(Row::new(vec![title, Span::styled(format!("  {}", told.0), told.1)]).hang(4));
         if let Some(change) =

@@ -162,6 +162,10 @@ fn about(listed: &ListedRun) -> String {
 fn state(listed: &ListedRun, interrupted: bool) -> String {
     match listed.settled {
         None if interrupted => "interrupted".to_owned(),
+        None if listed.out_of_budget => {
+            let (waits, why) = (listed.status, Status::OutOfBudget);
+            format!("{}, {}", waits.as_str(), why.as_str())
+        }
         Some(settled) => format!("{}, {}", listed.status_word(), settled.as_str()),
         None => listed.status_word().to_owned(),
     }

@@ -17,8 +17,12 @@ pub(crate) async fn rewind(home: &Home, args: args::Rewind) -> anyhow::Result<Ex
     let replace = args.replace.iter().map(|path| plain(path)).collect();
     let undone = bosun.rewind(&run, args.to, replace, &home::person()).await?;
     let conflicts: Vec<&Path> = undone.changed_since().map(|left| left.path.as_path()).collect();
-    let mut said = format!("changes after line {} undone: {}\n", undone.to, undo::summary(&undone));
-    undo::notes(&undone).iter().for_each(|line| said.push_str(&format!("{line}\n")));
+    let incomplete = undo::incomplete(&undone, "run the same command again");
+    let partly = if incomplete.is_some() { "partly " } else { "" };
+    let summary = undo::summary(&undone);
+    let mut said = format!("changes after line {} {partly}undone: {summary}\n", undone.to);
+    let notes = undo::notes(&undone).into_iter().chain(incomplete);
+    notes.for_each(|line| said.push_str(&format!("{line}\n")));
     if !conflicts.is_empty() {
         let diff: String = undone.conflicts.iter().map(undo::patch).collect();
         said.push_str(&format!("\n{}\n", patch::shown(&diff, false)));
@@ -32,7 +36,8 @@ pub(crate) async fn rewind(home: &Home, args: args::Rewind) -> anyhow::Result<Ex
         ));
     }
     print::result(args.json, &object(&undone, &run), &said)?;
-    Ok(if conflicts.is_empty() { Exit::Done } else { Exit::Waiting })
+    let is_complete = conflicts.is_empty() && undone.restored.stopped.is_none();
+    Ok(if is_complete { Exit::Done } else { Exit::Waiting })
 }
 
 /// The path as it is written in a snapshot: `.` is the folder itself.
@@ -55,5 +60,6 @@ fn object(undone: &Undone, run: &types::RunId) -> serde_json::Value {
         "removed": files(&restored.removed),
         "left_alone": left.collect::<Vec<_>>(),
         "kept_in": restored.kept_in.as_ref().map(|folder| folder.display().to_string()),
+        "stopped": restored.stopped,
     })
 }

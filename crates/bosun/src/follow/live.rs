@@ -268,8 +268,23 @@ impl Live {
     }
 }
 
-/// Progress of a run on one line.
-pub(crate) fn progress(progress: &Progress) -> String {
+/// Progress of a run on one line; `None` while there is nothing to say but the phase.
+pub(crate) fn progress(progress: &Progress) -> Option<String> {
     let current: Vec<&str> = progress.current.iter().take(8).map(TaskId::as_str).collect();
-    row(progress.phase.as_str(), &format!("{} {}", far(progress), current.join(" ")))
+    let said = format!("{} {}", far(progress), current.join(" "));
+    let said = said.trim();
+    (!said.is_empty()).then(|| row(progress.phase.as_str(), said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_progress_has_something_to_say_and_no_blanks_at_its_end() {
+        assert_eq!(progress(&Progress::default()), None);
+        let last = Progress { percent: 99, total: 1, completed: 1, ..Progress::default() };
+        let line = progress(&last).expect("a line");
+        assert!(line.ends_with("99 %  1/1 tasks"), "{line:?}");
+    }
 }

@@ -81,9 +81,7 @@ fn evidence(terms: Option<&Terms>) -> Vec<String> {
 /// The numbered answers, the suggested one first. The numbers are those that `bosun answer` takes.
 fn choices(terms: &Terms, suggested: &str, now: Timestamp) -> Vec<(String, ratatui::style::Style)> {
     let numbered: Vec<(usize, &Choice)> = (1..).zip(&terms.choices).collect();
-    let is_suggested = |choice: &Choice| {
-        suggested.split_whitespace().next().is_some_and(|first| first == choice.id)
-    };
+    let is_suggested = |choice: &Choice| question::is_suggested(choice, suggested);
     let (first, others): (Vec<_>, Vec<_>) =
         numbered.into_iter().partition(|(_, choice)| is_suggested(choice));
     let named = |choice: &Choice| {

@@ -92,8 +92,10 @@ fn head(view: &RunView, activity: &Activity, now: Timestamp, width: usize) -> Li
     if progress.total > 0 {
         parts.push((7, tasks, PLAIN));
     }
-    parts.push((9, duration(elapsed), PLAIN));
-    // The run's own log has the spending of finished attempts.
+    // Before its first line is read, neither its goal nor its start is known.
+    let known = !view.goal.is_empty();
+    parts.extend(known.then(|| (9, duration(elapsed), PLAIN)));
+    // The run's own log has the spending of finished and of waiting attempts.
     let spent = view.spent.plus(activity.under_way());
     parts.push((8, cost(spent), PLAIN));
     let budget = view.budget.money.filter(|_| spent.money.as_nanos() > 0);
@@ -141,7 +143,8 @@ fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let planned = |id: &types::TaskId| view.tasks.iter().any(|task| task.id == *id);
     for (id, task) in activity.tasks().filter(|(id, task)| !planned(id) && task.attempt.is_some()) {
-        let state = ("●", PLAIN, "running".to_owned());
+        let state =
+            if task.waits_for_budget { short() } else { ("●", PLAIN, "running".to_owned()) };
         entries.push(entry(id.to_string(), state, String::new(), Some(task), now));
     }
     for (check, running) in activity.checks() {
@@ -158,7 +161,7 @@ fn entries(view: &RunView, activity: &Activity, now: Timestamp) -> Vec<Entry> {
     for task in &view.tasks {
         let doing = activity.task(&task.id);
         let title = one_line(&task.title, MOST_CHARACTERS);
-        let mut entry = entry(task.id.to_string(), state(task, view), title, doing, now);
+        let mut entry = entry(task.id.to_string(), state(task, view, doing), title, doing, now);
         entry.stage = Some(task.stage);
         entry.action = match (task.stage, &task.fault) {
             (TaskStage::Failed | TaskStage::Retrying, Some(fault)) => {
@@ -210,7 +213,11 @@ fn entry(
 }
 
 /// Mark, style and text for the state of a task, with its open dependencies.
-fn state(task: &TaskView, view: &RunView) -> (&'static str, Style, String) {
+fn state(
+    task: &TaskView,
+    view: &RunView,
+    doing: Option<&TaskActivity>,
+) -> (&'static str, Style, String) {
     let asks = view.questions.iter().any(|asked| {
         asked.answer.is_none()
             && asked.attempt.as_ref().is_some_and(|attempt| attempt.task == task.id)
@@ -223,8 +230,14 @@ fn state(task: &TaskView, view: &RunView) -> (&'static str, Style, String) {
         TaskStage::Skipped => ("–", DIM, "skipped".to_owned()),
         TaskStage::Retrying => ("↻", WAITING, "retrying".to_owned()),
         TaskStage::Waiting => ("○", DIM, waits_for(task, view)),
+        TaskStage::Running if doing.is_some_and(|doing| doing.waits_for_budget) => short(),
         stage => ("●", PLAIN, stage.as_str().to_owned()),
     }
+}
+
+/// The state of an attempt whose next call does not fit its budget.
+fn short() -> (&'static str, Style, String) {
+    ("○", WAITING, "waiting for budget".to_owned())
 }
 
 fn waits_for(task: &TaskView, view: &RunView) -> String {

@@ -73,7 +73,7 @@ async fn stay(
     answers: &[&str],
 ) -> anyhow::Result<Over> {
     let run = handle.run().clone();
-    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?;
+    let mut screen = Screen::open(bosun, &run, form, Answers::Typed).await?.driving();
     screen.known = known;
     screen.notifies = !home.passing && answers.is_empty();
     let writing = runs_folder::begin(bosun, &bosun.view(&run).await?, screen.run.policy());

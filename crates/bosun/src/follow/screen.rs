@@ -68,6 +68,12 @@ impl Screen {
         })
     }
 
+    /// For a run that this process drives.
+    pub(super) fn driving(mut self) -> Self {
+        self.activity = Activity::driven_since(self.opened);
+        self
+    }
+
     pub(super) fn view(&self) -> RunView {
         self.run.view(RealClock.now())
     }
@@ -139,8 +145,10 @@ impl Screen {
     /// Prints the progress if more than its times changed since the last report.
     fn report_progress(&mut self, now: &Progress) -> anyhow::Result<()> {
         let content = progress(&Progress { remaining_ms: None, ..now.clone() });
-        if content != self.progress {
-            self.printed.line(&progress(now))?;
+        if let (Some(content), Some(line)) = (content, progress(now))
+            && content != self.progress
+        {
+            self.printed.line(&line)?;
             self.progress = content;
         }
         Ok(())

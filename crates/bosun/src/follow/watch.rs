@@ -14,7 +14,8 @@ use crate::exit::Exit;
 use crate::home::Home;
 use crate::print::{self, json, note, report, text};
 
-/// Shows the events of a run until it is over, and returns the run's exit code; `Cancelled` if the user leaves first.
+/// Shows the events of a run until it is over or paused, and returns the run's exit code; `Cancelled` if the user leaves
+/// first.
 pub(crate) async fn watch(
     home: &Home,
     bosun: &Bosun,
@@ -41,6 +42,10 @@ pub(crate) async fn watch(
             _ = frames.tick(), if screen.live.is_some() => screen.paint()?,
             _ = tick.tick() => screen.tick()?,
             _ = looks.tick() => {
+                if driven::is_paused(bosun, run).await? {
+                    screen.catch_up(bosun, run, Mix::Live, &mut events).await?;
+                    break true;
+                }
                 let alone = driven::alone(home, bosun, run).await?;
                 match &mut screen.live {
                     Some(live) => live.notice = alone,
@@ -64,11 +69,19 @@ pub(crate) async fn watch(
         note(&format!("detached; the run is unaffected. Status: {} show {run}", home.flag()));
         return Ok(Exit::Cancelled);
     }
+    ended(home, bosun, run, &form).await
+}
+
+/// Prints the report of a run that is over or paused.
+async fn ended(home: &Home, bosun: &Bosun, run: &RunId, form: &Form) -> anyhow::Result<Exit> {
     let view = bosun.view(run).await?;
     match form {
         Form::Json(_) => json(&serde_json::json!({ "report": view }))?,
         _ if print::is_quiet() => {}
         _ => text(&report::report(&view, home, false))?,
     }
-    Ok(Exit::of(view.status))
+    Ok(match print::budget::continues(&view) {
+        Some(_) => Exit::OutOfBudget,
+        None => Exit::of(view.status),
+    })
 }

@@ -19,13 +19,17 @@ fn offer(question: &QuestionView) -> Option<Budget> {
 }
 
 fn command(view: &RunView, add: Budget) -> String {
-    let total = |now: Option<u64>, add: Option<u64>| Some(now?.saturating_add(add?));
-    let money = view.budget.money.zip(add.money).map(|(now, add)| now.plus(add));
+    let spent = view.spent;
+    let total = |now: Option<u64>, spent: u64, add: Option<u64>| Some(above(now?, spent, add?));
+    let money = view.budget.money.zip(add.money).map(|(now, add)| {
+        Money::nanos(above(now.as_nanos(), spent.money.as_nanos(), add.as_nanos()))
+    });
     let time = view.budget.time_ms.zip(add.time_ms).map(|(now, add)| (now.0 + add.0) / 60_000 + 1);
     let flags = [
         money.map(|money| format!("--money {}", amount(money))),
-        total(view.budget.tokens, add.tokens).map(|tokens| format!("--tokens {tokens}")),
-        total(view.budget.calls, add.calls).map(|calls| format!("--calls {calls}")),
+        total(view.budget.tokens, spent.counted(), add.tokens)
+            .map(|tokens| format!("--tokens {tokens}")),
+        total(view.budget.calls, spent.calls, add.calls).map(|calls| format!("--calls {calls}")),
         time.map(|minutes| format!("--time {minutes}m")),
     ];
     let flags: Vec<String> = flags.into_iter().flatten().collect();
@@ -34,6 +38,12 @@ fn command(view: &RunView, add: Budget) -> String {
         [] => format!("answer {} raise", view.run),
         _ => format!("resume {} {}", view.run, flags.join(" ")),
     }
+}
+
+/// A limit with an addition; above what is spent, even if that has grown since the addition was offered.
+fn above(limit: u64, spent: u64, add: u64) -> u64 {
+    let total = limit.saturating_add(add);
+    if total > spent { total } else { spent.saturating_add(add) }
 }
 
 /// Dollars and cents, rounded up, as a flag takes them.

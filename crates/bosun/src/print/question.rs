@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use owo_colors::OwoColorize as _;
-use types::{About, Package, QuestionView, RunId, Severity, Terms, Timestamp, one_line};
+use types::{About, Choice, Package, QuestionView, RunId, Severity, Terms, Timestamp, one_line};
 
 use super::age;
 
@@ -23,7 +23,7 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
             Some(package) if !whole => text.push_str(&evidence(package, "    ")),
             _ => {}
         }
-        text.push_str(&choices(terms, now));
+        text.push_str(&choices(terms, example(asked), now));
         if let Some(package) = terms.package.as_ref().filter(|_| whole) {
             text.push_str(&contents(package));
         }
@@ -41,13 +41,13 @@ pub(crate) fn evidence(package: &Package, indent: &str) -> String {
     shown.collect()
 }
 
-/// The answers to choose from.
-pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
+/// The answers to choose from, the suggested one marked.
+fn choices(terms: &Terms, suggested: &str, now: Timestamp) -> String {
     let mut text = String::new();
     for (choice, number) in terms.choices.iter().zip(1..) {
         let name = terms.written(choice);
-        let default = if terms.default.as_ref() == Some(&choice.id) { " (default)" } else { "" };
-        let _ = writeln!(text, "    {number} {name:<15} {}{default}", choice.says);
+        let note = if is_suggested(choice, suggested) { " (suggested)" } else { "" };
+        let _ = writeln!(text, "    {number} {name:<15} {}{note}", choice.says);
     }
     if let Some(expires) = terms.expires {
         let what = terms.default.as_deref().unwrap_or("stop");
@@ -55,6 +55,11 @@ pub(crate) fn choices(terms: &Terms, now: Timestamp) -> String {
         let _ = writeln!(text, "    without an answer: {} in {left}", one_line(what, 60));
     }
     text
+}
+
+/// Whether the suggested answer is this choice.
+pub(crate) fn is_suggested(choice: &Choice, suggested: &str) -> bool {
+    suggested.split_whitespace().next().is_some_and(|first| first == choice.id)
 }
 
 /// An example answer that can be pasted into a shell. Before any work, one that lets it begin; otherwise the default,
@@ -112,7 +117,7 @@ fn contents(package: &Package) -> String {
 
 #[cfg(test)]
 mod tests {
-    use types::{Choice, Escalation, QuestionKind};
+    use types::{Escalation, QuestionKind};
 
     use super::*;
 
@@ -156,6 +161,17 @@ mod tests {
         assert!(!text.contains("line 11\n") && !text.contains("of the fault"), "{text}");
         let alone = Package { evidence: String::new(), ..package };
         assert_eq!(evidence(&alone, ""), "│ of the fault\n");
+    }
+
+    /// One word for one answer: what holds after expiry is named only where it can happen.
+    #[test]
+    fn the_suggested_answer_is_marked_as_in_the_live_view() {
+        let choices = vec![Choice::new("raise", "go on"), Choice::new("stop", "end it")];
+        let (sort, high) = (Escalation::ResourceExhaustion, Severity::High);
+        let terms = Terms::escalation(sort, high, About::Budget, choices, "stop");
+        let run = "r_01".parse().expect("a run");
+        let text = shown(&run, &asked(Some(terms)), Timestamp::from_millis(0), false);
+        assert!(text.contains("go on (suggested)\n") && text.ends_with("end it\n"), "{text}");
     }
 
     /// A `|` in the example would start another program.

@@ -257,27 +257,28 @@ fn gate(gate: &GateView) -> String {
 /// Forecast against actual spending, in total and for each task.
 fn expected(out: &mut String, view: &RunView, width: Option<usize>) {
     let Some(forecast) = &view.forecast else { return };
-    let took = against(view.spent.tokens, forecast.tokens);
-    let took = if view.spent.calls > 0 { format!("; {took} used") } else { String::new() };
+    let took = against(view.spent.tokens, forecast.tokens).filter(|_| view.spent.calls > 0);
+    let took = took.map(|percent| format!("; {percent} used")).unwrap_or_default();
     let told = wrapped(&format!("{}{took}", figures(forecast)), width, INDENT);
     let _ = writeln!(out, "  forecast  {told}");
     for one in view.variance.iter().filter(|one| one.estimate_tokens.is_some()).take(MOST_TASKS) {
         let estimate = one.estimate_tokens.unwrap_or_default();
         let took = one.spent.tokens;
+        let percent = against(took, estimate).map(|percent| format!(", {percent}"));
         let _ = writeln!(
             out,
-            "            {:<5} {took} of {estimate} tokens, {}",
+            "            {:<5} {took} of {estimate} tokens{}",
             one.task,
-            against(took, estimate)
+            percent.unwrap_or_default()
         );
     }
 }
 
-fn against(took: u64, expected: u64) -> String {
-    match took.saturating_mul(100).checked_div(expected) {
-        Some(percent) => format!("{percent} %"),
-        None => "n/a".to_owned(),
-    }
+/// The used part of what was expected; `None` if they have nothing to do with each other.
+fn against(took: u64, expected: u64) -> Option<String> {
+    const MOST: u64 = 1_000;
+    let percent = took.saturating_mul(100).checked_div(expected)?;
+    (percent < MOST).then(|| format!("{percent} %"))
 }
 
 fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
@@ -363,6 +364,12 @@ mod tests {
         assert!(row.contains("Add a command that prints") && row.ends_with("cargo test"), "{row}");
         assert!(columns(&row) <= 80, "{row}");
         assert_eq!(title_room(&tasks, None), 44);
+    }
+
+    #[test]
+    fn a_forecast_that_was_far_off_has_no_percentage() {
+        assert_eq!(against(425, 400).as_deref(), Some("106 %"));
+        assert_eq!((against(42_500, 400), against(1, 0)), (None, None));
     }
 
     #[test]

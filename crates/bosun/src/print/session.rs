@@ -37,9 +37,10 @@ impl Teller {
                 }
                 None
             }
-            Event::ToolFinished { call: id, outcome, output, .. } => {
+            Event::ToolFinished { call: id, outcome, output, metadata, .. } => {
                 let (call, since) = self.calls.remove(id)?;
-                let (told, _) = calls::outcome(&call, *outcome, output, line.at.since(since));
+                let (replaced, took) = (metadata.replaced_lines, line.at.since(since));
+                let (told, _) = calls::outcome(&call, *outcome, output, replaced, took);
                 let good = *outcome == CallOutcome::Ok;
                 let told = if good { told.dimmed().to_string() } else { told.red().to_string() };
                 Some(format!("{}{}  {told}", whose(*id), calls::title(&call)))

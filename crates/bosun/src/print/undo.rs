@@ -11,16 +11,34 @@ const MOST_LEFT: usize = 20;
 /// Texts above this size in bytes are not compared.
 const LARGEST: usize = 256 * 1024;
 
-/// The restored files on one line.
+/// The restored and the removed files on one line.
 pub(crate) fn summary(undone: &Undone) -> String {
     let restored = &undone.restored;
     let written = restored.written.iter().map(|path| name(path));
     let removed = restored.removed.iter().map(|path| format!("{} removed", name(path)));
-    let all: Vec<String> = written.chain(removed).collect();
+    listed(written.chain(removed)).unwrap_or_else(|| "no file".to_owned())
+}
+
+/// What an undo did, on one line: the restored files, then the removed ones.
+pub(crate) fn outcome(undone: &Undone) -> String {
+    let restored = &undone.restored;
+    let [written, removed] = [&restored.written, &restored.removed]
+        .map(|paths| listed(paths.iter().map(|path| name(path))));
+    let parts = [("restored", written), ("removed", removed)];
+    let parts = parts.into_iter().filter_map(|(word, all)| Some(format!("{word}: {}", all?)));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { "no file was restored".to_owned() } else { parts.join("; ") }
+}
+
+/// The first of these names; `None` if there is none.
+fn listed(names: impl Iterator<Item = String>) -> Option<String> {
+    let all: Vec<String> = names.collect();
     match all.len() {
-        0 => "no file".to_owned(),
-        more if more > NAMED => format!("{} and {} more", all[..NAMED].join(", "), more - NAMED),
-        _ => all.join(", "),
+        0 => None,
+        more if more > NAMED => {
+            Some(format!("{} and {} more", all[..NAMED].join(", "), more - NAMED))
+        }
+        _ => Some(all.join(", ")),
     }
 }
 
@@ -38,6 +56,12 @@ pub(crate) fn notes(undone: &Undone) -> Vec<String> {
         lines.push(format!("replaced versions are kept in {}", super::path(folder)));
     }
     lines
+}
+
+/// That a failure stopped the undo, if one did, and how to continue it.
+pub(crate) fn incomplete(undone: &Undone, again: &str) -> Option<String> {
+    let why = undone.restored.stopped.as_ref()?;
+    Some(format!("the undo stopped before its end: {why}; once that is solved, {again}"))
 }
 
 /// What replacing a file would change, in git's format.
@@ -76,6 +100,26 @@ mod tests {
 
     fn file(text: &[u8]) -> Option<Content> {
         Some(Content::File { bytes: text.to_vec(), mode: 0o644 })
+    }
+
+    #[test]
+    fn what_was_removed_is_not_called_restored() {
+        let outcome_of = |written: &[&str], removed: &[&str]| {
+            let paths = |names: &[&str]| names.iter().map(std::path::PathBuf::from).collect();
+            let digest = types::Digest::ZERO;
+            let restored = runtime::sandbox::Restored {
+                trees: types::Trees { before: digest, after: digest, switched: false },
+                written: paths(written),
+                removed: paths(removed),
+                left_alone: vec![],
+                kept_in: None,
+                stopped: None,
+            };
+            outcome(&Undone { to: 1, restored, conflicts: vec![] })
+        };
+        assert_eq!(outcome_of(&[], &["moved.txt"]), "removed: moved.txt");
+        assert_eq!(outcome_of(&["a", "b"], &["c"]), "restored: a, b; removed: c");
+        assert_eq!(outcome_of(&[], &[]), "no file was restored");
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn a_run_out_of_money_is_paused_and_goes_on_where_it_was_when_the_limit_is_raise
 
     // Totals that raise nothing are refused, and nothing is changed by that.
     for (flag, amount, message) in [
-        ("--money", "1", "already has a limit of $1.0000, of which $"),
+        ("--money", "1", "already has a limit of $1.0000, and $"),
         ("--tokens", "2M", "has no limit on tokens; its limits: $1.0000, "),
     ] {
         let output = place.run(&["resume", &run, flag, amount]);
@@ -246,4 +246,73 @@ fn a_single_agent_out_of_tokens_is_paused_and_goes_on() {
     assert_eq!(told.code, 0, "{}", told.said);
     assert_eq!(told.report()["reply"], "It is written.");
     assert_eq!(told.report()["session"]["turns"], 6);
+}
+
+/// One coder that writes a file and hands it in, each of its calls with this much input and delay.
+fn coder(calls: u64, input: u64, delay_ms: u64) -> String {
+    let mut script = "[[attempt]]\nrole = \"planner\"\n[[attempt.reply]]\nusage = { input = 900, output = 100 }\n\
+         submit = { tasks = [{ id = \"T1\", title = \"Write it\", artifacts = [\"t1.txt\"] }] }\n\
+         [[attempt]]\nrole = \"coder\"\ntask = \"T1\"\n"
+        .to_owned();
+    for call in 1..=calls {
+        let act = match call == calls {
+            true => "submit = { summary = \"done\" }".to_owned(),
+            false => format!(
+                "call = {{ tool = \"write_file\", path = \"t1.txt\", content = \"{call}\\n\" }}"
+            ),
+        };
+        script.push_str(&format!(
+            "[[attempt.reply]]\ndelay_ms = {delay_ms}\nusage = {{ input = {input}, output = 100 }}\n{act}\n"
+        ));
+    }
+    script
+}
+
+/// Usage can exceed every estimate. The command that continues covers it, and a total that does not is refused.
+#[test]
+fn the_total_that_continues_is_above_what_is_spent() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, FILES, &coder(3, 100_000, 0));
+    let (repo, script) = (repo.display().to_string(), script.display().to_string());
+    let told = Told::of(
+        &place,
+        &[
+            "run",
+            "--headless",
+            "--tokens",
+            "80k",
+            "--repo",
+            &repo,
+            "--script",
+            &script,
+            "Write t1.txt",
+        ],
+    );
+    assert_eq!(told.code, 4, "{}", told.said);
+    assert_eq!(told.report()["spent"]["tokens"], 101_100);
+    let run = told.id().to_owned();
+    let listed = stdout(&place.run(&["list", "--state", "out-of-budget"]));
+    assert!(
+        listed.contains(&run) && listed.contains("waiting for a person, out of budget"),
+        "{listed}"
+    );
+    for total in ["81k", "101100"] {
+        let refused = place.run(&["resume", &run, "--tokens", total]);
+        assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+        let says = "101100 tokens are spent; name the new total, above 101100 tokens";
+        assert!(stderr(&refused).contains(says), "{}", stderr(&refused));
+    }
+    let command = format!("resume {run} --tokens ");
+    let after = told.said.split(&command).nth(1).expect("the command that continues");
+    let total = after.split(|c: char| !c.is_ascii_digit()).next().expect("a total");
+    assert!(total.parse::<u64>().expect("tokens") > 104_000, "{total}");
+    let told = Told::of(&place, &["resume", &run, "--tokens", total]);
+    assert_eq!(
+        (told.code, told.report()["spent"]["tokens"].as_u64()),
+        (4, Some(201_200)),
+        "one call more: {}",
+        told.said
+    );
+    let told = Told::of(&place, &["resume", &run, "--tokens", "1M"]);
+    assert_eq!((told.code, told.status()), (0, "done"), "{}", told.said);
 }

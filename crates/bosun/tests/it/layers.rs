@@ -121,6 +121,17 @@ fn output_of_a_removed_source_does_not_outlive_it() {
     assert_eq!(compiled[1].1, ["compiled src/a.txt", "compiled src/b.txt"], "{}", told.said);
 }
 
+/// The file behind a link may be older than the object that was made of the one before.
+#[test]
+fn a_source_that_became_a_link_is_built_from_nothing() {
+    let place = Place::new();
+    let script = coder("rm src/b.txt && ln -s c.txt src/b.txt", "src/a.txt", "hello\n")
+        .replace("\"src/a.txt\"]", "\"src/a.txt\", \"src/b.txt\"]");
+    let (repo, script) = built(&place, &FILES, "", &script);
+    let told = Told::of(&place, &run(&repo, &script, "Write hello to src/a.txt"));
+    assert_eq!(compiled(&told)[1].1, ALL, "{}", told.said);
+}
+
 #[test]
 fn a_policy_says_which_checks_build_from_nothing() {
     for (cold, merged, first) in [("never", 1, 1), ("always", 3, 3)] {

@@ -43,7 +43,7 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     let (code, said) = says(&place, &["questions"]);
     assert_eq!(code, 0, "{said}");
     for text in
-        ["no-go after monitoring", "1 again", "2 retry [words]", "3 drop", "4 stop", "(default)"]
+        ["no-go after monitoring", "1 again", "2 retry [words]", "3 drop", "4 stop", "(suggested)"]
     {
         assert!(said.contains(text), "{text} is missing in {said}");
     }
@@ -52,6 +52,10 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     assert_eq!((&asked["run"], &asked["id"]), (&id.as_str().into(), &0.into()));
     let command = asked["command"].as_str().expect("a command");
     assert!(command.ends_with(&format!("answer {id} 0 retry")), "{command}");
+    // Nothing drives it, so there is nothing to watch.
+    let (code, said) = says(&place, &["watch", &id]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains(&format!("answer {id} 0")), "{said}");
     let (code, said) = says(&place, &["accept", &id]);
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("is waiting for an answer to question #0 (no-go after"), "{said}");

@@ -327,7 +327,12 @@ fn the_reason_is_given_also_where_no_agent_failed() {
         .expect("a file");
     place.git(&folder, &["commit", "-q", "-a", "-m", "Command"]);
     let missing = with(&[]);
-    assert!(missing.contains("no-such-runner"), "{missing}");
+    assert!(missing.contains("no-such-runner") && missing.contains("cannot run"), "{missing}");
+    let spent = |what: &str| last_log(&folder).iter().any(|line| line["type"] == what);
+    assert!(!spent("plan") && spent("end"), "nothing is planned: {:?}", last_log(&folder));
+    let project = folder.display().to_string();
+    let doctor = stdout(&place.run(&["doctor", "--repo", &project]));
+    assert!(doctor.contains("no-such-runner is not on the PATH"), "{doctor}");
 }
 
 /// M24: after the last retry the run halts, with what the tests said last.

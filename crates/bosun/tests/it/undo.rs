@@ -67,6 +67,12 @@ fn what_the_person_changed_since_is_left_alone_listed_and_replaced_only_on_reque
     assert_eq!(read(&folder, "new/mine.txt").as_deref(), Some("mine\n"));
     assert!(!folder.join("new/c.txt").exists());
     let before = last_line(&place).to_string();
+    for foreign in ["nosuch", "../slow"] {
+        let back = place.run(&["rewind", "newest", "--to", "1", "--replace", foreign]);
+        assert_eq!(back.status.code(), Some(2), "{}{}", stdout(&back), stderr(&back));
+        assert!(stderr(&back).contains(&format!("{foreign} is not among")), "{}", stderr(&back));
+        assert_eq!(last_line(&place).to_string(), before, "nothing is undone");
+    }
     let back = place.run(&["rewind", "newest", "--to", "1", "--replace", "a.txt", "--json"]);
     assert_eq!(back.status.code(), Some(0), "{}", stderr(&back));
     let told: Value = serde_json::from_str(&stdout(&back)).expect("JSON");

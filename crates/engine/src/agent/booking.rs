@@ -35,7 +35,7 @@ pub(super) fn spend(attempt: &Attempt, usage: Usage, cost: Option<Money>, calls:
 
 /// Adds the usage of a request, successful or not.
 pub(super) fn count(attempt: &mut Attempt, usage: Usage, cost: Option<Money>) {
-    attempt.usage = attempt.usage.plus(usage);
+    attempt.usage = attempt.usage.plus(usage.plausible());
     attempt.cost = attempt.cost.into_iter().chain(cost).reduce(Money::plus);
 }
 

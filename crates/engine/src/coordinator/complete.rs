@@ -24,10 +24,11 @@ pub(super) fn complete(run: &Run, mut event: Event) -> Event {
             *fault = Some(Box::new(merge::conflict(paths, hunks)));
         }
         Event::QuestionAsked { decision, attempt, terms: Some(terms), .. }
-            if decision.rule.as_str() == budget::ASK && terms.offer.is_none() =>
+            if decision.rule.as_str() == budget::ASK =>
         {
             let task = attempt.as_ref().map(|attempt| &attempt.task);
-            terms.offer = Some(budget::offer(run, task));
+            terms.offer.get_or_insert_with(|| budget::offer(run, task));
+            terms.limits.get_or_insert_with(|| run.ledger().budget());
         }
         Event::QuestionAnswered { question, by, text, choice: Some(choice), feedback, halts }
             if feedback.is_none() && halts.is_none() =>

@@ -2,9 +2,9 @@
 //! the first with an answer wins.
 
 use types::{
-    Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Decision, Digest,
-    Effect, EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Millis, Outcome, Proof,
-    RuleId, Settled, Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage, Wording,
+    Asking, AttemptEnd, AttemptId, AttemptResult, CheckEnd, CheckId, Command, Digest, Effect,
+    EffectId, Ended, Event, Fault, FaultClass, Input, MergeEnd, Millis, Outcome, Proof, Settled,
+    Shown, Spend, Subject, TaskId, TimerId, Timestamp, Usage, Wording,
 };
 
 use super::pending;
@@ -199,10 +199,7 @@ fn out_of_time(run: &Run, now: Timestamp) -> Vec<Event> {
     if pending::deadline(run).is_none_or(|deadline| now < deadline) {
         return vec![];
     }
-    let time = run.ledger().budget().time_ms.unwrap_or_default();
-    let reason = format!("the run's time limit of {time} is reached");
-    let decision = Decision::new(RuleId::fixed(budget::TIME), reason);
-    vec![budget::exhausted(run, None, decision, now)]
+    vec![budget::exhausted(run, None, budget::out_of_time(run), now)]
 }
 
 /// Whether only the run's deadline can still happen by itself.
@@ -218,5 +215,8 @@ fn report_due(run: &Run, now: Timestamp) -> Vec<Event> {
         let effects = run.pending(&crate::InFlight::new());
         effects.iter().all(|effect| matches!(effect, Effect::Wait { .. }))
     };
-    if events.is_empty() || quiet() { events } else { vec![] }
+    if events.is_empty() || !quiet() {
+        return vec![];
+    }
+    budget::closed(run).into_iter().chain(events).collect()
 }

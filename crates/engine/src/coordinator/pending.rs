@@ -22,6 +22,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
         match &task_state.stage {
             TaskStatus::Running(running)
                 if goes_on(run, running)
+                    && !run.holds_calls()
                     && !in_flight.contains(&EffectId::Attempt(attempt.clone())) =>
             {
                 let brief = Box::new(brief::compose(run, &attempt, running));

@@ -2,7 +2,7 @@
 //! that cannot run becomes a question before tokens are spent. Runs nothing itself and never blames an agent.
 
 use types::{
-    About, Check, CheckEnd, CheckId, Choice, Decision, Escalation, Event, RuleId, Severity,
+    About, Check, CheckEnd, CheckId, Choice, Decision, Escalation, Event, Phase, RuleId, Severity,
     Subject, Terms, Timestamp,
 };
 
@@ -16,8 +16,11 @@ const WITHOUT: &str = "continue without this check";
 const NOTHING_CHANGED: &str = "end the run; nothing was changed";
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
-    if !wanted(run) || is_over(run) {
+    if !wanted(run) {
         return vec![];
+    }
+    if is_over(run) {
+        return no_go(run).into_iter().collect();
     }
     let checks = run.project_checks();
     if checks.is_empty() {
@@ -108,6 +111,31 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     Some(question::ask(run, said, None, Some(terms), now))
 }
 
+/// Ends a run before any model is called, if a check needs a program that is not here and nobody can be asked.
+fn no_go(run: &Run) -> Option<Event> {
+    let phase = Phase::Initiation;
+    let spends = run.policy().headless && !run.only_plans();
+    if !spends || run.phase() != phase || run.verdict(phase).is_some() {
+        return None;
+    }
+    let mut ended = run.check_results().baseline.iter();
+    let (what, end) = ended.find_map(|check| {
+        let end = check.end.as_ref().filter(|end| lacks_a_program(end))?;
+        Some((&check.what, end))
+    })?;
+    let why = end.cannot_run.as_deref().unwrap_or_default();
+    let reason = format!("the check {} cannot run on the untouched tree: {why}", named(what));
+    let decision = seen(Decision::new(RuleId::fixed("baseline.cannot_run"), reason), what, end);
+    Some(Event::GateBlocked { phase, decision, card: None })
+}
+
+/// Whether a check needs a program that no task can bring. A file that is missing may be what a task is to write.
+fn lacks_a_program(end: &CheckEnd) -> bool {
+    let named = end.cannot_run.as_deref().and_then(|why| why.strip_prefix("the command "));
+    let name = named.and_then(|why| why.split(' ').next());
+    name.is_some_and(|name| !name.contains(['/', '.']))
+}
+
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
     let why = end.cannot_run.as_deref().unwrap_or_default().trim_end_matches('.');
     let text = format!(
@@ -190,4 +218,37 @@ pub(crate) fn failing(run: &Run) -> Vec<(&Check, Vec<&str>)> {
         Some((&state.what, tests.iter().map(String::as_str).collect()))
     });
     failed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{proving, run_with, same};
+
+    /// What one input leads to, where nobody can be asked.
+    fn alone(input: &str) -> String {
+        let mut policy = proving();
+        policy.headless = true;
+        let mut bench = run_with(policy);
+        bench.tell("begin Build a CLI");
+        bench.tell(input)
+    }
+
+    #[test]
+    fn a_program_that_is_missing_ends_a_run_that_can_ask_nobody_before_it_spends() {
+        same(
+            &alone("check base/0 exits 127 lacks=pytest"),
+            "check.finished base/0 exit 127
+             gate.blocked initiation: the check tests (`make test`) cannot run on the untouched tree: the command pytest is not found (exit 127)
+             run.finished no-go, baseline.cannot_run",
+        );
+    }
+
+    /// The first task may be about to write it.
+    #[test]
+    fn a_file_that_is_missing_does_not() {
+        for file in ["test.sh", "./run"] {
+            let events = alone(&format!("check base/0 exits 127 lacks={file}"));
+            assert!(events.contains("attempt.started plan.1"), "{file}: {events}");
+        }
+    }
 }

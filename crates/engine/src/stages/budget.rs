@@ -2,6 +2,8 @@
 //! the shares, `shortage` their enlargement, `appeal` the exhausted budget, `forecast` the expectations.
 
 mod appeal;
+#[cfg(test)]
+mod hold_tests;
 mod shortage;
 #[cfg(test)]
 mod shortage_tests;
@@ -15,7 +17,9 @@ use rules::ledger::{Ledger, past};
 
 use crate::Run;
 
-pub(crate) use appeal::{ASK, TIME, exhausted, is_ours, offer, raised_to, unpaid_task};
+pub(crate) use appeal::{
+    ASK, closed, exhausted, is_ours, offer, out_of_time, raised_to, unpaid_task,
+};
 pub(crate) use shortage::short;
 pub(crate) use tree::{Allotment, allot};
 

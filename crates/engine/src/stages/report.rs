@@ -40,7 +40,9 @@ fn ending(run: &Run) -> Option<(Status, Decision)> {
         return Some((Status::Done, Decision::new(RuleId::fixed("report.planned"), reason)));
     }
     run.passed(Phase::Closure).then(|| {
-        let reason = "all gates passed";
+        let late = run.ledger().budget().time_ms.filter(|_| run.budget_state().asks_for_time());
+        let late = late.map(|time| format!("; the time limit of {time} was exceeded"));
+        let reason = format!("all gates passed{}", late.unwrap_or_default());
         (Status::Done, Decision::new(RuleId::fixed("report.done"), reason))
     })
 }

@@ -9,8 +9,7 @@ use crate::state::{Hold, Run, TaskState, TaskStatus};
 
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     // Older logs have no sandbox probe: that comes first, then the work.
-    let waits = run.budget_state().asks_for_time();
-    if waits || !run.passed(Phase::Initiation) || run.proof().is_none() {
+    if !run.passed(Phase::Initiation) || run.proof().is_none() {
         return vec![];
     }
     if run.plan().is_none() {
@@ -54,6 +53,9 @@ pub(crate) fn start(
     scope: Scope,
     now: Timestamp,
 ) -> Vec<Event> {
+    if run.budget_state().asks_for_time() {
+        return vec![];
+    }
     let (start, feedback, other, model) = match &task_state.stage {
         TaskStatus::Waiting => (None, task_state.told.clone(), None, None),
         TaskStatus::Retrying { start, feedback, role, model, released: true, .. } => {

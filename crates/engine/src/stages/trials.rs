@@ -3,6 +3,8 @@
 //! person is asked about. Runs nothing itself.
 
 mod doubt;
+#[cfg(test)]
+mod evading_tests;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -12,7 +14,9 @@ use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, 
 
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use doubt::Next;
-use doubt::{Tried, cannot_fail, fails_anew, gone, no_report, old_tests_fail, rewrites, signs};
+use doubt::{
+    Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
+};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
@@ -125,17 +129,15 @@ fn how_it_failed(end: &CheckEnd) -> String {
     }
 }
 
-/// The objection to a finished check of merged results. A failure that a person accepted is none, as long as no other
-/// test fails.
+/// The objection to a finished check of merged results. A failure that a person accepted is none, as long as its report
+/// shows that no other test fails.
 pub(crate) fn stands_merged(
     run: &Run,
     base: Option<&CommitId>,
     check: &CheckState,
 ) -> Option<String> {
     let known = run.check_results().accepted(&check.what).zip(check.end.as_ref());
-    let accepted = known.is_some_and(|(accepted, end)| {
-        accepted.tests.is_none() || end.tests.is_none() || !fails_anew(Some(accepted), end)
-    });
+    let accepted = known.is_some_and(|(accepted, end)| excuses(accepted, end));
     stands(run, base, check).filter(|_| !accepted)
 }
 
@@ -180,6 +182,13 @@ fn is_reported(end: &CheckEnd) -> bool {
     end.tests.as_ref().is_some_and(|tests| tests.complete)
 }
 
+/// Whether a check that reported its failures before fails with altered tests and reports nothing: code under test can
+/// keep a runner from printing.
+fn silenced(one: &Tried<'_>, altered: Option<&CheckEnd>) -> bool {
+    let reported = one.before.is_some_and(|before| !before.passed() && is_reported(before));
+    reported && altered.is_some_and(|end| !end.passed() && end.tests.is_none())
+}
+
 fn of_check(
     run: &Run,
     task_state: &TaskState,
@@ -219,11 +228,17 @@ fn of_check(
             return Err(one.doubted(cannot_fail(one, end)));
         }
         Some(_) => because.push(format!("{name} detects altered expectations")),
-        None => because.push(format!("{name} was not tried with altered expectations")),
+        None if is_untried(task_state, one) => {
+            because.push(format!("{name} was not tried with altered expectations"));
+        }
+        None => {
+            because.push(format!("{name} took too long to be tried with altered expectations"));
+            level = Level::Unproven;
+        }
     }
     let Some(missing) = unreported(one.before, one.now) else { return Ok(level) };
-    // Then this is not how the check passes.
-    if run.check_results().reports_passes(&one.what.command) {
+    // Then this is not how the check passes, or fails.
+    if run.check_results().reports_passes(&one.what.command) || silenced(one, altered) {
         return Err(one.doubted(no_report(one, missing)));
     }
     because.push(format!("{name} counts by its exit code alone: {missing}"));
@@ -258,6 +273,15 @@ fn trial<'a>(
         None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
         None => Ok(None),
     }
+}
+
+/// Whether no altered test could be made for a check.
+fn is_untried(task_state: &TaskState, one: &Tried<'_>) -> bool {
+    let mut ours = task_state.trials.iter().filter(|trial| trial.index as usize == one.index);
+    ours.any(|tried| {
+        let end = tried.state.end.as_ref();
+        tried.trial == Trial::Altered && end.is_some_and(|end| end.untried.is_some())
+    })
 }
 
 /// Whether a trial of a check did not end in time. Else a result could pass for proven by hanging in its trials.
@@ -343,6 +367,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         failing,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,
+        own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| trial == Trial::Altered),
         ..compared(run, task_state, what)
     }
 }

@@ -101,6 +101,7 @@ fn earlier(task: &Task, task_state: &TaskState, asked: &Asked) -> Changes {
         added: 0,
         removed: 0,
         how: ChangeKind::Modified,
+        only_comments: false,
     });
     Changes(merged.chain(made).collect())
 }

@@ -59,17 +59,25 @@ pub(super) fn answered(run: &mut Run, number: u32, answer: Answered, feedback: O
     }
 }
 
-/// The share of an attempt in progress was enlarged; the run sets the difference aside, too.
-pub(super) fn enlarged(run: &mut Run, task: &TaskId, share: Budget) {
-    run.budget_state.granted.remove(task);
-    let mut more = Spend::default();
+/// The share of an attempt in progress was changed, and the amount that the run sets aside with it. An attempt whose
+/// share is reduced waits on.
+pub(super) fn shared_out(run: &mut Run, task: &TaskId, share: Budget) {
+    let (mut more, mut less) = (Spend::default(), Spend::default());
     change(run, task, |task_state| {
         if let TaskStatus::Running(running) = &mut task_state.stage {
-            more = claim(share).less(claim(running.budget));
-            (running.budget, running.short) = (share, None);
+            let (new, old) = (claim(share), claim(running.budget));
+            (more, less) = (new.less(old), old.less(new));
+            running.budget = share;
+            if less == Spend::default() {
+                running.short = None;
+            }
             task_state.share = share;
         }
     });
+    if less == Spend::default() {
+        run.budget_state.granted.remove(task);
+    }
+    run.ledger.release(less);
     run.ledger.hold(more);
 }
 

@@ -100,7 +100,7 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             run.stops.insert(Stop::Exhausted, decision);
         }
         Event::BudgetRaised { task: Some(task), share: Some(share), .. } => {
-            answers::enlarged(run, &task, share);
+            answers::shared_out(run, &task, share);
         }
         Event::BudgetRaised { add, task, .. } => answers::raised(run, add, task),
         Event::GatePassed { phase, decision, card } => judged(run, phase, true, decision, card),

@@ -101,7 +101,7 @@ impl Run {
     /// The remaining budget, and the amount spent so far.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let time_ms = self.deadline().map(|deadline| deadline.since(now));
-        let left = Budget { time_ms, ..self.ledger.free() };
+        let left = Budget { time_ms, ..self.free() };
         Headroom { left, spent: self.ledger.spent() }
     }
 

@@ -106,12 +106,6 @@ impl Run {
         self.ledger.held()
     }
 
-    /// The amount spent, including that of attempts that wait for more.
-    fn known_spent(&self) -> Spend {
-        let short = self.busy().map(|(_, task)| task.known_spent().less(task.spent));
-        short.fold(self.ledger.spent(), Spend::plus)
-    }
-
     /// Whether it waits for a person to decide about a failure.
     fn is_escalated(&self) -> bool {
         let escalation = |question: &Question| {
@@ -120,6 +114,12 @@ impl Run {
         };
         self.status() == Status::Waiting
             && self.open_questions().any(|(_, question)| escalation(question))
+    }
+
+    /// Whether it waits for a larger budget.
+    fn waits_for_budget(&self) -> bool {
+        self.status() == Status::Waiting
+            && self.open_questions().any(|(_, question)| question.is_about_the_budget())
     }
 
     fn task_views(&self) -> Vec<TaskView> {
@@ -154,6 +154,7 @@ impl Run {
             goal: Listed::shown(&asked.request.text),
             status: self.status(),
             escalated: self.is_escalated(),
+            out_of_budget: self.waits_for_budget(),
             started: self.started,
             ended: self.ended,
             settled: self.settlement.as_ref().map(|settled| settled.how),
@@ -165,7 +166,7 @@ impl Run {
             repository: asked.survey.repository.clone(),
             branch: self.branch(),
             follows: asked.request.follows.clone(),
-            spent: Some(self.ledger.spent()),
+            spent: Some(self.known_spent()),
         }))
     }
 }
@@ -174,4 +175,32 @@ fn check_view(check: &CheckState) -> CheckView {
     let ended = check.end.as_ref().map(|end| end.ended);
     let excused = check.end.as_ref().is_some_and(types::CheckEnd::is_excused);
     CheckView { check: check.what.clone(), ended, excused }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, crew, planned_with, run_with};
+
+    /// A run that waits for more budget has spent what its waiting attempt has: in lists as in its own view.
+    #[test]
+    fn what_a_waiting_attempt_has_spent_is_listed() {
+        let spent = |mut bench: Bench<Run>, input: &str| {
+            bench.tell(input);
+            let listed = match bench.machine.shown_in_lists() {
+                Some(Listed::Run(listed)) => listed.spent.expect("it is known").tokens,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(listed, bench.machine.view(bench.now).spent.tokens);
+            listed
+        };
+        let mut policy = crew();
+        policy.budget.on_exhausted = types::OnExhausted::Ask;
+        let planned = planned_with(policy.clone(), "T1 a");
+        let before = planned.machine.view(planned.now).spent.tokens;
+        assert_eq!(spent(planned, "T1.1 spent 390000 and wants 20000"), before + 390_000);
+        let mut planning = run_with(policy);
+        planning.tell("begin Build a CLI");
+        assert_eq!(spent(planning, "plan.1 spent 390000 and wants 20000"), 390_000);
+    }
 }

@@ -197,7 +197,13 @@ pub(super) fn changes(files: &str) -> Changes {
             ("-", path) => (types::ChangeKind::Deleted, path),
             _ => (types::ChangeKind::Modified, word),
         };
-        FileChange { path: path.parse().expect("a path"), added: 1, removed: 0, how }
+        FileChange {
+            path: path.parse().expect("a path"),
+            added: 1,
+            removed: 0,
+            how,
+            only_comments: false,
+        }
     };
     Changes(files.split_whitespace().filter(|word| !word.starts_with('!')).map(change).collect())
 }
@@ -232,7 +238,7 @@ fn trial_of(on: &str) -> Option<Subject> {
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
 }
 
-/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e incomplete quiet untried cannot`.
+/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e lacks=f incomplete quiet untried cannot`.
 fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
     let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
     let mut tests =
@@ -255,6 +261,9 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             "rewrote" => end.rewrote = vec![value.parse().expect("a path")],
             "untried" => end.untried = Some("nothing to try".to_owned()),
             "cannot" => end.cannot_run = Some("make is not installed".to_owned()),
+            "lacks" => {
+                end.cannot_run = Some(format!("the command {value} is not found (exit 127)"));
+            }
             "leftout" => end.left_out = names(value),
             other => panic!("{other} is nothing that is seen of a check"),
         }

@@ -53,6 +53,7 @@ fn changes(all: &[(&str, ChangeKind)]) -> Changes {
         added: 1,
         removed: 1,
         how: *how,
+        only_comments: false,
     };
     Changes(all.iter().map(change).collect())
 }

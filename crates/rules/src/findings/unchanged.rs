@@ -124,6 +124,7 @@ mod tests {
             added: 1,
             removed: 1,
             how: *how,
+            only_comments: false,
         };
         Changes(all.iter().map(one).collect())
     }

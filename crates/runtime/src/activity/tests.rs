@@ -91,3 +91,42 @@ fn a_check_is_there_while_it_runs() {
     let names: Vec<&str> = activity.checks().map(|(_, check)| check.name.as_str()).collect();
     assert_eq!(names, ["test [2J"]);
 }
+
+/// After an interruption the check starts anew.
+#[test]
+fn the_time_of_a_check_that_was_interrupted_counts_from_the_resumption() {
+    let started = Timestamp::from_millis(30_000);
+    let mut activity = Activity::driven_since(started);
+    let what = json!({ "name": "test", "command": "make test" });
+    let begun = |index: u32| json!({ "check": { "on": "base", "index": index }, "what": what, "commit": "" });
+    activity.apply(&line(None, 1, "check.started", begun(0)));
+    activity.apply(&line(None, 40, "check.started", begun(1)));
+    let since: Vec<Timestamp> = activity.checks().map(|(_, check)| check.since).collect();
+    assert_eq!(since, [started, Timestamp::from_millis(40_000)]);
+}
+
+/// The run's own log has the spending of an attempt that waits for more.
+#[test]
+fn what_a_waiting_attempt_has_spent_is_not_under_way() {
+    let mut activity = Activity::default();
+    activity.apply(&line(None, 2, "attempt.started", started()));
+    activity.apply(&line(Some("T1.1"), 3, "model.replied", replied(100, "0.02")));
+    let short = json!({
+        "spent": { "tokens": 100, "money": "0.02", "calls": 1 }, "budget": {}, "task": "T1",
+        "decision": { "rule": "budget.call", "reason": "the next call does not fit", "seen": [] },
+        "wanted": { "tokens": 900, "money": "0.00", "calls": 1 },
+    });
+    activity.apply(&line(None, 4, "budget.warned", short));
+    let id: TaskId = "T1".parse().expect("a task");
+    let task = |activity: &Activity| activity.task(&id).expect("it is known").clone();
+    assert!(task(&activity).waits_for_budget);
+    assert_eq!(task(&activity).action, "the next call does not fit");
+    assert_eq!((activity.under_way(), task(&activity).spent().tokens), (Spend::default(), 100));
+    let raised = json!({
+        "by": "engine", "add": {}, "task": "T1", "share": { "tokens": 2_000 },
+        "decision": { "rule": "budget.enlarged", "reason": "there is more", "seen": [] },
+    });
+    activity.apply(&line(None, 5, "budget.raised", raised));
+    assert!(!task(&activity).waits_for_budget);
+    assert_eq!(activity.under_way().tokens, 100);
+}

@@ -332,6 +332,7 @@ impl AttemptExecutor {
             // All differences from the branch count, including those of an earlier attempt.
             let start = folder.assignment.base.as_ref().unwrap_or(start);
             sealed.changes = repo.changes(start, &sealed.commit).await?;
+            signs::mark_comments(&repo, start, &mut sealed).await?;
             sealed.findings =
                 signs::findings(&repo, start, &sealed, &folder.assignment, &self.policy.verify)
                     .await?;

@@ -62,32 +62,27 @@ impl Ran {
 }
 
 impl RunExecutor {
-    pub(super) async fn check(&self, job: Job<'_>, result: &CommitId) -> Result<Outcome, Fault> {
+    pub(super) async fn check(&self, job: Job<'_>) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
-        match self.tree(&job, result).await? {
+        match self.tree(&job).await? {
             Tree::Untried(why) => {
                 let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
                 end.untried = Some(why);
                 Ok(Outcome::Check(end))
             }
             Tree::Plain(commit) => {
-                let ran = self.run_at(&job, result, &commit).await?;
+                let ran = self.run_at(&job, &commit).await?;
                 Ok(Outcome::Check(self.judged(&job, &commit, ran).await?))
             }
-            Tree::Altered(variants) => self.altered(&job, result, variants).await,
+            Tree::Altered(variants) => self.altered(&job, variants).await,
         }
     }
 
     /// Runs the check on each altered tree until one goes unnoticed.
-    async fn altered(
-        &self,
-        job: &Job<'_>,
-        result: &CommitId,
-        variants: Vec<Variant>,
-    ) -> Result<Outcome, Fault> {
+    async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<Outcome, Fault> {
         let mut last: Option<CheckEnd> = None;
         for variant in variants {
-            let ran = self.run_at(job, result, &variant.commit).await?;
+            let ran = self.run_at(job, &variant.commit).await?;
             let mut end = ran.end;
             end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.against.failing);
             if variant.says_nothing(&end, ran.report.as_ref()) {
@@ -107,15 +102,10 @@ impl RunExecutor {
         last.map(Outcome::Check).ok_or_else(|| Fault::bug("an altered tree without a variant"))
     }
 
-    /// Runs the command on a fresh checkout of a commit, made from a result, and removes the checkout.
-    async fn run_at(
-        &self,
-        job: &Job<'_>,
-        result: &CommitId,
-        commit: &CommitId,
-    ) -> Result<Ran, Fault> {
+    /// Runs the command on a fresh checkout of a commit, and removes the checkout.
+    async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
         let place = self.worktrees.of_check(job.check);
-        let ran = self.run_ready(job, (result, commit), &place).await;
+        let ran = self.run_ready(job, commit, &place).await;
         let removed = self.worktrees.repo().remove_checkout(&place);
         let ran = ran?;
         removed?;
@@ -125,12 +115,16 @@ impl RunExecutor {
     async fn run_ready(
         &self,
         job: &Job<'_>,
-        (result, commit): (&CommitId, &CommitId),
+        commit: &CommitId,
         place: &Path,
     ) -> Result<Ran, Fault> {
         let prepared = self.preparations.prepare(commit, &job.against.setup).await?;
-        let mut what =
-            CheckOf { on: &job.check.on, command: &job.what.command, result, again: false };
+        let mut what = CheckOf {
+            on: &job.check.on,
+            command: &job.what.command,
+            result: job.result,
+            again: false,
+        };
         let sandboxes = &self.services.sandboxes;
         let tree = self.trees.lay_out(sandboxes, place, &what, commit, &prepared).await?;
         let mut ran = self.run_in(job, &tree).await?;

@@ -1,9 +1,11 @@
 //! The effects of a run: drive an attempt's log, run a check on a commit, merge a commit into the branch.
 
+use std::convert::Infallible;
+
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
 use sandbox::{Listener, Merged};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use types::{
     Answer, Artifact, Brief, Budget, Command, CommitId, Document, Effect, Fault, Input, LogId,
@@ -32,8 +34,8 @@ impl EffectExecutor<Run> for RunExecutor {
                 Effect::Probe => Ok(Outcome::Probed(executor.services.sandboxes.proof().await)),
                 Effect::RunCheck { check, what, commit, isolation, against } => {
                     let (check, what, against) = (&check, &what, &against);
-                    let job = Job { check, what, isolation, against, stop: &stop };
-                    executor.check(job, &commit).await
+                    let job = Job { check, what, result: &commit, isolation, against, stop: &stop };
+                    executor.check(job).await
                 }
                 Effect::Merge { commit, onto, message, artifacts, at, .. } => {
                     executor.merge(&commit, &onto, &message, &artifacts, at).await
@@ -48,6 +50,21 @@ impl EffectExecutor<Run> for RunExecutor {
 /// The command that ends an attempt.
 fn cancel() -> Command {
     Command::Cancel { by: "run".to_owned(), reason: "stopped".to_owned() }
+}
+
+/// Takes an attempt its calls as soon as the run makes none: it waits at its next one until it gets its share again.
+async fn held(
+    mut hold: watch::Receiver<bool>,
+    sender: &mpsc::Sender<Posted>,
+    share: Budget,
+) -> Infallible {
+    if hold.wait_for(|held| *held).await.is_ok() {
+        let none = Budget { calls: Some(0), ..share };
+        let change = SessionChange { budget: Some(none), ..SessionChange::default() };
+        // An attempt that has ended makes no call.
+        let _sent = sender.send(Posted::new(Command::Change { change: Box::new(change) })).await;
+    }
+    std::future::pending().await
 }
 
 /// The command that gives an attempt its present share, if that was enlarged.
@@ -104,8 +121,8 @@ impl RunExecutor {
         if !engine::Machine::is_over(&drive.machine) {
             let seen = drive.machine.seen();
             let executor = AttemptExecutor::new(&brief, &seen, workspace, profiled)?;
-            let paid = paid(&drive.machine, brief.budget);
-            let left = self.drive(&mut drive, &executor, (&answers, paid), &stop).await?;
+            let given = (&*answers, paid(&drive.machine, brief.budget), brief.budget);
+            let left = self.drive(&mut drive, &executor, given, &stop).await?;
             if let (Left::Waiting, Some(asking)) = (left, drive.machine.open_question()) {
                 return Ok(Outcome::Asked(Box::new(asking.clone())));
             }
@@ -124,12 +141,12 @@ impl RunExecutor {
         &self,
         drive: &mut Drive<Attempt>,
         executor: &AttemptExecutor,
-        (answers, paid): (&[Answer], Option<Command>),
+        (answers, paid, share): (&[Answer], Option<Command>, Budget),
         stop: &CancellationToken,
     ) -> Result<Left, Fault> {
         // The answers to its questions; repeated ones have no effect. An attempt that waits for a person checks its
         // inbox before it returns, so it also gets the cancellation.
-        let (sender, mut inbox) = mpsc::channel(answers.len() + 3);
+        let (sender, mut inbox) = mpsc::channel(answers.len() + 4);
         let answers = answers.iter().cloned().zip(0..);
         let answers =
             answers.map(|(Answer { by, text }, question)| Command::Answer { by, question, text });
@@ -142,6 +159,7 @@ impl RunExecutor {
         tokio::pin!(running);
         let ended = tokio::select! {
             ended = &mut running => ended,
+            never = held(self.hold.subscribe(), &sender, share) => match never {},
             () = stop.cancelled() => {
                 // The run ends this attempt; a suspension is noticed by the loop itself.
                 let posted = Posted::new(cancel());

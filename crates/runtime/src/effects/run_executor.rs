@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use engine::Run;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{CommitId, Fault, Outcome, Policy, RunId};
 
 use crate::check_trees::CheckTrees;
-use crate::event_loop::DriveError;
+use crate::event_loop::{Drive, DriveError};
 use crate::prepare::Preparations;
 use crate::services::Services;
 use crate::worktrees::Worktrees;
@@ -26,6 +28,8 @@ pub(crate) struct RunExecutor {
     pub(crate) preparations: Arc<Preparations>,
     /// Stops everything and leaves it to be resumed.
     pub(crate) suspend: CancellationToken,
+    /// Whether the run lets no attempt call a model.
+    pub(crate) hold: watch::Sender<bool>,
     /// Why nothing can be recorded any more. Not an attempt's failure: the run stops with it.
     pub(crate) broken: Arc<Mutex<Option<DriveError>>>,
     /// Why the model of an attempt is unavailable. The run is left to be resumed.
@@ -33,6 +37,14 @@ pub(crate) struct RunExecutor {
 }
 
 impl RunExecutor {
+    /// Tells the attempts after each step whether they may call a model.
+    pub(crate) fn watching(&self, drive: Drive<Run>) -> Drive<Run> {
+        let hold = self.hold.clone();
+        drive.observed_by(Box::new(move |run, _| {
+            hold.send_replace(run.holds_calls());
+        }))
+    }
+
     /// Stops everything with the first error of an unwritable or damaged log.
     pub(super) fn give_up(&self, error: DriveError) -> Fault {
         let fault = error.fault();

@@ -6,8 +6,8 @@ use evidence::links;
 use evidence::signs::{self, Change, ChangedFile};
 use sandbox::{GitError, Repo};
 use types::{
-    Assignment, CommitId, Finding, FindingKind, Findings, Sealed, Sensitive, VerifyPolicy,
-    WorkPath, one_line,
+    Assignment, ChangeKind, CommitId, Finding, FindingKind, Findings, Sealed, Sensitive,
+    VerifyPolicy, WorkPath, one_line,
 };
 
 /// The most files whose texts are compared.
@@ -48,6 +48,25 @@ pub(super) async fn findings(
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }
     Ok(found)
+}
+
+/// Marks the files in which nothing but comments changed.
+pub(super) async fn mark_comments(
+    repo: &Repo,
+    base: &CommitId,
+    sealed: &mut Sealed,
+) -> Result<(), GitError> {
+    let modified = sealed.changes.0.iter().filter(|change| change.how == ChangeKind::Modified);
+    let paths: Vec<WorkPath> = modified.take(MOST_FILES).map(|one| one.path.clone()).collect();
+    let before = repo.texts(base, &paths).await?;
+    let after = repo.texts(&sealed.commit, &paths).await?;
+    for change in &mut sealed.changes.0 {
+        let texts = text_of(&before, &change.path).zip(text_of(&after, &change.path));
+        change.only_comments = texts.is_some_and(|(old, new)| {
+            old != new && files::only_comments(change.path.as_str(), old, new)
+        });
+    }
+    Ok(())
 }
 
 /// New links that lead out of the repository.

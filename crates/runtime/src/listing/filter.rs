@@ -50,6 +50,7 @@ impl ListState {
         match found {
             Found::Run { listed, .. } => match self {
                 Self::Open => listed.ended.is_none(),
+                Self::Is(Status::OutOfBudget) if listed.out_of_budget => true,
                 Self::Is(status) => listed.status == status,
                 Self::Unsettled => {
                     listed.ended.is_some() && listed.settled.is_none() && listed.finished > 0
@@ -81,6 +82,7 @@ mod tests {
             goal: "Fix it".to_owned(),
             status,
             escalated: false,
+            out_of_budget: id == "r_ee",
             started: Timestamp::default(),
             ended: over.then(Timestamp::default),
             settled,
@@ -103,6 +105,7 @@ mod tests {
             entry("r_bb", "/w/shop", Status::Done, Some(Settling::Accepted)),
             entry("r_cc", "/w/shopping", Status::Done, None),
             entry("r_dd", "/w/shop/api", Status::Failed, None),
+            entry("r_ee", "/w/bank", Status::Waiting, None),
         ];
         let ids: Vec<String> =
             filter.of(entries).into_iter().map(|entry| entry.run.to_string()).collect();
@@ -112,11 +115,13 @@ mod tests {
     #[test]
     fn a_list_is_filtered_by_folder_and_state() {
         let all = ListFilter::default();
-        assert_eq!(shown(&all), "r_aa r_bb r_cc r_dd");
+        assert_eq!(shown(&all), "r_aa r_bb r_cc r_dd r_ee");
         let here = ListFilter { folder: Some("/w/shop".into()), ..all.clone() };
         assert_eq!(shown(&here), "r_aa r_bb r_dd", "a name that only begins alike is another");
         let of = |states: &[ListState]| ListFilter { states: states.to_vec(), ..all.clone() };
-        assert_eq!(shown(&of(&[ListState::Open])), "r_aa");
+        assert_eq!(shown(&of(&[ListState::Open])), "r_aa r_ee");
+        assert_eq!(shown(&of(&[ListState::Is(Status::OutOfBudget)])), "r_ee", "it is paused");
+        assert_eq!(shown(&of(&[ListState::Is(Status::Waiting)])), "r_ee");
         assert_eq!(shown(&of(&[ListState::Unsettled])), "r_cc r_dd");
         let both = [ListState::Settled(Settling::Accepted), ListState::Is(Status::Failed)];
         assert_eq!(shown(&of(&both)), "r_bb r_dd");

@@ -175,12 +175,11 @@ async fn proposal(repo: &Repo, base: &CommitId) -> Result<WorkspacePolicy, Fault
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let mut found = rules::proposed(&files, &present, |_| None);
-    // Python without any package manager's files.
-    let python = files.iter().any(|path| path.ends_with(".py"));
+    // One without any package manager's files, perhaps before the first Python file is committed.
     for path in &environments {
         let named = found.bring.iter().flatten().any(|other| other == path);
         let there = present.contains(&path.as_str());
-        if python && there && !named && venv::is_venv(&repo.root().join(path.as_str())) {
+        if there && !named && venv::is_venv(&repo.root().join(path.as_str())) {
             found.bring.get_or_insert_default().push(path.clone());
         }
     }
@@ -203,4 +202,25 @@ fn visible(policy: &WorkspacePolicy, home: &Path) -> Result<Vec<PathBuf>, Fault>
         Ok(path)
     });
     each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before the first Python file is committed, the tests may already need it.
+    #[tokio::test]
+    async fn an_ignored_environment_is_found_in_a_fresh_project() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let now = types::Timestamp::from_millis(1);
+        Repo::create(root, "Start\n", now).await.expect("a repository");
+        std::fs::create_dir_all(root.join(".git/info")).expect("a folder");
+        std::fs::write(root.join(".git/info/exclude"), ".venv/\n").expect("a file");
+        std::fs::create_dir_all(root.join(".venv/bin")).expect("a folder");
+        let found = async || proposed_workspace(root).await.expect("a commit").bring;
+        assert_eq!(found().await, None, "a folder with that name may be anything");
+        std::fs::write(root.join(".venv/pyvenv.cfg"), "").expect("a file");
+        assert_eq!(found().await, Some(vec![".venv".parse().expect("a path")]));
+    }
 }

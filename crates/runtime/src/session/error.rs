@@ -17,6 +17,8 @@ pub enum SessionError {
     NothingToUndo(String),
     #[error("nothing was undone: {0}")]
     NotUndone(String),
+    #[error("nothing was undone: {path} is not among the files that these changes touched")]
+    NotAmongChanges { path: String },
     #[error("the session's log has no line {line}; its last line is {last}")]
     NoSuchLine { line: u64, last: u64 },
     #[error(transparent)]

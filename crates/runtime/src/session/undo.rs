@@ -127,29 +127,52 @@ impl UndoStore {
         by: &str,
     ) -> Result<(Undone, Command), SessionError> {
         let (snapshots, aside) = (self.snapshots.clone(), self.aside.clone());
+        let failed = |error: SnapshotError| SessionError::NotUndone(sandbox::chain(&error));
         let work = tokio::task::spawn_blocking(move || {
             let Wanted { to, changes, replace } = wanted;
+            if let Some(path) = foreign(&snapshots, &changes, &replace).map_err(failed)? {
+                let path = types::one_line(&path.display().to_string(), 200);
+                return Err(SessionError::NotAmongChanges { path });
+            }
             let undo = Undo { changes: &changes, replace: &replace, aside: &aside };
-            let restored = snapshots.undo(undo)?;
-            let conflicts = conflicts(&snapshots, &restored)?;
+            let restored = snapshots.undo(undo).map_err(failed)?;
+            let conflicts = conflicts(&snapshots, &restored);
             Ok(Undone { to, restored, conflicts })
         });
-        let undone = work.await.map_err(|error| SessionError::NotUndone(error.to_string()))?;
-        let failed = |error: SnapshotError| SessionError::NotUndone(sandbox::chain(&error));
-        let undone = undone.map_err(failed)?;
+        let undone = work.await.map_err(|error| SessionError::NotUndone(error.to_string()))??;
         let (to, trees) = (undone.to, undone.restored.trees);
         self.mark(&trees);
         Ok((undone, Command::Restored { by: by.to_owned(), to, trees }))
     }
 }
 
-fn conflicts(snapshots: &Snapshots, restored: &Restored) -> Result<Vec<Conflict>, SnapshotError> {
+/// A path to be replaced that none of the changes touched, nor anything below it. The folder itself stands for whatever
+/// there is.
+fn foreign<'a>(
+    snapshots: &Snapshots,
+    changes: &[Trees],
+    replace: &'a [PathBuf],
+) -> Result<Option<&'a PathBuf>, SnapshotError> {
+    let mut foreign: Vec<&PathBuf> =
+        replace.iter().filter(|path| !path.as_os_str().is_empty()).collect();
+    for trees in changes {
+        if foreign.is_empty() {
+            break;
+        }
+        let touched = snapshots.diff(&trees.before, &trees.after)?;
+        foreign.retain(|path| !touched.iter().any(|one| one.path.starts_with(path)));
+    }
+    Ok(foreign.first().copied())
+}
+
+/// Those whose versions can be read; the undo is done by now.
+fn conflicts(snapshots: &Snapshots, restored: &Restored) -> Vec<Conflict> {
     let found = restored.left_alone.iter().filter(|left| left.is_conflict());
     let conflict = |left: &LeftAlone| {
-        let (now, wanted) = snapshots.versions(left)?;
-        Ok(Conflict { path: left.path.clone(), now, wanted })
+        let (now, wanted) = snapshots.versions(left).ok()?;
+        Some(Conflict { path: left.path.clone(), now, wanted })
     };
-    found.take(MOST_SHOWN).map(conflict).collect()
+    found.take(MOST_SHOWN).filter_map(conflict).collect()
 }
 
 /// An undo that is wanted.
@@ -200,7 +223,9 @@ impl Bosun {
             .ok_or_else(|| gone("its snapshots cannot be opened"))?;
         let laid_out = tokio::task::spawn_blocking(move || undo_store.snapshots.lay_out(&tree));
         match laid_out.await {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(restored)) => {
+                restored.stopped.map_or(Ok(()), |why| Err(SessionError::NotUndone(why)))
+            }
             Ok(Err(error)) => Err(SessionError::NotUndone(sandbox::chain(&error))),
             Err(error) => Err(SessionError::NotUndone(error.to_string())),
         }

@@ -368,7 +368,7 @@ impl AttemptSide {
 fn changes(paths: &str) -> Changes {
     let change = |path: &str| {
         let (how, path) = (types::ChangeKind::Modified, path.parse().ok()?);
-        Some(FileChange { path, added: 1, removed: 0, how })
+        Some(FileChange { path, added: 1, removed: 0, how, only_comments: false })
     };
     Changes(paths.split_whitespace().filter_map(change).collect())
 }

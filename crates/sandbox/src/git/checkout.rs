@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use types::{CommitId, Timestamp, WorkPath};
+use types::{CommitId, WorkPath};
 
 use super::call::{GitDir, WORKERS, With};
 use super::durable::UNSYNCED;
@@ -131,12 +131,14 @@ impl Repo {
         Ok(answer.names().filter_map(|path| name(path).ok()).collect())
     }
 
-    /// A commit with some files from another commit, or with other texts. No branch refers to it. `scratch` is the path
-    /// of a temporary index.
+    /// A commit with the files of one commit, some of them from another one or with other texts. Author, date, message
+    /// and parents are those of `like`, so that nothing in its history says that it is none of a person or an agent. No
+    /// branch refers to it. `scratch` is the path of a temporary index.
     pub async fn mixed(
         &self,
         commit: &CommitId,
         edits: &[Edit],
+        like: &CommitId,
         scratch: &Path,
     ) -> Result<CommitId, GitError> {
         let place =
@@ -163,7 +165,17 @@ impl Repo {
         self.git().run_with(place, &["update-index", "-z", "--index-info"], with).await?;
         let tree = self.git().run(place, &["write-tree"]).await?.word()?;
         gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
-        self.commit_of(&tree, &[commit], "work", Timestamp::default()).await
+        self.with_tree(like, &tree).await
+    }
+
+    /// The same commit with another tree.
+    async fn with_tree(&self, commit: &CommitId, tree: &str) -> Result<CommitId, GitError> {
+        let own = self.git().run(self.here(), &["cat-file", "commit", hash(commit)?]).await?.stdout;
+        let rest = own.iter().position(|byte| *byte == b'\n').unwrap_or(own.len());
+        let text = [b"tree ", tree.as_bytes(), &own[rest..]].concat();
+        let with = With { stdin: &text, ..With::default() };
+        let args = ["hash-object", "-t", "commit", "-w", "--stdin"];
+        Ok(CommitId(self.git().run_with(self.here(), &args, with).await?.word()?))
     }
 
     async fn entry(&self, commit: &CommitId, path: &WorkPath) -> Result<Option<Entry>, GitError> {

@@ -2,18 +2,19 @@
 //! completeness: without a repository no process is started, related calls run concurrently, and a slow status is left
 //! out. The texts come from the repository and are not to be trusted.
 
-use std::io::Read as _;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::io::Errno;
+
 use super::GitError;
 use super::call::{Git, GitDir, With};
+use crate::content::{self, MAX_LINE};
 
 /// Timeout of the status; the work begins without it then.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Maximum size of a `.git` that is a file.
-const MAX_LINK: u64 = 8 * 1024;
 
 /// Summary of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,21 +76,27 @@ pub fn is_root(folder: &Path) -> bool {
         return is_git_dir(&git);
     }
     // In a worktree or submodule it is a file that names the folder.
-    let Ok(file) = std::fs::File::open(&git) else { return false };
-    let mut text = String::new();
-    if file.take(MAX_LINK).read_to_string(&mut text).is_err() {
-        return false;
-    }
-    let named = text.strip_prefix("gitdir:").map(|path| folder.join(path.trim()));
-    named.is_some_and(|git| is_git_dir(&git))
+    let Ok(text) = content::followed(&git, MAX_LINE) else { return false };
+    text.strip_prefix(b"gitdir:").is_some_and(|named| is_git_dir(&folder.join(path_in(named))))
 }
 
 fn is_git_dir(git: &Path) -> bool {
-    let shared = std::fs::read_to_string(git.join("commondir")).ok();
-    let shared = shared.map_or_else(|| git.to_owned(), |path| git.join(path.trim()));
+    let shared = match content::followed(&git.join("commondir"), MAX_LINE) {
+        Ok(named) => git.join(path_in(&named)),
+        Err(Errno::NOENT) => git.to_owned(),
+        Err(_) => return false,
+    };
+    has_head(git) && ["objects", "refs"].iter().all(|name| shared.join(name).is_dir())
+}
+
+fn has_head(git: &Path) -> bool {
+    let head = git.join("HEAD");
     // An unborn branch may be a link to nothing.
-    let has_head = git.join("HEAD").symlink_metadata().is_ok_and(|head| !head.is_dir());
-    has_head && ["objects", "refs"].iter().all(|name| shared.join(name).is_dir())
+    head.is_file() || head.read_link().is_ok_and(|branch| branch.starts_with("refs"))
+}
+
+fn path_in(line: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(line.trim_ascii()))
 }
 
 /// Parses `## main...origin/main`, `## No commits yet on main` or `## HEAD (no branch)`, the first line of a status.
@@ -102,6 +109,13 @@ fn branch(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use rustix::fs::{CWD, FileType, Mode};
+
     use super::*;
 
     #[test]
@@ -115,5 +129,130 @@ mod tests {
         ] {
             assert_eq!(branch(line).as_deref(), wanted, "{line}");
         }
+    }
+
+    /// A folder with the least that git takes for a repository.
+    fn repository(dir: &Path) -> PathBuf {
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(dir.join(".git").join(name)).expect("folders");
+        }
+        fs::write(dir.join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
+        dir.join(".git")
+    }
+
+    fn pipe(at: &Path) {
+        fs::remove_file(at).ok();
+        rustix::fs::mknodat(CWD, at, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+    }
+
+    /// [`is_root`], in a thread that may wait forever.
+    fn answer(dir: &Path) -> Option<bool> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let dir = dir.to_owned();
+        std::thread::spawn(move || sender.send(is_root(&dir)));
+        receiver.recv_timeout(Duration::from_secs(60)).ok()
+    }
+
+    type Case = (&'static str, fn(&Path), bool);
+
+    /// Each case changes a folder with a repository.
+    fn check(cases: &[Case]) {
+        for (name, change, wanted) in cases {
+            let dir = tempfile::tempdir().expect("a folder");
+            let own = dir.path().join("own");
+            repository(&own);
+            change(&own);
+            assert_eq!(answer(&own), Some(*wanted), "{name}");
+        }
+    }
+
+    #[test]
+    fn pipes_and_devices_among_the_files_of_git_are_no_repository() {
+        check(&[
+            (
+                "pipe",
+                |own| {
+                    fs::remove_dir_all(own.join(".git")).expect("gone");
+                    pipe(&own.join(".git"));
+                },
+                false,
+            ),
+            (
+                "link to a pipe",
+                |own| {
+                    fs::remove_dir_all(own.join(".git")).expect("gone");
+                    pipe(&own.join("pipe"));
+                    symlink("pipe", own.join(".git")).expect("a link");
+                },
+                false,
+            ),
+            ("pipe as HEAD", |own| pipe(&own.join(".git/HEAD")), false),
+            ("pipe as commondir", |own| pipe(&own.join(".git/commondir")), false),
+            (
+                "endless commondir",
+                |own| {
+                    symlink("/dev/zero", own.join(".git/commondir")).expect("a link");
+                },
+                false,
+            ),
+            (
+                "large commondir",
+                |own| {
+                    fs::write(own.join(".git/commondir"), " ".repeat(100_000)).expect("a file");
+                },
+                false,
+            ),
+        ]);
+    }
+
+    #[test]
+    fn links_that_git_follows_are_followed() {
+        check(&[
+            (
+                "link to a folder",
+                |own| {
+                    fs::rename(own.join(".git"), own.join("git")).expect("a new name");
+                    symlink("git", own.join(".git")).expect("a link");
+                },
+                true,
+            ),
+            (
+                "file that names the folder",
+                |own| {
+                    fs::rename(own.join(".git"), own.join("git")).expect("a new name");
+                    fs::write(own.join(".git"), "gitdir: git\n").expect("a file");
+                },
+                true,
+            ),
+            (
+                "link to a file that names the folder",
+                |own| {
+                    fs::rename(own.join(".git"), own.join("git")).expect("a new name");
+                    fs::write(own.join("file"), "gitdir: git\n").expect("a file");
+                    symlink("file", own.join(".git")).expect("a link");
+                },
+                true,
+            ),
+            (
+                "shared folder",
+                |own| {
+                    fs::create_dir(own.join("git")).expect("a folder");
+                    for name in ["objects", "refs"] {
+                        let at = own.join(".git").join(name);
+                        fs::rename(at, own.join("git").join(name)).expect("a new name");
+                    }
+                    fs::write(own.join(".git/commondir"), "../git\n").expect("a file");
+                },
+                true,
+            ),
+            (
+                "HEAD that leads to a branch without a commit",
+                |own| {
+                    fs::remove_file(own.join(".git/HEAD")).expect("gone");
+                    symlink("refs/heads/main", own.join(".git/HEAD")).expect("a link");
+                },
+                true,
+            ),
+        ]);
     }
 }

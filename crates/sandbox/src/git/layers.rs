@@ -24,7 +24,8 @@ const OLD: Timespec = Timespec { tv_sec: 946_684_800, tv_nsec: 0 };
 /// How a commit was laid out beside another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaidOut {
-    /// As a layer above the checkout of the other commit; whether it hides a file of that one.
+    /// As a layer above the checkout of the other commit; whether it hides a file of that one, so that what a build made
+    /// of the file may be newer than what is there now.
     Above { hides: bool },
     /// As a whole checkout: the difference is in files that change how others are checked out.
     Whole,
@@ -33,6 +34,8 @@ pub enum LaidOut {
 /// A path in which two commits differ.
 struct Changed {
     path: Vec<u8>,
+    /// The mode in the first commit.
+    before: String,
     mode: String,
     object: String,
 }
@@ -74,10 +77,10 @@ impl Repo {
         aged.map_err(failed("setting the times of", dir))
     }
 
-    /// Whether a commit has every path of another one, and checks it out alike.
+    /// Whether a commit has every path of another one as a file with a time of its own, and checks it out alike.
     pub async fn only_adds(&self, base: &CommitId, commit: &CommitId) -> Result<bool, GitError> {
         let changed = self.changed(base, commit).await?;
-        Ok(changed.is_some_and(|changed| !changed.iter().any(Changed::is_gone)))
+        Ok(changed.is_some_and(|changed| !changed.iter().any(Changed::is_hidden)))
     }
 
     async fn changed(
@@ -118,7 +121,7 @@ impl Repo {
             let folders: BTreeSet<&[u8]> = folders.names().collect();
             hide(dir, &gone, &folders).map_err(failed("hiding files in", dir))?;
         }
-        Ok(LaidOut::Above { hides: !gone.is_empty() })
+        Ok(LaidOut::Above { hides: changed.iter().any(Changed::is_hidden) })
     }
 
     /// Writes the changed files, and all changes to the index.
@@ -147,6 +150,13 @@ impl Changed {
     fn is_gone(&self) -> bool {
         self.mode == "000000"
     }
+
+    /// Whether a file is gone, or was replaced by a link: the file behind a link may be older than what a build made of
+    /// the one before.
+    fn is_hidden(&self) -> bool {
+        let is_link = |mode: &str| mode.starts_with("12");
+        self.is_gone() || is_link(&self.mode) || is_link(&self.before)
+    }
 }
 
 /// The changes in the output of `diff-tree --raw -z`; `None` if one of them is to a submodule or to attributes, which
@@ -162,8 +172,8 @@ fn changed<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Changed
         if [before, mode].contains(&POINTER) || name.eq_ignore_ascii_case(b".gitattributes") {
             return None;
         }
-        let (path, mode, object) = (path.to_vec(), mode.to_owned(), object.to_owned());
-        all.push(Changed { path, mode, object });
+        let (before, mode, object) = (before.to_owned(), mode.to_owned(), object.to_owned());
+        all.push(Changed { path: path.to_vec(), before, mode, object });
     }
     Some(all)
 }

@@ -8,9 +8,12 @@ use types::{CommitId, Digest, WorkPath};
 
 use super::call::With;
 use super::{GitError, Repo, hash};
+use crate::content;
 
 /// Maximum size of a pointer; the specification allows no more than a few lines.
 const MAX_POINTER: usize = 1024;
+/// Maximum size of an object.
+const MAX_OBJECT: u64 = u32::MAX as u64;
 const VERSION: &str = "version https://git-lfs.github.com/spec/v1";
 
 /// A parsed pointer file.
@@ -67,7 +70,7 @@ impl Repo {
     fn place_object(&self, dir: &Path, pointer: &Pointer) -> bool {
         let name = pointer.digest.to_string();
         let folder = self.inner.common.join("lfs/objects").join(&name[..2]).join(&name[2..4]);
-        let Ok(bytes) = std::fs::read(folder.join(&name)) else { return false };
+        let Ok(bytes) = content::followed(&folder.join(&name), MAX_OBJECT) else { return false };
         let target = dir.join(pointer.path.as_str());
         // Only a regular file of the commit is replaced; a symlink would lead elsewhere.
         let plain = std::fs::symlink_metadata(&target).is_ok_and(|found| found.is_file());

@@ -210,7 +210,7 @@ fn change(line: &[u8], kinds: &BTreeMap<&[u8], ChangeKind>) -> Result<FileChange
     let (added, removed) = (number(), number());
     let path = parts.next().unwrap_or_default();
     let how = kinds.get(path).copied().unwrap_or_default();
-    Ok(FileChange { path: name(path)?, added, removed, how })
+    Ok(FileChange { path: name(path)?, added, removed, how, only_comments: false })
 }
 
 /// Parses one line of `ls-tree -z`: mode, type, object, tab, path. Returns the mode, the object and the path.

@@ -15,6 +15,7 @@ use types::CommitId;
 use super::error::{failed, gone};
 use super::lock::unlocked;
 use super::{GitError, Repo, hash};
+use crate::content::{self, MAX_LINE};
 use crate::durable::sync;
 
 /// File in the repository's own folder with the old and the new commit.
@@ -63,7 +64,8 @@ impl Repo {
     }
 
     fn noted_move(&self) -> Option<(CommitId, CommitId)> {
-        let text = std::fs::read_to_string(self.common_dir().join(NOTE)).ok()?;
+        let text = content::followed(&self.common_dir().join(NOTE), MAX_LINE).ok()?;
+        let text = String::from_utf8(text).ok()?;
         let (from, to) = text.strip_suffix('\n')?.split_once(' ')?;
         let (from, to) = (CommitId(from.to_owned()), CommitId(to.to_owned()));
         (hash(&from).is_ok() && hash(&to).is_ok()).then_some((from, to))

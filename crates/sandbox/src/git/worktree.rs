@@ -2,17 +2,18 @@
 //! An agent's changes to its folder's `.git` or to the flags of its index have no effect on what Bosun sees.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use types::CommitId;
 
 use super::call::{GitDir, WORKERS, With};
 use super::durable::{on_disk, sync_checkout};
 use super::error::{failed, gone};
 use super::{GitError, Repo, hash};
+use crate::content::{self, MAX_LINE};
 use crate::names::escaped;
 use crate::staging::STAGING;
 
@@ -20,6 +21,8 @@ use crate::staging::STAGING;
 const MAX_STATUS_LINES: usize = 100;
 /// Maximum time that git takes to register a worktree.
 const MAKING: Duration = Duration::from_secs(1);
+/// The beginning of the name of a worktree while its files are removed.
+const AWAY: &str = ".removed-";
 
 /// A worktree and the location of its git files according to the repository.
 #[derive(Debug)]
@@ -103,10 +106,24 @@ impl Repo {
         worktree.sync(&self.inner.common).await
     }
 
-    /// Removes a worktree with everything in it. A missing one is fine.
+    /// Removes a worktree with everything in it. A missing one is fine. Its files may take minutes, so they are moved
+    /// away first, and nobody else waits for them.
     pub async fn remove_worktree(&self, dir: &Path) -> Result<(), GitError> {
-        let _alone = self.alone().await?;
-        self.remove(dir)
+        let mut name = OsString::from(AWAY);
+        name.push(dir.file_name().unwrap_or_default());
+        let away = dir.with_file_name(name);
+        let alone = self.alone().await?;
+        // A folder that cannot be moved is removed where it is.
+        let moved = std::fs::rename(dir, &away).is_ok();
+        self.remove(dir)?;
+        drop(alone);
+        if !moved {
+            return Ok(());
+        }
+        let files = away.clone();
+        let removed = tokio::task::spawn_blocking(move || crate::removal::remove(&files)).await;
+        let removed = removed.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        removed.map_err(failed("removing", &away))
     }
 
     /// Removes the registrations of worktrees below a folder that no longer exist; returns their number. Worktrees
@@ -115,14 +132,14 @@ impl Repo {
         let below = below.canonicalize().unwrap_or_else(|_| below.to_owned());
         let list = self.inner.common.join("worktrees");
         let left = |git_dir: &PathBuf| {
-            let points_to = match std::fs::read(git_dir.join("gitdir")) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return false,
+            let points_to = match content::followed(&git_dir.join("gitdir"), MAX_LINE) {
+                Err(errno) if errno != Errno::NOENT => return false,
                 read => read.unwrap_or_default(),
             };
             let link = Path::new(OsStr::from_bytes(points_to.trim_ascii_end()));
             let there = link.parent().is_some_and(Path::exists);
             // A registration interrupted while it was made or removed has no owner, and git refuses to work beside it.
-            let read = |name| std::fs::read(git_dir.join(name)).unwrap_or_default();
+            let read = |name| content::followed(&git_dir.join(name), MAX_LINE).unwrap_or_default();
             let broken = || ["commondir", "HEAD"].iter().any(|name| is_lost(&read(name)));
             // A user can repair their own worktree as long as the rest of it is intact.
             let ours =
@@ -224,7 +241,8 @@ impl Repo {
         let link = dir.join(".git");
         let list = self.inner.common.join("worktrees");
         std::fs::read_dir(&list).ok()?.flatten().map(|entry| entry.path()).find(|git_dir| {
-            let points_to = std::fs::read(git_dir.join("gitdir")).unwrap_or_default();
+            let points_to = content::followed(&git_dir.join("gitdir"), MAX_LINE);
+            let points_to = points_to.unwrap_or_default();
             points_to.trim_ascii_end() == link.as_os_str().as_encoded_bytes()
         })
     }
@@ -258,7 +276,7 @@ fn is_lost(line: &[u8]) -> bool {
 /// Whether git was interrupted while creating a worktree: there is no index yet, or the lock that git itself holds
 /// meanwhile still exists, intact or as zeros. A user's lock has another reason, or none.
 fn is_half_made(git_dir: &Path) -> bool {
-    let locked = std::fs::read(git_dir.join("locked"));
+    let locked = content::followed(&git_dir.join("locked"), MAX_LINE);
     let is_being_made =
         |reason: &Vec<u8>| reason.contains(&0) || reason.starts_with(b"initializing");
     !git_dir.join("index").exists() || locked.as_ref().is_ok_and(is_being_made)

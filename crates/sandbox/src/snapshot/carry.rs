@@ -1,8 +1,10 @@
 //! Carries out the steps of an undo, name by name, each atomically and from the descriptor of its folder, so that no
 //! planted link leads outside. A file is taken out of its place before it is compared a last time: one that was changed
-//! at that very moment is put back. An obstacle for one file does not keep the others from being restored.
+//! at that very moment is put back. An obstacle for one file does not keep the others from being restored; a failure
+//! that affects all files, such as a full disk, stops the undo, and what was made until then stays. New content is staged
+//! file by file, after the removals, because these make room: often it is the undone changes that filled the disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
@@ -12,11 +14,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, RawMode, RenameFlags, renameat, renameat_with};
 use rustix::io::Errno;
 
-use super::content;
 use super::diff;
 use super::error::SnapshotError;
 use super::manifest::{self, Entry};
 use super::objects::Objects;
+use crate::content;
 use crate::jail::{Jail, Missing};
 use crate::staging::{stage, under_new_name};
 
@@ -35,6 +37,35 @@ pub(super) struct Step {
     pub(super) path: PathBuf,
     pub(super) now: Option<Entry>,
     pub(super) target: Option<Entry>,
+}
+
+/// One of the parts of a step. Each is carried out for all steps before the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Remove,
+    RemoveFolder,
+    Write,
+}
+
+impl Step {
+    /// The part that completes it.
+    fn last_part(&self) -> Part {
+        match self.target {
+            Some(_) => Part::Write,
+            None if is_folder(self.now) => Part::RemoveFolder,
+            None => Part::Remove,
+        }
+    }
+}
+
+/// Result of carrying out steps.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    /// The steps that were made. One that only got as far as a removal has no target.
+    pub(super) done: Vec<Step>,
+    pub(super) left_alone: Vec<LeftAlone>,
+    /// The failure that stopped it. The steps that were not made by then are left alone.
+    pub(super) stopped: Option<SnapshotError>,
 }
 
 /// A file that was not restored.
@@ -64,7 +95,7 @@ impl LeftAlone {
 
 /// Why a step was not made.
 #[derive(Debug)]
-enum Obstacle {
+pub(super) enum Obstacle {
     /// The file is no longer as planned.
     Changed,
     /// Other files are in the folder, which may stay then.
@@ -94,45 +125,61 @@ pub(super) fn is_folder(entry: Option<Entry>) -> bool {
     entry.is_some_and(Entry::is_folder)
 }
 
-/// Carries out steps, which are sorted by path. Returns those that were made, and the files that were left alone.
-pub(super) fn carry_out(
-    place: &Place<'_>,
-    steps: Vec<Step>,
-) -> Result<(Vec<Step>, Vec<LeftAlone>), SnapshotError> {
-    let mut obstacles = BTreeMap::new();
-    let mut note = |step: &Step, made: Result<(), Obstacle>| {
-        made.err().map(|obstacle| obstacles.insert(step.path.clone(), obstacle)).is_none()
-    };
-    let mut blocked = BTreeSet::new();
-    for step in steps.iter().filter(|step| is_leaf(step.now) && !is_leaf(step.target)) {
-        if !note(step, place.remove(step)) {
-            blocked.insert(&step.path);
-        }
-    }
-    for step in steps.iter().filter(|step| is_folder(step.now) && !is_folder(step.target)).rev() {
-        if !note(step, place.remove_folder(step)) {
-            blocked.insert(&step.path);
-        }
-    }
-    for step in steps.iter().filter(|step| step.target.is_some()) {
-        if !blocked.contains(&step.path) {
-            note(step, place.write(step));
-        }
-    }
-    let (mut done, mut left_alone) = (Vec::new(), Vec::new());
-    for step in steps {
-        match obstacles.remove(&step.path) {
-            None => done.push(step),
-            Some(Obstacle::InUse) if step.target.is_none() => {}
-            Some(obstacle) => left_alone.push(refused(step.path, obstacle)?),
-        }
-    }
-    Ok((done, left_alone))
+/// The parts of all steps, in the order in which they are carried out.
+fn in_order(steps: &[Step]) -> impl Iterator<Item = (Part, &Step)> {
+    let files = steps.iter().filter(|step| is_leaf(step.now) && !is_leaf(step.target));
+    let folders = steps.iter().filter(|step| is_folder(step.now) && !is_folder(step.target)).rev();
+    let written = steps.iter().filter(|step| step.target.is_some());
+    files
+        .map(|step| (Part::Remove, step))
+        .chain(folders.map(|step| (Part::RemoveFolder, step)))
+        .chain(written.map(|step| (Part::Write, step)))
 }
 
-/// An obstacle for one file does not keep the others from being restored; a failure that affects all files does.
-fn refused(path: PathBuf, obstacle: Obstacle) -> Result<LeftAlone, SnapshotError> {
+/// Carries out steps, which are sorted by path; `make` makes one part of a step.
+pub(super) fn carry_out(
+    steps: Vec<Step>,
+    mut make: impl FnMut(Part, &Step) -> Result<(), Obstacle>,
+) -> Carried {
+    let mut carried = Carried::default();
+    let (mut made, mut obstacles) = (BTreeMap::new(), BTreeMap::new());
+    for (part, step) in in_order(&steps) {
+        if obstacles.contains_key(&step.path) {
+            continue;
+        }
+        let Err(obstacle) = make(part, step) else {
+            made.insert(step.path.clone(), part);
+            continue;
+        };
+        match refused(step, obstacle) {
+            Ok(left) => obstacles.insert(step.path.clone(), left),
+            Err(error) => {
+                carried.stopped = Some(error);
+                break;
+            }
+        };
+    }
+    let stopped = carried.stopped.as_ref().map(SnapshotError::why);
+    for step in steps {
+        let part = made.get(&step.path);
+        if part == Some(&step.last_part()) {
+            carried.done.push(step);
+            continue;
+        }
+        let left = || stopped.as_ref().map(|why| LeftAlone::new(step.path.clone(), why, None));
+        carried.left_alone.extend(obstacles.remove(&step.path).unwrap_or_else(left));
+        if part.is_some() {
+            carried.done.push(Step { target: None, ..step });
+        }
+    }
+    carried
+}
+
+/// An obstacle for one file does not keep the others from being restored; a failure that affects all files does. A
+/// folder that is in use may stay.
+fn refused(step: &Step, obstacle: Obstacle) -> Result<Option<LeftAlone>, SnapshotError> {
     let why = match obstacle {
+        Obstacle::InUse if step.target.is_none() => return Ok(None),
         Obstacle::Changed => "changed at this moment",
         Obstacle::InUse
         | Obstacle::System(
@@ -142,13 +189,13 @@ fn refused(path: PathBuf, obstacle: Obstacle) -> Result<LeftAlone, SnapshotError
             "the system does not permit it to be changed"
         }
         Obstacle::System(errno) => {
-            let path = path.display().to_string();
+            let path = step.path.display().to_string();
             let source = errno.into();
             return Err(SnapshotError::Workspace { doing: "restoring", path, source });
         }
         Obstacle::Store(error) => return Err(error),
     };
-    Ok(LeftAlone::new(path, why, None))
+    Ok(Some(LeftAlone::new(step.path.clone(), why, None)))
 }
 
 /// The folder of a path, and its last name.
@@ -199,18 +246,31 @@ impl Place<'_> {
         }))
     }
 
+    /// Carries out one part of a step.
+    pub(super) fn make(&self, part: Part, step: &Step) -> Result<(), Obstacle> {
+        match part {
+            Part::Remove => self.remove(step),
+            Part::RemoveFolder => self.remove_folder(step),
+            Part::Write => self.write(step),
+        }
+    }
+
     fn remove(&self, step: &Step) -> Result<(), Obstacle> {
         let (folder, name) = parent(self.jail, &step.path, Missing::Refuse)?;
         let away = |staged: &str| move_to_new(&folder, name, OsStr::new(staged));
         let (staged, ()) = under_new_name(away)?;
-        let found = self.entry_in(&folder, OsStr::new(&staged));
-        if found.as_ref().is_ok_and(|found| *found == step.now) {
-            return Ok(rustix::fs::unlinkat(&folder, &staged, AtFlags::empty())?);
+        let removed = match self.entry_in(&folder, OsStr::new(&staged)) {
+            Ok(found) if found == step.now => {
+                rustix::fs::unlinkat(&folder, &staged, AtFlags::empty()).map_err(Obstacle::System)
+            }
+            Ok(_) => Err(Obstacle::Changed),
+            Err(error) => Err(Obstacle::Store(error)),
+        };
+        if removed.is_err() {
+            // If a new file has that name by now, both stay.
+            move_to_new(&folder, OsStr::new(&staged), name).ok();
         }
-        // If a new file has that name by now, both stay.
-        move_to_new(&folder, OsStr::new(&staged), name).ok();
-        found?;
-        Err(Obstacle::Changed)
+        removed
     }
 
     fn remove_folder(&self, step: &Step) -> Result<(), Obstacle> {

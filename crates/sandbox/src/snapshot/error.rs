@@ -2,7 +2,10 @@
 
 use std::io;
 
+use nix::errno::Errno;
 use types::Digest;
+
+use crate::error::chain;
 
 /// Why a snapshot could not be taken, read or restored.
 #[derive(Debug, thiserror::Error)]
@@ -44,4 +47,15 @@ pub enum SnapshotError {
     Gone { digest: Digest },
     #[error("stored content {} is damaged; nothing that needs it can be restored", digest.short())]
     Damaged { digest: Digest },
+}
+
+impl SnapshotError {
+    /// The cause in the words of the system, if it has any.
+    pub(super) fn why(&self) -> String {
+        let cause = match self {
+            Self::Workspace { source, .. } => source.raw_os_error(),
+            _ => None,
+        };
+        cause.map_or_else(|| chain(self), |errno| Errno::from_raw(errno).desc().to_owned())
+    }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::content;
+use crate::content;
 use crate::jail::Jail;
 
 /// Maximum size of git's files that are read here.

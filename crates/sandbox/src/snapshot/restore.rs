@@ -7,10 +7,11 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
 use types::{Digest, Trees};
 
 use super::Snapshots;
-use super::carry::{LeftAlone, Place, Step, carry_out, is_folder, is_leaf};
+use super::carry::{LeftAlone, Obstacle, Part, Place, Step, carry_out, is_folder, is_leaf};
 use super::diff::{self, Change, Content};
 use super::error::SnapshotError;
 use super::index::Index;
@@ -37,6 +38,8 @@ pub struct Restored {
     pub left_alone: Vec<LeftAlone>,
     /// Folder with the replaced and removed files.
     pub kept_in: Option<PathBuf>,
+    /// The failure that stopped it before its end, in the words of the system. The same undo continues it.
+    pub stopped: Option<String>,
 }
 
 const TOO_LARGE: &str = "too large to be kept in snapshots, or cannot be read";
@@ -103,12 +106,26 @@ fn is_same(one: Option<Entry>, other: Option<Entry>) -> bool {
 }
 
 impl Snapshots {
-    /// Undoes changes. An interrupted undo can be repeated.
+    /// Undoes changes. An interrupted undo can be repeated. After an error, nothing was undone.
     pub fn undo(&self, undo: Undo<'_>) -> Result<Restored, SnapshotError> {
+        self.undo_with(undo, |part, step| self.place().make(part, step))
+    }
+
+    /// The same; `make` makes one part of a step.
+    pub(super) fn undo_with(
+        &self,
+        undo: Undo<'_>,
+        make: impl FnMut(Part, &Step) -> Result<(), Obstacle>,
+    ) -> Result<Restored, SnapshotError> {
         let mut index = self.index();
         let (steps, left_alone) = self.plan(undo)?;
         let kept_in = self.keep_aside(undo.aside, &steps)?;
-        self.carry(&mut index, steps, left_alone, kept_in)
+        let restored = self.carry(&mut index, steps, left_alone, make);
+        if let (Err(_), Some(folder)) = (&restored, &kept_in) {
+            // Copies of files that nothing replaced.
+            std::fs::remove_dir_all(folder).ok();
+        }
+        restored.map(|restored| Restored { kept_in, ..restored })
     }
 
     /// Writes the files of a snapshot into an empty workspace.
@@ -119,41 +136,55 @@ impl Snapshots {
             .into_iter()
             .map(|(path, entry)| Step { path, now: None, target: Some(entry) })
             .partition(|step| is_leaf(step.target));
-        let left = |step: Step| LeftAlone::new(step.path, TOO_LARGE, None);
-        self.carry(&mut index, steps, large.into_iter().map(left).collect(), None)
+        let large = large.into_iter().map(|step| LeftAlone::new(step.path, TOO_LARGE, None));
+        let make = |part, step: &Step| self.place().make(part, step);
+        self.carry(&mut index, steps, large.collect(), make)
     }
 
+    /// After an error, no step was made.
     fn carry(
         &self,
         index: &mut Index,
         steps: Vec<Step>,
         mut left_alone: Vec<LeftAlone>,
-        kept_in: Option<PathBuf>,
+        make: impl FnMut(Part, &Step) -> Result<(), Obstacle>,
     ) -> Result<Restored, SnapshotError> {
-        let objects = &self.objects;
         // Also files that the walk does not show.
         let known = steps.iter().filter(|step| step.now.is_none() || is_leaf(step.now));
         let known: Entries = known.map(|step| (step.path.clone(), step.now)).collect();
-        let before = manifest::with(objects, &self.walk(index)?.digest, &known)?;
-        let (done, obstacles) = carry_out(&self.place(), steps)?;
-        left_alone.extend(obstacles);
+        let before = manifest::with(&self.objects, &self.walk(index)?.digest, &known)?;
+        let planned = self.with_steps(&before, &steps)?;
+        let carried = carry_out(steps, make);
+        let stopped = match carried.stopped {
+            Some(error) if carried.done.is_empty() => return Err(error),
+            stopped => stopped.map(|error| error.why()),
+        };
+        // If not even this fits on the disk, the plan stands for it: whoever undoes that finds the other files as they
+        // were before, and has nothing to do for them.
+        let after = self.with_steps(&before, &carried.done).unwrap_or(planned);
+        left_alone.extend(carried.left_alone);
         left_alone.sort_by(|one, other| one.path.cmp(&other.path));
-        let mut made = Entries::new();
-        for step in &done {
-            let target = match step.target {
-                Some(Entry::Folder { .. }) => Some(manifest::empty(objects)?),
-                target => target,
-            };
-            made.insert(step.path.clone(), target);
-        }
-        let after = manifest::with(objects, &before, &made)?;
         let paths = |wanted: fn(&Step) -> bool| -> Vec<PathBuf> {
-            done.iter().filter(|step| wanted(step)).map(|step| step.path.clone()).collect()
+            let done = carried.done.iter().filter(|step| wanted(step));
+            done.map(|step| step.path.clone()).collect()
         };
         let written = paths(|step| is_leaf(step.target));
         let removed = paths(|step| is_leaf(step.now) && !is_leaf(step.target));
         let trees = Trees { before, after, switched: false };
-        Ok(Restored { trees, written, removed, left_alone, kept_in })
+        Ok(Restored { trees, written, removed, left_alone, kept_in: None, stopped })
+    }
+
+    /// A snapshot with the results of steps.
+    fn with_steps(&self, before: &Digest, steps: &[Step]) -> Result<Digest, SnapshotError> {
+        let mut made = Entries::new();
+        for step in steps {
+            let target = match step.target {
+                Some(Entry::Folder { .. }) => Some(manifest::empty(&self.objects)?),
+                target => target,
+            };
+            made.insert(step.path.clone(), target);
+        }
+        manifest::with(&self.objects, before, &made)
     }
 
     /// The steps of an undo, and the files that it leaves alone. The contents that it needs are intact.
@@ -213,10 +244,10 @@ impl Snapshots {
                 folder = Some(new_folder(aside).map_err(failed)?);
             }
             if let (Some(folder), Some(content)) = (&folder, content.flatten()) {
-                write_copy(&folder.join(&step.path), content).map_err(failed)?;
+                write_copy(&folder.path().join(&step.path), content).map_err(failed)?;
             }
         }
-        Ok(folder)
+        Ok(folder.map(TempDir::keep))
     }
 
     pub(super) fn place(&self) -> Place<'_> {
@@ -224,9 +255,9 @@ impl Snapshots {
     }
 }
 
-fn new_folder(aside: &Path) -> io::Result<PathBuf> {
+fn new_folder(aside: &Path) -> io::Result<TempDir> {
     std::fs::create_dir_all(aside)?;
-    Ok(tempfile::Builder::new().prefix("undone-").tempdir_in(aside)?.keep())
+    tempfile::Builder::new().prefix("undone-").tempdir_in(aside)
 }
 
 /// Writes a copy below a new folder of ours. A link is kept as a file with its target, so that no later copy can follow

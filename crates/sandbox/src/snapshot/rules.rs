@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::content;
+use crate::content;
 use crate::jail::open_folder;
 
 /// Name of the file with a folder's rules.

@@ -1,5 +1,7 @@
 //! Snapshots of a workspace on disk. Tests change files as an agent's command could: by any means.
 
+#[cfg(target_os = "linux")]
+mod full;
 mod hostile;
 mod laws;
 mod restoring;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use types::Digest;
 
-use super::content;
 use super::index::{CachedEntry, Folder, Index, Node, What};
 use super::rules::{self, Rules};
+use crate::content;
 use crate::jail::open_folder;
 use crate::stamp::Stamp;
 

@@ -11,12 +11,12 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use types::Digest;
 
-use super::content;
 use super::error::SnapshotError;
 use super::index::{CachedEntry, Folder, Index, Listed, Name, Node, What, renew};
 use super::manifest::{Entry, Lines, MAX_DEPTH};
 use super::objects::Objects;
 use super::rules::{self, Rules};
+use crate::content;
 use crate::jail;
 use crate::staging::STAGING;
 use crate::stamp::{Moment, Stamp};

@@ -64,10 +64,8 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         None => Finding::bad("path", "not valid UTF-8", "move the repository to a UTF-8 path"),
     });
     let own = config::load(project, &[]).ok().and_then(|loaded| loaded.settings.checks);
-    let commands: Vec<String> = match own {
-        Some(commands) => commands,
-        None => survey.checks.iter().map(|check| check.command.clone()).collect(),
-    };
+    let found = || survey.checks.iter().map(|check| check.command.clone()).collect();
+    let commands: Vec<String> = own.or_else(|| strict(&survey)).unwrap_or_else(found);
     if commands.is_empty() {
         let fix = "set the command that tests your code: bosun run --check \"make test\", or checks in .bosun/config.toml";
         all.push(Finding::bad("checks", "none found", fix));
@@ -85,6 +83,22 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
     }
     all.extend(trusted(home, folder));
     all
+}
+
+/// The test command of a project of the preset `strict`, for a repository without other checks.
+fn strict(survey: &ProjectSurvey) -> Option<Vec<String>> {
+    if !survey.checks.is_empty() || !survey.root.join("config/policies.yaml").is_file() {
+        return None;
+    }
+    let mut policy = presets::preset("strict").ok()?;
+    let project = presets::strict::read(&survey.root, &mut policy).ok()?;
+    let mut command = project.check.command.as_str();
+    // What only leads to the folder of the project.
+    for start in ["mkdir -p '", "cd '"] {
+        let rest = command.strip_prefix(start).and_then(|rest| rest.split_once("' && "));
+        command = rest.map_or(command, |(_, own)| own);
+    }
+    Some(vec![command.to_owned()])
 }
 
 /// Top of the repository, if it has files of its own that take effect.
@@ -113,6 +127,11 @@ async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
             "install it ({program} -m pip install {module}), add a set-up command, or choose another check"
         );
         return Finding::bad(&what, format!("{program} has no module {module}"), &fix);
+    }
+    let brought = [".venv", "venv"].map(|name| survey.root.join(name).join("bin").join(program));
+    if let Some(brought) = brought.iter().find(|path| path.is_file()) {
+        let says = format!("{} is there; tried when a run starts", print::path(brought));
+        return Finding::good(&what, says);
     }
     if builtin || installed(program) {
         return Finding::good(&what, format!("{program} is installed; tried when a run starts"));

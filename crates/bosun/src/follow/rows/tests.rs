@@ -177,3 +177,29 @@ fn before_there_is_a_plan_its_making_and_the_checks_are_shown() {
     assert!(lines[1].contains("compiling b") && lines[1].ends_with("25 s"), "{lines:#?}");
     assert!(!lines.iter().any(|line| line.contains("compiling a")), "{lines:#?}");
 }
+
+#[test]
+fn an_attempt_that_waits_for_budget_says_so_and_counts_once() {
+    let mut activity = activity();
+    let short = json!({
+        "spent": { "tokens": 510, "money": "0.02", "calls": 1 }, "budget": {}, "task": "T2",
+        "decision": { "rule": "budget.call", "reason": "the next call does not fit", "seen": [] },
+        "wanted": { "tokens": 900, "money": "0.00", "calls": 1 },
+    });
+    activity.apply(&line(None, 62, "budget.warned", short));
+    let now = Timestamp::from_millis(120_000);
+    // The run's own log, of which this is the view, counts the waiting attempt.
+    let lines = rows(&view(tasks(), json!([])), &activity, now, 120, 20);
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    assert!(lines[0].contains("$0.12"), "{lines:#?}");
+    assert!(lines[2].contains("○ T2 waiting for budget"), "{lines:#?}");
+}
+
+#[test]
+fn before_the_first_line_is_read_there_is_no_time() {
+    let mut view = view(json!([]), json!([]));
+    view.goal = String::new();
+    let now = Timestamp::from_millis(1_795_000_000_000);
+    let head = rows(&view, &Activity::default(), now, 120, 20)[0].to_string();
+    assert!(!head.contains(&duration(now.since(view.started))), "{head}");
+}

@@ -52,6 +52,7 @@ pub(super) const ENDS: &[(&str, &[i32], &str)] = &[
     ("bosun permit", &[5], "denied, as the example wants to show"),
     ("bosun resume r_1a2b --money", &[2], "this run has a higher limit, or none on money"),
     ("bosun resume", &[3], "the run waits for a person"),
+    ("bosun rewind r_1a2b --to 17 --replace src/a.rs", &[2], "its changes are to other files"),
     ("bosun review r_1a2b --comment T1", &[3], "the scripted coder has nothing better to offer"),
     ("bosun run --approve-plan", &[3], "waits for the approval"),
     ("bosun spec approve", &[65], "the template has to be filled in first"),

@@ -168,7 +168,7 @@ fn a_destructive_attempt_is_on_record() {
         vec!["s1.t1.c0 shell: permit.destroys".to_owned(), "s1.t2.c0 shell: permit.x".to_owned()];
     if let types::AttemptResult::Submitted { changes, .. } = &mut end.result {
         let (path, how) = ("src/a.rs".parse().expect("a path"), types::ChangeKind::Modified);
-        changes.0.push(types::FileChange { path, added: 1, removed: 0, how });
+        changes.0.push(types::FileChange { path, added: 1, removed: 0, how, only_comments: false });
     }
     bench.send(&input);
     bench.tell("check T1.1/0 exits 0\nmerge T1 lands\ncheck merged/0 exits 0");

@@ -6,7 +6,7 @@ use types::{
     OnExhausted, RuleId, Severity, Spend, TaskId, Terms, Timestamp,
 };
 
-use super::tree::{lack, least, part};
+use super::tree::{NO_ROOM, lack, least, part};
 use crate::Run;
 use crate::stages::question;
 use crate::state::TaskStatus;
@@ -32,7 +32,7 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
             return stopped(run, appeal.task.as_ref(), &by);
         }
         let named = question.words().and_then(|words| types::amount_in(&words));
-        let add = named.unwrap_or_default().or(appeal.add);
+        let add = named.unwrap_or(appeal.add);
         return vec![raised(by, add, appeal.task.clone())];
     }
     if !may_ask(run) {
@@ -92,6 +92,20 @@ pub(crate) fn raised_to(run: &Run, by: &str, to: Budget) -> Vec<Event> {
     std::iter::once(raised(by.to_owned(), add, task)).chain(answered).collect()
 }
 
+/// Answers the question about the budget if the work was finished without any more of it.
+pub(crate) fn closed(run: &Run) -> Option<Event> {
+    let asked = run.budget_state().asked.as_ref().filter(|_| !run.winds_down())?;
+    run.questions().get(asked.question as usize).filter(|question| question.is_open())?;
+    Some(Event::QuestionAnswered {
+        question: asked.question,
+        by: types::Answer::POLICY.to_owned(),
+        text: "the work has ended without it".to_owned(),
+        choice: None,
+        feedback: None,
+        halts: None,
+    })
+}
+
 fn raised(by: String, add: Budget, task: Option<TaskId>) -> Event {
     let reason = format!("{by} granted {}", shown(add));
     let decision = Decision::new(RuleId::fixed("budget.raised"), reason);
@@ -109,6 +123,17 @@ fn may_ask(run: &Run) -> bool {
         && (!run.policy().headless || run.budget_state().waits)
 }
 
+/// Whether the run's time is up; not while it only waits for a person.
+pub(super) fn is_out_of_time(run: &Run, now: Timestamp) -> bool {
+    run.deadline().is_some_and(|deadline| now >= deadline)
+}
+
+/// The decision that the run's time is up.
+pub(crate) fn out_of_time(run: &Run) -> Decision {
+    let time = run.ledger().budget().time_ms.unwrap_or_default();
+    Decision::new(RuleId::fixed(TIME), format!("the run's time limit of {time} is reached"))
+}
+
 /// Ends the run, or asks for more. `task` is the one that cannot continue; `None` when time is up.
 pub(crate) fn exhausted(
     run: &Run,
@@ -120,14 +145,11 @@ pub(crate) fn exhausted(
         return Event::BudgetExhausted { decision };
     }
     let add = offer(run, task);
-    let what = task.map_or_else(|| "The run".to_owned(), ToString::to_string);
+    let what =
+        task.map_or_else(|| "The run".to_owned(), |task| stopped_tasks(run, task, &decision));
     let text = format!("{what} cannot continue: {}. Raise the budget?", decision.reason);
     let choices = vec![
-        Choice::new(
-            RAISE,
-            &format!("continue with {}; `raise N` adds N tokens, `raise $N` dollars", shown(add)),
-        )
-        .with_words(),
+        raise(task, add, run.ledger().budget()),
         Choice::new(STOP, "stop without raising the budget; merged results are kept"),
     ];
     let escalation = Escalation::ResourceExhaustion;
@@ -136,6 +158,29 @@ pub(crate) fn exhausted(
     let asks = asks.seeing(decision.rule.to_string());
     let attempt = task.map(|task| AttemptId::new(task.clone(), stuck(run, task)));
     question::ask(run, (text, asks), attempt, Some(terms), now)
+}
+
+/// The answer that continues, with the amounts that can be added to these limits. Other amounts are no time.
+fn raise(task: Option<&TaskId>, add: Budget, limits: Budget) -> Choice {
+    let amounts = match (limits.tokens, limits.money) {
+        _ if task.is_none() => "",
+        (Some(_), Some(_)) => "; `raise N` adds N tokens, `raise $N` dollars",
+        (Some(_), None) => "; `raise N` adds N tokens",
+        (None, Some(_)) => "; `raise $N` adds N dollars",
+        (None, None) => "",
+    };
+    let choice = Choice::new(RAISE, &format!("continue with {}{amounts}", shown(add)));
+    if amounts.is_empty() { choice } else { choice.with_words() }
+}
+
+/// The tasks that cannot continue: by the run's limit, all that wait.
+fn stopped_tasks(run: &Run, task: &TaskId, decision: &Decision) -> String {
+    let mut waiting: Vec<String> = run.waiting().map(|(task, ..)| task.to_string()).collect();
+    let all = decision.rule.as_str() == NO_ROOM && waiting.contains(&task.to_string());
+    match waiting.pop().filter(|_| all) {
+        Some(last) if !waiting.is_empty() => format!("{} and {last}", waiting.join(", ")),
+        _ => task.to_string(),
+    }
 }
 
 /// The number of the attempt that cannot continue or start.
@@ -153,7 +198,7 @@ pub(crate) fn unpaid_task(run: &Run, task: &TaskId, decision: Decision, now: Tim
     if may_ask(run) {
         return exhausted(run, Some(task), decision, now);
     }
-    let fault = unpaid("budget.attempt_does_not_fit", decision.reason.clone());
+    let fault = unpaid(NO_ROOM, decision.reason.clone());
     Event::TaskFailed { task: task.clone(), fault, decision, halts: false }
 }
 
@@ -197,7 +242,7 @@ fn is_short(run: &Run, task: &TaskId) -> bool {
     if run.budget_state().lifted.contains(task) {
         return true;
     }
-    let free = run.ledger().free();
+    let free = run.free();
     let share = run.task_state(task).map(|task_state| task_state.share).unwrap_or_default();
     let role = match run.planned(task) {
         Some(task) => Some(&task.role),

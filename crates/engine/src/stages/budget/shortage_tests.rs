@@ -5,7 +5,7 @@ use super::*;
 use crate::Machine as _;
 use crate::testing::{crew, only, planned_with, same};
 
-fn asking() -> types::Policy {
+pub(super) fn asking() -> types::Policy {
     let mut policy = crew();
     policy.budget.on_exhausted = types::OnExhausted::Ask;
     policy
@@ -37,13 +37,13 @@ fn a_person_who_gives_more_lets_the_task_go_on_from_its_files() {
     assert!(given(&bench, "T1.2").tokens > given(&bench, "T1.1").tokens);
 }
 
-fn share_of(bench: &crate::testing::Bench<Run>, task: &str) -> u64 {
+pub(super) fn share_of(bench: &crate::testing::Bench<Run>, task: &str) -> u64 {
     let task = bench.machine.task_state(&task.parse().expect("a task")).expect("its state");
     task.share.tokens.expect("a limit of tokens")
 }
 
 /// A crew of two with one limit: the run's.
-fn two_with(tokens: u64) -> crate::testing::Bench<Run> {
+pub(super) fn two_with(tokens: u64) -> crate::testing::Bench<Run> {
     let mut policy = asking();
     policy.budget.tokens = Some(tokens);
     policy.roles.values_mut().for_each(|role| role.budget = Budget::default());
@@ -81,8 +81,13 @@ fn when_the_run_has_no_more_a_person_is_asked_and_the_attempt_goes_on() {
     bench.tell("T1.1 spent 45000 and wants 9000");
     same(
         &bench.tell("T2.1 spent 48000 and wants 70000"),
-        "budget.warned budget.call_does_not_fit\nquestion.asked 0 budget.ask_for_more",
+        "budget.warned budget.call_does_not_fit
+         budget.raised budget.share_returned
+         budget.raised budget.share_returned
+         question.asked 0 budget.ask_for_more",
     );
+    assert!(asked_about(&bench).starts_with("T1 and T2 cannot continue: "));
+    assert!(asked_about(&bench).contains("; 7000 tokens are left in the run. "));
     assert!(bench.machine.waits_for_a_person());
     assert_eq!(bench.machine.view(bench.now).spent.tokens, 94_000, "what is known is shown");
     same(
@@ -92,13 +97,80 @@ fn when_the_run_has_no_more_a_person_is_asked_and_the_attempt_goes_on() {
          budget.raised budget.share_enlarged
          budget.raised budget.share_enlarged",
     );
-    assert_eq!((share_of(&bench, "T1"), share_of(&bench, "T2")), (150_000, 150_000));
+    assert_eq!((share_of(&bench, "T1"), share_of(&bench, "T2")), (148_500, 151_500));
     assert!(!bench.machine.waits_for_a_person());
     let driven = bench
         .asked()
         .into_iter()
         .filter(|effect| matches!(effect, types::Effect::RunAttempt { .. }));
     assert_eq!(driven.count(), 2);
+}
+
+pub(super) fn asked_about(bench: &crate::testing::Bench<Run>) -> String {
+    let asked = bench.log.iter().rev().find_map(|(event, _)| match event {
+        Event::QuestionAsked { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    asked.expect("a question")
+}
+
+pub(super) fn driven(bench: &crate::testing::Bench<Run>) -> Vec<String> {
+    let effects = bench.asked().into_iter();
+    let attempts = effects.filter_map(|effect| match effect {
+        types::Effect::RunAttempt { brief, .. } => Some(brief.attempt.to_string()),
+        _ => None,
+    });
+    attempts.collect()
+}
+
+/// X33: only the run's own limit ends or asks. What waiting attempts hold unused is shared out anew, as far as it goes.
+#[test]
+fn when_all_wait_what_they_have_not_used_pays_for_the_next_calls() {
+    let mut policy = asking();
+    policy.budget.tokens = Some(401_000);
+    policy.limits.parallel_tasks = 4;
+    policy.roles.values_mut().for_each(|role| role.budget = Budget::default());
+    let mut bench = planned_with(policy, "T1 a; T2 b; T3 c; T4 d");
+    for task in ["T1", "T2", "T3"] {
+        bench.tell(&format!("{task}.1 spent 60000 and wants 45000"));
+    }
+    let returned = "budget.raised budget.share_returned\n".repeat(4);
+    let enlarged = "budget.raised budget.share_enlarged\n".repeat(3);
+    same(
+        &bench.tell("T4.1 spent 60000 and wants 45000"),
+        &format!("budget.warned budget.call_does_not_fit\n{returned}{enlarged}"),
+    );
+    assert_eq!(driven(&bench), ["T1.1", "T2.1", "T3.1"], "160,000 are three calls");
+    let promised = bench.machine.ledger().held().tokens;
+    assert_eq!((promised, bench.machine.ledger().free().tokens), (400_000, Some(0)));
+    same(
+        &only(&bench.tell("T1.1 hands in a"), &["budget", "question"]),
+        "budget.raised budget.share_enlarged",
+    );
+}
+
+/// What another attempt has used beyond its share is not free.
+#[test]
+fn what_a_waiting_attempt_has_overspent_is_given_to_nobody() {
+    let mut bench = two_with(101_000);
+    bench.tell("T1.1 spent 80000 and wants 9000");
+    same(
+        &only(&bench.tell("T2.1 spent 10000 and wants 45000"), &["budget.r", "question"]),
+        "budget.raised budget.share_returned
+         budget.raised budget.share_enlarged",
+    );
+    assert_eq!((share_of(&bench, "T1"), share_of(&bench, "T2")), (90_000, 10_000));
+    assert_eq!(driven(&bench), ["T1.1"]);
+}
+
+/// An amount is added alone, and only to a limit that the run has.
+#[test]
+fn dollars_are_refused_where_only_tokens_are_limited() {
+    let mut bench = two_with(101_000);
+    bench.tell("T1.1 spent 45000 and wants 9000\nT2.1 spent 48000 and wants 70000");
+    same(&bench.tell("answer 0 raise $2"), "");
+    bench.tell("answer 0 raise 1k");
+    assert_eq!(bench.machine.ledger().budget().tokens, Some(102_000));
 }
 
 /// An offer is never too small for the call that waits for it.
@@ -198,7 +270,7 @@ fn a_run_that_is_too_small_for_the_first_call_asks_for_more_of_it() {
 fn what_is_no_number_of_tokens_gives_nothing() {
     let mut bench = planned_with(asking(), "T1 a");
     bench.tell("T1.1 fails resource budget.call_does_not_fit");
-    same(&bench.tell("answer 0 raise $0\nanswer 0 raise as you like"), "");
+    same(&bench.tell("answer 0 raise $0\nanswer 0 raise 0\nanswer 0 raise as you like"), "");
     let before = bench.machine.ledger().budget().tokens.expect("a limit");
     bench.tell("answer 0 raise 50k");
     assert_eq!(bench.machine.ledger().budget().tokens, Some(before + 50_000));
@@ -232,25 +304,6 @@ fn a_run_that_is_short_asks_for_more_before_it_begins_an_attempt() {
         "budget.raised budget.raised\nattempt.started T1.2 coder",
     );
     assert_eq!(bench.machine.ledger().budget().tokens, Some(30_000));
-}
-
-#[test]
-fn time_can_be_given_too_and_nothing_new_begins_before_the_answer() {
-    let mut policy = asking();
-    policy.limits.parallel_tasks = 1;
-    let mut bench = planned_with(policy, "T1 a; T2 b");
-    same(&bench.tell("timer deadline fires"), "question.asked 0 budget.ask_for_more");
-    let events = bench.tell("T1.1 hands in a\ncheck T1.1/0 exits 0");
-    assert!(!events.contains("attempt.started"), "{events}");
-    let events = bench.tell("answer 0 raise");
-    same(
-        &only(&events, &["budget.r", "attempt"]),
-        "budget.raised budget.raised\nattempt.started T2.1 coder",
-    );
-    same(
-        &only(&bench.tell("timer deadline fires\nanswer 1 stop"), &["budget"]),
-        "budget.exhausted budget.time",
-    );
 }
 
 /// Out of budget is a pause: the question waits until somebody resumes the run.

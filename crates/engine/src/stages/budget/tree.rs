@@ -1,11 +1,14 @@
 //! The shares of a run's budget: run, phase, task, attempt. Each level can only narrow the one above; a task that a
 //! person has freed is bound by the run alone. Also what an attempt lacks whose next call does not fit.
 
-use types::{Budget, Decision, Money, Phase, Role, RuleId, Shortage, Spend, TaskId};
+use types::{Budget, Decision, Money, Phase, Role, RuleId, Spend, TaskId};
 
 use crate::Run;
-use crate::state::{Running, TaskStatus};
+use crate::state::TaskStatus;
 use rules::ledger::{LEAST_REPLY, Ledger, narrower, share};
+
+/// What the run has left is too little for an attempt.
+pub(super) const NO_ROOM: &str = "budget.attempt_does_not_fit";
 
 /// The budget of an attempt.
 pub(crate) enum Allotment {
@@ -19,7 +22,7 @@ pub(crate) enum Allotment {
 }
 
 pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
-    let free = run.ledger().free();
+    let free = run.free();
     let running = run
         .busy()
         .filter(|(_, task_state)| matches!(task_state.stage, TaskStatus::Running(_)))
@@ -55,7 +58,7 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
         return Allotment::Later;
     }
     let reason = format!("{}; {}", needs(least), rest(free));
-    Allotment::Never(Decision::new(RuleId::fixed("budget.attempt_does_not_fit"), reason))
+    Allotment::Never(Decision::new(RuleId::fixed(NO_ROOM), reason))
 }
 
 /// The least tokens to start with: two replies.
@@ -145,7 +148,10 @@ fn of_phase(run: &Run, task: &TaskId) -> Option<Level> {
     let planning = run.planning().spent;
     let spent = match phase {
         Phase::Planning => planning,
-        _ => run.ledger().spent().plus(run.ledger().held()).less(planning),
+        _ => {
+            let gone = run.ledger().spent().plus(run.ledger().held()).plus(run.overspent());
+            gone.less(planning)
+        }
     };
     let ledger = Ledger::with_spent(budget, spent);
     Some((PHASE, format!("the {} share", phase.as_str()), ledger.free()))
@@ -165,14 +171,6 @@ pub(super) fn part(budget: Budget, percent: u64) -> Budget {
     }
 }
 
-/// The attempts whose next call does not fit their share.
-pub(super) fn waiting(run: &Run) -> impl Iterator<Item = (TaskId, &Running, &Shortage)> {
-    run.busy().filter_map(|(task, task_state)| match &task_state.stage {
-        TaskStatus::Running(running) => Some((task, &**running, running.short.as_ref()?)),
-        _ => None,
-    })
-}
-
 /// Both together; a limit that one of them lacks is none.
 pub(super) fn plus(share: Budget, more: Budget) -> Budget {
     let sum = |one: Option<u64>, other: Option<u64>| {
@@ -186,17 +184,13 @@ pub(super) fn plus(share: Budget, more: Budget) -> Budget {
     }
 }
 
-/// What the run lacks for the next call of the task's attempt; `None` if no attempt at it waits.
+/// What the run lacks for the next call of the task's attempt; `None` if it makes calls.
 pub(super) fn lack(run: &Run, task: &TaskId) -> Option<Spend> {
-    let (_, running, short) = waiting(run).find(|(waits, ..)| waits == task)?;
-    let all = plus(running.budget, run.ledger().free());
-    let left = Ledger::with_spent(all, short.spent).free();
-    let lack = |wanted: u64, left: Option<u64>| left.map_or(0, |left| wanted.saturating_sub(left));
-    let wanted = short.wanted;
-    Some(Spend {
-        tokens: lack(wanted.counted(), left.tokens),
-        money: left.money.map_or(Money::ZERO, |left| wanted.money.less(left)),
-        calls: lack(wanted.calls, left.calls),
-        ..Spend::default()
-    })
+    let short = run.waiting().find(|(waits, ..)| waits == task).map(|(.., short)| short);
+    if short.is_none() && !run.holds_calls() {
+        return None;
+    }
+    let wanted = short.map(|short| short.wanted.limited()).unwrap_or_default();
+    let needed = run.committed().plus(wanted);
+    Some(rules::ledger::beyond(run.ledger().budget(), needed))
 }

@@ -41,6 +41,16 @@ pub(super) fn fails_anew(before: Option<&CheckEnd>, end: &CheckEnd) -> bool {
     !(end.passed() || now.names_all_failing() && known)
 }
 
+/// Whether a failure that a person accepted is this one, or more.
+pub(super) fn excuses(accepted: &CheckEnd, end: &CheckEnd) -> bool {
+    match (&accepted.tests, &end.tests) {
+        (Some(_), Some(_)) => !fails_anew(Some(accepted), end),
+        // Without a report, one failure is only known from another by how the command ended.
+        (None, None) => accepted.ended == end.ended,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
 pub(super) fn rewrites(one: &Tried<'_>) -> Option<Fault> {
     let before = one.before.map(|end| end.rewrote.as_slice()).unwrap_or_default();
     let paths: Vec<&str> = one

@@ -1,4 +1,5 @@
-//! The kind of a change: code, tests, documents. Derived from file names alone.
+//! The kind of a change: code, tests, documents. Derived from file names, and from whether anything but comments
+//! changed.
 
 use evidence::files::{FileKind, kind};
 use types::{ChangeKind, Changes};
@@ -14,6 +15,8 @@ pub(crate) struct Shape {
     pub(crate) brings_tests: bool,
     /// Data, which code or tests may read.
     pub(crate) data: bool,
+    /// Comments.
+    pub(crate) comments: bool,
 }
 
 impl Shape {
@@ -21,6 +24,10 @@ impl Shape {
         let mut shape = Self::default();
         for change in &changes.0 {
             let path = change.path.as_str();
+            if change.only_comments {
+                shape.comments = true;
+                continue;
+            }
             let new = change.how == ChangeKind::Added;
             match kind(path, tests) {
                 FileKind::Code => {
@@ -88,6 +95,21 @@ fn begins_with(text: &str, verbs: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_whose_comments_alone_changed_is_no_code() {
+        let change = |path: &str, only_comments| types::FileChange {
+            path: path.parse().expect("a path"),
+            added: 1,
+            removed: 1,
+            how: ChangeKind::Modified,
+            only_comments,
+        };
+        let shape = |changes: Vec<_>| Shape::of(&Changes(changes), &[]);
+        let comments = Shape { comments: true, ..Shape::default() };
+        assert_eq!(shape(vec![change("src/a.rs", true), change("tests/a.py", true)]), comments);
+        assert!(shape(vec![change("src/a.rs", true), change("src/b.rs", false)]).code);
+    }
 
     #[test]
     fn only_the_verb_of_a_request_says_that_behaviour_stays() {

@@ -6,7 +6,7 @@ use crate::testing::{Bench, only, proving, run_with, same};
 const SEEN: [&str; 6] = ["check", "task", "gate", "question", "run", "attempt"];
 
 /// A run whose check failed on the untouched tree, with two named tests.
-fn red() -> Bench<Run> {
+pub(super) fn red() -> Bench<Run> {
     begun("check base/0 exits 1 passed=1 failing=a,b")
 }
 
@@ -22,7 +22,7 @@ fn begun(base: &str) -> Bench<Run> {
     bench
 }
 
-fn said(bench: &mut Bench<Run>, lines: &str) -> String {
+pub(super) fn said(bench: &mut Bench<Run>, lines: &str) -> String {
     only(&bench.tell(lines), &SEEN)
 }
 
@@ -221,7 +221,7 @@ fn a_runner_that_does_not_report_to_its_end_has_not_passed() {
     }
 }
 
-fn level(bench: &Bench<Run>) -> Option<(types::Level, Vec<String>)> {
+pub(super) fn level(bench: &Bench<Run>) -> Option<(types::Level, Vec<String>)> {
     let weighed = bench.machine.task_states()[0].evidence.clone()?;
     Some((weighed.level, weighed.because))
 }

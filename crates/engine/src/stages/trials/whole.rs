@@ -1,7 +1,7 @@
 //! Tasks without proof of their own: each is removed from the merged result once, and some check must notice. The last
 //! gates get those that go unnoticed.
 
-use types::{Check, CommitId, TaskId};
+use types::{Check, CheckEnd, CommitId, TaskId};
 
 use super::{Shape, fails_anew};
 use crate::state::Run;
@@ -28,17 +28,26 @@ fn first_check(run: &Run) -> Option<&Check> {
     run.project_checks().iter().find(|check| !run.check_results().is_dropped(check))
 }
 
+/// Whether a check fails without a task where it passes with it. One that fails anyway, without naming its tests, tells
+/// nothing.
+pub(super) fn fails_more(merged: Option<&CheckEnd>, without: &CheckEnd) -> bool {
+    let fails_anyway = merged.is_some_and(|merged| !merged.passed());
+    let compares = |end: &CheckEnd| end.tests.is_some();
+    let unknown = fails_anyway && !(merged.is_some_and(compares) && compares(without));
+    !unknown && fails_anew(merged, without)
+}
+
 /// The tasks whose removal no check notices, one sentence each.
 pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     let Some(plan) = run.plan() else { return vec![] };
     let missed = |task: &TaskId| {
         let without = run.check_results().without.get(task).and_then(|state| state.end.as_ref());
-        let check = first_check(run);
-        let base = run.survey().map(|survey| &survey.base);
-        let before =
-            check.zip(base).and_then(|(check, base)| run.check_results().end(base, &check.command));
+        let merged = first_check(run).and_then(|check| {
+            let mut merged = run.check_results().merged.iter();
+            merged.rfind(|state| state.what.command == check.command)?.end.as_ref()
+        });
         let tried = without.filter(|end| end.untried.is_none() && !run.timed_out(end));
-        tried.is_some_and(|end| fails_anew(before, end))
+        tried.is_some_and(|end| fails_more(merged, end))
     };
     let task_states = plan.tasks.iter().zip(run.task_states());
     let unproven = task_states.filter(|(task, task_state)| {

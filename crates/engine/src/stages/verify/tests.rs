@@ -172,6 +172,7 @@ fn hands_in(path: &str, found: &[(types::FindingKind, &str)]) -> types::Input {
         added: 1,
         removed: 1,
         how: types::ChangeKind::Modified,
+        only_comments: false,
     };
     let end = types::AttemptEnd {
         result: types::AttemptResult::Submitted {

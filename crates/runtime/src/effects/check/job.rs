@@ -1,7 +1,7 @@
 //! A check to be run, and the counts and names of a test report for its event.
 
 use tokio_util::sync::CancellationToken;
-use types::{Against, Check, CheckId, IsolationLevel, TestOutcome, TestReport, Tests};
+use types::{Against, Check, CheckId, CommitId, IsolationLevel, TestOutcome, TestReport, Tests};
 
 /// The most test names in each list of an event.
 pub(super) const MOST_NAMES: usize = 200;
@@ -10,6 +10,8 @@ pub(super) const MOST_NAMES: usize = 200;
 pub(in crate::effects) struct Job<'a> {
     pub(in crate::effects) check: &'a CheckId,
     pub(in crate::effects) what: &'a Check,
+    /// The commit that it is about; the tree of a trial is made from it.
+    pub(in crate::effects) result: &'a CommitId,
     pub(in crate::effects) isolation: IsolationLevel,
     pub(in crate::effects) against: &'a Against,
     pub(in crate::effects) stop: &'a CancellationToken,

@@ -1,13 +1,16 @@
 //! The tree of a check: a commit, or for a trial a mix of two commits, or one with altered expectations. Which trial is
 //! due and what it means is decided elsewhere; `evidence` classifies and alters files.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use evidence::alter::{self, Altered};
 use evidence::files::{self, FileKind, Mix};
 use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
-use types::{Against, ChangeKind, CommitId, Fault, Subject, Trial, WorkPath};
+use types::{
+    Against, ChangeKind, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath,
+};
 
 use super::job::Job;
 use super::variant::Variant;
@@ -23,14 +26,15 @@ pub(super) enum Tree {
     Untried(String),
 }
 
-/// The most test files read for one trial.
+/// The most test files read for one trial: those nearest to the change.
 const MOST_FILES: usize = 400;
 /// The most alterations tried one by one.
 const MOST_VARIANTS: usize = 4;
 
 impl RunExecutor {
     /// Builds the tree for a check.
-    pub(super) async fn tree(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
+    pub(super) async fn tree(&self, job: &Job<'_>) -> Result<Tree, Fault> {
+        let commit = job.result;
         Ok(match (&job.check.on, &job.against.base) {
             (Subject::Trial { trial, .. }, Some(base)) => {
                 self.trial(job, *trial, commit, base).await?
@@ -49,15 +53,15 @@ impl RunExecutor {
         trial: Trial,
         commit: &CommitId,
         base: &CommitId,
-    ) -> Result<Tree, GitError> {
+    ) -> Result<Tree, Fault> {
         match trial {
             Trial::BaseTests => {
                 let edits = self.base_tests(job.against, commit, base).await?;
-                self.mix(job, commit, edits, "no test of before was changed").await
+                Ok(self.mix(job, commit, edits, "no test of before was changed").await?)
             }
             Trial::NewTests => {
                 let edits = self.new_tests(job.against, commit, base).await?;
-                self.mix(job, base, edits, "it brings no test").await
+                Ok(self.mix(job, base, edits, "it brings no test").await?)
             }
             Trial::Altered => {
                 let commit = if job.against.base_tests {
@@ -84,6 +88,7 @@ impl RunExecutor {
         self.mixed(job, commit, &edits).await.map(Tree::Plain)
     }
 
+    /// A commit with other files, which looks like the result in everything else.
     async fn mixed(
         &self,
         job: &Job<'_>,
@@ -99,7 +104,7 @@ impl RunExecutor {
             // Git reports what it cannot write to.
             std::fs::create_dir_all(above).ok();
         }
-        self.worktrees.repo().mixed(commit, edits, scratch.as_ref()).await
+        self.worktrees.repo().mixed(commit, edits, job.result, scratch.as_ref()).await
     }
 
     /// The new code with the tests, recipes and data of the base.
@@ -205,7 +210,7 @@ impl RunExecutor {
     }
 
     /// Trees with altered expectations in the relevant tests.
-    async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, GitError> {
+    async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
         let tests = self.test_files(job.against, commit).await?;
         let names = &job.against.tests;
         let mut edits = Vec::new();
@@ -231,7 +236,8 @@ impl RunExecutor {
         }
         let mut variants = Vec::new();
         if names.is_empty() {
-            variants = self.one_by_one(job, commit, tests).await?;
+            let own = self.own_report(job.against).await?;
+            variants = self.one_by_one(job, commit, tests, own.as_ref()).await?;
         }
         if variants.is_empty() {
             let altered = self.mixed(job, commit, &edits).await?;
@@ -240,34 +246,50 @@ impl RunExecutor {
         Ok(Tree::Altered(variants))
     }
 
-    /// If no runner names its tests, each alteration is tried alone: those in changed files first, then the most
-    /// telling. A test that already fails would fail anyway.
+    /// The check's report on the result, if it names every test.
+    async fn own_report(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
+        let Some(digest) = &against.own else { return Ok(None) };
+        let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
+        let report: TestReport =
+            serde_json::from_slice(&bytes).map_err(|error| Fault::bug(error.to_string()))?;
+        Ok(Some(report).filter(|report| report.complete && !report.cases.is_empty()))
+    }
+
+    /// If no new test is known, each alteration is tried alone: those in changed files first, then the most telling. A
+    /// test that already fails would fail anyway, and one that the check does not run cannot fail; if its report has
+    /// none of them, all are tried.
     async fn one_by_one(
         &self,
         job: &Job<'_>,
         commit: &CommitId,
         mut tests: Vec<(WorkPath, String)>,
+        own: Option<&TestReport>,
     ) -> Result<Vec<Variant>, GitError> {
         let changed = |path: &WorkPath| job.against.changes.0.iter().any(|one| one.path == *path);
         tests.sort_by_key(|(path, _)| !changed(path));
         let fails = |name: &String| {
             job.against.failing.iter().any(|failed| related::short_name(failed) == name)
         };
-        let mut variants = Vec::new();
-        for (path, text) in &tests {
-            for mut altered in alter::one_by_one(path.as_str(), text) {
-                if altered.tests.iter().any(fails) {
-                    continue;
-                }
-                if variants.len() == MOST_VARIANTS {
-                    return Ok(variants);
-                }
-                let what = described(path, &altered);
-                let edit = Edit { path: path.clone(), to: EditTo::Text(altered.text) };
-                let commit = self.mixed(job, commit, &[edit]).await?;
-                let alone = altered.tests.pop();
-                variants.push(Variant { commit, must_fail: vec![], planted: vec![], what, alone });
+        let each = |(path, text): &(WorkPath, String)| {
+            let all = alter::one_by_one(path.as_str(), text).into_iter();
+            all.map(|altered| (path.clone(), altered)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(WorkPath, Altered)> = tests.iter().flat_map(each).collect();
+        all.retain(|(_, altered)| !altered.tests.iter().any(fails));
+        if let Some(own) = own {
+            let runs = |name: &String| own.cases.iter().any(|case| case.name.contains(name));
+            let run = |(_, altered): &(WorkPath, Altered)| altered.tests.iter().any(runs);
+            if all.iter().any(run) {
+                all.retain(run);
             }
+        }
+        let mut variants = Vec::new();
+        for (path, mut altered) in all.into_iter().take(MOST_VARIANTS) {
+            let what = described(&path, &altered);
+            let edit = Edit { path, to: EditTo::Text(altered.text) };
+            let commit = self.mixed(job, commit, &[edit]).await?;
+            let alone = altered.tests.pop();
+            variants.push(Variant { commit, must_fail: vec![], planted: vec![], what, alone });
         }
         Ok(variants)
     }
@@ -282,8 +304,10 @@ impl RunExecutor {
         let holds_tests = |path: &WorkPath| {
             kind(path, &against.test_files) == FileKind::Test || path.as_str().ends_with(".rs")
         };
-        let paths: Vec<WorkPath> =
-            repo.paths(commit).await?.into_iter().filter(holds_tests).take(MOST_FILES).collect();
+        let mut paths: Vec<WorkPath> =
+            repo.paths(commit).await?.into_iter().filter(holds_tests).collect();
+        paths.sort_by_cached_key(|path| Reverse(nearness(path, &against.changes)));
+        paths.truncate(MOST_FILES);
         let texts = repo.texts(commit, &paths).await?;
         let with_tests = |(path, text): &(WorkPath, String)| {
             kind(path, &against.test_files) == FileKind::Test
@@ -325,6 +349,15 @@ impl RunExecutor {
         let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
         Ok(evidence::signs::left_out(goal, &texts))
     }
+}
+
+/// How many folders a path has in common with a changed file.
+fn nearness(path: &WorkPath, changes: &Changes) -> usize {
+    let common = |change: &FileChange| {
+        let (one, other) = (path.as_str().split('/'), change.path.as_str().split('/'));
+        one.zip(other).take_while(|(one, other)| one == other).count()
+    };
+    changes.0.iter().map(common).max().unwrap_or_default()
 }
 
 fn kind(path: &WorkPath, tests: &[String]) -> FileKind {

@@ -46,10 +46,10 @@ const TABLE: &[Finder] = &[
     Finder { name: "make", finds: make },
     Finder { name: "just test", finds: just },
     Finder { name: "task test", finds: taskfile },
-    Finder { name: "test.sh", finds: |files| files.has("test.sh").then_some("sh test.sh") },
+    Finder { name: "test.sh", finds: |files| script(files, "test.sh", "sh test.sh") },
     Finder {
         name: "tests/run.sh",
-        finds: |files| files.has("tests/run.sh").then_some("sh tests/run.sh"),
+        finds: |files| script(files, "tests/run.sh", "sh tests/run.sh"),
     },
 ];
 
@@ -145,6 +145,32 @@ fn dotnet(files: &Files<'_>) -> Option<&'static str> {
     let is_project =
         |path: &str| !path.contains('/') && (path.ends_with(".sln") || path.ends_with(".csproj"));
     files.has_below("", is_project).then_some("dotnet test")
+}
+
+/// A script that runs the tests; unless the Makefile, the settings of npm or the like have a check that names it: then
+/// it is run by that, and may need what that does before.
+fn script(files: &Files<'_>, path: &str, command: &'static str) -> Option<&'static str> {
+    let runners: [(Option<&str>, &[&str]); 4] = [
+        (make(files), &["GNUmakefile", "makefile", "Makefile"]),
+        (node(files), &["package.json"]),
+        (just(files), &["justfile", "Justfile", ".justfile"]),
+        (taskfile(files), &["Taskfile.yml", "Taskfile.yaml"]),
+    ];
+    let by_another = runners
+        .iter()
+        .filter(|(check, _)| check.is_some())
+        .any(|(_, own)| own.iter().filter_map(|own| files.text(own)).any(|text| names(text, path)));
+    (files.has(path) && !by_another).then_some(command)
+}
+
+/// Whether a text names a path, not only as a part of another name.
+fn names(text: &str, path: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || "-_/.".contains(c);
+    text.match_indices(path).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + path.len()..]);
+        let before = before.strip_suffix("./").unwrap_or(before);
+        !before.ends_with(part) && !after.starts_with(part)
+    })
 }
 
 fn make(files: &Files<'_>) -> Option<&'static str> {
@@ -259,6 +285,23 @@ mod tests {
         let both = ["python3 -m pytest -q", "make test"];
         assert_eq!(commands(&with("test:\n\tpython3 -m pytest\n")), both);
         assert_eq!(commands(&with("all:\n")), both[..1]);
+    }
+
+    /// A script that another check runs is not a check of its own.
+    #[test]
+    fn a_script_that_another_check_names_is_left_to_it() {
+        let with = |recipe| [("test.sh", ""), ("tests/run.sh", ""), ("Makefile", recipe)];
+        let both = ["make test", "sh test.sh", "sh tests/run.sh"];
+        assert_eq!(commands(&with("test: build\n\t./test.sh\n")), [both[0], both[2]]);
+        assert_eq!(commands(&with("test: build\n\tsh tests/run.sh -q\n")), both[..2]);
+        for other in ["./mytest.sh", "lib/test.sh", "test.sh.in", "true"] {
+            let recipe: &'static str = format!("test:\n\t{other}\n").leak();
+            assert_eq!(commands(&with(recipe)), both, "{other}");
+        }
+        let npm = r#"{"scripts": {"test": "tsc && ./test.sh"}}"#;
+        assert_eq!(commands(&[("test.sh", ""), ("package.json", npm)]), ["npm test"]);
+        let no_target = [("test.sh", ""), ("Makefile", "all:\n\t./test.sh\n")];
+        assert_eq!(commands(&no_target), ["sh test.sh"]);
     }
 
     #[test]

@@ -40,7 +40,10 @@ async fn a_mixed_commit_has_files_of_both_and_texts_of_nobody() {
         edit("gone.sh", EditTo::Text("z\n".to_owned())),
     ];
     let scratch = fixture.dir.path().join("scratch.index");
-    let mixed = fixture.repo.mixed(&new, &edits, &scratch).await.expect("a commit");
+    let mixed = fixture.repo.mixed(&new, &edits, &new, &scratch).await.expect("a commit");
+    let root = fixture.repo.root();
+    let about = |commit: &str| git(root, &["log", "--format=%an %ae %at %cn %ct %P %s", commit]);
+    assert_eq!(about(&mixed.0), about(&new.0), "its history is that of the result");
     let paths = fixture.repo.paths(&mixed).await.expect("paths");
     let texts = fixture.repo.texts(&mixed, &paths).await.expect("texts");
     let texts: Vec<(&str, &str)> = texts.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();

@@ -101,6 +101,20 @@ async fn a_list_of_worktrees_that_a_crash_has_left_empty_is_removed() {
 }
 
 #[tokio::test]
+async fn a_registration_with_a_pipe_or_a_device_is_neither_waited_for_nor_forgotten() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let list = fixture.repo.common_dir().join("worktrees");
+    for name in ["pipe", "endless"] {
+        std::fs::create_dir_all(list.join(name)).expect("a folder");
+    }
+    let (pipe, kind) = (list.join("pipe/gitdir"), rustix::fs::FileType::Fifo);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, rustix::fs::Mode::RWXU, 0).expect("a pipe");
+    std::os::unix::fs::symlink("/dev/zero", list.join("endless/gitdir")).expect("a link");
+    let below = fixture.dir.path();
+    assert_eq!(fixture.repo.forget_worktrees(below).await.expect("it can be read"), 0);
+}
+
+#[tokio::test]
 async fn a_registration_whose_content_a_power_cut_lost_stands_in_nobodys_way() {
     let fixture = fixture(&[("a", "1\n")]).await;
     let own = fixture.dir.path().join("own");

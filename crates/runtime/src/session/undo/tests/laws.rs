@@ -189,12 +189,16 @@ impl World {
         }
     }
 
-    fn undo(&mut self, wanted: Wanted) -> Undone {
+    /// `None` if a path to be replaced is none of its own; then nothing is undone.
+    fn undo(&mut self, wanted: Wanted) -> Option<Undone> {
         let done = self.runtime.block_on(self.store.undo(wanted, "ann"));
+        if let Err(SessionError::NotAmongChanges { .. }) = done {
+            return None;
+        }
         let (undone, said) = done.expect("an undo");
         let Command::Restored { to, trees, .. } = said else { panic!("{said:?}") };
         self.take(&restored(to, trees));
-        undone
+        Some(undone)
     }
 
     /// After an undo, the person's contents are where they were; those that it was told to replace, and those that
@@ -224,15 +228,16 @@ impl World {
             Step::Switch => self.switch(),
             Step::Undo => {
                 if let Some(wanted) = self.changes.last_round() {
-                    let undone = self.undo(wanted);
+                    let undone = self.undo(wanted).expect("it replaces nothing");
                     self.nothing_is_lost(&undone, None);
                 }
             }
             Step::Rewind(line, replace) => {
                 let to = line.index(usize::try_from(self.changes.end).expect("a line")) + 1;
                 let paths = replace.map(PathBuf::from).into_iter().collect();
-                if let Ok(wanted) = self.changes.after(to as u64, paths) {
-                    let undone = self.undo(wanted);
+                if let Ok(wanted) = self.changes.after(to as u64, paths)
+                    && let Some(undone) = self.undo(wanted)
+                {
                     self.nothing_is_lost(&undone, *replace);
                 }
             }
@@ -286,7 +291,7 @@ proptest! {
         for line in lines {
             let (to, picture) = line.get(&pictures).clone();
             let Ok(wanted) = world.changes.after(to, vec![]) else { continue };
-            let undone = world.undo(wanted);
+            let undone = world.undo(wanted).expect("it replaces nothing");
             prop_assert_eq!(&undone.restored.left_alone, &vec![]);
             prop_assert_eq!(&world.picture(), &picture);
             pictures.push((world.changes.end, picture));

@@ -1,0 +1,92 @@
+//! Whether a change of a file is one of comments alone. Compares the text without them, line by line; what a comment can
+//! do (directives of tools, tests in documentation) is a change of more than words.
+
+use crate::source::Source;
+
+/// Parts of comments that tools act on, and tests in documentation.
+const ACTED_ON: &[&str] = &[
+    "#!",
+    "```",
+    ">>>",
+    "go:",
+    "+build",
+    "coding",
+    "type:",
+    "@ts-",
+    "eslint",
+    "@jest",
+    "@vitest",
+    "istanbul",
+    "ignore",
+    "noqa",
+    "pragma",
+    "pylint",
+    "fmt:",
+    "/// <reference",
+    "cgo",
+    "sourceMapping",
+];
+
+/// Whether two versions of a file differ in comments alone; false for languages that are not known.
+#[must_use]
+pub fn only_comments(path: &str, old: &str, new: &str) -> bool {
+    let (Some(old), Some(new)) = (Source::of(path, old), Source::of(path, new)) else {
+        return false;
+    };
+    old.language == new.language && bare(&old) == bare(&new) && acted_on(&old) == acted_on(&new)
+}
+
+/// The lines with code.
+fn bare(source: &Source<'_>) -> Vec<String> {
+    let code = source.code_without_docstrings();
+    let lines = code.lines().map(|line| line.trim_end().to_owned());
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// The lines that more than a reader looks at, wherever they are.
+fn acted_on<'a>(source: &Source<'a>) -> Vec<&'a str> {
+    let told = |line: &&str| ACTED_ON.iter().any(|part| line.contains(part));
+    source.text.lines().map(str::trim).filter(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_comments_and_docstrings_are_no_code() {
+        for (path, old, new) in [
+            (
+                "a.rs",
+                "/// One.\nfn f() -> u8 { 1 } // b\n",
+                "/// The one.\n/// Two.\nfn f() -> u8 { 1 }\n",
+            ),
+            ("a.py", "# one\nx = 1\n", "x = 1  # two\n"),
+            (
+                "a.py",
+                "def f():\n    \"\"\"One.\"\"\"\n    return 1\n",
+                "def f():\n    \"\"\"Two.\"\"\"\n    return 1\n",
+            ),
+            ("a.ts", "/* a */\nconst b = 1;\n", "/* c\n d */\nconst b = 1;\n"),
+        ] {
+            assert!(only_comments(path, old, new), "{path}: {new}");
+        }
+    }
+
+    #[test]
+    fn code_strings_directives_and_tests_in_documentation_are_more() {
+        for (path, old, new) in [
+            ("a.rs", "fn f() -> u8 { 1 }\n", "fn f() -> u8 { 2 }\n"),
+            ("a.rs", "const A: &str = \"// a\";\n", "const A: &str = \"// b\";\n"),
+            ("a.rs", "/// ```\n/// assert!(true);\n/// ```\nfn f() {}\n", "/// a\nfn f() {}\n"),
+            ("a.py", "x = \"# a\"\n", "x = \"# b\"\n"),
+            ("a.py", "if a:\n    b()\n", "if a:\n    pass\nb()\n"),
+            ("a.go", "// Package a.\npackage a\n", "//go:build never\n\npackage a\n"),
+            ("a.py", "import os\n", "import os  # noqa\n"),
+            ("a.js", "f()\n", "// f()\n"),
+            ("README", "a\n", "b\n"),
+        ] {
+            assert!(!only_comments(path, old, new), "{path}: {new}");
+        }
+    }
+}
