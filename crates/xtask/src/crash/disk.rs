@@ -219,6 +219,17 @@ impl Disk {
         self.add(PathBuf::from(name), Inode { mode: 0o644, bytes: bytes.to_owned() });
     }
 
+    /// Replaces some bytes in all files by as many others.
+    pub(super) fn rewrite(&mut self, old: &[u8], new: &[u8]) {
+        assert!(!old.is_empty() && old.len() == new.len(), "the files would change their length");
+        for Inode { bytes, .. } in &mut self.inodes {
+            let found: Vec<usize> = memchr::memmem::find_iter(bytes, old).collect();
+            for at in found {
+                bytes.splice(at..at + old.len(), new.iter().copied());
+            }
+        }
+    }
+
     fn add(&mut self, name: PathBuf, inode: Inode) {
         self.inodes.push(inode);
         self.files.insert(name, self.inodes.len() - 1);

@@ -102,3 +102,12 @@ fn two_names_of_a_file_have_the_same_content() {
     let changes = [create("a"), link, write("b", 0, "both"), sync("a")];
     assert_eq!(left(&changes, DROPS), [is("a", "both"), is("b", "both")].concat());
 }
+
+#[test]
+fn all_files_tell_of_the_next_start_of_the_machine() {
+    let changes = [create("a"), write("a", 0, "boot 1, boot 1"), create("b"), write("b", 0, "none")];
+    let mut disk = Disk::default();
+    changes.iter().for_each(|change| disk.apply(change));
+    disk.rewrite(b"boot 1", b"boot 2");
+    assert_eq!((disk.bytes("a"), disk.bytes("b")), (&b"boot 2, boot 2"[..], &b"none"[..]));
+}
