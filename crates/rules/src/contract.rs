@@ -12,7 +12,9 @@ mod spec;
 mod verdict;
 
 use serde_json::{Value, json};
-use types::{Brief, Contract, Contracts, Fault, ReplyRule, VerifyPolicy};
+use types::{
+    Brief, Contract, Contracts, Document, Fault, ReplyRule, VerifyPolicy, one_line, visible,
+};
 
 pub use advice::{Advice, Opinion};
 pub use reply::{Taken, Write, outside};
@@ -76,7 +78,7 @@ fn taken(
 /// The first message as it is sent, with the files that were found.
 #[must_use]
 pub fn opening(brief: &Brief, policy: &Contracts) -> String {
-    let Some(rule) = brief.reply else { return brief.task.clone() };
+    let Some(rule) = brief.reply else { return format!("{}{}", brief.task, quoted(&brief.files)) };
     let Ok(mut input) = serde_json::from_str::<Value>(&brief.task) else {
         return brief.task.clone();
     };
@@ -90,6 +92,31 @@ pub fn opening(brief: &Brief, policy: &Contracts) -> String {
         _ => {}
     }
     input.to_string()
+}
+
+/// The end of a quoted file.
+const QUOTE_ENDS: &str = "</file>";
+
+/// Whether a file can be quoted in a message as it is: no character is hidden, and nothing in it looks like the end of
+/// the quotation.
+#[must_use]
+pub fn is_quotable(file: &Document) -> bool {
+    let text = file.text.replace('\t', " ");
+    visible(&text) == text
+        && !file.text.to_ascii_lowercase().contains(QUOTE_ENDS)
+        && one_line(file.path.as_str(), usize::MAX) == file.path.as_str()
+        && !file.path.as_str().contains('"')
+}
+
+/// The files of a task, for its agent.
+fn quoted(files: &[Document]) -> String {
+    let mut text = String::new();
+    for Document { path, text: content } in files {
+        let title = if text.is_empty() { "\n# Files as they are now\n" } else { "" };
+        let line = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{title}\n<file path=\"{path}\">\n{content}{line}{QUOTE_ENDS}\n"));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -89,9 +89,7 @@ async fn plan(
             let updated = update(&bytes, &hunks).map_err(|error| format!("{path}: {error}"));
             if updated.is_err() && to.is_none() && has_seen && was_made(&bytes, &hunks) {
                 place.note(&path, Some(&bytes));
-                return Ok(format!(
-                    "{path} already has the new lines: this change was made before"
-                ));
+                return Ok(format!("{path} already has the new lines: nothing to replace"));
             }
             // Exact lines around a change prove that the model has read them; a file that
             // is only moved need not be read.

@@ -64,7 +64,10 @@ impl Typed for EditFile {
         let edit = replace(&bytes, &args);
         if was_made(&bytes, &args, &edit) {
             place.note(&path, Some(&bytes));
-            let text = format!("{path} already has the new text: this edit was made before");
+            let text = format!(
+                "{path} already has the new text: nothing to replace. If you have not made this edit before, give other \
+                 lines as old_string"
+            );
             let (path, replacements) = (Some(path), Some(0));
             let metadata = Metadata { path, replacements, ..Metadata::default() };
             return Ok(Reply::from(text).knowing(metadata));

@@ -195,6 +195,20 @@ pub struct Brief {
     pub forked: Option<crate::Forked>,
 }
 
+impl Brief {
+    /// Whether it begins where its task begins.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.assignment.base.as_ref() == Some(&self.start)
+    }
+
+    /// Whether it begins with the files of an earlier attempt at its task.
+    #[must_use]
+    pub fn is_retry(&self) -> bool {
+        self.assignment.base.is_some() && !self.is_fresh()
+    }
+}
+
 /// The assignment of an attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -196,6 +196,9 @@ pub struct SessionPolicy {
     /// How often an agent that stops without submitting a result is reminded to go on or to submit.
     #[serde(skip_serializing_if = "crate::is_default")]
     pub reminders: u32,
+    /// How many bytes of its task's files an executor is shown in its first message.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub shown_bytes: usize,
     /// The context window assumed for models for which it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
@@ -242,6 +245,7 @@ impl Default for SessionPolicy {
             loop_window: 10,
             loop_warnings: 1,
             reminders: 0,
+            shown_bytes: 0,
             window: None,
             warn_at_percent: 80,
             compact_at_percent: 90,

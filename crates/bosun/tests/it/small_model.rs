@@ -52,7 +52,7 @@ fn a_call_that_changes_nothing_is_answered_with_what_to_do_next() {
     let place = Place::new();
     let told = played(&place, &["--check", "sh test.sh", "Print hello in greet.sh"], CODER);
     for part in [
-        "greet.sh already has the new text: this edit was made before",
+        "greet.sh already has the new text: nothing to replace",
         "If the task is done, call submit.",
         "The same command gave the same output before, and you have changed nothing since.",
         "note.txt already has this content",

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use types::{
-    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Event, FileState, Listed,
-    Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend, Telling, Timestamp,
-    Used,
+    Access, Answer, Asking, Brief, CallId, CallOutcome, Decision, Digest, Document, Event,
+    FileState, Listed, Message, Part, Recovered, Sealed, SessionEnd, SessionId, Source, Spend,
+    Telling, Timestamp, Used,
 };
 
 use super::booking::{hold, settle};
@@ -104,11 +104,14 @@ pub(super) fn apply(attempt: &mut Attempt, event: &Event, at: Timestamp) {
             refused(attempt, *call, *outcome, decision, tool, *violation);
         }
         Event::ToolFinished { call, outcome, output, images, files, note, .. } => {
-            let (call, outcome) = (*call, *outcome);
-            same_again::remember(attempt, &CallEnd { call, outcome, output, files });
+            let (call, outcome, note) = (*call, *outcome, note.as_deref());
+            let end = CallEnd { call, outcome, output, files };
+            let echo = note.filter(|_| same_again::is_echo(attempt, &end));
+            same_again::remember(attempt, &end);
             remember(attempt, files);
             note_change(attempt, call, outcome, &output.text);
-            answer(attempt, call, outcome, &output.noted(note.as_deref()), images);
+            let text = echo.map_or_else(|| output.noted(note), str::to_owned);
+            answer(attempt, call, outcome, &text, images);
         }
         Event::ToolLost { call, workspace, recovered } => {
             let text = lost(workspace, *recovered);
@@ -174,8 +177,8 @@ fn refused(
         *attempt.strikes.entry(decision.rule.clone()).or_default() += 1;
     }
     note_change(attempt, call, outcome, &decision.reason);
-    if [super::events::AFTER_FAILED_CHANGE, reminder::NOTHING_CHANGED]
-        .contains(&decision.rule.as_str())
+    let after_failed_change = decision.rule.as_str() == super::events::AFTER_FAILED_CHANGE;
+    if (after_failed_change || reminder::is_rejection(&decision.rule))
         && let Some(session) = attempt.sessions.get_mut(&call.session)
     {
         session.repeats.sent_back = true;
@@ -210,6 +213,11 @@ fn started(
     let depth = above.map_or(0, |above| above.depth + 1);
     if id == SessionId::ROOT {
         attempt.started = at;
+    }
+    if brief.reply.is_none() {
+        // What its first message shows has been read.
+        let read = |file: &Document| (file.path.clone(), Digest::of(file.text.as_bytes()));
+        attempt.seen.extend(brief.files.iter().map(read));
     }
     let begun = Session::begin(id, &brief, (parent, depth), &attempt.policy, at);
     attempt.sessions.insert(id, begun);

@@ -9,9 +9,12 @@ pub(crate) const BLOCKED: &str = "session.blocked";
 /// The longest explanation that is kept.
 const MOST_CHARS: usize = 4_000;
 
+/// What models put in a field that they have nothing to say in.
+const EMPTY: [&str; 7] = ["none", "null", "no", "false", "n/a", "nothing", "not blocked"];
+
 /// The end of a conversation that has submitted something.
 pub(super) fn end(submission: Value) -> SessionEnd {
-    match text(&submission, "blocked") {
+    match reason(&submission) {
         Some(why) => {
             let evidence = text(&submission, "evidence").unwrap_or_default();
             let fault = Fault::new(FaultClass::Semantic, BLOCKED, why).with_evidence(evidence);
@@ -23,7 +26,14 @@ pub(super) fn end(submission: Value) -> SessionEnd {
 
 /// Whether the arguments of a submission report a blocked task.
 pub(super) fn is_blocked(arguments: &Arguments) -> bool {
-    matches!(arguments, Arguments::Json(value) if text(value, "blocked").is_some())
+    matches!(arguments, Arguments::Json(value) if reason(value).is_some())
+}
+
+/// Why the task is blocked, if it is.
+fn reason(submission: &Value) -> Option<String> {
+    let said = text(submission, "blocked")?;
+    let word = said.trim_end_matches('.').to_ascii_lowercase();
+    (!EMPTY.contains(&word.as_str())).then_some(said)
 }
 
 fn text(submission: &Value, key: &str) -> Option<String> {
@@ -48,6 +58,8 @@ mod tests {
             json!({"blocked": null}),
             json!({"blocked": false}),
             json!({"blocked": "  "}),
+            json!({"blocked": "None"}),
+            json!({"blocked": "n/a."}),
             json!("blocked"),
         ] {
             let end = end(handed_in.clone());

@@ -31,12 +31,8 @@ pub(super) fn judge(attempt: &Attempt, session: &Session, slot: &PendingCall) ->
     if let Some(reason) = change_failed(session, slot, facts) {
         return refused(CallOutcome::Refused, AFTER_FAILED_CHANGE, reason);
     }
-    if reminder::is_due(attempt, session, slot) {
-        return refused(
-            CallOutcome::Refused,
-            reminder::NOTHING_CHANGED,
-            reminder::NO_CHANGE.to_owned(),
-        );
+    if let Some((rule, reason)) = reminder::rejects(attempt, session, slot) {
+        return refused(CallOutcome::Refused, rule, reason.to_owned());
     }
     if let Some(reason) = isolation_missing(attempt, facts) {
         return refused(CallOutcome::Refused, "sandbox.refused", reason);

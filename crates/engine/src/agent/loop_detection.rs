@@ -5,6 +5,7 @@ use types::{CallOutcome, CallResult, Decision, Digest, Event, FaultClass, Part, 
 
 use super::Attempt;
 use super::events::stopped;
+use super::same_again::submit_tool;
 use super::session::{Repeats, Session};
 
 /// The warning sent to the model.
@@ -56,10 +57,24 @@ pub(super) fn due(attempt: &Attempt, session: &Session) -> Option<Event> {
     if session.repeats.warned >= policy.loop_warnings {
         return Some(stopped(session, RULE, FaultClass::Structural, reason));
     }
-    let say = policy.loop_prompt.as_deref().unwrap_or(WARNING).trim();
+    let say = match &policy.loop_prompt {
+        Some(own) => own.trim().to_owned(),
+        None => format!("{} {}", WARNING.trim(), way_out(attempt, session)),
+    };
     let say = Some(format!("{say}\n({reason})"));
     let decision = Decision::new(RuleId::fixed(RULE), reason);
     Some(Event::SessionWarned { session: session.id, decision, say })
+}
+
+/// What is left to an agent that finds no other way.
+fn way_out(attempt: &Attempt, session: &Session) -> String {
+    if session.is_open() || session.brief.reply.is_some() {
+        return "If there is none, say so and end your turn.".to_owned();
+    }
+    format!(
+        "If there is none, call {} with `blocked`, and say what stands in the way.",
+        submit_tool(attempt, session)
+    )
 }
 
 impl Repeats {

@@ -24,6 +24,8 @@ const SAME_FAILURE: &str = "The same command failed in the same way before, and 
                             its output, then change a file or run another command.";
 const SAME_ERROR: &str = "The same call failed in the same way before. Do what the message says, or something else; \
                           the same call gives the same result.";
+const BEGAN_WITH: &str =
+    "That is what the previous attempt left. If the feedback asks for a change, make another one.";
 const JUST_SEEN: &str = "This is unchanged since you last saw it. Go on with the task.";
 
 /// The result of a call.
@@ -51,11 +53,16 @@ pub(super) fn note(attempt: &Attempt, ended: &CallEnd<'_>) -> Option<String> {
     let session = attempt.sessions.get(&ended.call.session)?;
     let slot = session.slot(ended.call).filter(|slot| !slot.ours)?;
     let access = slot.facts()?.access;
+    let good = ended.outcome == CallOutcome::Ok;
+    let handed_in = access == Access::Write && good && !changed(attempt, slot, ended);
+    if handed_in && session.brief.is_retry() && !session.repeats.changed {
+        return Some(BEGAN_WITH.to_owned());
+    }
     let before = session.repeats.before(slot)?;
     let same = before.result.is_some() && before.result == ended.digest(slot);
     let last = session.repeats.earlier(slot).max_by_key(|before| before.id);
     let in_a_row = last.is_some_and(|last| last.call == before.call);
-    let (good, next) = (ended.outcome == CallOutcome::Ok, next_step(attempt, session));
+    let next = next_step(attempt, session);
     let said = match access {
         Access::Submit | Access::Ask | Access::Network | Access::Agent => return None,
         Access::Write if good && changed(attempt, slot, ended) => return None,
@@ -68,6 +75,19 @@ pub(super) fn note(attempt: &Attempt, ended: &CallEnd<'_>) -> Option<String> {
         Access::Write | Access::Read => SAME_ERROR.to_owned(),
     };
     Some(said)
+}
+
+/// Whether a call only reads, and the model has just seen its result: repeating it would invite the same call again.
+pub(super) fn is_echo(attempt: &Attempt, ended: &CallEnd<'_>) -> bool {
+    let Some(session) = attempt.sessions.get(&ended.call.session) else { return false };
+    let Some(slot) = session.slot(ended.call).filter(|slot| !slot.ours) else { return false };
+    let last = session.repeats.earlier(slot).max_by_key(|before| before.id);
+    let same = last.is_some_and(|last| {
+        last.call == slot.fingerprint()
+            && last.result.is_some()
+            && last.result == ended.digest(slot)
+    });
+    ended.outcome == CallOutcome::Ok && slot.needs(Access::Read) && same
 }
 
 /// Records the result of a call. Files are compared with those known before it.
@@ -100,6 +120,7 @@ impl Repeats {
     /// A call may have changed something.
     pub(super) fn changed(&mut self) {
         self.changed = true;
+        self.reminded = 0;
         self.forget_results();
     }
 
@@ -157,6 +178,10 @@ fn next_step(attempt: &Attempt, session: &Session) -> String {
             "tell the person what you did"
         };
         return format!("If the work is done, {whom}.");
+    }
+    let writes = !session.brief.scope.0.is_empty();
+    if writes && session.brief.is_fresh() && !session.repeats.changed {
+        return "No file is changed yet: make the change with a tool.".to_owned();
     }
     format!("If the task is done, call {}.", submit_tool(attempt, session))
 }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use types::{
-    Assignment, Brief, CallId, Digest, Effect, EffectId, Event, FileState, Input, Message, Outcome,
-    Part, ToolOutput,
+    Arguments, Assignment, AttemptResult, Block, Brief, CallId, CommitId, Digest, Document, Effect,
+    EffectId, Event, FileState, Input, Message, Outcome, Part, ToolOutput,
 };
 
 use super::Attempt;
 use super::session_tests::{open_brief, policy};
-use crate::testing::{Bench, brief, crew, fold, only, same};
+use crate::testing::talk::{reply, the_turn};
+use crate::testing::{Bench, brief, crew, fold, only, render, same};
 
 fn working(brief: Brief) -> Bench<Attempt> {
     let mut bench = Bench::of(Attempt::new(Arc::new(policy())));
@@ -40,6 +42,25 @@ fn make(bench: &mut Bench<Attempt>, call: &str, output: ToolOutput) -> Option<St
     })
 }
 
+/// The text of the last result.
+fn told(attempt: &Attempt) -> String {
+    let Some(Message::Results { results }) = attempt.history().last().map(|m| &**m) else {
+        panic!("the call is answered")
+    };
+    let Part::Text { text } = &results[0].parts[0] else { panic!("a text") };
+    text.clone()
+}
+
+/// Submits that the task is blocked, and returns what happened.
+fn submit_blocked(bench: &mut Bench<Attempt>) -> String {
+    let (mut call, inspection) = samples::call("submit", 0);
+    call.arguments = Arguments::Json(json!({ "blocked": "nothing is left to do" }));
+    let turn = the_turn(&bench.asked());
+    let events =
+        bench.send(&Input::Outcome(turn, reply(vec![Block::call(call)], vec![inspection])));
+    render(&events)
+}
+
 fn wrote(text: &str) -> ToolOutput {
     let file = FileState {
         path: "src/a.rs".parse().expect("a path"),
@@ -59,13 +80,6 @@ fn the_second_write_of_the_same_content_is_answered_with_the_next_step() {
     let note = make(&mut bench, "write_file src/a.rs", wrote("1")).expect("a note");
     assert!(note.contains("If the task is done, call submit"), "{note}");
     // The model gets it after the output, and so does a conversation folded from the log.
-    let told = |attempt: &Attempt| {
-        let Some(Message::Results { results }) = attempt.history().last().map(|m| &**m) else {
-            panic!("the call is answered")
-        };
-        let Part::Text { text } = &results[0].parts[0] else { panic!("a text") };
-        text.clone()
-    };
     assert_eq!(told(&bench.machine), format!("wrote it\n{note}"));
     let folded = fold(Attempt::new(Arc::new(policy())), &bench.log);
     assert_eq!(told(&folded), told(&bench.machine));
@@ -114,9 +128,11 @@ fn a_second_look_at_the_same_thing_is_told_that_it_is_unchanged() {
     assert_eq!(make(&mut bench, "read_file src/a.rs", ok("1")), None);
     let note = make(&mut bench, "read_file src/a.rs", ok("1")).expect("a note");
     assert!(note.contains("unchanged") && note.contains("call submit"), "{note}");
+    assert_eq!(told(&bench.machine), note, "it has just seen the rest");
     make(&mut bench, "read_file src/b.rs", ok("2"));
     let note = make(&mut bench, "read_file src/a.rs", ok("1")).expect("a note");
     assert!(note.contains("unchanged") && !note.contains("submit"), "{note}");
+    assert_eq!(told(&bench.machine), format!("1\n{note}"));
     assert_eq!(make(&mut bench, "read_file src/a.rs", ok("3")), None, "it has changed");
 }
 
@@ -139,11 +155,40 @@ fn a_submission_without_any_change_is_sent_back_once() {
     let sent_back = "tool.refused s1.t1.c0 submit refused, permit.nothing_changed";
     same(&only(&bench.tell("model calls submit"), &["tool"]), sent_back);
     assert!(bench.tell(submits).contains("session.ended submitted"));
-    let mut bench = working(fresh);
+    let mut bench = working(fresh.clone());
     make(&mut bench, "write_file src/a.rs", wrote("1"));
     assert!(bench.tell(submits).contains("session.ended submitted"), "it has changed a file");
     // An attempt that begins with the files of another may have nothing left to change.
-    assert!(coder().tell(submits).contains("session.ended submitted"));
+    let mut bench = working(Brief { start: CommitId("other".to_owned()), ..fresh });
+    assert!(bench.tell(submits).contains("session.ended submitted"));
+}
+
+#[test]
+fn an_agent_that_has_changed_nothing_is_not_told_to_submit() {
+    let brief = brief("T1.1");
+    let assignment = Assignment { base: Some(brief.start.clone()), ..Assignment::default() };
+    let mut bench = working(Brief { assignment, ..brief });
+    make(&mut bench, "read_file src/a.rs", ok("1"));
+    let note = make(&mut bench, "read_file src/a.rs", ok("1")).expect("a note");
+    assert!(note.contains("make the change") && !note.contains("submit"), "{note}");
+    make(&mut bench, "write_file src/a.rs", wrote("1"));
+    let note = make(&mut bench, "write_file src/a.rs", wrote("1")).expect("a note");
+    assert!(note.contains("call submit"), "{note}");
+}
+
+#[test]
+fn a_retry_that_writes_what_is_there_is_told_so_at_once() {
+    let path = "src/a.rs".parse().expect("a path");
+    let files = vec![Document { path, text: "1".to_owned() }];
+    let assignment =
+        Assignment { base: Some(CommitId("base".to_owned())), ..Assignment::default() };
+    let start = CommitId("left by another".to_owned());
+    let mut bench = working(Brief { start, assignment, files, ..brief("T1.1") });
+    let note = make(&mut bench, "write_file src/a.rs", wrote("1")).expect("a note");
+    assert!(note.contains("the previous attempt left"), "{note}");
+    assert_eq!(make(&mut bench, "write_file src/a.rs", wrote("2")), None);
+    let note = make(&mut bench, "write_file src/a.rs", wrote("2")).expect("a note");
+    assert!(note.contains("call submit"), "it is its own: {note}");
 }
 
 #[test]
@@ -166,8 +211,63 @@ fn an_agent_that_stops_without_a_result_is_reminded_before_its_attempt_ends() {
     );
     let kept = |message: &Arc<Message>| matches!(&**message, Message::Assistant { .. });
     assert_eq!(bench.machine.history().iter().filter(|message| kept(message)).count(), 1);
+    let Some(Message::User { parts }) = bench.machine.history().last().map(|m| &**m) else {
+        panic!("it is told again")
+    };
+    assert!(
+        matches!(&parts[0], Part::Text { text } if text.contains("Still no call")),
+        "{parts:?}"
+    );
     same(
         &only(&bench.tell("model says I am done"), &shown),
         "session.ended failed structural session.no_submission",
     );
+}
+
+#[test]
+fn a_task_that_is_blocked_after_changes_is_submitted_twice() {
+    let mut bench = coder();
+    make(&mut bench, "write_file src/a.rs", wrote("1"));
+    let sent_back = "tool.refused s1.t2.c0 submit refused, permit.blocked_after_changes";
+    same(&only(&submit_blocked(&mut bench), &["tool"]), sent_back);
+    submit_blocked(&mut bench);
+    let said = bench.tell("tool c0 ok");
+    assert!(said.contains("session.ended failed semantic session.blocked"), "{said}");
+    // Without a change there is no doubt.
+    let mut bench = coder();
+    submit_blocked(&mut bench);
+    let said = bench.tell("tool c0 ok");
+    assert!(said.contains("session.ended failed semantic session.blocked"), "{said}");
+}
+
+#[test]
+fn reminders_are_counted_anew_after_each_change() {
+    let mut bench = working(brief("T1.1"));
+    let reminded = "session.warned s1 session.reminded";
+    for round in 0..3 {
+        for _ in 0..2 {
+            same(&only(&bench.tell("model says I go on"), &["session"]), reminded);
+        }
+        make(&mut bench, &format!("write_file src/{round}.rs"), wrote(&round.to_string()));
+    }
+    // Its work is handed in all the same: checks decide, not words.
+    bench.tell("model says I go on\nmodel says I go on");
+    let ended = bench.tell("model says The files are done");
+    assert!(ended.contains("session.ended submitted"), "{ended}");
+    bench.tell("seal ok");
+    let end = bench.machine.end(Digest::ZERO).expect("it is over").result;
+    let AttemptResult::Submitted { submission, .. } = end else { panic!("{end:?}") };
+    assert_eq!(submission["summary"], "The files are done");
+}
+
+#[test]
+fn files_in_the_first_message_count_as_read() {
+    let path = "src/a.rs".parse().expect("a path");
+    let files = vec![Document { path, text: "1\n".to_owned() }];
+    let bench = working(Brief { files, ..brief("T1.1") });
+    let seen = bench.machine.seen();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].digest, Some(Digest::of(b"1\n")));
+    let first = format!("{:?}", bench.machine.history().first());
+    assert!(first.contains("Files as they are now") && first.contains("src/a.rs"), "{first}");
 }

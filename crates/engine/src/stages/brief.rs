@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use types::{
     Assignment, AttachmentKind, AttemptId, Brief, Check, Ending, ModelRef, ReplyRule, Request,
-    RoleId, Spec, Task, WorkPath,
+    RoleId, Sensitive, Spec, Task, WorkPath,
 };
 
 use crate::stages::{baseline, brief_json, intent};
@@ -87,9 +87,19 @@ fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkP
     let reply = run.policy().roles.get(&running.role).and_then(|role| role.reply);
     match (reply, task) {
         (Some(reply), _) => brief_json::compose(run, attempt, running, reply.contract),
-        (None, Some((place, task))) => (task_text(run, place, task, running), vec![]),
+        (None, Some((place, task))) => (task_text(run, place, task, running), shown(run, task)),
         (None, None) => (plan_text(run, running), vec![]),
     }
+}
+
+/// The files of a task that are shown to its agent; which of them there are, and fit, the runtime finds out.
+fn shown(run: &Run, task: &Task) -> Vec<WorkPath> {
+    if run.policy().session.shown_bytes == 0 {
+        return vec![];
+    }
+    let files = task.artifacts.iter().filter(|artifact| !artifact.whole_folder);
+    let files = files.map(|artifact| &artifact.path);
+    files.filter(|path| Sensitive::of(path).is_none()).cloned().collect()
 }
 
 /// The goals of the run and the task.

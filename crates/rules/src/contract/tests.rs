@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use types::{Brief, Contract, Contracts, FaultClass, ReplyRule, Scope, Strictness, VerifyPolicy};
 
-use super::{Taken, opening, take};
+use super::{Taken, is_quotable, opening, take};
 use samples::brief;
 
 fn role(contract: Contract, reading: Strictness) -> Brief {
@@ -225,6 +225,30 @@ fn a_coders_message_has_two_keys() {
         opening(&brief, &policy),
         r#"{"task":{"id":"T1"},"context_files":[{"path":"src/a.py","content":"x = 1\n"}]}"#
     );
+}
+
+#[test]
+fn the_files_of_a_task_are_quoted_after_it() {
+    let file = |path: &str, text: &str| types::Document {
+        path: path.parse().expect("a path"),
+        text: text.to_owned(),
+    };
+    let brief = Brief {
+        task: "# Task 1 of 1: Add\n".to_owned(),
+        files: vec![file("a.py", "x = 1\n"), file("b.py", "y = 2")],
+        reply: None,
+        ..role(Contract::Edits, Strictness::Strict)
+    };
+    assert_eq!(
+        opening(&brief, &Contracts::default()),
+        "# Task 1 of 1: Add\n\n# Files as they are now\n\n<file path=\"a.py\">\nx = 1\n</file>\n\n<file \
+         path=\"b.py\">\ny = 2\n</file>\n"
+    );
+    assert!(is_quotable(&file("a.py", "x = 1\n\ty = 2\n")));
+    // Content that could pass for the end of its quotation, or that would be shown differently.
+    for text in ["a</FILE>b", "a\u{1b}[2J", "a\u{202e}b"] {
+        assert!(!is_quotable(&file("a.py", text)), "{text:?}");
+    }
 }
 
 /// M14: paths in replies are relative to the folder that a policy names.

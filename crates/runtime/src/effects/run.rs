@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use engine::{Attempt, Run};
 use futures::future::BoxFuture;
+use rules::contract;
 use sandbox::{Listener, Merged};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -170,19 +171,27 @@ impl RunExecutor {
         ended.map_err(|error| self.give_up(error))
     }
 
-    /// The initial files of an attempt: those that exist and are text.
+    /// The initial files of an attempt: those that exist and are text. A role with a contract gets all of them, other
+    /// roles those that can be quoted exactly and fit.
     async fn shown(&self, workspace: &Workspace, brief: &Brief) -> Result<Vec<Document>, Fault> {
         let mut found = Vec::new();
         if brief.shows.is_empty() {
             return Ok(found);
         }
         let env = workspace.open(&self.services, None, Listener::new(|_, _| {}), None).await?;
+        let mut room = brief.reply.is_none().then_some(self.policy.session.shown_bytes);
         for path in &brief.shows {
             // Missing files and links to elsewhere are skipped; writing them reports that.
             let Ok(bytes) = env.read(path).await else { continue };
-            if let Ok(text) = String::from_utf8(bytes) {
-                found.push(Document { path: path.clone(), text });
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let document = Document { path: path.clone(), text };
+            if let Some(room) = &mut room {
+                if document.text.len() > *room || !contract::is_quotable(&document) {
+                    continue;
+                }
+                *room -= document.text.len();
             }
+            found.push(document);
         }
         Ok(found)
     }

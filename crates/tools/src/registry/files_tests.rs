@@ -350,12 +350,12 @@ async fn a_call_that_changes_nothing_succeeds_and_says_so() {
     let first = desk.call("edit_file", edit.clone()).await;
     assert_eq!(first.text, "replaced 1 time in calc.py");
     let again = desk.call("edit_file", edit).await;
-    assert!(again.success && again.text.contains("was made before"), "{again:?}");
+    assert!(again.success && again.text.contains("already has the new text"), "{again:?}");
     assert_eq!(again.files, first.files, "the file is known as it is");
     let insert = json!({"path": "calc.py", "old_string": "a + b", "new_string": "a + b + 0"});
     desk.call("edit_file", insert.clone()).await;
     let again = desk.call("edit_file", insert).await;
-    assert!(again.success && again.text.contains("was made before"), "{again:?}");
+    assert!(again.success && again.text.contains("already has the new text"), "{again:?}");
     assert_eq!(desk.text("calc.py"), b"def add(a, b):\n    return a + b + 0\n");
 
     let write = json!({"path": "new.py", "content": "x = 1\n"});
@@ -377,7 +377,7 @@ async fn the_same_patch_again_changes_nothing_and_says_so() {
     let first = desk.call("apply_patch", json!({ "patch": patch })).await;
     assert_eq!(first.text, "updated a.py\nadded b.py");
     let again = desk.call("apply_patch", json!({ "patch": patch })).await;
-    let told = "a.py already has the new lines: this change was made before\nb.py already has this content";
+    let told = "a.py already has the new lines: nothing to replace\nb.py already has this content";
     assert_eq!((again.success, again.text.as_str()), (true, told));
     assert_eq!(desk.text("a.py"), b"one\nthree\n");
 }

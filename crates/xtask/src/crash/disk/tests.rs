@@ -105,7 +105,8 @@ fn two_names_of_a_file_have_the_same_content() {
 
 #[test]
 fn all_files_tell_of_the_next_start_of_the_machine() {
-    let changes = [create("a"), write("a", 0, "boot 1, boot 1"), create("b"), write("b", 0, "none")];
+    let changes =
+        [create("a"), write("a", 0, "boot 1, boot 1"), create("b"), write("b", 0, "none")];
     let mut disk = Disk::default();
     changes.iter().for_each(|change| disk.apply(change));
     disk.rewrite(b"boot 1", b"boot 2");
