@@ -111,7 +111,7 @@ fn ask(run: &Run, index: Option<usize>, now: Timestamp) -> Option<Event> {
     Some(question::ask(run, said, None, Some(terms), now))
 }
 
-/// Ends a run before any model is called, if a check needs a program that is not here and nobody can be asked.
+/// Ends a run before any model is called, if a check needs something that no task can bring and nobody can be asked.
 fn no_go(run: &Run) -> Option<Event> {
     let phase = Phase::Initiation;
     let spends = run.policy().headless && !run.only_plans();
@@ -120,7 +120,7 @@ fn no_go(run: &Run) -> Option<Event> {
     }
     let mut ended = run.check_results().baseline.iter();
     let (what, end) = ended.find_map(|check| {
-        let end = check.end.as_ref().filter(|end| lacks_a_program(end))?;
+        let end = check.end.as_ref().filter(|end| lacks_a_program(end) || lacks_a_download(end))?;
         Some((&check.what, end))
     })?;
     let why = end.cannot_run.as_deref().unwrap_or_default();
@@ -134,6 +134,11 @@ fn lacks_a_program(end: &CheckEnd) -> bool {
     let named = end.cannot_run.as_deref().and_then(|why| why.strip_prefix("the command "));
     let name = named.and_then(|why| why.split(' ').next());
     name.is_some_and(|name| !name.contains(['/', '.']))
+}
+
+/// Whether a check needs dependencies that a set-up command has to download.
+fn lacks_a_download(end: &CheckEnd) -> bool {
+    end.cannot_run.as_deref().is_some_and(|why| why.contains("no network access"))
 }
 
 fn cannot_run(check: &Check, end: &CheckEnd) -> (String, Decision) {
@@ -239,6 +244,16 @@ mod tests {
             &alone("check base/0 exits 127 lacks=pytest"),
             "check.finished base/0 exit 127
              gate.blocked initiation: the check tests (`make test`) cannot run on the untouched tree: the command pytest is not found (exit 127)
+             run.finished no-go, baseline.cannot_run",
+        );
+    }
+
+    #[test]
+    fn so_do_dependencies_that_are_not_downloaded() {
+        same(
+            &alone("check base/0 exits 101 offline"),
+            "check.finished base/0 exit 101
+             gate.blocked initiation: the check tests (`make test`) cannot run on the untouched tree: cannot download: checks have no network access
              run.finished no-go, baseline.cannot_run",
         );
     }

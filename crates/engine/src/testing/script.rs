@@ -238,7 +238,8 @@ fn trial_of(on: &str) -> Option<Subject> {
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
 }
 
-/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e lacks=f incomplete quiet untried cannot`.
+/// Other facts of a check: `passed=3 failing=a,b mended=1 lost=c unnoticed=d rewrote=e lacks=f incomplete quiet untried
+/// cannot offline`.
 fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
     let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
     let mut tests =
@@ -261,6 +262,9 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             "rewrote" => end.rewrote = vec![value.parse().expect("a path")],
             "untried" => end.untried = Some("nothing to try".to_owned()),
             "cannot" => end.cannot_run = Some("make is not installed".to_owned()),
+            "offline" => {
+                end.cannot_run = Some("cannot download: checks have no network access".to_owned());
+            }
             "lacks" => {
                 end.cannot_run = Some(format!("the command {value} is not found (exit 127)"));
             }
