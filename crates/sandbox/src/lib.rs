@@ -86,6 +86,7 @@ mod memory;
 mod names;
 mod output;
 mod person_program;
+mod placing;
 mod process;
 mod recent;
 mod removal;
@@ -101,6 +102,7 @@ mod user;
 mod variables;
 pub mod venv;
 mod wrap;
+mod writing;
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
@@ -126,6 +128,7 @@ pub use memory::close_memory;
 pub use names::folder_name;
 pub use output::hand_out;
 pub use person_program::{PersonProgram, ProgramOutput};
+pub use placing::Placing;
 pub use recent::changed_since;
 pub use removal::remove;
 pub use search::{Found, GlobRequest, GrepRequest, Hits, Line};

@@ -10,7 +10,6 @@ mod places;
 mod reasons;
 mod state;
 mod watch;
-mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

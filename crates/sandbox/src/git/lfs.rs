@@ -1,6 +1,7 @@
 //! Git LFS without its program and without the network: pointers in a worktree are replaced by the objects that the
 //! user's repository already has, each verified by its digest. Git is told to skip these files, so that their content
-//! is never taken for a change; therefore, changes to them are not part of a result.
+//! is never taken for a change; therefore, changes to them are not part of a result. An agent may have changed the
+//! worktree: no link in it is followed, and only a file that still is the pointer is replaced, by a new one.
 
 use std::path::Path;
 
@@ -9,6 +10,9 @@ use types::{CommitId, Digest, WorkPath};
 use super::call::With;
 use super::{GitError, Repo, hash};
 use crate::content;
+use crate::error::EnvError;
+use crate::jail::{Jail, Links, whole};
+use crate::writing::write;
 
 /// Maximum size of a pointer; the specification allows no more than a few lines.
 const MAX_POINTER: usize = 1024;
@@ -22,6 +26,16 @@ struct Pointer {
     digest: Digest,
 }
 
+/// What is in the place of a pointer afterwards.
+enum Placed {
+    /// Its object.
+    Filled,
+    /// The pointer, whose object is not here.
+    Missing,
+    /// What an agent put there.
+    Changed,
+}
+
 impl Repo {
     /// Replaces the pointers of a commit in a worktree; returns those whose objects are missing.
     pub async fn fill_lfs(&self, dir: &Path, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
@@ -31,7 +45,11 @@ impl Repo {
             let (repo, dir) = (self.clone(), dir.to_owned());
             let path = pointer.path.clone();
             let placed = tokio::task::spawn_blocking(move || repo.place_object(&dir, &pointer));
-            if matches!(placed.await, Ok(true)) { filled.push(path) } else { missing.push(path) }
+            match placed.await {
+                Ok(Placed::Filled) => filled.push(path),
+                Ok(Placed::Changed) => {}
+                Ok(Placed::Missing) | Err(_) => missing.push(path),
+            }
         }
         if !filled.is_empty() {
             let names: Vec<u8> = filled
@@ -67,15 +85,34 @@ impl Repo {
     }
 
     /// Replaces a pointer by its object, if that exists and matches its digest.
-    fn place_object(&self, dir: &Path, pointer: &Pointer) -> bool {
+    fn place_object(&self, dir: &Path, pointer: &Pointer) -> Placed {
+        let Ok(jail) = Jail::open(dir) else { return Placed::Missing };
+        let found = jail.file(&pointer.path, Links::Refuse);
+        match found.map(|file| whole(file, &pointer.path, MAX_POINTER as u64)) {
+            Ok(Ok(text)) if digest_in(&String::from_utf8_lossy(&text)) == Some(pointer.digest) => {}
+            // Larger than any pointer: perhaps the object, from before an interruption.
+            Ok(Err(EnvError::TooLarge { .. })) if is_object(&jail, pointer) => {
+                return Placed::Filled;
+            }
+            Ok(Ok(bytes)) if Digest::of(&bytes) == pointer.digest => return Placed::Filled,
+            _ => return Placed::Changed,
+        }
         let name = pointer.digest.to_string();
         let folder = self.inner.common.join("lfs/objects").join(&name[..2]).join(&name[2..4]);
-        let Ok(bytes) = content::followed(&folder.join(&name), MAX_OBJECT) else { return false };
-        let target = dir.join(pointer.path.as_str());
-        // Only a regular file of the commit is replaced; a symlink would lead elsewhere.
-        let plain = std::fs::symlink_metadata(&target).is_ok_and(|found| found.is_file());
-        plain && Digest::of(&bytes) == pointer.digest && std::fs::write(&target, bytes).is_ok()
+        let Ok(bytes) = content::followed(&folder.join(&name), MAX_OBJECT) else {
+            return Placed::Missing;
+        };
+        let written = Digest::of(&bytes) == pointer.digest
+            && write(&jail, &pointer.path, &bytes, None).is_ok();
+        if written { Placed::Filled } else { Placed::Missing }
     }
+}
+
+/// Whether the file in the place of a pointer is its object.
+fn is_object(jail: &Jail, pointer: &Pointer) -> bool {
+    let found = jail.file(&pointer.path, Links::Refuse);
+    let bytes = found.and_then(|file| whole(file, &pointer.path, MAX_OBJECT));
+    bytes.is_ok_and(|bytes| Digest::of(&bytes) == pointer.digest)
 }
 
 fn digest_in(text: &str) -> Option<Digest> {

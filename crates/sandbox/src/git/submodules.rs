@@ -1,6 +1,7 @@
 //! Submodules of a worktree, filled from the user's own checkout, without the network and without their hooks, filters
 //! or settings. They are plain files there: git sees the pointer to a commit and looks no further, so changes to them
-//! are never part of a result.
+//! are never part of a result. Git writes them to a folder that no agent has seen; they are then moved into the
+//! worktree, which an agent may have changed. What is there already stays.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use super::call::{Git, GitDir};
 use super::error::failed;
 use super::tree::{POINTER, name, tree_line};
 use super::{GitError, Repo, hash};
+use crate::placing::Placing;
 
 /// Maximum depth of nested submodules.
 const DEEPEST: usize = 8;
@@ -22,14 +24,15 @@ pub struct Submodule {
     pub commit: CommitId,
 }
 
-/// A submodule still to be filled: its files in the user's checkout, the git files of its parent, which may contain its
-/// own, and its destination.
+/// A submodule still to be filled: its paths in the worktree and in the outermost submodule around it, its files in the
+/// user's checkout, and the git files of its parent, which may contain its own.
 struct Open {
     path: WorkPath,
+    /// `None`: it is the outermost.
+    inside: Option<WorkPath>,
     submodule: Submodule,
     checkout: PathBuf,
     parent: PathBuf,
-    to: PathBuf,
     depth: usize,
 }
 
@@ -39,61 +42,102 @@ impl Repo {
         pointers(self.git(), self.here(), commit).await
     }
 
-    /// Fills the submodules of a worktree, including nested ones; returns those missing in the user's repository.
+    /// Fills the submodules of a worktree, including nested ones; returns those missing in the user's repository. Where
+    /// something else is in the place of one, it stays.
     pub async fn fill_submodules(
         &self,
         dir: &Path,
         submodules: &[Submodule],
     ) -> Result<Vec<WorkPath>, GitError> {
-        let top = |submodule: &Submodule| Open {
-            path: submodule.path.clone(),
-            submodule: submodule.clone(),
-            checkout: self.root().join(submodule.path.as_str()),
-            parent: self.common_dir().to_owned(),
-            to: dir.join(submodule.path.as_str()),
-            depth: 1,
-        };
-        let mut open: Vec<Open> = submodules.iter().map(top).collect();
         let mut missing = Vec::new();
-        while let Some(one) = open.pop() {
-            let Some(git_dir) = self.fill(&one).await? else {
-                missing.push(one.path);
-                continue;
-            };
-            if one.depth >= DEEPEST {
-                continue;
-            }
-            let unused = git_dir.join("index");
-            let at = GitDir::Worktree { dir: &one.to, git_dir: &git_dir, index: &unused };
-            for submodule in pointers(self.git(), at, &one.submodule.commit).await? {
-                let below = submodule.path.as_str();
-                open.push(Open {
-                    path: name(format!("{}/{below}", one.path).as_bytes())?,
-                    checkout: one.checkout.join(below),
-                    parent: git_dir.clone(),
-                    to: one.to.join(below),
-                    depth: one.depth + 1,
-                    submodule,
-                });
+        if submodules.is_empty() {
+            return Ok(missing);
+        }
+        let placing = Placing::into(dir).map_err(failed("opening", dir))?;
+        for submodule in submodules {
+            if placing.is_free(&submodule.path).map_err(failed("reading", dir))? {
+                self.fill(&placing, submodule, &mut missing).await?;
             }
         }
         missing.sort();
         Ok(missing)
     }
 
-    /// Writes the files of a submodule if its commit exists; returns the folder of its git files.
-    async fn fill(&self, one: &Open) -> Result<Option<PathBuf>, GitError> {
+    /// Makes a submodule with the nested ones, and puts it into a worktree.
+    async fn fill(
+        &self,
+        worktree: &Placing,
+        submodule: &Submodule,
+        missing: &mut Vec<WorkPath>,
+    ) -> Result<(), GitError> {
+        let whole = worktree.fresh().map_err(failed("making", Path::new("a folder")))?;
+        let mut open = vec![Open {
+            path: submodule.path.clone(),
+            inside: None,
+            submodule: submodule.clone(),
+            checkout: self.root().join(submodule.path.as_str()),
+            parent: self.common_dir().to_owned(),
+            depth: 1,
+        }];
+        while let Some(one) = open.pop() {
+            let fresh = worktree.fresh().map_err(failed("making", &whole))?;
+            let to = if one.inside.is_none() { &whole } else { &fresh };
+            let Some(git_dir) = self.write(&one, to).await? else {
+                missing.push(one.path);
+                continue;
+            };
+            if one.depth < DEEPEST {
+                open.extend(self.nested(&one, to, &git_dir).await?);
+            }
+            if let Some(inside) = &one.inside {
+                // The commit around it may have anything in its place.
+                let around = Placing::into(&whole).map_err(failed("opening", &whole))?;
+                around.place(&fresh, inside).map_err(failed("placing", &whole))?;
+            }
+        }
+        if whole.exists() {
+            worktree.place(&whole, &submodule.path).map_err(failed("placing", &whole))?;
+        }
+        Ok(())
+    }
+
+    /// The submodules of a submodule.
+    async fn nested(&self, one: &Open, dir: &Path, git_dir: &Path) -> Result<Vec<Open>, GitError> {
+        let unused = git_dir.join("index");
+        let at = GitDir::Worktree { dir, git_dir, index: &unused };
+        let found = pointers(self.git(), at, &one.submodule.commit).await?;
+        let open = |submodule: Submodule| {
+            let below = submodule.path.as_str();
+            let inside = match &one.inside {
+                Some(inside) => name(format!("{inside}/{below}").as_bytes())?,
+                None => submodule.path.clone(),
+            };
+            Ok(Open {
+                path: name(format!("{}/{below}", one.path).as_bytes())?,
+                inside: Some(inside),
+                checkout: one.checkout.join(below),
+                parent: git_dir.to_owned(),
+                depth: one.depth + 1,
+                submodule,
+            })
+        };
+        found.into_iter().map(open).collect()
+    }
+
+    /// Writes the files of a submodule to a new folder if its commit exists; returns the folder of its git files.
+    async fn write(&self, one: &Open, to: &Path) -> Result<Option<PathBuf>, GitError> {
         let Some(git_dir) = self.git_dir_of(one).await? else { return Ok(None) };
         let commit = hash(&one.submodule.commit)?;
-        std::fs::create_dir_all(&one.to).map_err(failed("making", &one.to))?;
         let scratch = crate::temporary::temporary("index")
             .map_err(failed("making", Path::new("a folder")))?;
         let index = scratch.path().join("index");
-        let place = GitDir::Worktree { dir: &one.to, git_dir: &git_dir, index: &index };
         let there = format!("{commit}^{{commit}}");
+        let place = GitDir::Worktree { dir: self.root(), git_dir: &git_dir, index: &index };
         if !self.git().try_run(place, &["cat-file", "-e", &there]).await?.succeeded() {
             return Ok(None);
         }
+        std::fs::create_dir(to).map_err(failed("making", to))?;
+        let place = GitDir::Worktree { dir: to, git_dir: &git_dir, index: &index };
         self.git().run(place, &["read-tree", commit]).await?;
         self.git().run(place, &["checkout-index", "--all", "--force", "--quiet"]).await?;
         Ok(Some(git_dir))

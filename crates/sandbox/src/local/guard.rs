@@ -12,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{AtFlags, FileType, Mode};
 use types::{Scope, Sensitive, WorkPath};
 
-use super::writing::write;
 use crate::confine::Spec;
 use crate::jail::{self, Jail, Links};
 use crate::search::Survey;
+use crate::writing::write;
 
 /// Maximum size of a file whose content is remembered, and of all of them together.
 const MAX_FILE: u64 = 256 * 1024;

@@ -11,10 +11,11 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use types::WorkPath;
 
-use super::{moving, writing};
+use super::moving;
 use crate::jail::{self, Jail, Links, refused};
 use crate::search::Hidden;
 use crate::staging::STAGING;
+use crate::writing;
 use crate::{Change, EnvError, MAX_FILE_BYTES};
 
 /// The files of a workspace.

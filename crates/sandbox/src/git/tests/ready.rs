@@ -125,3 +125,90 @@ async fn lfs_pointers_are_replaced_by_objects_that_are_here_and_are_no_change() 
     assert!(std::fs::read_to_string(tree.join("b.bin")).expect("a file").starts_with("version"));
     assert!(made.seal(&tree).await.changes.0.is_empty(), "the content is no change");
 }
+
+/// What lies outside of the worktree, and must never change.
+fn outside(made: &Fixture) -> PathBuf {
+    let outside = made.dir.path().join("outside");
+    for (name, text) in [("lib.txt", "alive"), ("vendor/inner/deep.txt", "alive")] {
+        put(&outside, name, text);
+    }
+    outside
+}
+
+fn is_untouched(outside: &Path) -> bool {
+    ["lib.txt", "vendor/inner/deep.txt"]
+        .iter()
+        .all(|name| std::fs::read_to_string(outside.join(name)).is_ok_and(|text| text == "alive"))
+        && std::fs::read_dir(outside).expect("a folder").count() == 2
+}
+
+/// An attempt may be taken up again after its agent replaced the folder of a submodule.
+#[tokio::test]
+async fn submodules_are_not_filled_through_a_link_that_an_agent_left() {
+    let made = with_submodules().await;
+    let submodules = made.repo.submodules(&made.start).await.expect("submodules");
+    let outside = outside(&made);
+    let link = |to: &Path, at: &Path| std::os::unix::fs::symlink(to, at).expect("a link");
+    for place in ["libs/lib", "libs", "libs/lib/vendor", "libs/lib/vendor/inner"] {
+        let tree = made.worktree("t").await;
+        made.repo.fill_submodules(&tree, &submodules).await.expect("filled");
+        std::fs::remove_dir_all(tree.join(place)).expect("it was there");
+        link(&outside, &tree.join(place));
+        let missing = made.repo.fill_submodules(&tree, &submodules).await.expect("an answer");
+        assert!(missing.is_empty(), "{place}: {missing:?}");
+        assert!(is_untouched(&outside), "{place}");
+        assert!(tree.join(place).is_symlink(), "{place}: what the agent left stays");
+        made.repo.remove_worktree(&tree).await.expect("removed");
+        assert!(is_untouched(&outside), "{place}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_did_to_a_submodule_stays_and_an_emptied_one_is_filled_again() {
+    let made = with_submodules().await;
+    let submodules = made.repo.submodules(&made.start).await.expect("submodules");
+    let tree = made.worktree("t").await;
+    made.repo.fill_submodules(&tree, &submodules).await.expect("filled");
+    put(&tree, "libs/lib/lib.txt", "changed\n");
+    made.repo.fill_submodules(&tree, &submodules).await.expect("filled");
+    let text = std::fs::read_to_string(tree.join("libs/lib/lib.txt"));
+    assert_eq!(text.expect("a file"), "changed\n");
+    std::fs::remove_dir_all(tree.join("libs")).expect("removed");
+    made.repo.fill_submodules(&tree, &submodules).await.expect("filled");
+    assert!(tree.join("libs/lib/vendor/inner/deep.txt").is_file());
+    let beside = std::fs::read_dir(tree.parent().expect("a folder")).expect("a folder");
+    let left: Vec<_> = beside.flatten().map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+/// The same for LFS: neither links nor other names of a file are written through.
+#[tokio::test]
+async fn lfs_objects_are_not_written_through_what_an_agent_left() {
+    let digest = Digest::of(b"photo");
+    let pointer =
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 5\n");
+    let made = fixture(&[("d/a.bin", &pointer), ("b.bin", &pointer)]).await;
+    let name = digest.to_string();
+    let object = format!("lfs/objects/{}/{}/{name}", &name[..2], &name[2..4]);
+    put(made.repo.common_dir(), &object, "photo");
+    let outside = made.dir.path().join("outside");
+    for canary in ["a.bin", "b.bin"] {
+        put(&outside, canary, &pointer);
+    }
+    let tree = made.worktree("t").await;
+    std::fs::remove_dir_all(tree.join("d")).expect("removed");
+    std::os::unix::fs::symlink(&outside, tree.join("d")).expect("a link");
+    std::fs::remove_file(tree.join("b.bin")).expect("removed");
+    std::fs::hard_link(outside.join("b.bin"), tree.join("b.bin")).expect("another name");
+    let missing = made.repo.fill_lfs(&tree, &made.start).await.expect("an answer");
+    assert!(missing.is_empty(), "{missing:?}");
+    for canary in ["a.bin", "b.bin"] {
+        let text = std::fs::read_to_string(outside.join(canary)).expect("a file");
+        assert_eq!(text, pointer, "{canary}");
+    }
+    assert_eq!(std::fs::read_to_string(tree.join("b.bin")).expect("a file"), "photo");
+    put(&tree, "b.bin", "an agent's");
+    made.repo.fill_lfs(&tree, &made.start).await.expect("an answer");
+    let text = std::fs::read_to_string(tree.join("b.bin")).expect("a file");
+    assert_eq!(text, "an agent's", "what is no pointer any more stays");
+}

@@ -12,7 +12,7 @@ use crate::staging::stage;
 
 /// Replaces or creates a file, with the given mode, else with its previous one. The content is on disk before the file
 /// gets its name, so that a power cut leaves either the old file or the new one.
-pub(super) fn write(
+pub(crate) fn write(
     jail: &Jail,
     path: &WorkPath,
     bytes: &[u8],
