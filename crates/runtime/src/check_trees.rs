@@ -106,7 +106,7 @@ impl CheckTrees {
         let mut made = self.made.lock().await;
         let record = self.record(&mut made).await?;
         let seen_at = self.seen_at();
-        let (below, ready) = prepared.make_layer(&layers, &seen_at).await?;
+        let (below, ready) = prepared.make_layers(&layers, &seen_at).await?;
         let (tracked, keeps) = self.lay_out_commit(place, layers.join("base"), commit).await?;
         let mut output = None;
         if keeps && !self.is_cold(what).await? {

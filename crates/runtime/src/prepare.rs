@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
-use sandbox::{Repo, Sharing, venv};
+use sandbox::{Placing, Repo, venv};
 use types::{CommitId, Digest, Fault, WorkPath, WorkspacePolicy};
 
 use crate::effects::exact;
 use checkout::Checkout;
 use made::State;
-use place::{STAGING, broken, free_place, is_below, refused};
+use place::{broken, is_below, refused};
 use plan::Plan;
 
 pub(crate) use checkout::PrepareDeps;
@@ -44,6 +44,15 @@ pub(crate) struct Preparations {
 pub(crate) struct Prepared {
     checkout: Checkout,
     state: Option<Arc<State>>,
+}
+
+/// How a prepared state reaches a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// Nothing is shared: what an agent moves to another place, it can write to.
+    Copied,
+    /// As a layer below, which nothing can write to.
+    Below,
 }
 
 /// How a folder was prepared: known, or still being determined.
@@ -120,12 +129,13 @@ impl Preparations {
 
     /// The prepared state for a checkout, new or existing.
     async fn state(&self, checkout: &Checkout) -> Result<Arc<State>, Fault> {
-        let key = checkout.key().await?;
+        let checkout = checkout.to_set_up().await?;
+        let key = checkout.key();
         let known = || self.states.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = known().get(&key) {
             return Ok(state.clone());
         }
-        let state = Arc::new(made::state(checkout, &key).await?);
+        let state = Arc::new(made::state(&checkout, &key).await?);
         Ok(known().entry(key).or_insert(state).clone())
     }
 }
@@ -143,32 +153,31 @@ impl Prepared {
             return Ok(Ready::default());
         }
         self.checkout.fill(folder).await?;
-        // Files are shared between worktrees only if the kernel keeps commands from writing to them.
-        let held = self.checkout.deps.services.sandboxes.holds_mounts().await;
-        let sharing = if held { Sharing::Linked } else { Sharing::Own };
-        self.placed(folder, folder, sharing).await
+        self.placed(folder, folder, Kept::Copied).await
     }
 
-    /// Puts everything into a layer below the files of the commit, which is made once, and which commands see at
-    /// another path. There is none if nothing is needed.
-    pub(crate) async fn make_layer(
+    /// Puts everything into layers below the files of the commit, upper ones first, which commands see at another path.
+    /// What was prepared is a layer itself, which the kernel keeps from being written to. There are none if nothing is
+    /// needed.
+    pub(crate) async fn make_layers(
         &self,
         layers: &Path,
         seen_at: &Path,
-    ) -> Result<(Option<PathBuf>, Ready), Fault> {
+    ) -> Result<(Vec<PathBuf>, Ready), Fault> {
+        let state = self.state.as_ref().map(|state| state.tree.clone());
         let Some(key) = self.layer_key() else {
-            return Ok((None, Ready::seeing(self.checkout.plan.visible.clone())));
+            return Ok((vec![], Ready::seeing(self.checkout.plan.visible.clone())));
         };
         let (layer, part) = (layers.join(&key), layers.join(format!("{key}.part")));
         if !layer.is_dir() {
             sandbox::remove(&part).map_err(|error| broken("clearing", &part, &error))?;
             std::fs::create_dir(&part).map_err(|error| broken("making", &part, &error))?;
             self.checkout.fill_submodules(&part).await?;
-            self.placed(&part, seen_at, Sharing::Linked).await?;
+            self.placed(&part, seen_at, Kept::Below).await?;
             std::fs::rename(&part, &layer).map_err(|error| broken("placing", &layer, &error))?;
         }
-        let ready = self.placed(&layer, seen_at, Sharing::Linked).await?;
-        Ok((Some(layer), ready))
+        let ready = self.placed(&layer, seen_at, Kept::Below).await?;
+        Ok((std::iter::once(layer).chain(state).collect(), ready))
     }
 
     /// Everything that determines the contents of a layer; `None` if it would be empty.
@@ -180,32 +189,39 @@ impl Prepared {
         (!nothing).then(|| format!("ready-{}", Digest::of(text.as_bytes()).short()))
     }
 
-    async fn placed(&self, folder: &Path, at: &Path, sharing: Sharing) -> Result<Ready, Fault> {
+    async fn placed(&self, folder: &Path, at: &Path, kept: Kept) -> Result<Ready, Fault> {
         let (this, folder, at) = (self.clone(), folder.to_owned(), at.to_owned());
-        let placed = tokio::task::spawn_blocking(move || this.place(&folder, &at, sharing)).await;
+        let placed = tokio::task::spawn_blocking(move || this.place(&folder, &at, kept)).await;
         placed.map_err(|error| Fault::bug(error.to_string()))?
     }
 
     /// Puts everything into a folder that commands see at a path.
-    fn place(&self, folder: &Path, at: &Path, sharing: Sharing) -> Result<Ready, Fault> {
+    fn place(&self, folder: &Path, at: &Path, kept: Kept) -> Result<Ready, Fault> {
         let mut ready = Ready::seeing(self.checkout.plan.visible.clone());
+        let placing = Placing::into(folder).map_err(|error| broken("opening", folder, &error))?;
         let root = self.checkout.deps.worktrees.repo().root();
         for path in &self.checkout.plan.environments {
-            ready.environment(&root.join(path.as_str()), root, (folder, at), path)?;
+            ready.environment(&root.join(path.as_str()), root, (&placing, at), path)?;
         }
         for path in self.state.iter().flat_map(|state| &state.kept) {
             let Some(state) = &self.state else { break };
             let from = state.tree.join(path.as_str());
             if venv::is_venv(&from) {
-                ready.environment(&from, &state.tree, (folder, at), path)?;
+                ready.environment(&from, &state.tree, (&placing, at), path)?;
                 continue;
             }
             let open: Vec<&WorkPath> =
                 self.checkout.plan.writable.iter().filter(|open| is_below(open, path)).collect();
             let closes = !open.contains(&path) && self.checkout.plan.closes(path);
-            let sharing = if closes { sharing } else { Sharing::Own };
-            self.put(state, path, &open, folder, sharing)?;
-            if closes && folder.join(path.as_str()).exists() {
+            match kept {
+                Kept::Copied => self.put(state, path, &open, &placing)?,
+                Kept::Below => reopen(&placing, &from, path, &open)?,
+            }
+            let there = match kept {
+                Kept::Copied => folder.join(path.as_str()),
+                Kept::Below => from,
+            };
+            if closes && there.exists() {
                 ready.closed.push(path.clone());
                 ready.reopened.extend(open.into_iter().cloned());
             }
@@ -213,32 +229,53 @@ impl Prepared {
         Ok(ready)
     }
 
-    /// Puts one kept path into a worktree, whole or not at all.
+    /// Puts a copy of one kept path into a worktree, whole or not at all.
     fn put(
         &self,
         state: &State,
         path: &WorkPath,
         open: &[&WorkPath],
-        folder: &Path,
-        sharing: Sharing,
+        placing: &Placing,
     ) -> Result<(), Fault> {
-        let Some(to) = free_place(folder, path)? else { return Ok(()) };
-        let staging = folder.join(STAGING);
-        sandbox::remove(&staging).map_err(|error| broken("clearing", &staging, &error))?;
-        let inner = |open: &&WorkPath| {
-            let whole = Path::new(open.as_str());
-            whole.strip_prefix(path.as_str()).map(Path::to_owned).unwrap_or_default()
-        };
-        let own: Vec<PathBuf> = open.iter().map(inner).collect();
-        let at = Path::new(path.as_str());
+        let failed = |error: std::io::Error| broken("placing", &state.tree, &error);
+        if !placing.is_free(path).map_err(failed)? {
+            return Ok(());
+        }
+        let made = placing.fresh().map_err(failed)?;
         let most = most(&self.checkout.deps.policy.workspace);
-        sandbox::bring(&state.tree, at, &staging, (sharing, &own), most, &|_| false)
+        sandbox::bring(&state.tree, Path::new(path.as_str()), &made, most, &|_| false)
             .map_err(|error| refused(&error))?;
-        let folders = own.iter().filter(|own| !own.as_os_str().is_empty());
-        for own in folders.filter(|_| staging.is_dir()) {
-            let place = staging.join(own);
+        for own in open.iter().filter_map(|open| inner(open, path)).filter(|_| made.is_dir()) {
+            let place = made.join(own);
             std::fs::create_dir_all(&place).map_err(|error| broken("making", &place, &error))?;
         }
-        std::fs::rename(&staging, &to).map_err(|error| broken("placing", &to, &error))
+        if made.symlink_metadata().is_ok() {
+            placing.place(&made, path).map_err(failed)?;
+        }
+        Ok(())
     }
+}
+
+/// Makes the folders that commands may write to in what is a layer below this one.
+fn reopen(
+    placing: &Placing,
+    from: &Path,
+    path: &WorkPath,
+    open: &[&WorkPath],
+) -> Result<(), Fault> {
+    let failed = |error: std::io::Error| broken("making", from, &error);
+    for own in open.iter().filter(|own| from.is_dir() && inner(own, path).is_some()) {
+        if placing.is_free(own).map_err(failed)? {
+            let made = placing.fresh().map_err(failed)?;
+            std::fs::create_dir(&made).map_err(failed)?;
+            placing.place(&made, own).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// A path relative to one above it; `None` if it is the same.
+fn inner(path: &WorkPath, above: &WorkPath) -> Option<PathBuf> {
+    let inner = Path::new(path.as_str()).strip_prefix(above.as_str()).ok()?;
+    Some(inner.to_owned()).filter(|inner| !inner.as_os_str().is_empty())
 }

@@ -72,7 +72,7 @@ impl Worktrees {
                 tracing::warn!(%error, "removing the trees of checks");
             }
         }
-        if let Err(error) = std::fs::remove_dir_all(&self.intents) {
+        if let Err(error) = sandbox::remove(&self.intents) {
             tracing::debug!(%error, "no note of changes is left");
         }
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {

@@ -1,20 +1,20 @@
-//! Copies files and folders: by reflink where the file system supports it, by hard link where no process can write to
-//! the copy, by a plain copy otherwise. Copies regular files, folders, and links that stay inside; skips repositories,
-//! sockets and devices. The total size is limited.
+//! Copies files and folders: by reflink where the file system supports it, by a plain copy otherwise, so that no copy
+//! shares anything writable with its source. Copies regular files, folders, and links that stay inside; skips
+//! repositories, sockets and devices. The total size is limited. Both sides are handles of folders, and no link is
+//! followed: the source may be changed meanwhile.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// How copied files share content with their source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sharing {
-    /// Each copy has its own content. Where the file system supports it, blocks are shared until the first write.
-    Own,
-    /// Hard links to the source. Only for targets that no process can write to.
-    Linked,
-}
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::jail::{Jail, Missing, names_in, open_file, open_folder};
 
 /// Size limit of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +49,13 @@ pub enum BringError {
 /// Maximum number of paths listed as skipped.
 const MOST_NAMED: usize = 20;
 
+/// Maximum depth of a copied folder: each level takes two open files.
+const DEEPEST: usize = 200;
+
 /// State of one copy operation.
 struct Bringing<'a> {
     /// Depth of the copied path below the folder that links must not leave.
     depth: usize,
-    sharing: Sharing,
-    /// Paths, relative to the start of the copy, that are never hard-linked.
-    own: &'a [PathBuf],
     refused: &'a dyn Fn(&Path) -> bool,
     most: Most,
     /// Whether to try reflinks; cleared by the first failure.
@@ -69,65 +69,101 @@ pub fn bring(
     root: &Path,
     path: &Path,
     to: &Path,
-    (sharing, own): (Sharing, &[PathBuf]),
     most: Most,
     refused: &dyn Fn(&Path) -> bool,
 ) -> Result<Brought, BringError> {
     let depth = path.components().count();
-    let mut bringing =
-        Bringing { depth, sharing, own, refused, most, clones: true, brought: Brought::default() };
-    bringing.one(&root.join(path), to, Path::new(""))?;
+    let mut bringing = Bringing { depth, refused, most, clones: true, brought: Brought::default() };
+    let above = path.parent().unwrap_or(Path::new(""));
+    let from = Jail::open(root).map_err(failed("opening", root))?;
+    let from = from.enter(above.iter(), Missing::Refuse).map_err(broken("opening", path))?;
+    let beside = to.parent().unwrap_or(Path::new("/"));
+    let into = open_folder(CWD, beside).map_err(broken("opening", beside))?;
+    let name = |path: &'_ Path| path.file_name().map(OsStr::to_owned).unwrap_or_default();
+    bringing.one((&from, &name(path)), (&into, &name(to)), Path::new(""))?;
     Ok(bringing.brought)
 }
 
 impl Bringing<'_> {
     /// Copies one file or folder; `at` is its path relative to the start of the copy.
-    fn one(&mut self, from: &Path, to: &Path, at: &Path) -> Result<(), BringError> {
-        let found = fs::symlink_metadata(from).map_err(failed("looking at", from))?;
-        let name = at.file_name().unwrap_or_default();
-        if name == ".git" || (self.refused)(at) {
+    fn one(
+        &mut self,
+        (from, name): (&OwnedFd, &OsStr),
+        (into, new): (&OwnedFd, &OsStr),
+        at: &Path,
+    ) -> Result<(), BringError> {
+        let found = rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(broken("looking at", at))?;
+        if at.file_name().is_some_and(|name| name == ".git") || (self.refused)(at) {
             self.leave(at);
-        } else if found.is_dir() {
-            fs::create_dir(to).map_err(failed("making", to))?;
-            let mut entries: Vec<_> =
-                fs::read_dir(from).and_then(Iterator::collect).map_err(failed("reading", from))?;
-            entries.sort_by_key(fs::DirEntry::file_name);
-            for entry in entries {
-                let name = entry.file_name();
-                self.one(&entry.path(), &to.join(&name), &at.join(&name))?;
+            return Ok(());
+        }
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Directory if at.components().count() < DEEPEST => {
+                self.folder((from, name), (into, new), at)?;
             }
-        } else if found.is_file() {
-            self.count(from, found.len())?;
-            self.file(from, to, at, found.permissions().mode())?;
-        } else if found.is_symlink() {
-            let target = fs::read_link(from).map_err(failed("reading", from))?;
-            if self.stays(&target, at) {
-                symlink(target, to).map_err(failed("making", to))?;
-            } else {
-                self.leave(at);
+            FileType::RegularFile => {
+                self.count(at, u64::try_from(found.st_size).unwrap_or(u64::MAX))?;
+                self.file((from, name), (into, new)).map_err(failed("copying", at))?;
             }
-        } else {
-            self.leave(at);
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(from, name, Vec::new())
+                    .map_err(broken("reading", at))?;
+                if self.stays(Path::new(OsStr::from_bytes(target.to_bytes())), at) {
+                    rustix::fs::symlinkat(&target, into, new).map_err(broken("making", at))?;
+                } else {
+                    self.leave(at);
+                }
+            }
+            _ => self.leave(at),
         }
         Ok(())
     }
 
-    fn file(&mut self, from: &Path, to: &Path, at: &Path, mode: u32) -> Result<(), BringError> {
-        if self.clones {
-            self.clones = cloned(from, to, mode).is_ok();
+    fn folder(
+        &mut self,
+        (from, name): (&OwnedFd, &OsStr),
+        (into, new): (&OwnedFd, &OsStr),
+        at: &Path,
+    ) -> Result<(), BringError> {
+        let from = match open_folder(from, name) {
+            Err(Errno::ACCESS) => {
+                self.leave(at);
+                return Ok(());
+            }
+            opened => opened.map_err(broken("opening", at))?,
+        };
+        rustix::fs::mkdirat(into, new, Mode::from_raw_mode(0o777)).map_err(broken("making", at))?;
+        let into = open_folder(into, new).map_err(broken("opening", at))?;
+        let mut names = names_in(&from).map_err(broken("reading", at))?;
+        names.sort();
+        for name in names {
+            self.one((&from, &name), (&into, &name), &at.join(&name))?;
         }
-        if self.clones {
-            return Ok(());
+        Ok(())
+    }
+
+    fn file(
+        &mut self,
+        (from, name): (&OwnedFd, &OsStr),
+        (into, new): (&OwnedFd, &OsStr),
+    ) -> io::Result<()> {
+        let mut source = open_file(from, name)?;
+        let found = source.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("it was replaced while it was copied"));
         }
-        let linked =
-            self.sharing == Sharing::Linked && !self.own.iter().any(|own| at.starts_with(own));
-        // The number of hard links to a file is limited; beyond it, the file is copied.
-        if linked && fs::hard_link(from, to).is_ok() {
-            return Ok(());
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = rustix::fs::openat(into, new, flags, Mode::from_raw_mode(0o600))?;
+        let mut made = File::from(made);
+        self.clones = self.clones && cloned(&source, &made).is_ok();
+        if !self.clones {
+            // It may have grown since it was counted.
+            io::copy(&mut (&mut source).take(found.len()), &mut made)?;
         }
-        fs::copy(from, to).map_err(failed("copying", from))?;
-        fs::set_permissions(to, fs::Permissions::from_mode(plain(mode)))
-            .map_err(failed("copying", to))
+        rustix::fs::fchmod(&made, Mode::from_raw_mode(plain(found.mode())))?;
+        Ok(())
     }
 
     fn count(&mut self, path: &Path, bytes: u64) -> Result<(), BringError> {
@@ -161,23 +197,14 @@ impl Bringing<'_> {
     }
 }
 
-/// Creates a file that shares its blocks with the source until one of them is written to.
+/// Lets a new file share its blocks with the source until one of them is written to.
 #[cfg(target_os = "linux")]
-fn cloned(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
-    let source = File::open(from)?;
-    let made = File::options().write(true).create_new(true).open(to)?;
-    let done = rustix::fs::ioctl_ficlone(&made, &source).map_err(io::Error::from);
-    match done.and_then(|()| made.set_permissions(fs::Permissions::from_mode(plain(mode)))) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            fs::remove_file(to)?;
-            Err(error)
-        }
-    }
+fn cloned(source: &File, made: &File) -> io::Result<()> {
+    rustix::fs::ioctl_ficlone(made, source).map_err(io::Error::from)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn cloned(_from: &Path, _to: &Path, _mode: u32) -> io::Result<()> {
+fn cloned(_source: &File, _made: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -221,9 +248,14 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BringEr
     move |source| BringError::Io { doing, path, source }
 }
 
+fn broken(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> BringError {
+    let failed = failed(doing, path);
+    move |errno| failed(errno.into())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
     use crate::removal::remove;
@@ -248,17 +280,16 @@ mod tests {
         dir
     }
 
-    fn brought(dir: &Path, to: &str, sharing: Sharing) -> Brought {
-        let (root, own) = (dir.join("repo"), [PathBuf::from(".cache")]);
+    fn brought(dir: &Path, to: &str) -> Brought {
         let refused = |path: &Path| path.ends_with(".npmrc");
         let path = Path::new("node_modules");
-        bring(&root, path, &dir.join(to), (sharing, &own), MOST, &refused).expect("brought")
+        bring(&dir.join("repo"), path, &dir.join(to), MOST, &refused).expect("brought")
     }
 
     #[test]
     fn plain_files_and_links_that_stay_inside_come_along() {
         let dir = made();
-        let found = brought(dir.path(), "to", Sharing::Own);
+        let found = brought(dir.path(), "to");
         assert_eq!(found.files, 2);
         let left: Vec<_> = found.left.iter().filter_map(|path| path.to_str()).collect();
         assert_eq!(left, ["absolute", "dep/.git", "dep/.npmrc", "out"]);
@@ -267,17 +298,30 @@ mod tests {
         assert!(!to.join("dep/.git").exists() && !to.join("out").exists());
     }
 
+    /// A copy may be moved to where its owner can write to it, so it must be a copy.
     #[test]
-    fn content_is_shared_only_where_nobody_writes() {
+    fn no_content_is_shared_with_the_source() {
         let dir = made();
-        brought(dir.path(), "own", Sharing::Own);
-        brought(dir.path(), "linked", Sharing::Linked);
-        let inode = |path: &str| fs::metadata(dir.path().join(path)).expect("a file").ino();
-        assert_ne!(inode("own/dep/index.js"), inode("repo/node_modules/dep/index.js"));
-        assert_ne!(inode("linked/.cache/c"), inode("repo/node_modules/.cache/c"));
-        fs::write(dir.path().join("own/dep/index.js"), "y").expect("a file");
-        let first = fs::read_to_string(dir.path().join("repo/node_modules/dep/index.js"));
-        assert_eq!(first.expect("a file"), "x");
+        brought(dir.path(), "to");
+        for name in ["dep/index.js", ".cache/c"] {
+            let facts = |top: &str| fs::metadata(dir.path().join(top).join(name)).expect("a file");
+            assert_ne!(facts("to").ino(), facts("repo/node_modules").ino(), "{name}");
+            assert_eq!(facts("repo/node_modules").nlink(), 1, "{name}");
+            fs::write(dir.path().join("to").join(name), "y").expect("a file");
+            let first = fs::read_to_string(dir.path().join("repo/node_modules").join(name));
+            assert_eq!(first.expect("a file"), "x", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_on_the_way_to_the_source_is_not_followed() {
+        let dir = made();
+        symlink("node_modules", dir.path().join("repo/way")).expect("a link");
+        let to = dir.path().join("to");
+        for path in ["way/dep", "way"] {
+            let found = bring(&dir.path().join("repo"), Path::new(path), &to, MOST, &|_| false);
+            assert!(found.is_err() || to.is_symlink(), "{path}: {found:?}");
+        }
     }
 
     #[test]
@@ -286,7 +330,7 @@ mod tests {
         let most = Most { bytes: 1 << 20, files: 1 };
         let (root, path) = (dir.path().join("repo"), Path::new("node_modules"));
         let to = dir.path().join("to");
-        let refused = bring(&root, path, &to, (Sharing::Own, &[]), most, &|_| false);
+        let refused = bring(&root, path, &to, most, &|_| false);
         assert!(matches!(refused, Err(BringError::TooLarge { .. })), "{refused:?}");
         let closed = to.join("closed");
         fs::create_dir(&closed).expect("a folder");

@@ -15,6 +15,7 @@ mod layers;
 mod lfs;
 mod lock;
 mod notes;
+mod pipes;
 mod settle;
 mod submodules;
 mod survey;

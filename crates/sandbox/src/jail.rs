@@ -48,7 +48,7 @@ const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = FILE;
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(crate) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Flags to read a file. `NONBLOCK` keeps a pipe in its place from blocking the call before its type is known.
 const FILE: OFlags =

@@ -58,6 +58,11 @@
 //! # let _: Box<dyn Environment> = Box::new(Memory::default());
 //! ```
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests make the trees of agents by hand")
+)]
+
 mod bounds;
 mod bring;
 mod by_person;
@@ -108,7 +113,7 @@ mod writing;
 use elsewhere as confine;
 
 pub use bounds::{Bounds, Layers, Limits};
-pub use bring::{BringError, Brought, Most, Sharing, bring, fingerprint};
+pub use bring::{BringError, Brought, Most, bring, fingerprint};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
 pub use confine::{Confine, HelperExe};

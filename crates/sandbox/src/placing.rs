@@ -4,15 +4,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{CWD, FileType};
+use rustix::fs::{AtFlags, CWD, FileType, Mode};
 use rustix::io::Errno;
 use types::WorkPath;
 
 use crate::jail::{Jail, Missing, kind_in, names_in, open_folder};
-use crate::removal::remove;
+use crate::removal::{open_for_owner, remove};
 
 /// The beginning of the name of the folder beside a tree.
 const BESIDE: &str = ".placing-";
@@ -66,6 +67,28 @@ impl Placing {
 
     /// Moves what was made at a fresh path to its place, with the folders above it. Returns whether the place was free.
     pub fn place(&self, made: &Path, path: &WorkPath) -> io::Result<bool> {
+        self.put(CWD, made.as_os_str(), path)
+    }
+
+    /// Moves an entry of another tree, in which commands have run, to the same path in this one. It may be closed: a
+    /// folder is moved only if its owner may write to it. Returns whether the place was free.
+    pub fn take(&self, tree: &Path, path: &WorkPath) -> io::Result<bool> {
+        let Some((above, name)) = split(path) else { return Ok(false) };
+        let mut from = open_for_owner(CWD, tree.as_os_str())?;
+        for name in above {
+            from = open_for_owner(&from, name)?;
+        }
+        if kind_in(&from, name)? != FileType::Directory {
+            return self.put(&from, name, path);
+        }
+        let mode = rustix::fs::statat(&from, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode;
+        let folder = open_for_owner(&from, name)?;
+        let placed = self.put(&from, name, path);
+        rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode) & Mode::from_raw_mode(0o777))?;
+        placed
+    }
+
+    fn put(&self, from: impl AsFd, old: &OsStr, path: &WorkPath) -> io::Result<bool> {
         if !self.is_free(path)? {
             return Ok(false);
         }
@@ -73,7 +96,7 @@ impl Placing {
         let placed = self
             .jail
             .enter(above.into_iter(), Missing::Make)
-            .and_then(|above| rustix::fs::renameat(CWD, made, &above, name));
+            .and_then(|above| rustix::fs::renameat(&from, old, &above, name));
         match placed {
             Ok(()) => Ok(true),
             // Something came in between.
@@ -140,6 +163,33 @@ mod tests {
         assert!(tree.join("new/deep/canary").is_file() && tree.join("libs/full/x").is_dir());
         drop(placing);
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2, "nothing is left");
+    }
+
+    /// As the cache of Go's modules is closed; an ordinary user cannot move a folder that they may not write to.
+    #[test]
+    fn closed_folders_are_taken_as_they_are() {
+        crate::user::as_ordinary_user();
+        use std::os::unix::fs::PermissionsExt as _;
+        let (dir, tree, outside) = trees();
+        let from = dir.path().join("from");
+        fs::create_dir_all(from.join("cache/mod/a")).expect("folders");
+        fs::write(from.join("cache/mod/a/x.go"), "x").expect("a file");
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+        };
+        for closed in ["cache/mod/a", "cache/mod", "cache", "."] {
+            mode(&from.join(closed), 0o555);
+        }
+        let placing = Placing::into(&tree).expect("a tree");
+        assert!(placing.take(&from, &path("cache/mod")).expect("taken"));
+        let taken = fs::metadata(tree.join("cache/mod")).expect("a folder");
+        assert_eq!(taken.permissions().mode() & 0o777, 0o555);
+        assert!(tree.join("cache/mod/a/x.go").is_file());
+        mode(&from, 0o755);
+        symlink(&outside, from.join("way")).expect("a link");
+        assert!(placing.take(&from, &path("way/canary")).is_err());
+        assert!(outside.join("canary").is_file());
+        remove(&tree).and(remove(&from)).expect("removed");
     }
 
     #[test]

@@ -2,10 +2,15 @@
 //! following a link. Each folder found is moved to the top first, so that neither the stack nor the number of open files
 //! grows with the depth; many are removed at a time, because removing synced files one by one waits for the disk.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "through the descriptor of a folder that was opened without following a link"
+)]
+
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -21,27 +26,57 @@ const THREADS: usize = 8;
 
 /// Removes a folder and its contents. A missing one is fine.
 pub fn remove(path: &Path) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let top = match openat(CWD, path, flags, Mode::empty()) {
-        Ok(top) => top,
-        Err(Errno::NOENT) => return Ok(()),
-        Err(Errno::NOTDIR | Errno::LOOP) => return fs::remove_file(path),
-        Err(Errno::ACCESS) => {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-            openat(CWD, path, flags, Mode::empty())?
-        }
-        Err(errno) => return Err(errno.into()),
+    remove_in(CWD, path.as_os_str())
+}
+
+/// Removes an entry of a folder, with everything in it. A missing one is fine.
+pub(crate) fn remove_in(above: impl AsFd, name: &OsStr) -> io::Result<()> {
+    let missing_is_fine = |removed: Result<(), Errno>| match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(errno.into()),
     };
-    let removal = Removal { top, moved: AtomicU64::new(0) };
-    removal.open(&removal.top)?;
+    match statat(&above, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {}
+        Ok(_) => return missing_is_fine(unlinkat(&above, name, AtFlags::empty())),
+        Err(errno) => return missing_is_fine(Err(errno)),
+    }
+    let removal = Removal { top: open_for_owner(&above, name)?, moved: AtomicU64::new(0) };
     let mut found = removal.empty(&removal.top, false)?;
     while !found.is_empty() {
         found = removal.remove_all(found)?;
     }
-    match fs::remove_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
+    missing_is_fine(unlinkat(&above, name, AtFlags::REMOVEDIR))
+}
+
+/// Opens a folder, and lets its owner do everything with it. No link is followed.
+pub(crate) fn open_for_owner(above: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = match openat(&above, name, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            open_named(&above, name)?;
+            openat(&above, name, flags, Mode::empty())?
+        }
+        opened => opened?,
+    };
+    open(&folder)?;
+    Ok(folder)
+}
+
+/// Lets its owner do everything with an open folder.
+fn open(folder: &OwnedFd) -> io::Result<()> {
+    let mode = rustix::fs::fstat(folder)?.st_mode;
+    if mode & 0o700 != 0o700 {
+        rustix::fs::fchmod(folder, Mode::from_raw_mode(mode & 0o777 | 0o700))?;
     }
+    Ok(())
+}
+
+/// The same for one that cannot be opened; no link is followed.
+fn open_named(above: impl AsFd, name: &OsStr) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(above, name, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    fs::set_permissions(OsStr::from_bytes(path.as_bytes()), fs::Permissions::from_mode(0o700))
 }
 
 struct Removal {
@@ -86,12 +121,12 @@ impl Removal {
             // A folder moved later took its place while it was empty.
             Err(Errno::NOENT) => return Ok(vec![]),
             Err(Errno::ACCESS) => {
-                self.open_named(&self.top, name)?;
+                open_named(&self.top, OsStr::from_bytes(name.as_bytes()))?;
                 openat(&self.top, name, flags, Mode::empty())?
             }
             Err(errno) => return Err(errno.into()),
         };
-        self.open(&folder)?;
+        open(&folder)?;
         let found = self.empty(&folder, true)?;
         match unlinkat(&self.top, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(found),
@@ -133,27 +168,10 @@ impl Removal {
                 Ok(()) => return Ok(new),
                 Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => {}
                 // To be moved, a folder must be writable.
-                Err(Errno::ACCESS) => self.open_named(folder, name)?,
+                Err(Errno::ACCESS) => open_named(folder, OsStr::from_bytes(name.as_bytes()))?,
                 Err(errno) => return Err(errno.into()),
             }
         }
-    }
-
-    /// Lets its owner do everything with an open folder.
-    fn open(&self, folder: &OwnedFd) -> io::Result<()> {
-        let mode = rustix::fs::fstat(folder)?.st_mode;
-        if mode & 0o700 != 0o700 {
-            rustix::fs::fchmod(folder, Mode::from_raw_mode(mode & 0o777 | 0o700))?;
-        }
-        Ok(())
-    }
-
-    /// The same for one that cannot be opened; no link is followed.
-    fn open_named(&self, above: &OwnedFd, name: &CString) -> io::Result<()> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = openat(above.as_fd(), name, flags, Mode::empty())?;
-        let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        fs::set_permissions(OsStr::from_bytes(path.as_bytes()), fs::Permissions::from_mode(0o700))
     }
 }
 
@@ -165,6 +183,7 @@ mod tests {
 
     #[test]
     fn many_folders_are_removed_and_no_link_is_followed() {
+        crate::user::as_ordinary_user();
         let dir = tempfile::tempdir().expect("a folder");
         let outside = dir.path().join("outside/a/b");
         fs::create_dir_all(&outside).expect("folders");

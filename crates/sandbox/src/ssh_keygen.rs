@@ -2,6 +2,8 @@
 //! environment from scratch, with only `PATH`, `HOME` and the variables for an agent, a passphrase prompt or a security
 //! key from the caller's. Keys are never read here, and signed messages are not interpreted.
 
+#![expect(clippy::disallowed_methods, reason = "a temporary folder of its own")]
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,17 @@ pub fn user_name() -> Option<String> {
     Some(user.name).filter(|name| !name.is_empty())
 }
 
+/// Lets this thread do only what the owner of the files may do: for tests, which often run as root.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) fn as_ordinary_user() {
+    let mut sets = rustix::thread::capabilities(None).expect("they can be read");
+    sets.effective = rustix::thread::CapabilitySet::empty();
+    rustix::thread::set_capabilities(None, sets).expect("they can be given up");
+}
+
+#[cfg(all(test, not(target_os = "linux")))]
+pub(crate) fn as_ordinary_user() {}
+
 #[cfg(test)]
 mod tests {
     #[test]

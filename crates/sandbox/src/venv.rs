@@ -2,10 +2,14 @@
 //! are read in place, and another checkout gets a folder of links under the same name. Packages installed into one from
 //! a checkout are searched in the workspace instead.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+
+use crate::content;
 
 /// Maximum size of a file that is searched for paths of installed checkouts.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -22,11 +26,12 @@ pub fn mirror(environment: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(environment)? {
         let entry = entry?;
         let place = to.join(entry.file_name());
-        // Git does not follow a link when it reads ignore rules.
-        if entry.file_name() == ".gitignore" {
-            fs::copy(entry.path(), place)?;
-        } else {
+        // Git does not follow a link when it reads ignore rules; and neither is one followed here, to files that whoever
+        // made the environment could not read.
+        if entry.file_name() != ".gitignore" {
             symlink(entry.path(), place)?;
+        } else if let Ok((rules, _)) = content::read(CWD, &entry.path(), MAX_BYTES) {
+            File::create_new(place)?.write_all(&rules)?;
         }
     }
     Ok(())
@@ -41,7 +46,6 @@ pub fn editable(environment: &Path, checkout: &Path) -> Vec<PathBuf> {
     for folder in packages.map(|python| python.join("site-packages")) {
         for file in below(&folder) {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let small = fs::metadata(&file).is_ok_and(|found| found.len() <= MAX_BYTES);
             let paths = |text: String| -> Vec<PathBuf> {
                 if name.ends_with(".pth") {
                     text.lines().map(|line| PathBuf::from(line.trim())).collect()
@@ -53,9 +57,9 @@ pub fn editable(environment: &Path, checkout: &Path) -> Vec<PathBuf> {
             };
             let tells = name.ends_with(".pth")
                 || (name.starts_with("__editable__") && name.ends_with("_finder.py"));
-            if tells && small {
-                let text = fs::read_to_string(&file).unwrap_or_default();
-                let inside = paths(text)
+            if tells {
+                let text = content::followed(&file, MAX_BYTES).unwrap_or_default();
+                let inside = paths(String::from_utf8_lossy(&text).into_owned())
                     .into_iter()
                     .filter_map(|path| path.strip_prefix(checkout).ok().map(Path::to_owned));
                 found.extend(inside);
@@ -132,6 +136,23 @@ mod tests {
         assert_eq!(fs::read_link(to.join("bin")).expect("a link"), from.join("bin"));
         assert!(to.join("bin/tool").is_file() && is_venv(&to));
         assert!(!to.join(".gitignore").is_symlink());
+    }
+
+    /// A set-up of somebody else's may have made the environment.
+    #[test]
+    fn an_environment_brings_no_file_along_that_it_links_to_and_no_pipe_is_waited_for() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (from, to) = (dir.path().join(".venv"), dir.path().join("other"));
+        let packages = from.join("lib/python3.11/site-packages");
+        fs::create_dir_all(&packages).expect("folders");
+        fs::write(dir.path().join("key"), "secret").expect("a file");
+        symlink(dir.path().join("key"), from.join(".gitignore")).expect("a link");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let pipe = packages.join("x.pth");
+        rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        mirror(&from, &to).expect("mirrored");
+        assert!(to.join(".gitignore").symlink_metadata().is_err());
+        assert!(editable(&from, dir.path()).is_empty());
     }
 
     #[test]

@@ -203,6 +203,68 @@ fn a_set_up_runs_once_for_all_tasks_and_again_when_a_lock_file_changes() {
     assert_eq!(states(&place).len(), 2);
 }
 
+/// The script of a set-up is no lock file, and decides what all later checks execute.
+#[test]
+fn a_set_up_whose_script_has_changed_is_made_anew() {
+    let place = Place::new();
+    let policy = "[workspace]\nsetup = [\"sh ./tools/set-up.sh\"]\nlocks = [\"deps.lock\"]\n";
+    let set_up = |word: &str| format!("mkdir -p vendor && echo {word} > vendor/word\n");
+    let files = [
+        (".gitignore", "vendor/\n"),
+        (".bosun/policy.toml", policy),
+        ("deps.lock", "1\n"),
+        ("tools/set-up.sh", &set_up("theirs")),
+        ("test.sh", "cat vendor/word\n"),
+    ];
+    let (repo, script) = repository(&place, &files, TWO);
+    place.trust(&repo);
+    let goal = "Write 1 to one.txt and 2 to two.txt";
+    let told = Told::of(&place, &run(&repo, &script, goal));
+    assert_eq!(told.status(), "done", "{}", told.said);
+    assert!(told.outputs().iter().all(|text| *text == "theirs\n"), "{:?}", told.outputs());
+    assert_eq!(states(&place).len(), 1, "the attempts of a run share one");
+    put(&repo, "tools/set-up.sh", &set_up("ours"));
+    place.git(&repo, &["commit", "--quiet", "--all", "--message=Another script"]);
+    let again = Told::of(&place, &run(&repo, &script, goal));
+    assert_eq!(again.status(), "done", "{}", again.said);
+    assert!(again.outputs().iter().all(|text| *text == "ours\n"), "{:?}", again.outputs());
+}
+
+/// A plan may own the folder around installed dependencies, so an agent may move that.
+#[test]
+fn an_agent_that_moves_dependencies_changes_only_its_own() {
+    let place = Place::new();
+    let moves = "mv packages/a packages/b";
+    let writes = "echo changed > packages/b/node_modules/dep/index.js";
+    let script = format!(
+        "[[attempt]]\nrole = \"planner\"\n[[attempt.reply]]\n\
+         submit = {{ tasks = [{{ id = \"T1\", title = \"Move it\", artifacts = [\"packages/\"] }}] }}\n\
+         [[attempt]]\nrole = \"coder\"\n[[attempt.reply]]\n\
+         call = {{ tool = \"shell\", command = {moves:?} }}\n[[attempt.reply]]\n\
+         call = {{ tool = \"shell\", command = {writes:?} }}\n[[attempt.reply]]\n\
+         submit = {{ summary = \"done\" }}\n"
+    );
+    let policy = "[workspace]\nbring = [\"packages/a/node_modules\"]\n";
+    let files = [
+        (".gitignore", "node_modules/\n"),
+        (".bosun/policy.toml", policy),
+        ("packages/a/package.json", "{}\n"),
+        ("test.sh", "test -f packages/b/package.json\n"),
+    ];
+    let (repo, script) = repository(&place, &files, &script);
+    place.trust(&repo);
+    put(&repo, "packages/a/node_modules/dep/index.js", "installed\n");
+    let told = Told::of(&place, &run(&repo, &script, "Move packages/a to packages/b"));
+    let moved = told.lines.iter().filter(|line| line["event"] == "tool.finished").count();
+    assert!(moved >= 2, "both commands ran: {}", told.said);
+    let states = states(&place);
+    assert_eq!(states.len(), 1, "{}", told.said);
+    for top in [&states[0].join("tree"), &repo] {
+        let text = std::fs::read_to_string(top.join("packages/a/node_modules/dep/index.js"));
+        assert_eq!(text.expect("a file"), "installed\n");
+    }
+}
+
 #[test]
 fn a_set_up_that_fails_is_a_question_and_no_model_is_asked() {
     let place = Place::new();

@@ -210,7 +210,7 @@ async fn a_repository_that_was_moved_is_called_that_and_can_be_named_anew() {
     // Another repository is in its place.
     let another = stage.repository("repo").await;
     let other = stage.repository("other").await;
-    std::fs::remove_dir_all(&another).expect("it can be removed");
+    sandbox::remove(&another).expect("it can be removed");
     std::fs::rename(&other, &old).expect("it can be moved");
     let another = stage.bosun.resume(&run).await;
     assert!(matches!(another, Err(Error::OtherRepository { .. })), "{another:?}");
@@ -227,7 +227,7 @@ async fn a_repository_that_was_moved_is_called_that_and_can_be_named_anew() {
 async fn a_run_without_its_repository_can_be_cancelled() {
     let stage = Stage::set();
     let run = stage.waits().await;
-    std::fs::remove_dir_all(stage.folder.path().join("repo")).expect("it can be removed");
+    sandbox::remove(&stage.folder.path().join("repo")).expect("it can be removed");
     let over = stage.bosun.deliver(&run, &cancel()).await;
     assert!(matches!(over, Err(Error::Over { .. })), "{over:?}");
     assert_eq!(stage.bosun.view(&run).await.expect("a run").status, Status::Cancelled);

@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sandbox::{Environment as _, Repo, Sharing};
+use sandbox::{Environment as _, Placing, Repo};
 use serde::{Deserialize, Serialize};
 use types::{
     CommitId, Digest, Ended, ExecRequest, Fault, FaultClass, Millis, Policy, SandboxPolicy,
@@ -13,7 +13,7 @@ use types::{
 };
 
 use super::checkout::Checkout;
-use super::place::{broken, free_place, is_below, most, refused};
+use super::place::{broken, is_below, most, refused};
 use super::ready::Ready;
 use crate::effects::stopped;
 use crate::sandbox_factory::{SandboxSpec, Whose};
@@ -206,16 +206,24 @@ async fn make(checkout: &Checkout, shelf: &Shelf, key: &str) -> Result<(), Fault
 async fn bring(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result<(), Fault> {
     let root = checkout.deps.worktrees.repo().root().to_owned();
     let most = most(&checkout.deps.policy.workspace);
+    let failed = |error: std::io::Error| broken("copying to", tree, &error);
+    let placing = Placing::into(tree).map_err(failed)?;
     for path in checkout.plan.bring.clone() {
-        let Some(to) = free_place(tree, &path)? else { continue };
-        let (root, at) = (root.clone(), path.clone());
+        if !placing.is_free(&path).map_err(failed)? {
+            continue;
+        }
+        let made = placing.fresh().map_err(failed)?;
+        let (root, at, to) = (root.clone(), path.clone(), made.clone());
         let brought = tokio::task::spawn_blocking(move || {
             let at = Path::new(at.as_str());
             let keys = |path: &Path| evidence::workspace::is_credential(&path.to_string_lossy());
-            sandbox::bring(&root, at, &to, (Sharing::Own, &[]), most, &keys)
+            sandbox::bring(&root, at, &to, most, &keys)
         });
         let brought = brought.await.map_err(|error| Fault::bug(error.to_string()))?;
         let left = brought.map_err(|error| refused(&error))?.left;
+        if made.symlink_metadata().is_ok() {
+            placing.place(&made, &path).map_err(failed)?;
+        }
         if !left.is_empty() {
             let left: Vec<String> = left.iter().map(|one| one.display().to_string()).collect();
             record.notes.push(format!("of {path} these were not brought: {}", left.join(", ")));
@@ -284,13 +292,10 @@ fn failed(ran: &Ran, offline: bool) -> Fault {
 async fn keep(repo: &Repo, tree: &Path, kept: &Path) -> Result<Vec<WorkPath>, Fault> {
     let paths = outermost(repo.ignored_in(tree).await?);
     fs::create_dir(kept).map_err(|error| broken("making", kept, &error))?;
+    let failed = |error: std::io::Error| broken("keeping what was set up in", tree, &error);
+    let placing = Placing::into(kept).map_err(failed)?;
     for path in &paths {
-        let to = kept.join(path.as_str());
-        if let Some(above) = to.parent() {
-            fs::create_dir_all(above).map_err(|error| broken("making", above, &error))?;
-        }
-        let from = tree.join(path.as_str());
-        fs::rename(&from, &to).map_err(|error| broken("keeping", &from, &error))?;
+        placing.take(tree, path).map_err(failed)?;
     }
     Ok(paths)
 }

@@ -1,12 +1,10 @@
-//! Safe paths in a worktree, and the faults of preparing one.
+//! The limits and faults of preparing a worktree.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sandbox::Most;
 use types::{Artifact, Fault, FaultClass, Scope, WorkPath, WorkspacePolicy};
 
-/// The staging folder for files before they are moved into place; never part of a result.
-pub(super) const STAGING: &str = ".bosun-staging-workspace";
 /// The most files that may be copied or kept.
 const MOST_FILES: u64 = 2_000_000;
 
@@ -18,25 +16,6 @@ pub(crate) fn most(policy: &WorkspacePolicy) -> Most {
 /// Whether a path equals another or is below it.
 pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
     Scope(vec![Artifact { path: above.clone(), whole_folder: true }]).allows(path)
-}
-
-/// The target of a path in a worktree, with its parent folders created; `None` if it exists. The commit may be hostile,
-/// so no link in it is followed.
-pub(super) fn free_place(folder: &Path, path: &WorkPath) -> Result<Option<PathBuf>, Fault> {
-    let whole = folder.canonicalize().map_err(|error| broken("opening", folder, &error))?;
-    let to = whole.join(path.as_str());
-    let mut step = whole;
-    for name in Path::new(path.as_str()).parent().into_iter().flatten() {
-        step.push(name);
-        match std::fs::symlink_metadata(&step) {
-            Ok(found) if found.is_dir() => {}
-            Ok(_) => return Ok(None),
-            Err(_) => {
-                std::fs::create_dir(&step).map_err(|error| broken("making", &step, &error))?;
-            }
-        }
-    }
-    Ok(std::fs::symlink_metadata(&to).is_err().then_some(to))
 }
 
 /// The fault of a step that the file system refused.

@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sandbox::{Bounds, Variables, venv};
+use sandbox::{Bounds, Placing, Variables, venv};
 use types::{Fault, WorkPath};
 
-use super::place::{STAGING, broken, free_place};
+use super::place::broken;
 
 /// How commands run in a prepared worktree.
 #[derive(Debug, Clone, Default)]
@@ -36,14 +36,14 @@ impl Ready {
         &mut self,
         from: &Path,
         checkout: &Path,
-        (folder, seen_at): (&Path, &Path),
+        (placing, seen_at): (&Placing, &Path),
         path: &WorkPath,
     ) -> Result<(), Fault> {
-        if let Some(to) = free_place(folder, path)? {
-            let staging = folder.join(STAGING);
-            sandbox::remove(&staging).map_err(|error| broken("clearing", &staging, &error))?;
-            venv::mirror(from, &staging).map_err(|error| broken("linking", from, &error))?;
-            std::fs::rename(&staging, &to).map_err(|error| broken("placing", &to, &error))?;
+        if placing.is_free(path).map_err(|error| broken("reading", seen_at, &error))? {
+            let made = placing.fresh().map_err(|error| broken("making", seen_at, &error))?;
+            venv::mirror(from, &made).map_err(|error| broken("linking", from, &error))?;
+            let placed = placing.place(&made, path);
+            placed.map_err(|error| broken("placing", from, &error))?;
         }
         self.visible.push(from.to_owned());
         self.environments.push(from.to_owned());

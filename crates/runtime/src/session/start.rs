@@ -190,7 +190,7 @@ impl Driven {
             if let Some(undo_store) = &self.executor.undo_store {
                 undo_store.sweep().await;
             }
-            if let Err(error) = std::fs::remove_dir_all(&noted) {
+            if let Err(error) = sandbox::remove(&noted) {
                 tracing::debug!(%error, "no note of changes is left");
             }
         }

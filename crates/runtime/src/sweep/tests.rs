@@ -81,7 +81,7 @@ async fn a_worktree_whose_folder_is_gone_is_forgotten_and_anothers_is_not() {
     let foreign = fixture.dir.path().join("mine");
     fixture.repo.add_worktree(&foreign, &head).await.expect("a worktree");
     for folder in [fixture.at(&run), foreign] {
-        std::fs::remove_dir_all(folder).expect("removed");
+        sandbox::remove(&folder).expect("removed");
     }
     let left = fixture.bosun.sweep(Some(fixture.repo.root())).await;
     assert_eq!((left.registrations, fixture.worktrees()), (1, 1));

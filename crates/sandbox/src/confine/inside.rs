@@ -4,6 +4,11 @@
 //! starts the command and watches for two events: the command's end, and a message or hang-up on the socket to the main
 //! process. After either, process 1 exits, and the kernel kills everything that is left inside.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "inside of the new namespaces, before any command runs"
+)]
+
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};

@@ -1,6 +1,8 @@
 //! Private parts of each command: its own `/proc`, and in-memory folders for temporary files and the home. All of these
 //! folders are on one file system, so that its size limits their sum.
 
+#![expect(clippy::disallowed_methods, reason = "folders that were made for this sandbox alone")]
+
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,6 +1,8 @@
 //! The attack from inside: the attempts of a hostile command, made by Bosun itself after all restrictions are in place.
 //! An attempt yields `None` if it was blocked, and otherwise a description of how it succeeded.
 
+#![expect(clippy::disallowed_methods, reason = "an attack on the sandbox, from inside")]
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::net::{TcpStream, UdpSocket};

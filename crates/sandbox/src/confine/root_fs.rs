@@ -2,6 +2,11 @@
 //! the workspace. Anything not mounted does not exist: keys, sockets of services, other users' files, Bosun's own
 //! state. The parts that do not depend on the command are built before there is one.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the root of a new file system, before any command runs"
+)]
+
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;

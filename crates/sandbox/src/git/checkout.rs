@@ -1,6 +1,11 @@
 //! Checkouts for checks: an ordinary clone of one commit, without any leftovers, and commits that mix the files of two
 //! commits for a trial. The clone borrows its objects; its own git files are never trusted.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a folder that no agent has seen yet, and git's own files"
+)]
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +15,7 @@ use super::call::{GitDir, WORKERS, With};
 use super::durable::UNSYNCED;
 use super::error::{failed, gone};
 use super::tree::{name, next_object, tree_line};
-use super::{GitError, Repo, hash};
+use super::{GitError, Repo, hash, pipes};
 
 /// Maximum size of a file that is returned as text.
 const MAX_TEXT: usize = 512 * 1024;
@@ -58,6 +63,7 @@ impl Repo {
 
     /// Tracked files of a checkout that have changed since it was made.
     pub async fn rewritten(&self, dir: &Path) -> Result<Vec<WorkPath>, GitError> {
+        pipes::clear(dir).map_err(failed("reading", dir))?;
         let index = index_of(dir);
         let place = GitDir::Worktree { dir, git_dir: self.common_dir(), index: &index };
         let differing = ["diff-files", "--name-only", "-z"];

@@ -10,6 +10,7 @@ use super::*;
 mod checkout;
 mod dirty;
 mod durable;
+mod hostile;
 mod ready;
 mod sharing;
 mod unfinished;

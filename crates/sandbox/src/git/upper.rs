@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::CWD;
 use types::WorkPath;
 
 use super::call::{GitDir, With};
@@ -16,6 +17,7 @@ use super::error::failed;
 use super::tree::name;
 use super::{GitError, Repo};
 use crate::bring::Most;
+use crate::removal::open_for_owner;
 
 /// The attribute of a folder that hides everything below it in lower layers.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -109,6 +111,12 @@ impl Repo {
     }
 }
 
+/// The entries of a folder that a command has left, perhaps closed; its owner may do everything with it from now on.
+fn entries(folder: &Path) -> io::Result<fs::ReadDir> {
+    drop(open_for_owner(CWD, folder.as_os_str())?);
+    fs::read_dir(folder)
+}
+
 /// Whether an entry marks that something below it is gone.
 fn is_whiteout(found: &fs::Metadata) -> bool {
     found.file_type().is_char_device() && found.rdev() == 0
@@ -137,7 +145,7 @@ fn below(lower: &[PathBuf], name: &OsStr) -> io::Result<Below> {
 }
 
 fn compare(upper: &Path, lower: &[PathBuf], at: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(upper)? {
+    for entry in entries(upper)? {
         let entry = entry?;
         let (name, path) = (entry.file_name(), entry.path());
         if at.as_os_str().is_empty() && name == ".git" {
@@ -236,7 +244,7 @@ impl Output {
         let mut open = vec![PathBuf::new()];
         while let Some(at) = open.pop() {
             let mut empty = true;
-            for entry in fs::read_dir(top.join(&at))? {
+            for entry in entries(&top.join(&at))? {
                 let entry = entry?;
                 let path = at.join(entry.file_name());
                 if path == Path::new(".git") {

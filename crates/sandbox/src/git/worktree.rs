@@ -1,20 +1,29 @@
 //! Worktrees: one folder per attempt, each with an index of Bosun's beside the one used by git commands in the folder.
 //! An agent's changes to its folder's `.git` or to the flags of its index have no effect on what Bosun sees.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "git's own files outside of the tree, and the name of the tree itself"
+)]
+
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use types::CommitId;
 
 use super::call::{GitDir, WORKERS, With};
 use super::durable::{on_disk, sync_checkout};
 use super::error::{failed, gone};
-use super::{GitError, Repo, hash};
+use super::{GitError, Repo, hash, pipes};
 use crate::content::{self, MAX_LINE};
+use crate::jail::FOLDER;
 use crate::names::escaped;
+use crate::removal::remove_in;
 use crate::staging::STAGING;
 
 /// Maximum number of lines of a status.
@@ -65,17 +74,16 @@ impl Worktree {
         }
         let link = self.dir.join(".git");
         let wanted = [b"gitdir: ", self.git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
-        let found = std::fs::symlink_metadata(&link);
-        let is_file = found.as_ref().is_ok_and(|found| found.is_file() && found.len() < 8192);
-        if is_file && std::fs::read(&link).is_ok_and(|found| found == wanted) {
+        let folder = rustix::fs::open(&self.dir, FOLDER, Mode::empty());
+        let folder = folder.map_err(|errno| failed("opening", &self.dir)(errno.into()))?;
+        if content::read(&folder, ".git", MAX_LINE).is_ok_and(|(found, _)| found == wanted) {
             return Ok(());
         }
-        let removed = match found {
-            Ok(found) if found.is_dir() => std::fs::remove_dir_all(&link),
-            _ => std::fs::remove_file(&link),
-        };
-        gone(removed).map_err(failed("removing", &link))?;
-        std::fs::write(&link, wanted).map_err(failed("writing", &link))
+        remove_in(&folder, OsStr::new(".git")).map_err(failed("removing", &link))?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let made = rustix::fs::openat(&folder, ".git", flags, Mode::from_raw_mode(0o644));
+        let made = made.map_err(std::io::Error::from).map(std::fs::File::from);
+        made.and_then(|mut file| file.write_all(&wanted)).map_err(failed("writing", &link))
     }
 }
 
@@ -222,6 +230,7 @@ impl Repo {
     pub(super) async fn worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
         let worktree = self.find_worktree(dir)?;
         worktree.restore()?;
+        pipes::clear(&worktree.dir).map_err(failed("reading", &worktree.dir))?;
         if !worktree.index.exists() {
             self.git().run(worktree.place(), &["read-tree", "HEAD"]).await?;
         }
@@ -260,7 +269,7 @@ impl Repo {
             gone(std::fs::remove_file(dir)).map_err(failed("removing", dir))?;
         }
         if let Some(git_dir) = known {
-            gone(std::fs::remove_dir_all(&git_dir)).map_err(failed("removing", &git_dir))?;
+            crate::removal::remove(&git_dir).map_err(failed("removing", &git_dir))?;
         }
         // The folder of registrations exists only while there is at least one.
         std::fs::remove_dir(self.inner.common.join("worktrees")).ok();

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::fs::{AtFlags, FileType};
+use rustix::fs::FileType;
 use types::{Scope, WorkPath};
 
 use crate::jail::{self, Jail, Links};
@@ -118,13 +118,7 @@ fn place(folder: &WorkPath, name: &OsString) -> String {
 
 /// Removes an entry without following any link. An entry that cannot be removed shows when the work is committed.
 fn remove(folder: &OwnedFd, name: &OsString) {
-    let Ok(kind) = jail::kind_in(folder, name) else { return };
-    if kind == FileType::Directory {
-        let place = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        std::fs::remove_dir_all(std::path::Path::new(&place).join(name)).ok();
-    } else {
-        rustix::fs::unlinkat(folder, name, AtFlags::empty()).ok();
-    }
+    crate::removal::remove_in(folder, name).ok();
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 //! last command has ended, with a copy kept outside the workspace. Writes of the file tools in the meantime stay: they
 //! were permitted by name. `watch.rs` observes when commands begin and end.
 
+#![expect(clippy::disallowed_methods, reason = "a folder outside of the workspace")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, Mode};
+use rustix::fs::{AtFlags, FileType};
 use types::{Scope, Sensitive, WorkPath};
 
 use crate::confine::Spec;
@@ -222,15 +224,7 @@ fn is_changed(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
 fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
     let Some((bytes, mode)) = &kept.content else { return false };
     remove(jail, path);
-    if write(jail, path, bytes, None).is_err() {
-        return false;
-    }
-    if let Ok((folder, name)) = jail.parent(path) {
-        // With another mode, the content is still right.
-        rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(*mode & 0o777), AtFlags::empty())
-            .ok();
-    }
-    true
+    write(jail, path, bytes, Some(*mode)).is_ok()
 }
 
 /// Removes a file or link, and the settings folders that become empty.

@@ -3,6 +3,8 @@
 //! opens the log completes interrupted changes, or undoes them if they cannot be completed. The log is outside the
 //! workspace. It does not know whether the call that requested the changes was recorded as finished.
 
+#![expect(clippy::disallowed_methods, reason = "the log outside of the workspace")]
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};

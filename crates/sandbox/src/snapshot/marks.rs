@@ -1,6 +1,8 @@
 //! Marks of restorable snapshots, by owner: a file of lines that is only appended to while work is in progress. A store
 //! that began without the file has no marks, and nothing in it is deleted.
 
+#![expect(clippy::disallowed_methods, reason = "the store outside of the workspace")]
+
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -123,7 +123,7 @@ impl Snapshots {
         let restored = self.carry(&mut index, steps, left_alone, make);
         if let (Err(_), Some(folder)) = (&restored, &kept_in) {
             // Copies of files that nothing replaced.
-            std::fs::remove_dir_all(folder).ok();
+            crate::removal::remove(folder).ok();
         }
         restored.map(|restored| Restored { kept_in, ..restored })
     }

@@ -1,6 +1,7 @@
 //! Attacks on the sandbox for commands. A program without a test harness, because the sandbox helper is this same
 //! program re-executed, which a harness with threads could not be.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test program without a harness")]
+#![expect(clippy::disallowed_methods, reason = "tests make the trees of agents by hand")]
 
 mod closed;
 mod corpus;

@@ -49,7 +49,12 @@ async fn the_objects_of_lock_files_are_a_key() {
 
 /// A repository with a nested submodule.
 async fn with_submodules() -> Fixture {
-    let made = fixture(&[("a.txt", "a\n")]).await;
+    with_submodules_and(&[("a.txt", "a\n")]).await
+}
+
+/// The same with these files.
+pub(super) async fn with_submodules_and(files: &[(&str, &str)]) -> Fixture {
+    let made = fixture(files).await;
     let (inner, lib) = (made.dir.path().join("inner"), made.dir.path().join("lib"));
     for (folder, file) in [(&inner, "deep.txt"), (&lib, "lib.txt")] {
         std::fs::create_dir(folder).expect("a folder");
@@ -179,6 +184,26 @@ async fn what_an_agent_did_to_a_submodule_stays_and_an_emptied_one_is_filled_aga
     let beside = std::fs::read_dir(tree.parent().expect("a folder")).expect("a folder");
     let left: Vec<_> = beside.flatten().map(|entry| entry.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+/// Git would wait for somebody to write to a pipe.
+#[tokio::test]
+async fn git_waits_at_no_pipe_that_an_agent_left() {
+    let made = fixture(&[("a.txt", "a\n"), ("sub/b.txt", "b\n")]).await;
+    let tree = made.worktree("t").await;
+    let pipe = |at: &str| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let kind = rustix::fs::FileType::Fifo;
+        std::fs::create_dir_all(tree.join(at).parent().expect("a folder")).expect("folders");
+        rustix::fs::mknodat(rustix::fs::CWD, tree.join(at), kind, mode, 0).expect("a pipe");
+    };
+    for at in [".gitignore", "sub/.gitignore", "sub/.gitattributes", "own/.git/HEAD", "plain"] {
+        pipe(at);
+    }
+    assert_eq!(made.repo.status(&tree).await.expect("a status"), "");
+    assert!(made.seal(&tree).await.changes.0.is_empty());
+    assert!(tree.join("plain").exists(), "other pipes stay");
+    made.repo.reset(&tree, &made.start).await.expect("a reset");
 }
 
 /// The same for LFS: neither links nor other names of a file are written through.

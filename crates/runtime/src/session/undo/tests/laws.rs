@@ -109,8 +109,7 @@ impl World {
         let above = Path::new(path).ancestors().skip(1).map(|above| root.join(above));
         let in_the_way = above.filter(|above| content.is_some() && above.is_file());
         for old in in_the_way.chain([file.clone()]) {
-            if old.is_dir() { std::fs::remove_dir_all(old) } else { std::fs::remove_file(old) }
-                .ok();
+            if old.is_dir() { sandbox::remove(&old) } else { std::fs::remove_file(old) }.ok();
         }
         if let Some(content) = content {
             std::fs::create_dir_all(file.parent().expect("a folder above")).expect("folders");
