@@ -73,9 +73,10 @@ impl Bosun {
         proposed: &ProposedRequest,
     ) -> Result<String, PullRequestError> {
         let folder = Path::new(&proposed.repository);
-        let git = PersonProgram::find("git").ok_or(PullRequestError::NoProgram)?;
+        let git = PersonProgram::find("git", folder).ok_or(PullRequestError::NoProgram)?;
         let remote = run(&git, "git", folder, &["remote", "get-url", REMOTE], "").await?;
-        let (gh, glab) = (PersonProgram::find("gh"), PersonProgram::find("glab"));
+        let find = |name| PersonProgram::find(name, folder);
+        let (gh, glab) = (find("gh"), find("glab"));
         let gitlab = remote.contains("gitlab");
         let (program, name) = match (gh, glab) {
             (_, Some(glab)) if gitlab => (glab, "glab"),

@@ -1,5 +1,6 @@
 //! Programs that the user runs on their own machine: a command line, or an editor. They run unsandboxed, with the
-//! user's own environment, so no output of an agent may reach this module.
+//! user's own environment, so no output of an agent may reach this module. A command line finds programs of the folder
+//! only under names that no other program has, so that an agent cannot put its own `git` in front.
 
 use std::io;
 use std::path::Path;
@@ -9,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use types::{ExecResult, Millis};
 
 use crate::process::{self, Shell};
+use crate::programs::programs;
 use crate::{EnvError, Listener};
 
 /// Runs the user's command line in a folder, without input, until it ends or is stopped.
@@ -18,7 +20,8 @@ pub async fn run_for_person(
     listener: Option<Listener>,
     stop: &CancellationToken,
 ) -> Result<ExecResult, EnvError> {
-    let command = Shell::find().command(line, folder, std::env::vars_os().collect());
+    let mut command = Shell::find().command(line, folder, std::env::vars_os().collect());
+    command.env("PATH", programs().path_with_workspace(folder));
     process::run(command, listener, Millis::seconds(24 * 60 * 60), stop).await
 }
 

@@ -66,7 +66,7 @@ struct Inner {
 impl Repo {
     /// Finds the repository that a folder belongs to.
     pub async fn discover(path: &Path) -> Result<Self, GitError> {
-        let git = Git::locate()?;
+        let git = Git::locate(path)?;
         // Otherwise git itself would seem to be missing.
         if !path.is_dir() {
             return Err(GitError::NoFolder { path: path.display().to_string() });

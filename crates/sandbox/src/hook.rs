@@ -9,6 +9,8 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
+use crate::programs::programs;
+
 /// A user-defined command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hook {
@@ -28,8 +30,14 @@ impl Hook {
             }
             Self::Program(words) => {
                 let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "it names no program");
+                let missing =
+                    || io::Error::new(io::ErrorKind::NotFound, "its program is not on PATH");
                 let (program, arguments) = words.split_first().ok_or_else(nothing)?;
-                let mut command = Command::new(program);
+                let mut command = if program.contains('/') {
+                    Command::new(program)
+                } else {
+                    Command::from(programs().find(program, None).ok_or_else(missing)?.command())
+                };
                 command.args(arguments);
                 Ok(command)
             }
@@ -46,7 +54,7 @@ pub async fn run_hook(
     limit: Duration,
 ) -> io::Result<bool> {
     let mut command = hook.command()?;
-    command.kill_on_drop(true);
+    command.env("PATH", programs().path(None)).kill_on_drop(true);
     for (name, value) in facts {
         // A value with a NUL cannot be passed, and must not keep the hook from running.
         command.env(name, value.replace('\0', ""));

@@ -2,21 +2,26 @@
 //! They run unsandboxed, with the user's whole environment, so no choice of an agent may decide which program runs or
 //! in which folder. They never prompt on a terminal.
 
+use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
+use crate::programs::{Program, programs};
+
 /// Timeout of a call; a push can be large.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A program found on the user's `PATH`.
+/// A program found on the user's `PATH`, outside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonProgram {
-    path: PathBuf,
+    program: Program,
+    /// Search path for the programs that it starts.
+    path: OsString,
 }
 
 /// Result of a call.
@@ -27,24 +32,18 @@ pub struct ProgramOutput {
     pub stderr: String,
 }
 
-/// Finds a program on this process's `PATH`, in absolute folders only.
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
-}
-
 impl PersonProgram {
-    /// Finds a program on this process's `PATH`.
+    /// Finds a program on this process's `PATH`, in a folder that no agent can write to, never in `workspace`.
     #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        on_path(name).map(|path| Self { path })
+    pub fn find(name: &str, workspace: &Path) -> Option<Self> {
+        let path = programs().path(Some(workspace));
+        programs().find(name, Some(workspace)).map(|program| Self { program, path })
     }
 
     /// Runs the program in a folder with these arguments and this input.
     pub async fn run(&self, dir: &Path, args: &[&str], stdin: &str) -> io::Result<ProgramOutput> {
-        let mut command = Command::new(&self.path);
-        command.args(args).current_dir(dir).kill_on_drop(true);
+        let mut command = Command::from(self.program.command());
+        command.args(args).current_dir(dir).env("PATH", &self.path).kill_on_drop(true);
         command.env("GIT_TERMINAL_PROMPT", "0").env("GH_PROMPT_DISABLED", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;

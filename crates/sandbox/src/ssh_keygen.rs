@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use crate::person_program::on_path;
+use crate::programs::{Program, programs};
 use crate::temporary::temporary;
 
 /// Timeout of a call without prompts.
@@ -52,7 +52,7 @@ pub enum SignatureError {
 /// OpenSSH's `ssh-keygen`.
 #[derive(Debug, Clone)]
 pub struct SshKeygen {
-    program: PathBuf,
+    program: Program,
 }
 
 /// Result of a call.
@@ -62,9 +62,10 @@ struct Answer {
 }
 
 impl SshKeygen {
-    /// Finds the program on `PATH`, in absolute folders only.
+    /// Finds the program on `PATH`, where no agent can place one.
     pub fn locate() -> Result<Self, SignatureError> {
-        Ok(Self { program: on_path("ssh-keygen").ok_or(SignatureError::Missing)? })
+        let program = programs().find("ssh-keygen", None).ok_or(SignatureError::Missing)?;
+        Ok(Self { program })
     }
 
     /// Signs each message with a key: the file of a private key, or of a public key whose private half an agent holds.
@@ -146,9 +147,10 @@ impl SshKeygen {
         stdin: &Path,
         interactive: bool,
     ) -> Result<Answer, SignatureError> {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::from(self.program.command());
         command.args(args).env_clear().env("LC_ALL", "C").kill_on_drop(true);
-        let asked = NEEDED.iter().chain(&["PATH", "HOME"]);
+        let asked = NEEDED.iter().chain(&["HOME"]);
+        command.env("PATH", programs().path(None));
         command.envs(asked.filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(std::fs::File::open(stdin)?).stdout(Stdio::piped());
         // A security key's request to be touched appears on standard error.

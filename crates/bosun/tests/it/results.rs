@@ -275,8 +275,20 @@ fn a_pull_request_is_written_and_opened_with_the_persons_own_program() {
     std::fs::write(&program, gh).expect("a program");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&program, executable).expect("it can be run");
-    let output = open(&format!("{}:{path}", text(&programs)));
+    // What an agent may have left in the repository is never run, although direnv would put it first.
+    let planted = repo.join("bin");
+    std::fs::create_dir(&planted).expect("a folder");
+    let ran = place.path().join("ran");
+    for name in ["git", "gh", "glab", "ssh"] {
+        let program = planted.join(name);
+        std::fs::write(&program, format!("#!/bin/sh\ntouch {}\nexit 1\n", text(&ran)))
+            .expect("a program");
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, executable).expect("it can be run");
+    }
+    let output = open(&format!("{}:{}:{path}", text(&planted), text(&programs)));
     assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!ran.exists(), "a program of the repository was run");
     assert_eq!(stdout(&output), "https://example.com/pr/7\n");
     let seen = std::fs::read_to_string(seen).expect("gh was run");
     let branch = format!("bosun/{run}");

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::process::Command;
 use types::Timestamp;
 
 use super::GitError;
-use crate::person_program::on_path;
+use crate::programs::{Program, programs};
 
 /// Timeout of one call; checking out a large tree takes the longest.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -85,7 +85,7 @@ pub struct Author {
 /// The git program.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
-    program: PathBuf,
+    program: Program,
 }
 
 /// Result of a call.
@@ -113,14 +113,15 @@ pub(super) struct With<'a> {
 }
 
 impl Git {
-    /// Finds git on the PATH, in absolute folders only. Does not check the version: for calls that every git supports.
-    pub(super) fn locate() -> Result<Self, GitError> {
-        Ok(Self { program: on_path("git").ok_or(GitError::GitMissing)? })
+    /// Finds git on the PATH, never in a workspace. Does not check the version: for calls that every git supports.
+    pub(super) fn locate(workspace: &Path) -> Result<Self, GitError> {
+        let program = programs().find("git", Some(workspace)).ok_or(GitError::GitMissing)?;
+        Ok(Self { program })
     }
 
     /// Finds git and checks its version.
-    pub(super) async fn find() -> Result<Self, GitError> {
-        let git = Self::locate()?;
+    pub(super) async fn find(workspace: &Path) -> Result<Self, GitError> {
+        let git = Self::locate(workspace)?;
         git.new_enough().await?;
         Ok(git)
     }
@@ -248,7 +249,7 @@ impl Git {
     }
 
     pub(super) fn plain(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::from(self.program.command());
         command
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")

@@ -34,7 +34,7 @@ const AROUND: usize = 2;
 impl Repo {
     /// Turns a folder into a repository, with all of its files as the first commit on `main`.
     pub async fn create(dir: &Path, message: &str, at: Timestamp) -> Result<Self, GitError> {
-        let git = Git::find().await?;
+        let git = Git::find(dir).await?;
         let here = GitDir::Folder(dir);
         git.run(here, &["init", "--quiet", "--template=", "--initial-branch=main"]).await?;
         git.run(here, &["add", "--all", "--", "."]).await?;

@@ -19,7 +19,9 @@ pub enum GitError {
     Bare { path: String },
     #[error("the repository has no commit yet; make a first one with `git commit`")]
     NoCommit,
-    #[error("git is not installed, or not on the PATH")]
+    #[error(
+        "git is not installed, or not on the PATH in a folder that only you can write to, outside of workspaces"
+    )]
     GitMissing,
     #[error("git {found} is too old; 2.38 or newer is needed")]
     TooOld { found: String },

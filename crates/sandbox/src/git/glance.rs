@@ -33,7 +33,7 @@ impl Glance {
     /// Reads the repository of a folder; `None` if it belongs to none. At most `commits` commits are listed.
     pub async fn at(folder: &Path, commits: usize) -> Result<Option<Self>, GitError> {
         let Some(root) = root_of(folder) else { return Ok(None) };
-        let git = Git::locate()?;
+        let git = Git::locate(&root)?;
         let muzzles = git.muzzles(GitDir::Folder(&root)).await?;
         let with = || With { settings: &muzzles, muzzled: true, ..With::default() };
         let status = ["status", "--porcelain=v1", "-z", "--branch", "--no-ahead-behind"];

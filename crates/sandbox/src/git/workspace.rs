@@ -39,7 +39,7 @@ pub(crate) async fn ask(
     request: &GitRequest,
     hidden: &Hidden,
 ) -> Result<String, GitError> {
-    let git = Git::find().await?;
+    let git = Git::find(root).await?;
     let at = GitDir::Inside(root);
     let belongs = git.try_run(at, &["rev-parse", "--git-dir"]).await?;
     let anywhere = match request {
@@ -180,7 +180,7 @@ async fn commit(
 
 /// The files among `paths` that are in git's index; `None` if git fails. Outside a repository there are none.
 pub(crate) async fn tracked(root: &Path, paths: &[WorkPath]) -> Option<Vec<WorkPath>> {
-    let git = Git::find().await.ok()?;
+    let git = Git::find(root).await.ok()?;
     let inside = git.try_run(GitDir::Inside(root), &["rev-parse", "--git-dir"]).await.ok()?;
     let mut found = vec![];
     if !inside.succeeded() {

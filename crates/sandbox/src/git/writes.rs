@@ -268,7 +268,7 @@ mod tests {
     async fn a_commit_is_made_without_hooks_and_filters() {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().canonicalize().expect("a path");
-        let git = Git::find().await.expect("git");
+        let git = Git::find(&root).await.expect("git");
         let run = async |line: &str| change(&git, &root, &words(line)).await;
         run("init -b main").await.expect("a repository");
         let hook = root.join(".git/hooks/pre-commit");

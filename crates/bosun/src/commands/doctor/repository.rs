@@ -121,7 +121,7 @@ async fn check(survey: &ProjectSurvey, command: &str) -> Finding {
     let builtin = ["cd", "test", "true", "false", "exec", "export", "if", "for"].contains(&program);
     let foreign = module_of(command).filter(|module| !is_brought(survey, module));
     if let Some(module) = foreign
-        && !has_module(program, module).await
+        && !has_module(program, module, &survey.root).await
     {
         let fix = format!(
             "install it ({program} -m pip install {module}), add a set-up command, or choose another check"
@@ -156,11 +156,11 @@ fn is_brought(survey: &ProjectSurvey, module: &str) -> bool {
 }
 
 /// Whether Python finds a module. Looks at nothing in the repository.
-async fn has_module(python: &str, module: &str) -> bool {
+async fn has_module(python: &str, module: &str, repository: &Path) -> bool {
     let find =
         format!("import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)");
     // Without Python, the finding is about the missing program, not the module.
-    let Some(python) = PersonProgram::find(python) else { return true };
+    let Some(python) = PersonProgram::find(python, repository) else { return true };
     let found = python.run(Path::new("/"), &["-c", &find], "").await;
     found.is_ok_and(|found| found.succeeded)
 }
