@@ -96,6 +96,7 @@ mod process;
 mod programs;
 mod recent;
 mod removal;
+mod repository;
 mod search;
 mod snapshot;
 mod ssh_keygen;

@@ -24,8 +24,10 @@ use self::state::Files;
 use crate::change::Change;
 use crate::confine::Confine;
 use crate::error::EnvError;
+use crate::git::GitRequest;
 use crate::jail::Jail;
 use crate::process::Shell;
+use crate::repository;
 use crate::search::{Hidden, NotableNames, Survey, walk::SearchRoot};
 use crate::stream::Listener;
 use crate::variables::Variables;
@@ -170,10 +172,28 @@ impl LocalEnvironment {
         if let Some(why) = self.hidden.closes(path) {
             return Err(EnvError::OutOfReach { path: path.clone(), why });
         }
-        if let (Some(guarding), Some(_)) = (&self.guarding, Sensitive::of(path)) {
+        let Some(guarding) = &self.guarding else { return Ok(()) };
+        if repository::would_be_in_one(&self.jail, path) {
+            let why =
+                "belongs to a git repository of its own, whose settings make git run programs";
+            return Err(EnvError::OutOfReach { path: path.clone(), why });
+        }
+        if Sensitive::of(path).is_some() {
             guarding.note_write(path);
         }
         Ok(())
+    }
+
+    /// Records that git itself makes a repository, which commands that run meanwhile did not.
+    fn note_repository(&self, request: &GitRequest) {
+        let at = match request {
+            GitRequest::Clone { to, .. } => format!("{to}/.git/config"),
+            GitRequest::Change { .. } => ".git/config".to_owned(),
+            GitRequest::Diff { .. } | GitRequest::Commit { .. } => return,
+        };
+        if let (Some(guarding), Ok(path)) = (&self.guarding, at.parse()) {
+            guarding.note_write(&path);
+        }
     }
 
     /// Makes one change, which is recorded first if there is a log. Its call may make other changes.

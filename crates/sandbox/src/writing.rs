@@ -21,6 +21,16 @@ pub(crate) fn write(
     if jail::is_protected(path) {
         return Err(EnvError::Protected { path: path.clone() });
     }
+    replace(jail, path, bytes, mode)
+}
+
+/// The same for any file, to restore one of git's own.
+pub(super) fn replace(
+    jail: &Jail,
+    path: &WorkPath,
+    bytes: &[u8],
+    mode: Option<u32>,
+) -> Result<(), EnvError> {
     let failed = |errno| refused(errno, "writing", path);
     let (folder, name) = jail.make_parent(path)?;
     let before = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -132,6 +132,7 @@ impl Environment for LocalEnvironment {
             }
             self.blocking(to, |jail, path| jail.make_parent(path).map(|_| ())).await?;
         }
+        self.note_repository(&request);
         Ok(workspace::ask(&self.root, &request, &self.hidden).await?)
     }
 

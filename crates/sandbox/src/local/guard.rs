@@ -23,6 +23,9 @@ use crate::writing::write;
 const MAX_FILE: u64 = 256 * 1024;
 const MAX_ALL: u64 = 16 * 1024 * 1024;
 
+/// The workspace's own git files.
+const GIT: &str = ".git";
+
 /// Guards the settings of a workspace while commands run in it.
 #[derive(Debug)]
 pub(super) struct Guarding {
@@ -40,6 +43,8 @@ pub(super) struct Now {
     before: BTreeMap<WorkPath, Kept>,
     /// Paths that were hidden from commands, and so are unchanged.
     hidden: Vec<WorkPath>,
+    /// Whether the workspace had git files of its own, to which commands cannot write.
+    has_git: bool,
     /// Whether `before` covers everything that existed.
     pub(super) complete: bool,
     /// Paths that the file tools have written since.
@@ -63,7 +68,8 @@ impl Guarding {
 
     /// Closes existing settings to a command, as far as its scope lets it write to them at all.
     pub(super) fn close(&self, settings: &[WorkPath], scope: Option<&Scope>, spec: &mut Spec) {
-        let reachable = |path: &&WorkPath| scope.is_none_or(|scope| scope.allows(path));
+        let reachable =
+            |path: &&WorkPath| !is_in_own_git(path) && scope.is_none_or(|scope| scope.allows(path));
         for path in settings.iter().filter(reachable).filter(|path| !self.named.contains(path)) {
             let top = top(path);
             // If the folder to be closed contains a named file, its other files are closed one by one.
@@ -89,7 +95,11 @@ impl Guarding {
         now.commands += 1;
         if now.commands == 1 {
             now.written.clear();
-            now.before = remembered(jail, survey.settings);
+            let git = jail.kind(&GIT.parse().unwrap_or_else(|_| WorkPath::root()));
+            now.has_git = !matches!(git, Ok(None));
+            let mut settings = survey.settings;
+            settings.retain(|path| !is_in_own_git(path));
+            now.before = remembered(jail, settings);
             now.hidden = survey.hidden;
             now.complete = survey.complete;
         }
@@ -172,7 +182,8 @@ impl Now {
     /// Whether a path did not exist before, and was not permitted by name.
     pub(super) fn is_new(&self, path: &WorkPath) -> bool {
         let in_hidden = self.hidden.iter().any(|hidden| hidden == path || below(hidden, path));
-        !self.before.contains_key(path) && !self.written.contains(path) && !in_hidden
+        let own_git = self.has_git && is_in_own_git(path);
+        !self.before.contains_key(path) && !self.written.contains(path) && !in_hidden && !own_git
     }
 }
 
@@ -180,9 +191,17 @@ impl Now {
 fn top(path: &WorkPath) -> WorkPath {
     let text = path.as_str();
     let kind = Sensitive::of(path);
+    if kind.is_none() {
+        return path.clone();
+    }
     let ends = text.match_indices('/').map(|(end, _)| &text[..end]);
     let mut above = ends.filter_map(|above| above.parse::<WorkPath>().ok());
     above.find(|above| Sensitive::of(above) == kind).unwrap_or_else(|| path.clone())
+}
+
+/// Whether a path is in the workspace's own git files, which are closed to commands as a whole.
+fn is_in_own_git(path: &WorkPath) -> bool {
+    path.as_str().split('/').next().is_some_and(|name| jail::is_protected_name(name.as_bytes()))
 }
 
 fn below(folder: &WorkPath, path: &WorkPath) -> bool {

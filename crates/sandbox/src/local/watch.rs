@@ -8,6 +8,7 @@ use super::LocalEnvironment;
 use super::guard::{Guarding, Now, Restored};
 use crate::error::EnvError;
 use crate::git::workspace;
+use crate::repository::is_in_git;
 use crate::search::Survey;
 
 impl LocalEnvironment {
@@ -58,12 +59,16 @@ impl<'a> Watch<'a> {
         };
         new.retain(|path| before.is_new(path));
         // Commands cannot write to git's own files, so files that git tracks were added by the user.
+        // Git tracks no files of repositories.
+        let (mut new, of_git): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|path| !is_in_git(path));
         if self.held && !new.is_empty() {
             match workspace::tracked(self.env.root(), &new).await {
                 Some(known) => new.retain(|path| !known.contains(path)),
                 None => new.clear(),
             }
         }
+        new.extend(of_git);
         guarding.restore(&self.env.jail, &before, new, self.held)
     }
 

@@ -1,7 +1,8 @@
 //! Caches the names of a workspace that commands must not see or change, folder by folder: they are needed before and
 //! after every command, and most commands create and remove no names. A folder whose stamp has not changed since it was
 //! listed has the same names. Only file systems known to change the stamp with every name are trusted with that; on
-//! others, folders are listed each time. Only folders are opened, and no link is followed.
+//! others, folders are listed each time. Only folders are opened, and no link is followed. What makes git run programs
+//! is looked for in every repository, but none is looked for in folders that tools fill.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -12,6 +13,7 @@ use types::WorkPath;
 use super::hidden::Judged;
 use super::walk::SearchRoot;
 use crate::jail::{Links, is_protected_name, kind_in};
+use crate::repository::{HOOKS, is_plain, is_repository, steers};
 use crate::stamp::{Moment, Stamp};
 
 /// Maximum number of entries in one walk.
@@ -40,8 +42,20 @@ struct Folder {
     /// Number of names in the folder.
     names: usize,
     notable: Vec<Notable>,
-    /// The folders in it, and whether they are masked.
-    below: Vec<(WorkPath, bool)>,
+    /// The folders in it, whether they are masked, and what they are part of.
+    below: Vec<(WorkPath, bool, Part)>,
+    part: Part,
+}
+
+/// What a folder is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The workspace's files.
+    Files,
+    /// A `.git`: only its settings matter.
+    Git,
+    /// The hooks of a repository: every file is a program.
+    Hooks,
 }
 
 impl NotableNames {
@@ -53,19 +67,21 @@ impl NotableNames {
     ) -> bool {
         let mut known = std::mem::take(&mut self.folders);
         let mut seen = 0;
-        let mut open = vec![(WorkPath::root(), false)];
-        while let Some((path, masked)) = open.pop() {
+        let mut open = vec![(WorkPath::root(), false, Part::Files)];
+        while let Some((path, masked, part)) = open.pop() {
             if seen >= MAX_ENTRIES || root.stop.is_cancelled() {
                 return false;
             }
             // Folders that vanished or are unreadable are left out.
             let Ok(fd) = root.jail.folder(&path, Links::Refuse) else { continue };
-            let Some(folder) = Folder::look(root, &path, &fd, known.remove(&path)) else {
+            let before = known.remove(&path).filter(|before| before.part == part);
+            let Some(folder) = Folder::look(root, (&path, part), &fd, before) else {
                 continue;
             };
             seen += folder.names;
             folder.notable.iter().for_each(|name| each(name, masked));
-            open.extend(folder.below.iter().map(|(path, own)| (path.clone(), masked || *own)));
+            let below = folder.below.iter();
+            open.extend(below.map(|(path, own, part)| (path.clone(), masked || *own, *part)));
             self.folders.insert(path, folder);
         }
         seen < MAX_ENTRIES
@@ -76,7 +92,7 @@ impl Folder {
     /// The cached folder if it is unchanged, else a new listing; `None` if it cannot be listed.
     fn look(
         root: &SearchRoot<'_>,
-        path: &WorkPath,
+        (path, part): (&WorkPath, Part),
         fd: &OwnedFd,
         before: Option<Self>,
     ) -> Option<Self> {
@@ -89,18 +105,19 @@ impl Folder {
             }
             _ => {
                 let stamp = now.filter(|(_, settled)| *settled).map(|(stamp, _)| stamp);
-                Self::list(root, path, fd, stamp)
+                Self::list(root, (path, part), fd, stamp)
             }
         }
     }
 
     fn list(
         root: &SearchRoot<'_>,
-        path: &WorkPath,
+        (path, part): (&WorkPath, Part),
         fd: &OwnedFd,
         stamp: Option<Stamp>,
     ) -> Option<Self> {
-        let mut found = Self { stamp, names: 0, notable: vec![], below: vec![] };
+        let mut found = Self { stamp, names: 0, notable: vec![], below: vec![], part };
+        let mut of_git = vec![];
         let mut place = if path.is_root() { String::new() } else { format!("{path}/") };
         let above = place.len();
         let everywhere = root.hidden.has_globs();
@@ -117,7 +134,10 @@ impl Folder {
             found.names += 1;
             // A name that is not UTF-8 is in none of the tables.
             let Ok(text) = name.to_str() else { continue };
-            if !is_looked_at(name.to_bytes(), everywhere) {
+            let git = is_protected_name(name.to_bytes());
+            let of_repository = is_of_repository(text);
+            let looked_at = part == Part::Files && is_looked_at(name.to_bytes(), everywhere);
+            if !(git || of_repository || looked_at || part != Part::Files) {
                 continue;
             }
             let kind = match entry.file_type() {
@@ -126,9 +146,57 @@ impl Folder {
             };
             place.truncate(above);
             place.push_str(text);
-            found.note(root, &place, kind == FileType::Directory);
+            let folder = kind == FileType::Directory;
+            if of_repository {
+                of_git.push((text.to_owned(), folder));
+            }
+            match part {
+                _ if git => found.note_git(&place, folder),
+                Part::Files if looked_at => found.note(root, &place, folder),
+                Part::Files => {}
+                Part::Git if folder && !is_plain(text) => found.go_on(&place, Part::Git),
+                Part::Git => {}
+                Part::Hooks if !text.ends_with(".sample") => found.note_git(&place, folder),
+                Part::Hooks => {}
+            }
         }
+        place.truncate(above);
+        found.note_repository(&place, &of_git);
         Some(found)
+    }
+
+    /// Notes the settings of a folder that git takes for a repository. `place` ends with a slash, or is empty.
+    fn note_repository(&mut self, place: &str, names: &[(String, bool)]) {
+        let has = |wanted: &str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        if !is_repository(has) {
+            return;
+        }
+        for (name, folder) in names {
+            let place = format!("{place}{name}");
+            if *folder && name.eq_ignore_ascii_case(HOOKS) {
+                self.below.retain(|(path, ..)| path.as_str() != place);
+                self.go_on(&place, Part::Hooks);
+            } else if !*folder && (steers(name) || name.eq_ignore_ascii_case(HOOKS)) {
+                self.note_git(&place, false);
+            }
+        }
+    }
+
+    /// Notes something that makes git run programs: a link or file, or a folder with more.
+    fn note_git(&mut self, place: &str, folder: bool) {
+        if folder {
+            return self.go_on(place, Part::Git);
+        }
+        if let Ok(path) = place.parse::<WorkPath>() {
+            let judged = Judged { masked: false, never: false, settings: true };
+            self.notable.push(Notable { path, folder, judged });
+        }
+    }
+
+    fn go_on(&mut self, place: &str, part: Part) {
+        if let Ok(path) = place.parse::<WorkPath>() {
+            self.below.push((path, false, part));
+        }
     }
 
     fn note(&mut self, root: &SearchRoot<'_>, place: &str, folder: bool) {
@@ -138,12 +206,18 @@ impl Folder {
         }
         let Ok(path) = place.parse::<WorkPath>() else { return };
         if folder {
-            self.below.push((path.clone(), judged.masked));
+            self.below.push((path.clone(), judged.masked, Part::Files));
         }
         if judged.masked || judged.settings {
             self.notable.push(Notable { path, folder, judged });
         }
     }
+}
+
+/// Whether a name may be part of a repository that is not in a `.git`.
+fn is_of_repository(name: &str) -> bool {
+    let known = ["HEAD", "objects", "refs", HOOKS].iter();
+    steers(name) || known.into_iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Whether this name, and names below it, may matter; in folders that tools fill, only if policies name files.

@@ -100,6 +100,53 @@ pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(fixture: Fi
     tried(&fixture, &env).await;
 }
 
+/// Every way in which git finds a repository whose settings run a program, below a workspace that is in one.
+const REPOSITORIES: &str = "evil='[core]\n\tfsmonitor = touch ran\n'; \
+     mkdir -p sub/.git/objects sub/.git/refs; echo 'ref: refs/heads/main' > sub/.git/HEAD; \
+     printf \"$evil\" > sub/.git/config; \
+     mkdir file; echo 'gitdir: ../sub/.git' > file/.git; mkdir link; ln -s ../sub/.git link/.git; \
+     mkdir -p bare/objects bare/refs bare/hooks; cp sub/.git/HEAD bare/HEAD; \
+     printf \"$evil\" > bare/config; echo x > bare/hooks/post-checkout; \
+     mkdir common; cp sub/.git/HEAD common/HEAD; echo ../bare > common/commondir; \
+     printf \"$evil\" > old/.git/config; echo x > old/.git/hooks/pre-commit; \
+     mv moved away; mkdir -p moved/.git/objects moved/.git/refs; cp sub/.git/HEAD moved/.git/; \
+     printf \"$evil\" > moved/.git/config; true";
+
+pub(crate) async fn no_command_leaves_a_repository_that_runs_something(fixture: Fixture) {
+    for old in ["old", "moved"] {
+        put(&fixture, &format!("{old}/.git/HEAD"), "ref: refs/heads/main\n");
+        put(&fixture, &format!("{old}/.git/config"), "before");
+        for name in ["objects", "refs", "hooks"] {
+            let folder = fixture.ws().join(old).join(".git").join(name);
+            std::fs::create_dir_all(folder).expect("a folder");
+        }
+    }
+    let own = std::fs::read_to_string(fixture.ws().join(".git/config")).ok();
+    let env = fixture.env().guarding_settings(vec![], None);
+    let output = run(&env, REPOSITORIES, Millis::seconds(60)).await.output;
+    let gone =
+        ["sub/.git/config", "file/.git", "link/.git", "bare/config", "bare/hooks/post-checkout"];
+    let also = ["common/commondir", "old/.git/hooks/pre-commit", "away/.git/config"];
+    for name in gone.into_iter().chain(also) {
+        let place = fixture.ws().join(name);
+        assert!(std::fs::symlink_metadata(place).is_err(), "{name} is there: {output}");
+    }
+    for name in ["old/.git/config", "moved/.git/config"] {
+        assert_eq!(text(&fixture, name), "before", "{name}: {output}");
+    }
+    assert!(fixture.ws().join("sub/.git/objects").is_dir(), "nothing else is lost");
+    assert_eq!(std::fs::read_to_string(fixture.ws().join(".git/config")).ok(), own);
+    // File tools, too.
+    let head = env.write(&path("tool/HEAD"), b"ref: refs/heads/main\n").await;
+    head.expect("one name alone makes no repository");
+    env.write(&path("tool/config"), b"x").await.expect("an ordinary file");
+    env.write(&path("tool/objects/x"), b"x").await.expect("an ordinary file");
+    assert!(env.write(&path("tool/refs/x"), b"x").await.is_err());
+    env.write(&path("tool/r/x"), b"x").await.expect("an ordinary file");
+    assert!(env.rename(&path("tool/r"), &path("tool/refs")).await.is_err());
+    assert!(env.write(&path("old/.git/config"), b"x").await.is_err());
+}
+
 pub(crate) async fn a_file_that_the_plan_names_may_be_written(fixture: Fixture) {
     for name in [".github/workflows/ci.yml", ".github/workflows/other.yml"] {
         put(&fixture, name, "before");
