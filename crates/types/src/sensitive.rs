@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::WorkPath;
 
+mod settings;
 mod tables;
 
 /// Why a path is sensitive.
@@ -46,7 +47,7 @@ impl Sensitive {
         if names.last().is_some_and(|name| is_env_file(name)) {
             return Some(Self::EnvFile);
         }
-        let is_settings = tables::SETTINGS.iter().any(|pattern| fits(pattern, &names));
+        let is_settings = settings::SETTINGS.iter().any(|pattern| fits(pattern, &names));
         let is_ours = tables::NO_SETTINGS.iter().any(|pattern| fits(pattern, &names));
         (is_settings && !is_ours).then_some(Self::Settings)
     }
@@ -99,7 +100,10 @@ fn could_be(name: &str) -> bool {
     let plain = name.is_ascii();
     let first = name.as_bytes().first().copied().unwrap_or_default();
     let known = |start: &&&str| name.len() >= start.len() && starts(name, start);
-    let workspace = || name.len() > 14 && name.to_ascii_lowercase().contains(".code-workspace");
+    let workspace = || {
+        let name = name.to_ascii_lowercase();
+        name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
+    };
     !plain || first == b'.' || workspace() || tables::UNDOTTED.iter().any(|start| known(&start))
 }
 
@@ -254,6 +258,15 @@ mod tests {
             ".vscode/tasks.json",
             ".VSCode/settings.json",
             ".idea/workspace.xml",
+            "lefthook.yaml",
+            "a/lefthook-local.yml",
+            ".config/lefthook.toml",
+            "mise.local.toml",
+            ".config/mise/config.toml",
+            ".hg/hgrc",
+            ".gitpod.yml",
+            "a.sublime-project",
+            "gradle/wrapper/gradle-wrapper.properties",
             ".mcp.json",
             ".claude/settings.json",
             ".cursor/mcp.json",
@@ -294,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_quick_look_misses_no_pattern() {
-        for pattern in tables::CREDENTIALS.iter().chain(tables::SETTINGS) {
+        for pattern in tables::CREDENTIALS.iter().chain(settings::SETTINGS) {
             let path = pattern.replace('*', "x");
             assert!(of(path.trim_end_matches('/')).is_some(), "{pattern}");
         }
