@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A relative path without `..`, in normal form (`src/a.rs`); the workspace itself is `.`.
+/// A relative path in normal form (`src/a.rs`); the workspace itself is `.`. Parsing resolves `..` as text, so that
+/// `a/../b` is `b`, and refuses what leads out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkPath(String);
 
@@ -65,9 +66,13 @@ impl FromStr for WorkPath {
         if text.starts_with('/') || text.starts_with('~') {
             return Err(BadPath::Absolute(shown()));
         }
-        let names: Vec<&str> = text.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        if names.contains(&"..") {
-            return Err(BadPath::Escapes(shown()));
+        let mut names: Vec<&str> = vec![];
+        for name in text.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            if name != ".." {
+                names.push(name);
+            } else if names.pop().is_none() {
+                return Err(BadPath::Escapes(shown()));
+            }
         }
         Ok(if names.is_empty() { Self::root() } else { Self(names.join("/")) })
     }
@@ -114,7 +119,9 @@ fn below(folder: &WorkPath, path: &WorkPath) -> bool {
 impl FromStr for Artifact {
     type Err = BadPath;
     fn from_str(text: &str) -> Result<Self, BadPath> {
-        Ok(Self { path: text.parse()?, whole_folder: text.ends_with('/') || text == "." })
+        let path: WorkPath = text.parse()?;
+        let whole_folder = text.ends_with('/') || path.is_root();
+        Ok(Self { path, whole_folder })
     }
 }
 impl fmt::Display for Artifact {
@@ -174,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_path_that_could_leave_the_workspace_is_refused() {
-        for bad in ["", "/etc/passwd", "../x", "a/../../x", "a/..", "~/x", "a\0b", "a\u{1b}[2J"] {
+        for bad in ["", "/etc/passwd", "../x", "a/../../x", "a/../..", "~/x", "a\0b", "a\u{1b}[2J"]
+        {
             assert!(bad.parse::<WorkPath>().is_err(), "{bad:?} was taken as a path");
         }
     }
