@@ -1,13 +1,45 @@
 //! The extent of an approval: a person's yes to a command covers the line and the files that it names, as they were at
-//! that moment. A changed script is a new command and needs a new approval. Files that those files use, and files that
-//! no word of the line names, are not tracked.
+//! that moment, those that a pattern matches, and those that its programs are known to read (`make`: the Makefile). A
+//! changed script is a new command and needs a new approval. Files that those files use are not tracked.
 
 use types::{Access, CallFacts, Decision, FileState, RuleId, WorkPath};
 
 use crate::command;
 
 /// Maximum number of words of a line that are considered.
-const MOST_WORDS: usize = 64;
+const MOST_WORDS: usize = 256;
+
+/// Files that programs read without being told their names, in the folder where they start.
+const READ_BY: [(&[&str], &[&str]); 18] = [
+    (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
+    (&["just"], &["justfile", "Justfile", ".justfile"]),
+    (&["task"], &["Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml"]),
+    (&["npm", "npx", "pnpm", "yarn", "bun", "node"], &["package.json"]),
+    (&["cargo"], &["Cargo.toml", "build.rs", ".cargo/config.toml", ".cargo/config"]),
+    (&["rake"], &["Rakefile", "rakefile", "Rakefile.rb"]),
+    (&["bundle"], &["Gemfile"]),
+    (
+        &["gradle", "gradlew"],
+        &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+    ),
+    (&["mvn", "mvnw"], &["pom.xml"]),
+    (&["ant"], &["build.xml"]),
+    (&["ninja"], &["build.ninja"]),
+    (&["cmake"], &["CMakeLists.txt"]),
+    (&["tox"], &["tox.ini"]),
+    (&["nox"], &["noxfile.py"]),
+    (&["pytest"], &["conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg"]),
+    (&["uv", "poetry", "pip", "pip3"], &["pyproject.toml", "setup.py"]),
+    (&["composer"], &["composer.json"]),
+    (
+        &["docker", "docker-compose", "podman"],
+        &["Dockerfile", "compose.yaml", "docker-compose.yml"],
+    ),
+];
+
+/// Options whose value is the folder where such a program starts.
+const FOLDER_OPTIONS: [&str; 6] =
+    ["-C", "--directory", "--prefix", "--cwd", "--project-directory", "--dir"];
 
 /// The words of a call's command line that may name files, relative to the workspace; none for a call without one.
 #[must_use]
@@ -28,6 +60,12 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
         {
             folders.push(below(begins, folder));
         }
+        let starts = starts(&texts);
+        for name in texts.iter().flat_map(|text| read_by(text)) {
+            for folder in &folders {
+                found.extend(starts.iter().map(|start| below(folder, &below(start, name))));
+            }
+        }
         for text in &texts {
             // `--file=x` names x.
             let value = text.split_once('=').map(|(_, value)| value.to_owned());
@@ -46,7 +84,9 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
 #[must_use]
 pub fn bound(found: &[FileState]) -> Vec<FileState> {
     let counts = |file: &&FileState| {
-        file.digest.is_some() || file.path.as_str().contains(['/', '.']) && !file.path.is_root()
+        let path = file.path.as_str();
+        let known = || READ_BY.iter().any(|(_, names)| names.contains(&path));
+        file.digest.is_some() || (path.contains(['/', '.']) && !file.path.is_root()) || known()
     };
     found.iter().filter(counts).cloned().collect()
 }
@@ -65,6 +105,30 @@ pub fn outdated(decision: &Decision, changed: &[WorkPath], by: &str) -> Decision
     let reason = format!("changed since {by} allowed it: {}", names.join(", "));
     let rule = RuleId::fixed("permit.approval_outdated");
     Decision { rule, reason, ..decision.clone() }
+}
+
+/// The files that a program reads without being told.
+fn read_by(program: &str) -> impl Iterator<Item = &'static str> {
+    let name = program.rsplit('/').next().unwrap_or(program).to_owned();
+    let known = READ_BY.iter().filter(move |(programs, _)| programs.contains(&name.as_str()));
+    known.flat_map(|(_, names)| names.iter().copied())
+}
+
+/// The folders in which the program of a part may start: its own, and those named by options.
+fn starts(texts: &[String]) -> Vec<String> {
+    let mut starts = vec![".".to_owned()];
+    for (place, text) in texts.iter().enumerate() {
+        let (option, value) = match text.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (text.as_str(), texts.get(place + 1).map(String::as_str)),
+        };
+        if FOLDER_OPTIONS.contains(&option) {
+            starts.extend(value.map(str::to_owned));
+        } else if let Some(folder) = text.strip_prefix("-C").filter(|folder| !folder.is_empty()) {
+            starts.push(folder.to_owned());
+        }
+    }
+    starts
 }
 
 /// A word of a command that runs in a folder, relative to the workspace.
@@ -108,7 +172,18 @@ mod tests {
         assert!(of("cd sub && env bash -c './x.sh'", None).contains(&"sub/./x.sh".to_owned()));
         assert!(of("cat $(./gen.sh)", None).contains(&"./gen.sh".to_owned()));
         assert!(of(&"x".repeat(100_000), None).is_empty());
-        assert!(of(&(0..500).map(|n| format!("a{n} ")).collect::<String>(), None).len() <= 64);
+        assert!(of(&(0..500).map(|n| format!("a{n} ")).collect::<String>(), None).len() <= 256);
+    }
+
+    #[test]
+    fn files_that_a_program_reads_unasked_are_looked_at() {
+        let has = |line: &str, wanted: &str| of(line, None).contains(&wanted.to_owned());
+        assert!(has("make test", "Makefile") && has("make test", "GNUmakefile"));
+        assert!(has("make -C sub test", "sub/Makefile") && has("make -Csub", "sub/Makefile"));
+        assert!(has("env CI=1 npm run build", "package.json") && has("cd a && just", "a/justfile"));
+        assert!(!has("cat make.txt", "Makefile"));
+        let missing = |path: &str| FileState { path: path.parse().expect("a path"), digest: None };
+        assert_eq!(bound(&[missing("GNUmakefile"), missing("test")]), [missing("GNUmakefile")]);
     }
 
     #[test]
