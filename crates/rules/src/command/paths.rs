@@ -1,6 +1,8 @@
 //! Paths in words: which are certainly outside of any workspace, and which are devices. Text only, and conservative:
 //! a path that is not certainly outside is left to the sandbox.
 
+use types::Sensitive;
+
 use super::word::{Piece, Word};
 
 /// Folders that belong to the system, with everything in them.
@@ -53,7 +55,8 @@ fn is_outside(word: &Word) -> bool {
         let names: Vec<&str> = rest.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         return names.len() < 2 || names.iter().any(|name| name.starts_with('.'));
     }
-    if text.starts_with('~') {
+    if text.starts_with('~') || text.starts_with("$BOSUN_HOME") || text.starts_with("${BOSUN_HOME")
+    {
         return true;
     }
     // The target of an unknown piece is open, but the text before it may be certain.
@@ -65,6 +68,13 @@ fn is_outside(word: &Word) -> bool {
         return names.first().is_some_and(|name| name == "..");
     }
     let Some(first) = names.first().map(String::as_str) else { return true };
+    // The hidden files of a home, by its own path, and Bosun's own state or other people's keys wherever they are.
+    let hidden = |name: &String| name.starts_with('.') && matches!(first, "home" | "Users");
+    if names.get(2).is_some_and(hidden)
+        || Sensitive::of_text(&names.join("/")) == Some(Sensitive::Credentials)
+    {
+        return true;
+    }
     match names.len() {
         1 => first != "tmp",
         _ if first == "dev" => !names.get(1).is_some_and(|name| HARMLESS.contains(&name.as_str())),
