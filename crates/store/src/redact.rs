@@ -1,6 +1,7 @@
 //! Keeps secrets off the disk: only [`Clean`] events can be written, and only a [`Redactor`] makes those. It removes
 //! the values it was given and text shaped like a key of a well-known provider; it cannot know other secrets.
 
+mod encodings;
 mod shapes;
 
 use std::borrow::Cow;
@@ -204,8 +205,15 @@ fn masked(text: &str, known: &[(usize, usize)]) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// A secret in a text, in a JSON string, in a JSON string inside a JSON string, and so on.
+/// A secret in a text, in a JSON string, in a JSON string inside a JSON string, and so on; and in the encodings that
+/// programs print it in.
 fn forms(secret: &str) -> Vec<String> {
+    let mut forms = plain_forms(secret);
+    forms.extend(encodings::of(secret.as_bytes()));
+    forms
+}
+
+fn plain_forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     for depth in 0..NESTING {
         let quoted = Value::from(forms[depth].as_str()).to_string();
