@@ -57,6 +57,10 @@ fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
     let text =
         |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or(""));
     let host = text(&header::HOST).or_else(|| request.uri().authority().map(|all| all.as_str()));
+    // A proxy in front may have judged another one than this server would.
+    if request.headers().get_all(header::HOST).iter().count() > 1 {
+        return Some(Problem::new(StatusCode::BAD_REQUEST, "a request has one Host header"));
+    }
     let known = |host: &str| app.hosts.contains(&host.to_ascii_lowercase());
     if !host.is_some_and(known) {
         // Rejects host names that an attacker points at this address (DNS rebinding).
