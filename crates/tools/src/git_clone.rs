@@ -114,7 +114,8 @@ fn quoted(word: &str) -> String {
 impl Remote {
     /// Command line that fetches it. The machine's git settings cannot run programs or give away credentials.
     fn line(&self, to: &WorkPath, branch: Option<&str>, depth: u32) -> String {
-        let mut line = "GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git -c protocol.allow=never -c protocol.https.allow=always -c protocol.http.allow=always \
+        // The only way to a granted address of this machine is the proxy, too.
+        let mut line = "NO_PROXY= no_proxy= GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git -c protocol.allow=never -c protocol.https.allow=always -c protocol.http.allow=always \
                         -c core.hooksPath=/dev/null -c core.askPass=true -c credential.helper= \
                         clone --quiet --template= --no-recurse-submodules"
             .to_owned();
@@ -177,7 +178,10 @@ impl Typed for GitClone {
         let result = place.env.exec(request, place.stop).await?;
         let url = &remote.url;
         if result.passed() {
-            return Ok(Reply::from(format!("cloned {url} into {to}")).knowing(metadata));
+            let settings = format!("{to}/.git/config").parse::<WorkPath>();
+            let kept = matches!(settings, Ok(path) if place.env.exists(&path).await?);
+            let note = if kept { "" } else { ", without its settings: it has no remote" };
+            return Ok(Reply::from(format!("cloned {url} into {to}{note}")).knowing(metadata));
         }
         let said = tame::without_colours(&result.output);
         Err(format!("{url} could not be cloned ({}): {}", result.ended, said.trim()).into())
@@ -228,6 +232,7 @@ mod tests {
             line.ends_with(r"--depth 1 --branch 'main' -- 'https://h/a' 'it'\''s here'"),
             "{line}"
         );
+        assert!(line.starts_with("NO_PROXY= no_proxy= "), "a granted loopback address: {line}");
         assert!(!remote.line(&to, None, 0).contains("--depth"));
         for branch in ["--upload-pack=id", "a b", "$(id)", ""] {
             let branch = Some(branch.to_owned());

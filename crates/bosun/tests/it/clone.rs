@@ -143,6 +143,9 @@ fn a_repository_of_a_granted_host_is_cloned_into_the_workspace() {
     let copy = clone.place.path().join("ws/libs/a");
     assert_eq!(std::fs::read_to_string(copy.join("f")).expect("the file"), "two");
     assert_eq!(git(&copy, &["rev-list", "--count", "HEAD"]).as_deref(), Some("1"));
+    let by_address = r#"{"url": "http://127.0.0.1:PORT/lib.git", "dest": "libs/b"}"#;
+    let made = clone.call("network = [\"127.0.0.1\"]\nallow_private = true\n", by_address);
+    assert_eq!(made["outcome"], "ok", "a granted address of this machine: {made}");
     let again = clone.call(granted, arguments);
     assert!(again["content"].as_str().is_some_and(|said| said.contains("exists")), "{again}");
 }
