@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     let helper_exe = HelperExe::enter();
     // Must run before a key is loaded into memory.
     let closed = runtime::sandbox::close_memory();
+    runtime::sandbox::narrow_umask();
     // Before an agent can change what its folders contain.
     runtime::sandbox::judge_path();
     let words: Vec<OsString> = std::env::args_os().collect();

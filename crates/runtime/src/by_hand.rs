@@ -207,6 +207,8 @@ impl HandCall<'_> {
             scope: Some(&self.scope).filter(|_| !whole),
             isolation: require,
             policy: &self.policy.sandbox,
+            checks: &self.policy.checks,
+            own_check: None,
             ready: None,
             layers: None,
         };

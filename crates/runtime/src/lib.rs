@@ -59,6 +59,7 @@ mod find;
 pub mod fork;
 mod gc;
 pub mod grants;
+mod held_back;
 mod hub;
 mod in_flight;
 mod inbox;

@@ -1,6 +1,7 @@
 //! Makes the environments of agents and checks, in the strongest sandbox this process has. The sandbox is probed by
 //! attacks once per process; a command that requires more is not run. Other modules decide whether that is enough.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rules::folder::{self, MachineFolders};
@@ -8,12 +9,13 @@ use sandbox::{
     Bounds, Confine, EnvError, Environment as _, HelperExe, Hosts, Layers, Limits,
     LocalEnvironment, Repo, Variables,
 };
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 use types::{
-    Artifact, CommitId, Fault, FaultClass, IsolationLevel, Proof, SandboxPolicy, Scope, Sensitive,
-    WorkPath,
+    Artifact, Check, CommitId, Fault, FaultClass, IsolationLevel, Proof, SandboxPolicy, Scope,
+    Sensitive, WorkPath,
 };
 
+use crate::held_back;
 use crate::prepare::Ready;
 
 /// The isolation of commands.
@@ -36,6 +38,8 @@ pub(crate) struct SandboxFactory {
     machine: MachineFolders,
     /// The folder for files that commands should not have written.
     aside: Option<PathBuf>,
+    /// Whether the history of a repository has files that these globs match, and the commit when that was asked.
+    histories: Mutex<BTreeMap<(PathBuf, Vec<String>), (Option<CommitId>, bool)>>,
 }
 
 /// On whose behalf commands run in a folder.
@@ -61,6 +65,10 @@ pub(crate) struct SandboxSpec<'a> {
     /// The required isolation level.
     pub(crate) isolation: IsolationLevel,
     pub(crate) policy: &'a SandboxPolicy,
+    /// All checks of the policy. Of the hidden ones, commands see nothing.
+    pub(crate) checks: &'a [Check],
+    /// The check that the sandbox is for, if it is for one.
+    pub(crate) own_check: Option<&'a Check>,
     /// How it was prepared, if it was.
     pub(crate) ready: Option<&'a Ready>,
     /// The layers that commands see as one folder; the uppermost is `folder`.
@@ -74,7 +82,8 @@ impl SandboxFactory {
         aside: Option<PathBuf>,
     ) -> Self {
         let (proof, stacks) = (OnceCell::new(), OnceCell::new());
-        Self { isolation, proof, stacks, machine: known(machine), aside }
+        let histories = Mutex::default();
+        Self { isolation, proof, stacks, machine: known(machine), aside, histories }
     }
 
     /// Refuses a folder that agents must not use. An empty path stands for a custom environment.
@@ -178,8 +187,10 @@ impl SandboxFactory {
             let what = format!("opening the worktree: {error}");
             Fault::structural("workspace.lost", what)
         })?;
-        let hidden: Vec<&str> = spec.policy.hidden.iter().map(String::as_str).collect();
-        let env = env.hiding(&hidden)?;
+        let hidden = held_back::globs(&spec.policy.hidden, spec.checks, spec.own_check);
+        let env = env.hiding(&hidden.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let hides_history = self.hides_history(&spec, hidden).await;
+        let env = if hides_history { env.hiding_history() } else { env };
         let env = self.reach(env, &spec).await?;
         let variables = variables(spec.policy);
         let env = env.with_variables(match spec.ready {
@@ -189,8 +200,11 @@ impl SandboxFactory {
         let env = match &self.isolation {
             Isolation::Kernel(helper_exe) if proof.level > IsolationLevel::None => {
                 let hosts = hosts(spec.policy)?;
-                let mut bounds = Bounds { level: proof.level, ..bounds(&spec) };
+                let mut bounds = Bounds { level: proof.level, ..bounds(&spec, hides_history) };
                 bounds.masked.extend(self.own_to_mask(&spec));
+                let (checks, own) = (spec.checks, spec.own_check);
+                bounds.visible.extend(held_back::shown(own, &self.machine));
+                bounds.masked.extend(held_back::withheld(checks, own, &self.machine));
                 if let Some(scope) = spec.scope {
                     bounds.builds = builds(scope, &spec).await?;
                     bounds.scope = Some(with_builds(scope, &bounds.builds, &spec));
@@ -201,6 +215,27 @@ impl SandboxFactory {
         };
         env.initialize().await?;
         Ok(env)
+    }
+
+    /// Whether hidden files are in the history too, so that commands must see none of it. The answer for one commit
+    /// holds until there is another one.
+    async fn hides_history(&self, spec: &SandboxSpec<'_>, globs: Vec<String>) -> bool {
+        let Some(repo) = spec.repo.filter(|_| !globs.is_empty()) else { return false };
+        if hides_a_folder(spec, &globs) {
+            return true;
+        }
+        let asked = (repo.common_dir().to_owned(), globs);
+        let mut known = self.histories.lock().await;
+        match known.get(&asked) {
+            Some((start, found)) if spec.start.is_none() || start.as_ref() == spec.start => {
+                return *found;
+            }
+            _ => {}
+        }
+        // If it cannot be read, it may have anything.
+        let found = repo.has_had(&asked.1).await.unwrap_or(true);
+        known.insert(asked, (spec.start.cloned(), found));
+        found
     }
 
     /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.
@@ -224,26 +259,6 @@ fn known(machine: MachineFolders) -> MachineFolders {
     MachineFolders { home: machine.home.map(real), own }
 }
 
-/// Makes a repository readable, without the keys that people put into its settings.
-fn show(repo: &Repo, bounds: &mut Bounds) {
-    let settings = repo.common_dir().join("config");
-    bounds.visible.push(repo.common_dir().to_owned());
-    // Unreadable settings may hold anything.
-    let text = std::fs::read_to_string(&settings).map(|text| text.to_lowercase());
-    if !text.is_ok_and(|text| !holds_keys(&text)) {
-        bounds.masked.push(settings);
-    }
-}
-
-/// Whether the settings of a repository hold credentials: a user name in an address, a header, a helper.
-fn holds_keys(settings: &str) -> bool {
-    let words =
-        ["extraheader", "password", "token", "[credential", "helper", "sslkey", "cookiefile"];
-    let in_address =
-        |line: &str| line.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
-    settings.lines().any(|line| in_address(line) || words.iter().any(|word| line.contains(word)))
-}
-
 /// The hosts that a policy grants.
 pub(crate) fn hosts(policy: &SandboxPolicy) -> Result<Hosts, Fault> {
     let mut hosts = Hosts::parse(&policy.network)
@@ -260,7 +275,7 @@ fn variables(policy: &SandboxPolicy) -> Variables {
     if policy.network.is_empty() { all.offline() } else { all }
 }
 
-fn bounds(spec: &SandboxSpec<'_>) -> Bounds {
+fn bounds(spec: &SandboxSpec<'_>, hides_history: bool) -> Bounds {
     const MB: u64 = 1024 * 1024;
     let policy = spec.policy;
     let limits = Limits {
@@ -271,9 +286,12 @@ fn bounds(spec: &SandboxSpec<'_>) -> Bounds {
         disk_bytes: policy.disk_mb.saturating_mul(MB),
     };
     let mut bounds = Bounds { limits, layers: spec.layers.cloned(), ..Bounds::default() };
-    // Hidden files are in the history too, so commands see none of it.
-    if let Some(repo) = spec.repo.filter(|_| !hides_a_folder(spec)) {
-        show(repo, &mut bounds);
+    // In the repository's own checkout, its git files are part of the workspace.
+    let elsewhere = |repo: &&Repo| !repo.common_dir().starts_with(spec.folder);
+    if let Some(repo) = spec.repo.filter(|_| !hides_history).filter(elsewhere) {
+        let seen = repo.seen_from(spec.folder);
+        bounds.visible.extend(seen.visible);
+        bounds.masked.extend(seen.masked);
     }
     if let Some(ready) = spec.ready {
         ready.bound(&mut bounds);
@@ -282,8 +300,8 @@ fn bounds(spec: &SandboxSpec<'_>) -> Bounds {
 }
 
 /// Whether the policy hides a whole folder of the workspace, such as `context/**`.
-fn hides_a_folder(spec: &SandboxSpec<'_>) -> bool {
-    let folders = spec.policy.hidden.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
+fn hides_a_folder(spec: &SandboxSpec<'_>, globs: &[String]) -> bool {
+    let folders = globs.iter().filter_map(|pattern| pattern.strip_suffix("/**"));
     let plain = |folder: &&str| !folder.contains(['*', '?', '[', '{']);
     let layers = spec.layers.iter().flat_map(|layers| &layers.lower);
     let places: Vec<&Path> = layers.map(PathBuf::as_path).chain([spec.folder]).collect();
@@ -331,6 +349,8 @@ mod tests {
             scope: None,
             isolation: wanted,
             policy: &policy,
+            checks: &[],
+            own_check: None,
             ready: None,
             layers: None,
         };
@@ -350,18 +370,5 @@ mod tests {
         }
         assert!(opened(told(IsolationLevel::Full), IsolationLevel::Landlock).await.is_ok());
         assert!(opened(Isolation::None, IsolationLevel::None).await.is_ok());
-    }
-
-    #[test]
-    fn settings_with_keys_in_them_are_noticed() {
-        let plain = "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://example.org/a.git\n\turl = git@example.org:a\n";
-        assert!(!holds_keys(plain));
-        for keys in [
-            "url = https://u:secret@example.org/a",
-            "[credential]",
-            "\textraheader = Authorization: x",
-        ] {
-            assert!(holds_keys(&format!("{plain}{keys}\n")), "{keys}");
-        }
     }
 }

@@ -124,8 +124,8 @@ pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
 pub use git::{
-    Author, Edit, EditTo, GitError, GitRequest, Glance, LaidOut, Merged, Repo, Submodule, Taken,
-    is_root, root_of, unsupported_git,
+    Author, Edit, EditTo, GitError, GitRequest, Glance, LaidOut, Merged, Repo, Seen, Submodule,
+    Taken, is_root, root_of, unsupported_git,
 };
 pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};
@@ -147,6 +147,6 @@ pub use snapshot::{
 pub use ssh_keygen::{SignatureError, SshKeygen};
 pub use stream::{Listener, Stream};
 pub use temporary::sweep_temporary;
-pub use user::user_name;
+pub use user::{narrow_umask, user_name};
 pub use variables::Variables;
 pub use wrap::{ReadOnly, Recorded};

@@ -50,6 +50,8 @@ pub struct LocalEnvironment {
     running: Arc<Mutex<Running>>,
     /// Log in which changes are recorded before they are made, and the name to record them under.
     intents: Option<(IntentLog, String)>,
+    /// Whether confined commands see nothing of the workspace's own git files.
+    hides_history: bool,
     /// Settings that commands must not change; `None` if they are not guarded.
     guarding: Option<Arc<Guarding>>,
 }
@@ -73,6 +75,7 @@ impl LocalEnvironment {
             replaces: false,
             running: Arc::default(),
             guarding: None,
+            hides_history: false,
             intents: None,
         })
     }
@@ -133,6 +136,13 @@ impl LocalEnvironment {
     /// commands see them empty.
     pub fn hiding(self, patterns: &[&str]) -> Result<Self, EnvError> {
         self.with_hidden(|hidden| hidden.hiding(patterns))
+    }
+
+    /// Keeps the workspace's own git files from confined commands: its history has files that are hidden.
+    #[must_use]
+    pub fn hiding_history(mut self) -> Self {
+        self.hides_history = true;
+        self
     }
 
     /// Lets commands and searches see files with passwords, such as `.env`, that match these globs.

@@ -27,6 +27,21 @@ pub(crate) fn is_plain(name: &str) -> bool {
     PLAIN.contains(&name)
 }
 
+/// Whether the settings of a repository hold credentials: a user name in an address, a header, a helper.
+pub(crate) fn holds_credentials(settings: &str) -> bool {
+    let words =
+        ["extraheader", "password", "token", "[credential", "helper", "sslkey", "cookiefile"];
+    let in_address =
+        |line: &str| line.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+    let settings = settings.to_lowercase();
+    settings.lines().any(|line| in_address(line) || words.iter().any(|word| line.contains(word)))
+}
+
+/// Whether a file of this name in a repository may hold credentials.
+pub(crate) fn may_hold_credentials(name: &str) -> bool {
+    matches!(name.to_ascii_lowercase().as_str(), "config" | "config.worktree")
+}
+
 /// Whether a path is git's own, by one of its names.
 pub(crate) fn is_in_git(path: &WorkPath) -> bool {
     path.as_str().split('/').any(|name| is_protected_name(name.as_bytes()))
@@ -70,5 +85,18 @@ mod tests {
         assert!(!would("a/config") && !would("a/b") && !would("refs/x") && !would("b/HEAD"));
         std::fs::create_dir(at("a/refs")).expect("a folder");
         assert!(would("a/config") && would("a/hooks/pre-commit") && !would("a/readme"));
+    }
+
+    #[test]
+    fn settings_with_keys_in_them_are_noticed() {
+        let plain = "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://example.org/a.git\n\turl = git@example.org:a\n";
+        assert!(!holds_credentials(plain));
+        for keys in [
+            "url = https://u:secret@example.org/a",
+            "[credential]",
+            "\textraheader = Authorization: x",
+        ] {
+            assert!(holds_credentials(&format!("{plain}{keys}\n")), "{keys}");
+        }
     }
 }

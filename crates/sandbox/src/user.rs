@@ -18,6 +18,17 @@ pub(crate) fn as_ordinary_user() {
 #[cfg(all(test, not(target_os = "linux")))]
 pub(crate) fn as_ordinary_user() {}
 
+/// Keeps other users from writing to what this process and its programs create, if its umask lets them: Bosun's own files
+/// are created with it. A narrower umask, or one that shares with a group, stays. To be called when the process starts.
+pub fn narrow_umask() {
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+    // It can only be read by setting it.
+    let before = umask(Mode::RWXG | Mode::RWXO);
+    let after = if before.contains(Mode::WOTH) { before } else { before | Mode::WGRP | Mode::WOTH };
+    umask(after);
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

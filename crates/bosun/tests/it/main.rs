@@ -21,6 +21,8 @@ mod naming;
 mod mistakes;
 // What a weak model is told.
 mod small_model;
+// What agents can find of hidden checks and documents.
+mod held_back;
 // Results of a run: diff, transcript, review, pull request, commits.
 mod results;
 // A doubtful result that a person accepted.

@@ -161,6 +161,8 @@ impl RunExecutor {
             scope: None,
             isolation: job.isolation,
             policy: &self.policy.sandbox,
+            checks: &self.policy.checks,
+            own_check: Some(job.what),
             ready: Some(&tree.ready),
             layers: tree.layers.as_ref(),
         };

@@ -97,7 +97,7 @@ impl RunExecutor {
         if drive.is_new() && !brief.scope.0.is_empty() {
             self.trees.hand_out(&folder, &brief.start).await?;
         }
-        let workspace = Workspace::of_attempt(&self.worktrees, &self.policy.sandbox, &brief, ready);
+        let workspace = Workspace::of_attempt(&self.worktrees, &self.policy, &brief, ready);
         let (role, roots) = (&brief.role, workspace.names());
         let profiled = ProfiledTools::new(&self.services, &self.policy, role, roots);
         if drive.is_new() {

@@ -9,9 +9,9 @@ use futures::future::{BoxFuture, Shared};
 use sandbox::{Environment, GitError, Glance, IntentLog, Listener, LocalEnvironment, Repo};
 use tools::{Registry, profile};
 use types::{
-    AgentCall, Assignment, Brief, CallId, CommitId, Fault, FaultClass, Inspection, IsolationLevel,
-    ModelRef, Policy, Recovered, RoleId, SandboxPolicy, Scope, SessionChange, Timestamp,
-    ToolProfile, ToolSpec, WorkPath,
+    AgentCall, Assignment, Brief, CallId, Check, CommitId, Fault, FaultClass, Inspection,
+    IsolationLevel, ModelRef, Policy, Recovered, RoleId, SandboxPolicy, Scope, SessionChange,
+    Timestamp, ToolProfile, ToolSpec, WorkPath,
 };
 
 use crate::event_loop::Recovery;
@@ -45,6 +45,8 @@ pub(crate) struct Folder {
     /// The required isolation level.
     pub(crate) isolation: IsolationLevel,
     pub(crate) policy: SandboxPolicy,
+    /// All checks of the policy, of which the hidden ones are kept from agents.
+    pub(crate) checks: Vec<Check>,
     /// The log of intended file changes.
     pub(crate) intents: Option<IntentLog>,
     /// How it was prepared, if it was.
@@ -93,6 +95,7 @@ impl Folder {
             scope: None,
             isolation,
             policy,
+            checks: vec![],
             intents: None,
             ready: prepare::known(None),
             opened,
@@ -162,18 +165,27 @@ impl Workspace {
     /// The worktree of an attempt.
     pub(crate) fn of_attempt(
         worktrees: &Worktrees,
-        policy: &SandboxPolicy,
+        policy: &Policy,
         brief: &Brief,
         ready: Ready,
     ) -> Self {
         let path = worktrees.of_attempt(&brief.attempt);
         let repo = found(worktrees.repo().clone());
-        let folder = Folder::new(&path, repo, brief.isolation, policy.clone());
+        let folder = Folder::new(&path, repo, brief.isolation, policy.sandbox.clone());
+        let checks = policy.checks.clone();
         let (start, scope) = (Some(brief.start.clone()), Some(brief.scope.clone()));
         let assignment = brief.assignment.clone();
         let ready = prepare::known(Some(ready));
         let intents = Some(worktrees.intents(&brief.attempt));
-        Self::Folder(Box::new(Folder { start, assignment, scope, ready, intents, ..folder }))
+        Self::Folder(Box::new(Folder {
+            start,
+            assignment,
+            scope,
+            checks,
+            ready,
+            intents,
+            ..folder
+        }))
     }
 
     /// The environment for a call, with output capture if wanted.
@@ -204,6 +216,8 @@ impl Workspace {
                     scope,
                     isolation: folder.isolation,
                     policy: &folder.policy,
+                    checks: &folder.checks,
+                    own_check: None,
                     ready: ready.as_deref(),
                     layers: None,
                 };

@@ -248,6 +248,8 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         scope: None,
         isolation: policy.require,
         policy: &policy,
+        checks: &deps.policy.checks,
+        own_check: None,
         ready: Some(&ready),
         layers: None,
     };

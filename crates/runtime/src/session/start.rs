@@ -139,6 +139,7 @@ fn workspace(
     place.ready = in_checkout(repo, policy.workspace.clone(), services.home.clone());
     let whole = brief.scope.covers(&Artifact::everything());
     place.scope = Some(brief.scope.clone()).filter(|_| !whole);
+    place.checks.clone_from(&policy.checks);
     place.intents = Some(IntentLog::new(intents(services, &brief.run)));
     Workspace::Folder(Box::new(place))
 }

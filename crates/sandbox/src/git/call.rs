@@ -110,6 +110,8 @@ pub(super) struct With<'a> {
     pub(super) muzzled: bool,
     /// Author and committer of a commit made by the call, if not Bosun.
     pub(super) person: Option<&'a Author>,
+    /// Whether paths in the arguments are globs, from the top of the repository.
+    pub(super) globs: bool,
 }
 
 impl Git {
@@ -194,6 +196,9 @@ impl Git {
         // It takes every path literally, and refuses to be asked to.
         if args.first().is_some_and(|first| first.as_ref() == "check-ignore") {
             command.env_remove("GIT_LITERAL_PATHSPECS");
+        }
+        if with.globs {
+            command.env_remove("GIT_LITERAL_PATHSPECS").env("GIT_GLOB_PATHSPECS", "1");
         }
         command.args(args);
         complete(command, described(args), with.stdin).await

@@ -54,6 +54,10 @@ impl Worktree {
         setting
     }
 
+    pub(super) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
     fn new(dir: PathBuf, git_dir: PathBuf) -> Self {
         let (index, exclude) = (git_dir.join("bosun-index"), git_dir.join("bosun-exclude"));
         Self { dir, git_dir, index, exclude }
@@ -238,7 +242,7 @@ impl Repo {
     }
 
     /// Looks up a worktree in the repository's own list, never in the worktree itself.
-    fn find_worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
+    pub(super) fn find_worktree(&self, dir: &Path) -> Result<Worktree, GitError> {
         let absent = || GitError::NoWorktree { dir: dir.display().to_string() };
         let dir = dir.canonicalize().map_err(|_| absent())?;
         let git_dir = self.registration(&dir).ok_or_else(absent)?;

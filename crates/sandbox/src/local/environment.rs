@@ -19,6 +19,7 @@ use crate::error::EnvError;
 use crate::git::{GitRequest, workspace};
 use crate::jail::{self, Jail, Links};
 use crate::process;
+use crate::repository::{holds_credentials, is_in_git, may_hold_credentials};
 use crate::search::{
     Found, GlobRequest, GrepRequest, Hidden, Hits, NotableNames, walk::SearchRoot,
 };
@@ -168,6 +169,9 @@ impl Environment for LocalEnvironment {
             return Err(EnvError::Unheld { path: path.clone() });
         }
         spec.hidden.clone_from(&survey.hidden);
+        if self.hides_history && self.jail.kind(&git_files())?.is_some() {
+            spec.hidden.push(git_files());
+        }
         spec.pinned = std::mem::take(&mut survey.pinned);
         if let Some(guarding) = &self.guarding {
             guarding.close(&survey.settings, confine.scope(), &mut spec);
@@ -193,6 +197,11 @@ impl Environment for LocalEnvironment {
     }
 }
 
+/// The workspace's own git files.
+fn git_files() -> WorkPath {
+    ".git".parse().unwrap_or_else(|_| WorkPath::root())
+}
+
 /// The name by which a child enters an open folder, which must stay open until then. The child resolves it itself, so it
 /// starts in exactly the folder that was checked, on systems that have such names.
 fn name_of(folder: &OwnedFd, root: &Path, path: &WorkPath) -> PathBuf {
@@ -215,5 +224,11 @@ fn read(jail: &Jail, path: &WorkPath, root: &Path, hidden: &Hidden) -> Result<Ve
             return Err(EnvError::Hidden { path: path.clone() });
         }
     }
-    jail::whole(file, path, MAX_FILE_BYTES)
+    let bytes = jail::whole(file, path, MAX_FILE_BYTES)?;
+    let place = path.as_str().rsplit('/').next().unwrap_or_default();
+    let settings = hidden.finds_secrets() && may_hold_credentials(place);
+    if settings && is_in_git(path) && holds_credentials(&String::from_utf8_lossy(&bytes)) {
+        return Err(EnvError::Hidden { path: path.clone() });
+    }
+    Ok(bytes)
 }

@@ -148,6 +148,11 @@ impl Hidden {
         !self.globs.is_empty() || !self.own.is_empty()
     }
 
+    /// Whether keys and passwords are looked for.
+    pub(crate) fn finds_secrets(&self) -> bool {
+        self.secrets
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         !self.has_globs() && !self.secrets
     }

@@ -13,13 +13,18 @@ use types::WorkPath;
 use super::hidden::Judged;
 use super::walk::SearchRoot;
 use crate::jail::{Links, is_protected_name, kind_in};
-use crate::repository::{HOOKS, is_plain, is_repository, steers};
+use crate::repository::{
+    HOOKS, holds_credentials, is_plain, is_repository, may_hold_credentials, steers,
+};
 use crate::stamp::{Moment, Stamp};
 
 /// Maximum number of entries in one walk.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
 /// Folders that tools fill with third-party files. Users keep nothing of their own in them, and they are large.
 const FILLED: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache__"];
+
+/// Maximum size of a repository's settings that are searched for credentials.
+const MOST_SETTINGS: u64 = 256 * 1024;
 
 /// A name that is masked or a settings file.
 #[derive(Debug)]
@@ -151,22 +156,22 @@ impl Folder {
                 of_git.push((text.to_owned(), folder));
             }
             match part {
-                _ if git => found.note_git(&place, folder),
+                _ if git => found.note_git(root, &place, folder),
                 Part::Files if looked_at => found.note(root, &place, folder),
                 Part::Files => {}
                 Part::Git if folder && !is_plain(text) => found.go_on(&place, Part::Git),
                 Part::Git => {}
-                Part::Hooks if !text.ends_with(".sample") => found.note_git(&place, folder),
+                Part::Hooks if !text.ends_with(".sample") => found.note_git(root, &place, folder),
                 Part::Hooks => {}
             }
         }
         place.truncate(above);
-        found.note_repository(&place, &of_git);
+        found.note_repository(root, &place, &of_git);
         Some(found)
     }
 
     /// Notes the settings of a folder that git takes for a repository. `place` ends with a slash, or is empty.
-    fn note_repository(&mut self, place: &str, names: &[(String, bool)]) {
+    fn note_repository(&mut self, root: &SearchRoot<'_>, place: &str, names: &[(String, bool)]) {
         let has = |wanted: &str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
         if !is_repository(has) {
             return;
@@ -177,18 +182,19 @@ impl Folder {
                 self.below.retain(|(path, ..)| path.as_str() != place);
                 self.go_on(&place, Part::Hooks);
             } else if !*folder && (steers(name) || name.eq_ignore_ascii_case(HOOKS)) {
-                self.note_git(&place, false);
+                self.note_git(root, &place, false);
             }
         }
     }
 
     /// Notes something that makes git run programs: a link or file, or a folder with more.
-    fn note_git(&mut self, place: &str, folder: bool) {
+    fn note_git(&mut self, root: &SearchRoot<'_>, place: &str, folder: bool) {
         if folder {
             return self.go_on(place, Part::Git);
         }
         if let Ok(path) = place.parse::<WorkPath>() {
-            let judged = Judged { masked: false, never: false, settings: true };
+            let masked = holds_passwords(root, &path);
+            let judged = Judged { masked, never: false, settings: true };
             self.notable.push(Notable { path, folder, judged });
         }
     }
@@ -212,6 +218,16 @@ impl Folder {
             self.notable.push(Notable { path, folder, judged });
         }
     }
+}
+
+/// Whether a file of a repository holds credentials, or cannot be read, so that it may. Git replaces the file to change
+/// it, so its folder's stamp changes with it.
+fn holds_passwords(root: &SearchRoot<'_>, path: &WorkPath) -> bool {
+    let name = path.as_str().rsplit('/').next().unwrap_or_default();
+    let named = may_hold_credentials(name) && root.hidden.finds_secrets();
+    named
+        && root.jail.file(path, Links::Refuse).is_ok()
+        && root.jail.small_text(path, MOST_SETTINGS).is_none_or(|text| holds_credentials(&text))
 }
 
 /// Whether a name may be part of a repository that is not in a `.git`.

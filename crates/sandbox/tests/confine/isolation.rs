@@ -189,8 +189,24 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fix
     let start = repo.survey().await.expect("a survey").base;
     let tree = fixture.dir.path().join("tree");
     repo.add_worktree(&tree, &start).await.expect("a worktree");
-    let confine = fixture
-        .confine_to(Bounds { visible: vec![repo.common_dir().to_owned()], ..Bounds::default() });
+    let common = repo.common_dir().display().to_string();
+    let secrets = format!(
+        "git -C repo branch other-branch; mkdir -p {common}/modules/sub; \
+         for f in modules/sub/config config.worktree logs/HEAD FETCH_HEAD; do \
+         echo 'https://u:CANARY@example.org' > {common}/$f; done; \
+         git -C repo config remote.origin.url https://u:CANARY@example.org/a"
+    );
+    let made = std::process::Command::new("bash")
+        .args(["-ec", &secrets])
+        .current_dir(fixture.dir.path())
+        .status();
+    assert!(made.expect("bash").success());
+    let seen = repo.seen_from(&tree);
+    let confine = fixture.confine_to(Bounds {
+        visible: seen.visible,
+        masked: seen.masked,
+        ..Bounds::default()
+    });
     let env = LocalEnvironment::open(&tree).expect("a workspace").confined(confine);
     let line = format!(
         "echo 2 > a; git diff | tail -1; git log --format=%s; git add a; git config x.y z; \
@@ -199,6 +215,9 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fix
     );
     let output = run(&env, &line, Millis::seconds(60)).await.output;
     assert!(output.starts_with("+2\nx\n"), "{output}");
+    let line = format!("grep -ra . {common}; git branch -a; git log --all --format=%D; true");
+    let output = run(&env, &line, Millis::seconds(60)).await.output;
+    assert!(!output.contains("CANARY") && !output.contains("other-branch"), "{output}");
     assert!(!repo.common_dir().join("evil").exists());
     assert!(!repo.common_dir().join("hooks/post-commit").exists());
     let at = types::Timestamp::from_millis(0);

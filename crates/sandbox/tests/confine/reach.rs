@@ -147,6 +147,30 @@ pub(crate) async fn no_command_leaves_a_repository_that_runs_something(fixture: 
     assert!(env.write(&path("old/.git/config"), b"x").await.is_err());
 }
 
+pub(crate) async fn passwords_in_the_settings_of_repositories_are_hidden(fixture: Fixture) {
+    let settings = "[remote \"o\"]\n\turl = https://u:CANARY@example.org/a\n";
+    let places =
+        [".git/modules/sub/config", ".git/config.worktree", "sub/.git/config", ".git/config"];
+    for place in places {
+        put(&fixture, place, settings);
+    }
+    for git in [".git/modules/sub", "sub/.git", ".git"] {
+        put(&fixture, &format!("{git}/HEAD"), "ref: refs/heads/main\n");
+        for name in ["objects", "refs"] {
+            std::fs::create_dir_all(fixture.ws().join(git).join(name)).expect("a folder");
+        }
+    }
+    let env = fixture.env();
+    env.initialize().await.expect("a workspace");
+    let line = "cat .git/modules/sub/config .git/config.worktree sub/.git/config .git/config; \
+                git config --list --show-origin; true";
+    let output = run(&env, line, Millis::seconds(60)).await.output;
+    assert!(!output.contains("CANARY"), "{output}");
+    for place in places {
+        assert!(env.read(&path(place)).await.is_err(), "{place}");
+    }
+}
+
 pub(crate) async fn a_file_that_the_plan_names_may_be_written(fixture: Fixture) {
     for name in [".github/workflows/ci.yml", ".github/workflows/other.yml"] {
         put(&fixture, name, "before");
