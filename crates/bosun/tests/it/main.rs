@@ -21,6 +21,8 @@ mod naming;
 mod mistakes;
 // What a weak model is told.
 mod small_model;
+// What a program can find out about a trial.
+mod alike;
 // What agents can find of hidden checks and documents.
 mod held_back;
 // Results of a run: diff, transcript, review, pull request, commits.
