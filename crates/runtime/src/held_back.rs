@@ -49,12 +49,17 @@ fn places(command: &str, machine: &MachineFolders) -> Vec<PathBuf> {
             Some(above) if !path.is_dir() && narrow(above) => above.to_owned(),
             _ => path,
         };
-        // Programs of the system are visible anyway.
-        if narrow(&place) && !found.contains(&place) {
+        if narrow(&place) && !is_of_programs(&place) && !found.contains(&place) {
             found.push(place);
         }
     }
     found
+}
+
+/// Whether a folder has programs that other commands need as well: those of the system, and of toolchains.
+fn is_of_programs(place: &Path) -> bool {
+    place.starts_with("/usr")
+        || place.file_name().is_some_and(|name| name == "bin" || name == "sbin")
 }
 
 #[cfg(test)]

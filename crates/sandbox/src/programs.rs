@@ -36,6 +36,8 @@ pub(crate) struct Programs {
     trusted: Vec<PathBuf>,
     /// All other absolute folders.
     others: Vec<PathBuf>,
+    /// The user's home folder, which may itself be under version control.
+    home: PathBuf,
 }
 
 /// A program, to be run as the file that it is.
@@ -69,7 +71,7 @@ impl Programs {
         };
         let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
         let (trusted, others) = folders.partition(usable);
-        Self { trusted, others }
+        Self { trusted, others, home }
     }
 
     /// Finds a program, but never one inside this workspace.
@@ -85,7 +87,7 @@ impl Programs {
             // A link may lead out of the folder.
             let placed = file.parent().is_some_and(|parent| {
                 folder.canonicalize().is_ok_and(|folder| folder == parent)
-                    || (!in_repository(parent, Path::new("")) && is_ours(parent, false))
+                    || (!in_repository(parent, &self.home) && is_ours(parent, false))
             });
             (program && placed && !inside).then_some(Program { file, called })
         })

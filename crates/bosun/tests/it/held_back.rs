@@ -52,6 +52,7 @@ fn a_hidden_check_outside_of_the_repository_runs_and_no_agent_finds_it() {
     let test = format!("cat .bosun/policy.toml {at}/run.sh; true\n");
     let files = [("test.sh", test.as_str()), (".bosun/policy.toml", policy.as_str())];
     let (repo, script) = repository(&place, &files, &NOSY.replace("LOOK", &look));
+    place.trust(&repo);
     let policy = repo.join(".bosun/policy.toml");
     let mut args = run(&repo, &script, "Write 1 to one.txt");
     let policy = policy.to_str().expect("a path").to_owned();

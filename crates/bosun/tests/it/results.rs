@@ -259,7 +259,7 @@ fn a_pull_request_is_written_and_opened_with_the_persons_own_program() {
     place.git(place.path(), &["init", "--quiet", "--bare", text(&remote)]);
     let open = |path: &str| {
         let mut command = place.command(&["pr", &run, "--open"]);
-        command.env("PATH", path).output().expect("it runs")
+        command.env("PATH", path).current_dir(&repo).output().expect("it runs")
     };
     let path = std::env::var("PATH").expect("a PATH");
     assert_eq!(open(&path).status.code(), Some(1), "there is no remote");

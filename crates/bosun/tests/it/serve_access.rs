@@ -128,6 +128,7 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
         format!("rebound.example:{}", served.address().rsplit(':').next().expect("a port"));
     for (headers, status) in [
         (vec![own, ("Host", rebound.as_str())], 421),
+        (vec![own, ("Host", served.address()), ("Host", rebound.as_str())], 400),
         (vec![own, ("Origin", "http://evil.example")], 403),
         (vec![own, ("Origin", "null")], 403),
         (vec![own, ("Sec-Fetch-Site", "cross-site")], 403),
