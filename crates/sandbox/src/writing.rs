@@ -25,7 +25,7 @@ pub(crate) fn write(
 }
 
 /// The same for any file, to restore one of git's own.
-pub(super) fn replace(
+pub(crate) fn replace(
     jail: &Jail,
     path: &WorkPath,
     bytes: &[u8],

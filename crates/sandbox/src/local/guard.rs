@@ -17,7 +17,7 @@ use types::{Scope, Sensitive, WorkPath};
 use crate::confine::Spec;
 use crate::jail::{self, Jail, Links};
 use crate::search::Survey;
-use crate::writing::write;
+use crate::writing::replace;
 
 /// Maximum size of a file whose content is remembered, and of all of them together.
 const MAX_FILE: u64 = 256 * 1024;
@@ -243,7 +243,7 @@ fn is_changed(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
 fn put_back(jail: &Jail, path: &WorkPath, kept: &Kept) -> bool {
     let Some((bytes, mode)) = &kept.content else { return false };
     remove(jail, path);
-    write(jail, path, bytes, Some(*mode)).is_ok()
+    replace(jail, path, bytes, Some(*mode)).is_ok()
 }
 
 /// Removes a file or link, and the settings folders that become empty.
