@@ -64,3 +64,23 @@ async fn the_links_of_a_commit_are_told_with_their_targets() {
     assert_eq!(links, [("d/in", "../a"), ("out", "/etc/passwd")]);
     assert!(fixture.repo.links(&fixture.start).await.expect("links").is_empty());
 }
+
+/// As builds with Go leave its cache of modules: an ordinary user may not even remove what is in such a folder.
+#[tokio::test]
+async fn folders_that_a_check_has_closed_are_compared_and_removed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    crate::user::as_ordinary_user();
+    let made = fixture(&[("src/a.txt", "a\n")]).await;
+    let [lower, upper] = ["lower", "upper"].map(|name| made.dir.path().join(name));
+    put(&lower, "src/a.txt", "a\n");
+    put(&upper, "src/a.txt", "b\n");
+    put(&upper, "cache/mod/a.go", "x");
+    for (closed, mode) in [("cache/mod", 0o555), ("cache", 0o555), ("src", 0), (".", 0o555)] {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(upper.join(closed), mode).expect("a mode");
+    }
+    let rewritten = made.repo.rewritten_above(&upper, &[lower]).await.expect("a list");
+    assert_eq!(rewritten, ["src/a.txt".parse().expect("a path")]);
+    made.repo.remove_checkout(&upper).expect("removed");
+    assert!(!upper.exists());
+}

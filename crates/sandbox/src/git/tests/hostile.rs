@@ -2,8 +2,8 @@
 //! the tree may change, and nothing of it may get in, whatever the agent does. Hard links to files outside are left
 //! out: the sandbox keeps commands from making them.
 //!
-//! A number of sequences other than the usual one is set with `BOSUN_SEQUENCES`; a world that fails is named by its
-//! number, from which it can be played again with `BOSUN_WORLD`.
+//! A number of sequences other than the usual one is set with `BOSUN_SEQUENCES` (with `cargo test`, which has no limit on
+//! time); a world that fails is named by its number, from which it can be played again with `BOSUN_WORLD`.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// Sequences in one world, which has one repository.
-const IN_A_WORLD: u64 = 50;
+const IN_A_WORLD: u64 = 100;
 /// Sequences of an ordinary run of the tests.
-const USUAL: u64 = 300;
+const USUAL: u64 = 100;
 const SECRET: &str = "canary: nothing of this may be seen or changed";
 const NAMES: [&str; 15] = [
     "a",
@@ -162,7 +162,7 @@ impl World {
     async fn bosun(&self, dice: &mut Dice) {
         let (repo, tree) = (&self.made.repo, self.tree.as_path());
         // Each call of git takes longer than everything else together.
-        if dice.below(6) == 0 {
+        if dice.below(8) == 0 {
             return self.with_git(dice).await;
         }
         let path: WorkPath = dice.one(&NAMES).parse().expect("a path");
