@@ -95,10 +95,9 @@ impl World {
         Self { made, tree, outside, submodules, state, before }
     }
 
-    /// One operation of an agent's. Those that do not work have no effect.
-    fn agent(&self, dice: &mut Dice) {
-        let (one, other) = (self.tree.join(dice.one(&NAMES)), self.tree.join(dice.one(&NAMES)));
-        let targets = [
+    /// Where links of an agent's lead to.
+    fn targets(&self) -> [PathBuf; 9] {
+        [
             self.outside.clone(),
             self.outside.join("canary"),
             self.outside.join("new"),
@@ -108,7 +107,13 @@ impl World {
             PathBuf::from("../../../outside/lib"),
             PathBuf::from("a"),
             PathBuf::from("."),
-        ];
+        ]
+    }
+
+    /// One operation of an agent's. Those that do not work have no effect.
+    fn agent(&self, dice: &mut Dice) {
+        let (one, other) = (self.tree.join(dice.one(&NAMES)), self.tree.join(dice.one(&NAMES)));
+        let targets = self.targets();
         let clear = |path: &Path| {
             let folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
             let path = path.to_owned();
