@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn a_group_of_one_is_not_shared() {
-        let users = "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n\
-                     bob:x:1001:100::/home/bob:/bin/sh\n";
+        let users = "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/ann:/bin/sh\n\
+                     bob:x:1001:100::/bob:/bin/sh\n";
         let groups = "root:x:0:\nann:x:1000:\nstaff:x:50:\nusers:x:100:\ndev:x:200:ann,bob\n";
         let alone = |group| is_alone_in(users, groups, group, 1000);
         assert!(alone(1000) && alone(50));

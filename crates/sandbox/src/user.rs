@@ -38,6 +38,18 @@ pub fn narrow_umask() {
 #[cfg(test)]
 mod tests {
     #[test]
+    fn an_umask_that_lets_everybody_write_is_narrowed_and_others_stay() {
+        use rustix::fs::Mode;
+        use rustix::process::umask;
+        for (before, after) in [(0o000, 0o022), (0o002, 0o002), (0o077, 0o077), (0o040, 0o062)] {
+            let own = umask(Mode::from_raw_mode(before));
+            super::narrow_umask();
+            let narrowed = umask(own);
+            assert_eq!(narrowed.as_raw_mode(), after, "{before:o}");
+        }
+    }
+
+    #[test]
     fn a_user_has_a_name_unless_the_system_does_not_know_it() {
         let id = nix::unistd::getuid().to_string();
         let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();

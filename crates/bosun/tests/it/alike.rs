@@ -38,10 +38,11 @@ fn facts(told: &Told) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn nothing_tells_a_trial_from_a_check() {
-    for verify in ["", "[verify]\nwarm_from_ms = 0\n"] {
+    for warm in ["", "warm_from_ms = 0\n"] {
         let place = Place::new();
         let test = "[ \"$(sh double.sh 2)\" = 4 ] || exit 1\n";
-        let policy = format!("headless = true\n{verify}");
+        // Its own curiosity would be taken for a sign of a cheat, and end the trials.
+        let policy = format!("headless = true\n[verify]\nsigns = []\n{warm}");
         let files =
             [("test.sh", test), ("double.sh", "echo 0\n"), (".bosun/policy.toml", policy.as_str())];
         let read = "[[attempt.reply]]\ncall = { tool = \"read_file\", path = \"double.sh\" }\n[[attempt.reply]]\ncall = { tool = \"write_file\"";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::binary::{Place, stderr, stdout};
-use crate::stage::{Told, repository};
+use crate::stage::{Told, put, repository};
 
 /// Two tasks; the second writes terminal control sequences.
 const SCRIPT: &str = r#"
@@ -276,15 +276,11 @@ fn a_pull_request_is_written_and_opened_with_the_persons_own_program() {
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&program, executable).expect("it can be run");
     // What an agent may have left in the repository is never run, although direnv would put it first.
-    let planted = repo.join("bin");
-    std::fs::create_dir(&planted).expect("a folder");
-    let ran = place.path().join("ran");
-    for name in ["git", "gh", "glab", "ssh"] {
-        let program = planted.join(name);
-        std::fs::write(&program, format!("#!/bin/sh\ntouch {}\nexit 1\n", text(&ran)))
-            .expect("a program");
+    let (planted, ran) = (repo.join("bin"), place.path().join("ran"));
+    for name in ["git", "gh", "ssh"] {
+        put(&planted, name, &format!("#!/bin/sh\ntouch {}\nexit 1\n", text(&ran)));
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&program, executable).expect("it can be run");
+        std::fs::set_permissions(planted.join(name), executable).expect("it can be run");
     }
     let output = open(&format!("{}:{}:{path}", text(&planted), text(&programs)));
     assert!(output.status.success(), "{}", stderr(&output));

@@ -20,7 +20,7 @@ pub enum GitError {
     #[error("the repository has no commit yet; make a first one with `git commit`")]
     NoCommit,
     #[error(
-        "git is not installed, or not on the PATH in a folder that only you can write to, outside of workspaces"
+        "git is not installed, or not in a folder of PATH that is yours alone and in no workspace"
     )]
     GitMissing,
     #[error("git {found} is too old; 2.38 or newer is needed")]

@@ -156,13 +156,11 @@ impl Folder {
                 of_git.push((text.to_owned(), folder));
             }
             match part {
-                _ if git => found.note_git(root, &place, folder),
-                Part::Files if looked_at => found.note(root, &place, folder),
-                Part::Files => {}
+                Part::Hooks if text.ends_with(".sample") => {}
+                part if git || part == Part::Hooks => found.note_git(root, &place, folder),
                 Part::Git if folder && !is_plain(text) => found.go_on(&place, Part::Git),
-                Part::Git => {}
-                Part::Hooks if !text.ends_with(".sample") => found.note_git(root, &place, folder),
-                Part::Hooks => {}
+                Part::Files if looked_at => found.note(root, &place, folder),
+                Part::Files | Part::Git | Part::Hooks => {}
             }
         }
         place.truncate(above);
