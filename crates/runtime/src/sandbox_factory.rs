@@ -38,8 +38,18 @@ pub(crate) struct SandboxFactory {
     machine: MachineFolders,
     /// The folder for files that commands should not have written.
     aside: Option<PathBuf>,
-    /// Whether the history of a repository has files that these globs match, and the commit when that was asked.
-    histories: Mutex<BTreeMap<(PathBuf, Vec<String>), (Option<CommitId>, bool)>>,
+    /// Whether the history of a repository has files that globs match.
+    histories: Mutex<BTreeMap<Asked, Found>>,
+}
+
+/// A repository's git files, and globs.
+type Asked = (PathBuf, Vec<String>);
+
+/// What the history had, and for which commit that was asked.
+#[derive(Debug)]
+struct Found {
+    start: Option<CommitId>,
+    hidden: bool,
 }
 
 /// On whose behalf commands run in a folder.
@@ -226,16 +236,14 @@ impl SandboxFactory {
         }
         let asked = (repo.common_dir().to_owned(), globs);
         let mut known = self.histories.lock().await;
-        match known.get(&asked) {
-            Some((start, found)) if spec.start.is_none() || start.as_ref() == spec.start => {
-                return *found;
-            }
-            _ => {}
+        let of_now = |found: &&Found| spec.start.is_none() || found.start.as_ref() == spec.start;
+        if let Some(found) = known.get(&asked).filter(of_now) {
+            return found.hidden;
         }
         // If it cannot be read, it may have anything.
-        let found = repo.has_had(&asked.1).await.unwrap_or(true);
-        known.insert(asked, (spec.start.cloned(), found));
-        found
+        let hidden = repo.has_had(&asked.1).await.unwrap_or(true);
+        known.insert(asked, Found { start: spec.start.cloned(), hidden });
+        hidden
     }
 
     /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.

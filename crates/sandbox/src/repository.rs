@@ -54,7 +54,7 @@ pub(crate) fn would_be_in_one(jail: &Jail, path: &WorkPath) -> bool {
     (0..names.len()).any(|depth| {
         let Some(name) = names.get(depth) else { return false };
         let part = |known: &&str| name.eq_ignore_ascii_case(known);
-        let makes = ["HEAD", "objects", "refs", HOOKS].iter().any(|known| part(known));
+        let makes = ["HEAD", "objects", "refs", HOOKS].iter().any(&part);
         if !(makes || steers(name)) {
             return false;
         }
