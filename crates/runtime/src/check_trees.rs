@@ -313,5 +313,8 @@ fn write(layers: &Path, record: &Record) -> Result<(), Fault> {
 
 fn broken(doing: &str, path: &Path, error: &std::io::Error) -> Fault {
     let what = format!("laying out the tree of a check: {doing} {}: {error}", path.display());
+    if sandbox::is_out_of_descriptors(error) {
+        return sandbox::out_of_descriptors(what);
+    }
     Fault::structural("workspace.not_ready", what)
 }

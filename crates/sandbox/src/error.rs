@@ -8,7 +8,7 @@ use std::io;
 use types::{Fault, FaultClass, WorkPath};
 
 pub use self::causes::chain;
-use crate::durable::is_storage;
+use crate::durable::{is_out_of_descriptors, is_storage, out_of_descriptors};
 use crate::git::GitError;
 
 /// A file operation or command that was refused or failed.
@@ -108,6 +108,11 @@ impl EnvError {
             | Self::Unsupported { .. }
             | Self::TooLarge { .. } => (FaultClass::Structural, "env.bad_request"),
             Self::Io { source, .. } | Self::Root { source, .. } | Self::Exec { source, .. }
+                if is_out_of_descriptors(source) =>
+            {
+                return out_of_descriptors(self.chain());
+            }
+            Self::Io { source, .. } | Self::Root { source, .. } | Self::Exec { source, .. }
                 if is_storage(source) =>
             {
                 (FaultClass::Person, "env.disk")
@@ -146,5 +151,31 @@ mod tests {
         let fault = EnvError::Io { doing: "reading", path, source }.fault();
         assert_eq!(fault.what, "reading .: permission denied");
         assert_eq!(fault.code, "env.io");
+    }
+
+    /// No descriptor left for a pipe or a file is nobody's mistake: the same work goes on once others have ended.
+    #[test]
+    fn a_lack_of_descriptors_passes() {
+        for errno in [libc::EMFILE, libc::ENFILE] {
+            let none = || io::Error::from_raw_os_error(errno);
+            let path = WorkPath::root();
+            let git = GitError::Io { doing: "starting", path: "git".into(), source: none() };
+            let stderr = "fatal: unable to create thread: Too many open files".to_owned();
+            let said = GitError::Failed { command: "git status".into(), stderr };
+            for error in [
+                EnvError::Io { doing: "reading", path, source: none() },
+                EnvError::Exec { doing: "starting", source: none() },
+                EnvError::Root { root: "w".into(), source: none() },
+                EnvError::Git(git),
+                EnvError::Git(said),
+            ] {
+                let fault = error.fault();
+                assert_eq!(
+                    (fault.class, fault.code.as_str()),
+                    (FaultClass::Transient, "machine.descriptors")
+                );
+                assert!(fault.passes(), "{fault:?}");
+            }
+        }
     }
 }

@@ -120,6 +120,7 @@ pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
 pub use confine::{Confine, HelperExe};
 pub use document::{documents, text};
+pub use durable::{is_out_of_descriptors, out_of_descriptors};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;

@@ -21,6 +21,9 @@ pub(super) fn is_below(path: &WorkPath, above: &WorkPath) -> bool {
 /// The fault of a step that the file system refused.
 pub(super) fn broken(doing: &str, path: &Path, error: &std::io::Error) -> Fault {
     let what = format!("preparing a worktree: {doing} {}: {error}", path.display());
+    if sandbox::is_out_of_descriptors(error) {
+        return sandbox::out_of_descriptors(what);
+    }
     Fault::structural("workspace.not_ready", what)
 }
 

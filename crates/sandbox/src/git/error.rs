@@ -5,7 +5,7 @@ use std::path::Path;
 
 use types::{Fault, FaultClass};
 
-use crate::durable::is_storage;
+use crate::durable::{is_out_of_descriptors, is_storage, out_of_descriptors};
 use crate::error::chain;
 
 /// Error of a git operation.
@@ -115,6 +115,9 @@ const DISK: [&str; 4] = [
     "read-only file system",
 ];
 
+/// The message of git, and of the programs that it starts, if there is no descriptor left.
+const NO_DESCRIPTORS: &str = "too many open files";
+
 impl GitError {
     /// Classifies a failed call by its error output.
     pub(super) fn of(command: String, stderr: String) -> Self {
@@ -157,6 +160,12 @@ impl GitError {
             // Not caused by an agent, and another attempt would fail as well.
             Self::Damaged { .. } => (FaultClass::Person, "git.damaged"),
             Self::Disk { .. } => (FaultClass::Person, "git.disk"),
+            Self::Io { source, .. } if is_out_of_descriptors(source) => {
+                return out_of_descriptors(chain(self));
+            }
+            Self::Failed { stderr, .. } if stderr.to_lowercase().contains(NO_DESCRIPTORS) => {
+                return out_of_descriptors(chain(self));
+            }
             Self::Io { source, .. } if is_storage(source) => (FaultClass::Person, "git.disk"),
             Self::NotACommit { .. } => (FaultClass::Bug, "git.not_a_commit"),
             Self::TimedOut { .. } | Self::TooMuch { .. } => (FaultClass::Resource, "git.limit"),
