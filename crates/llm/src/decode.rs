@@ -73,14 +73,18 @@ impl Decoding {
         self.end_with(None)
     }
 
-    /// Items after the bytes ended with a fault. The fault is dropped if the reply was already complete.
+    /// Items after the bytes ended, perhaps with a fault. The fault is dropped only if the provider had ended its answer
+    /// before: a reason to stop is not yet the end.
     pub(crate) fn end_with(&mut self, fault: Option<Fault>) -> Vec<StreamItem> {
         if self.ended {
             return vec![];
         }
+        if let Some(fault) = fault {
+            return vec![self.fail(fault)];
+        }
         let Some(ending) = self.decoder.ending() else {
-            let broken = || Cause::BrokenStream.fault("the model's reply ended in the middle");
-            return vec![self.fail(fault.unwrap_or_else(broken))];
+            let broken = Cause::BrokenStream.fault("the model's reply ended in the middle");
+            return vec![self.fail(broken)];
         };
         self.ended = true;
         let assembly = self.decoder.assembly();
@@ -174,4 +178,41 @@ pub fn decode_each(dialect: Dialect, chunks: Vec<Bytes>, mut each: impl FnMut(St
 #[must_use]
 pub fn decode_whole(dialect: Dialect, body: &[u8]) -> Vec<StreamItem> {
     Decoding::new(dialect).whole(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The connection breaks after the reason to stop, before the end of the answer: no call of it may run.
+    #[test]
+    fn a_reason_to_stop_is_not_yet_the_end() {
+        let call = r#"{"index":0,"id":"c","function":{"name":"look","arguments":"{}"}}"#;
+        let chat = format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{call}]}},"finish_reason":"tool_calls"}}]}}"#
+        );
+        let messages = [
+            r#"{"type":"message_start","message":{"id":"m"}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"look","input":{}}}"#,
+            r#"{"type":"content_block_stop","index":0}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
+        ];
+        let responses = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f","call_id":"c","name":"look","arguments":"{}"}}"#;
+        let gemini = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"look","args":{}}}]},"finishReason":"STOP"}]}"#;
+        for (dialect, events) in [
+            (Dialect::Chat, vec![chat.as_str()]),
+            (Dialect::Messages, messages.to_vec()),
+            (Dialect::Responses, vec![responses]),
+            (Dialect::Gemini, vec![gemini]),
+        ] {
+            let text: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+            let cut = Cause::BrokenStream.fault("the reply broke off");
+            let bytes = stream::iter([Ok(Bytes::from(text)), Err(cut)]);
+            let items: Vec<_> = streamed(dialect, bytes).collect().now_or_never().expect("at once");
+            let Some(StreamItem::Failed(fault)) = items.last() else {
+                panic!("{dialect:?}: {items:?}");
+            };
+            assert!(fault.passes() && fault.code == "model.broken_stream", "{dialect:?} {fault:?}");
+        }
+    }
 }

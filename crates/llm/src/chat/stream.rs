@@ -211,7 +211,9 @@ impl Decoder for ChatDecoder {
     }
 
     fn ending(&mut self) -> Option<Ending> {
-        if self.said.word.is_none() && !(self.over && self.started) {
+        // Some servers end an answer without `[DONE]`, but a call only runs if nothing can be missing.
+        let told = self.said.word.is_some() && self.assembly.calls() == 0;
+        if !told && !(self.over && self.started) {
             return None;
         }
         let refused = !self.refusal.is_empty();

@@ -184,11 +184,13 @@ impl Decoder for MessagesDecoder {
             self.close(index as u64)?;
         }
         self.said.word = Some(text(&body, "stop_reason").unwrap_or_default().to_owned());
+        self.over = true;
         Ok(())
     }
 
     fn ending(&mut self) -> Option<Ending> {
-        if self.said.word.is_none() && !self.over {
+        // Its stop reason comes before the end of the message.
+        if !self.over {
             return None;
         }
         let stop = match self.said.word.as_deref() {

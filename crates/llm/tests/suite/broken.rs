@@ -74,9 +74,9 @@ fn replies() -> Vec<(Dialect, Vec<String>, usize)> {
         ),
     ];
     vec![
-        (Dialect::Messages, messages, 9),
+        (Dialect::Messages, messages, 10),
         (Dialect::Responses, responses, 9),
-        (Dialect::Chat, chat, 5),
+        (Dialect::Chat, chat, 6),
         (Dialect::Gemini, gemini, 4),
         (Dialect::Ollama, ollama, 4),
     ]
